@@ -1,0 +1,59 @@
+# Functions that declare LLMIR's targets. A library is its name, its sources and
+# what it links; everything else is decided here.
+
+# Own headers come first, LLVM's are system headers.
+set(LLMIR_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+
+# llmir_add_library(NAME source... LINK_LIBS lib... [DEPENDS target...])
+# A plain C++ library: no MLIR, no LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving).
+function(llmir_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} BEFORE PUBLIC ${LLMIR_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE ${LLMIR_WARNINGS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# llmir_use_mlir(TARGET): compile against MLIR's headers, link its shared
+# libraries, and reuse the one precompiled header.
+function(llmir_use_mlir name)
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -Wno-unused-parameter -Wno-comment -fno-exceptions)
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
+  if(NOT name STREQUAL "LLMIRPrecompiledMLIR")
+    target_precompile_headers(${name} REUSE_FROM LLMIRPrecompiledMLIR)
+  endif()
+endfunction()
+
+# llmir_add_compiler_library(NAME source... LINK_LIBS lib... [DEPENDS tablegen-target...])
+# A library of the compiler: sees IR.
+function(llmir_add_compiler_library name)
+  llmir_add_library(${name} ${ARGN})
+  llmir_use_mlir(${name})
+endfunction()
+
+# llmir_add_tool(NAME source... LINK_LIBS lib... [MLIR])
+function(llmir_add_tool name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} BEFORE PRIVATE ${LLMIR_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE ${LLMIR_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  if(ARG_MLIR)
+    llmir_use_mlir(${name})
+  endif()
+endfunction()
+
+# llmir_add_gtest(NAME source... LINK_LIBS lib... [MLIR])
+# A GoogleTest program in bin/tests; each source carries a lit RUN line that calls it.
+function(llmir_add_gtest name)
+  llmir_add_tool(${name} ${ARGN})
+  find_package(GTest REQUIRED)
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE LLMIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
+  set_property(GLOBAL APPEND PROPERTY LLMIR_TEST_TARGETS ${name})
+endfunction()

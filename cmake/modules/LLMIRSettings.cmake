@@ -1,0 +1,62 @@
+# Compiler settings that hold for every target.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+# Debian's LLVM is built without assertions, so upstream's own checks are off;
+# ours stay on in every build type, with the library's cheap checks beside them.
+option(LLMIR_ENABLE_ASSERTIONS "Keep assert() and the standard library's cheap checks" ON)
+if(LLMIR_ENABLE_ASSERTIONS)
+  foreach(config RELEASE RELWITHDEBINFO MINSIZEREL)
+    string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_${config} "${CMAKE_CXX_FLAGS_${config}}")
+    string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_${config} "${CMAKE_C_FLAGS_${config}}")
+  endforeach()
+  add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+endif()
+
+set(LLMIR_WARNINGS -Wall -Wextra -Wno-unused-parameter)
+option(LLMIR_WERROR "Treat compiler warnings as errors" OFF)
+if(LLMIR_WERROR)
+  list(APPEND LLMIR_WARNINGS -Werror)
+endif()
+
+set(LLMIR_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+if(LLMIR_SANITIZE)
+  add_compile_options(-fsanitize=${LLMIR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LLMIR_SANITIZE})
+endif()
+
+find_program(LLMIR_CCACHE ccache)
+if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need ccache to look past their time stamps.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${LLMIR_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+find_program(LLMIR_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
+option(LLMIR_USE_LLD "Link with lld where it is installed" ON)
+if(LLMIR_USE_LLD AND LLMIR_LLD)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    add_link_options(--ld-path=${LLMIR_LLD})
+  else()
+    # GCC looks for `ld.lld` beside the folders given with -B.
+    get_filename_component(lld_real "${LLMIR_LLD}" REALPATH)
+    if(EXISTS /usr/lib/llvm-22/bin/ld.lld)
+      add_link_options(-B/usr/lib/llvm-22/bin -fuse-ld=lld)
+    endif()
+  endif()
+endif()
