@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where an element of K or V lies inside a block of the KV pool. The generated
+// attention and PagedKVCache both use this one description.
+//
+// A block holds, per KV head, a K tile and then a V tile, made of 4-byte cells
+// of e = 4 / sizeof(element) elements, so that the lanes of a dot product are
+// tokens and no horizontal sum is needed:
+//   K tile: [head dim / e][block size][e]   V tile: [block size / e][dim][e]
+// with the head dim rounded up to e in K and to 16 in V. Blocks are zeroed when
+// they are allocated, so padding is zero.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
+#define LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
+
+#include <stdint.h>
+
+namespace llmir {
+
+/// Geometry of one block of one layer. All sizes are in elements unless the
+/// name says bytes. `blockSize` is a multiple of cellElements().
+struct KVBlockLayout {
+  int64_t numKVHeads;
+  int64_t headDim;
+  int64_t blockSize;    ///< Tokens per block.
+  int64_t elementBytes; ///< 4 (f32), 2 (f16, bf16) or 1.
+
+  int64_t cellElements() const { return 4 / elementBytes; }
+  int64_t keyDim() const { return roundUp(headDim, cellElements()); }
+  int64_t valueDim() const { return roundUp(headDim, 16); }
+  int64_t keyTileBytes() const { return keyDim() * blockSize * elementBytes; }
+  int64_t valueTileBytes() const {
+    return valueDim() * blockSize * elementBytes;
+  }
+  int64_t headBytes() const { return keyTileBytes() + valueTileBytes(); }
+  int64_t blockBytes() const { return numKVHeads * headBytes(); }
+
+  /// Byte offset inside the block of K[token][head][dim].
+  int64_t keyOffset(int64_t token, int64_t head, int64_t dim) const {
+    int64_t e = cellElements();
+    int64_t element = ((dim / e) * blockSize + token) * e + dim % e;
+    return head * headBytes() + element * elementBytes;
+  }
+  /// Byte offset inside the block of V[token][head][dim].
+  int64_t valueOffset(int64_t token, int64_t head, int64_t dim) const {
+    int64_t e = cellElements();
+    int64_t element = ((token / e) * valueDim() + dim) * e + token % e;
+    return head * headBytes() + keyTileBytes() + element * elementBytes;
+  }
+
+private:
+  static int64_t roundUp(int64_t value, int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+  }
+};
+
+} // namespace llmir
+
+#endif // LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H

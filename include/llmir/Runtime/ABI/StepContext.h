@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The C view of RuntimeABI.def: what a compiled step function receives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_RUNTIME_ABI_STEPCONTEXT_H
+#define LLMIR_RUNTIME_ABI_STEPCONTEXT_H
+
+#include <stdint.h>
+
+/// Version of everything in RuntimeABI.def and KVBlockLayout.h; an artifact
+/// made for another version is refused.
+#define LLMIR_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct LLMIRStepContext;
+
+/// Functions of the runtime that generated code calls.
+struct LLMIRRuntimeTable {
+#define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc)                  \
+  result(*name) parameters;
+#include "llmir/Runtime/ABI/RuntimeABI.def"
+};
+
+/// One step's inputs and outputs; see RuntimeABI.def for each field.
+struct LLMIRStepContext {
+#define LLMIR_STEP_FIELD(type, name, doc) type name;
+#include "llmir/Runtime/ABI/RuntimeABI.def"
+};
+
+/// The compiled step. Every worker of the team calls it with the same context,
+/// `worker` in [0, workers).
+typedef void (*LLMIRStepFunction)(const struct LLMIRStepContext *ctx,
+                                  int64_t worker, int64_t workers);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // LLMIR_RUNTIME_ABI_STEPCONTEXT_H
