@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one door into libLLMIRCompiler.so. The `llmir` command opens the library
+// only when MODEL is not an artifact yet; the functions are found by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_C_COMPILER_H
+#define LLMIR_C_COMPILER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LLMIR_COMPILER_API __attribute__((visibility("default")))
+
+/// Raised with every change of this header.
+#define LLMIR_COMPILER_API_VERSION 1
+
+/// Called from the compiling thread; `fraction` goes from 0 to 1 over the
+/// whole compilation, `stage` is a short sentence. May be null.
+typedef void (*LLMIRProgressFn)(void *user, const char *stage, double fraction);
+
+/// What to compile and to what. Strings may be null where a default is named.
+typedef struct LLMIRCompileOptions {
+  uint32_t version;     ///< LLMIR_COMPILER_API_VERSION.
+  const char *model;    ///< Hugging Face folder or .gguf file.
+  const char *output;   ///< Path of the .llmir file; null with emit.
+  const char *target;   ///< "native" (default), "x86-64-v3", "x86-64-v4".
+  const char *quantize; ///< "none" (default).
+  const char *kv;       ///< "auto" (default), "f32", "f16", "bf16".
+  int64_t context;      ///< Longest sequence; 0 = the model's own.
+  int64_t token_budget; ///< Most tokens of one step; 0 = 512.
+  /// Name of the form to write instead of an artifact ("mllm", "llm",
+  /// "optimized", "program", "lowered", "llvm", "asm", "obj"), or null.
+  const char *emit;
+  const char *emit_output; ///< File for emit; null or "-" = standard output.
+  /// Name of the stage after which to end ("checkpoint" … "artifact"), or null.
+  const char *stop_after;
+  LLMIRProgressFn progress;
+  void *progress_user;
+} LLMIRCompileOptions;
+
+/// Compiles. Returns 0, or 1 with `*message` set to one line of cause and
+/// advice. With stop_after, `*message` is the report of what was reached.
+/// The caller frees `*message` (may be null) with llmirCompilerFree.
+LLMIR_COMPILER_API int llmirCompile(const LLMIRCompileOptions *options,
+                                    char **message);
+
+LLMIR_COMPILER_API void llmirCompilerFree(char *message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // LLMIR_C_COMPILER_H
