@@ -1,0 +1,29 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The float64 oracle of LLMIR: what a model means, written to be read.
+
+    from llmref import load, nmse
+    model = load("path/to/hf-folder or file.gguf")
+    logits = model.forward([1, 2, 3])                        # [3, vocab] float64
+    rounded = model.forward([1, 2, 3], kv_dtype="bf16", activations="f32")
+    ids, margins = model.generate([1, 2, 3], 64)
+
+    formats      number formats of tensors (f32, f16, bf16, q8_0, q4_0) and rounding to them
+    safetensors  reading and writing .safetensors files and sharded folders
+    gguf         reading and writing GGUF v3 files
+    config       the model's dimensions, from config.json (both dialects) or from GGUF keys
+    checkpoint   a checkpoint as (config, weights by Hugging Face name), whatever the container
+    ops          one function for each operation of a decoder layer
+    model        the forward pass and greedy decoding
+
+Only NumPy is needed; nothing here is fast, and nothing here is shared with the compiler.
+"""
+
+from .checkpoint import load, load_checkpoint
+from .config import Config
+from .formats import Tensor, encode, round_to
+from .metrics import max_abs, nmse, top_two_margin
+from .model import Model
+
+__all__ = ["Config", "Model", "Tensor", "encode", "load", "load_checkpoint", "max_abs", "nmse",
+           "round_to", "top_two_margin"]

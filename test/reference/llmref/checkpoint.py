@@ -1,0 +1,112 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A checkpoint, whatever its container: (Config, {Hugging Face name: float32 values})."""
+
+import os
+
+import numpy as np
+
+from . import gguf as gguf_file
+from . import safetensors
+from .config import config_from_folder, config_from_gguf
+
+# Module of a layer -> its name in GGUF; each has .weight and perhaps .bias.
+LAYER_NAMES = {
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+TOP_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
+
+
+def load(path):
+    """A Hugging Face folder or a .gguf file -> Model."""
+    from .model import Model
+    return Model(*load_checkpoint(path))
+
+
+def load_checkpoint(path):
+    """A Hugging Face folder or a .gguf file -> (Config, {name: float32 array}).
+
+    Names and row order are Hugging Face's: q and k rows of GGUF's llama architecture are put
+    back. Missing, extra and wrongly shaped tensors are refused."""
+    if os.path.isdir(path):
+        tensors = safetensors.read_folder(path)
+        config = config_from_folder(path, tensors)
+        weights = {name: tensor.values() for name, tensor in tensors.items()
+                   if not name.endswith("rotary_emb.inv_freq")}
+        if config.tied:
+            weights.pop("lm_head.weight", None)
+    else:
+        gguf = gguf_file.read_gguf(path)
+        config = config_from_gguf(gguf)
+        weights = weights_from_gguf(config, gguf)
+    check_weights(config, weights, path)
+    return config, weights
+
+
+def check_weights(config, weights, path="checkpoint"):
+    """Raises ValueError unless the weights are exactly those that the config asks for."""
+    wanted = config.weights()
+    for name in sorted(set(wanted) | set(weights)):
+        if name not in weights:
+            raise ValueError("%s: %s %s is missing" % (path, name, wanted[name]))
+        if name not in wanted:
+            raise ValueError("%s: %s is not part of a %s model" % (path, name, config.family))
+        if tuple(weights[name].shape) != wanted[name]:
+            raise ValueError("%s: %s has shape %s, want %s"
+                             % (path, name, tuple(weights[name].shape), wanted[name]))
+
+
+def gguf_name(name):
+    """model.layers.3.mlp.up_proj.weight -> blk.3.ffn_up.weight"""
+    module, kind = name.rsplit(".", 1)
+    if module in TOP_NAMES:
+        return "%s.%s" % (TOP_NAMES[module], kind)
+    _, _, layer, rest = module.split(".", 3)
+    return "blk.%s.%s.%s" % (layer, LAYER_NAMES[rest], kind)
+
+
+def heads_to_permute(config, name):
+    """How many heads the rows of this tensor form if GGUF stores them permuted, else 0.
+
+    GGUF's llama architecture rotates adjacent pairs, so its q and k rows are reordered."""
+    if config.family == "llama" and ".self_attn.q_proj." in name:
+        return config.heads
+    if config.family == "llama" and ".self_attn.k_proj." in name:
+        return config.kv_heads
+    return 0
+
+
+def permute_rows(rows, heads):
+    """Halves to adjacent pairs: within a head of d rows, row 2j <- j, row 2j + 1 <- j + d/2."""
+    grouped = rows.reshape((heads, 2, rows.shape[0] // heads // 2) + rows.shape[1:])
+    return np.ascontiguousarray(grouped.swapaxes(1, 2)).reshape(rows.shape)
+
+
+def unpermute_rows(rows, heads):
+    """The inverse of permute_rows."""
+    grouped = rows.reshape((heads, rows.shape[0] // heads // 2, 2) + rows.shape[1:])
+    return np.ascontiguousarray(grouped.swapaxes(1, 2)).reshape(rows.shape)
+
+
+def weights_from_gguf(config, gguf):
+    """GGUF tensors -> {Hugging Face name: float32 array}, in Hugging Face row order."""
+    originals = {gguf_name(name): name for name in config.weights()}
+    weights = {}
+    for name, tensor in gguf.tensors.items():
+        if name == "rope_freqs.weight":
+            continue
+        original = originals.get(name, name)
+        values = tensor.values()
+        heads = heads_to_permute(config, original)
+        weights[original] = unpermute_rows(values, heads) if heads else values
+    return weights

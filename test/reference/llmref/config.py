@@ -1,0 +1,169 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A model's dimensions, from config.json (older and newer dialect) or from GGUF keys."""
+
+import json
+import os
+
+from . import gguf as gguf_file
+
+FAMILIES = ("llama", "qwen2", "qwen3")
+
+
+class Config(object):
+    """What the forward pass needs to know, by plain names.
+
+    family                  "llama", "qwen2" or "qwen3"
+    hidden, intermediate    widths of the residual stream and of the MLP
+    layers, vocab           counts; vocab is the number of embedding rows
+    heads, kv_heads         query heads and key/value heads; heads is a multiple of kv_heads
+    head_dim                values in a head: even; need not be hidden / heads
+    rms_eps                 epsilon of every RMSNorm
+    rope_theta              base of the rotary frequencies
+    rope_scaling            None, or a dict with "type":
+                            linear {factor}; llama3 {factor, low_freq_factor, high_freq_factor,
+                            original_max_position_embeddings}; divisors {divisors: [head_dim/2]}
+    tied                    the output projection is the embedding table
+    attention_bias          llama, qwen3: q, k, v and o have biases (qwen2: q, k, v always)
+    mlp_bias                llama: gate, up and down have biases
+    max_positions           the trained context
+    bos, eos                id or None; list of ids that end a text
+    """
+
+    def __init__(self, **fields):
+        self.attention_bias = self.mlp_bias = False
+        self.rope_scaling = self.bos = None
+        self.eos = []
+        self.__dict__.update(fields)
+        self.check()
+
+    def check(self):
+        """Raises ValueError, naming the field, for what no decoder could run."""
+        if self.family not in FAMILIES:
+            raise ValueError("model_type is %r, want one of %s" % (self.family, FAMILIES))
+        if self.heads % self.kv_heads:
+            raise ValueError("%d heads are not a multiple of %d key/value heads"
+                             % (self.heads, self.kv_heads))
+        if self.head_dim % 2:
+            raise ValueError("head_dim is %d, want an even number" % self.head_dim)
+        if not self.rms_eps > 0:
+            raise ValueError("rms_norm_eps is %r, want a positive number" % self.rms_eps)
+        scaling = self.rope_scaling
+        if scaling is not None and scaling["type"] not in ("linear", "llama3", "divisors"):
+            raise ValueError("rope type is %r, want default, linear or llama3" % scaling["type"])
+
+    def weights(self):
+        """{Hugging Face name: shape} of every tensor that the model has, in file order."""
+        q_rows, kv_rows = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        shapes = {"model.embed_tokens.weight": (self.vocab, self.hidden)}
+
+        def linear(name, rows, columns, bias):
+            shapes[name + ".weight"] = (rows, columns)
+            if bias:
+                shapes[name + ".bias"] = (rows,)
+
+        qkv_bias = self.attention_bias or self.family == "qwen2"
+        out_bias = self.attention_bias and self.family != "qwen2"
+        for i in range(self.layers):
+            layer = "model.layers.%d." % i
+            shapes[layer + "input_layernorm.weight"] = (self.hidden,)
+            linear(layer + "self_attn.q_proj", q_rows, self.hidden, qkv_bias)
+            linear(layer + "self_attn.k_proj", kv_rows, self.hidden, qkv_bias)
+            linear(layer + "self_attn.v_proj", kv_rows, self.hidden, qkv_bias)
+            linear(layer + "self_attn.o_proj", self.hidden, q_rows, out_bias)
+            if self.family == "qwen3":
+                shapes[layer + "self_attn.q_norm.weight"] = (self.head_dim,)
+                shapes[layer + "self_attn.k_norm.weight"] = (self.head_dim,)
+            shapes[layer + "post_attention_layernorm.weight"] = (self.hidden,)
+            linear(layer + "mlp.gate_proj", self.intermediate, self.hidden, self.mlp_bias)
+            linear(layer + "mlp.up_proj", self.intermediate, self.hidden, self.mlp_bias)
+            linear(layer + "mlp.down_proj", self.hidden, self.intermediate, self.mlp_bias)
+        shapes["model.norm.weight"] = (self.hidden,)
+        if not self.tied:
+            shapes["lm_head.weight"] = (self.vocab, self.hidden)
+        return shapes
+
+
+def config_from_folder(folder, tensor_names):
+    """config.json and generation_config.json -> Config.
+
+    The older dialect has rope_theta, rope_scaling {rope_type or type}, torch_dtype; the newer one
+    has all rotary keys in rope_parameters, and dtype. `tensor_names` decides about tying where the
+    file is silent."""
+    with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
+        data = json.load(stream)
+    generation = {}
+    path = os.path.join(folder, "generation_config.json")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as stream:
+            generation = json.load(stream)
+    theta, scaling = _rope(data)
+    heads = data["num_attention_heads"]
+    eos = generation.get("eos_token_id", data.get("eos_token_id"))
+    return Config(
+        family=data["model_type"],
+        hidden=data["hidden_size"],
+        intermediate=data["intermediate_size"],
+        layers=data["num_hidden_layers"],
+        heads=heads,
+        kv_heads=data.get("num_key_value_heads") or heads,
+        head_dim=data.get("head_dim") or data["hidden_size"] // heads,
+        vocab=data["vocab_size"],
+        max_positions=data["max_position_embeddings"],
+        rms_eps=data.get("rms_norm_eps", 1e-6),
+        rope_theta=theta,
+        rope_scaling=scaling,
+        tied=data.get("tie_word_embeddings", "lm_head.weight" not in tensor_names),
+        attention_bias=data.get("attention_bias", False),
+        mlp_bias=data.get("mlp_bias", False),
+        bos=generation.get("bos_token_id", data.get("bos_token_id")),
+        eos=[] if eos is None else (eos if isinstance(eos, list) else [eos]))
+
+
+def _rope(data):
+    """-> (theta, scaling or None) from either dialect of config.json."""
+    parameters = data.get("rope_parameters") or {}
+    parameters = parameters.get("full_attention", parameters)
+    theta = parameters.get("rope_theta", data.get("rope_theta", 10000.0))
+    scaling = dict(parameters or data.get("rope_scaling") or {})
+    kind = scaling.get("rope_type", scaling.get("type", "default"))
+    if kind == "default":
+        return theta, None
+    scaling.pop("rope_type", None)
+    scaling["type"] = kind
+    return theta, scaling
+
+
+def config_from_gguf(gguf):
+    """GGUF keys (and the rope_freqs tensor) -> Config."""
+    family = gguf_file.get(gguf, "general.architecture")
+
+    def key(name, default=None):
+        return gguf_file.get(gguf, "%s.%s" % (family, name), default)
+
+    heads = key("attention.head_count")
+    hidden = key("embedding_length")
+    scaling = None
+    if key("rope.scaling.type", "none") == "linear":
+        scaling = {"type": "linear", "factor": key("rope.scaling.factor")}
+    if "rope_freqs.weight" in gguf.tensors:
+        scaling = {"type": "divisors", "divisors": gguf.tensors["rope_freqs.weight"].values()}
+    eos = gguf_file.get(gguf, "tokenizer.ggml.eos_token_id")
+    return Config(
+        family=family,
+        hidden=hidden,
+        intermediate=key("feed_forward_length"),
+        layers=key("block_count"),
+        heads=heads,
+        kv_heads=key("attention.head_count_kv", heads),
+        head_dim=key("attention.key_length", hidden // heads),
+        vocab=gguf.tensors["token_embd.weight"].shape[0],
+        max_positions=key("context_length"),
+        rms_eps=key("attention.layer_norm_rms_epsilon"),
+        rope_theta=key("rope.freq_base", 10000.0),
+        rope_scaling=scaling,
+        tied="output.weight" not in gguf.tensors,
+        attention_bias="blk.0.attn_output.bias" in gguf.tensors,
+        mlp_bias="blk.0.ffn_down.bias" in gguf.tensors,
+        bos=gguf_file.get(gguf, "tokenizer.ggml.bos_token_id"),
+        eos=[] if eos is None else [eos])

@@ -1,0 +1,35 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures of how far an answer is from the reference."""
+
+import numpy as np
+
+
+def nmse(answer, reference):
+    """Normalised mean square error: sum((answer - reference)^2) / sum(reference^2).
+
+    Any two arrays of one shape; the sums run over everything, in float64. NaN or infinity in
+    the answer gives infinity, so that `nmse(...) <= bound` fails for a broken answer."""
+    answer = np.asarray(answer, dtype=np.float64)
+    reference = np.asarray(reference, dtype=np.float64)
+    if answer.shape != reference.shape:
+        raise ValueError("shapes differ: answer %s, reference %s"
+                         % (answer.shape, reference.shape))
+    if not np.all(np.isfinite(answer)):
+        return float("inf")
+    error = np.sum((answer - reference) ** 2)
+    power = np.sum(reference ** 2)
+    if power == 0.0:
+        return 0.0 if error == 0.0 else float("inf")
+    return float(error / power)
+
+
+def max_abs(answer, reference):
+    """Largest absolute difference of two arrays of one shape."""
+    return float(np.max(np.abs(np.asarray(answer, np.float64) - np.asarray(reference, np.float64))))
+
+
+def top_two_margin(logits):
+    """Largest minus second largest value of each row: [..., vocab] -> [...]."""
+    top = np.partition(np.asarray(logits, dtype=np.float64), -2, axis=-1)[..., -2:]
+    return top[..., 1] - top[..., 0]

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes a tiny random checkpoint: a Hugging Face folder, a GGUF file, or both of the same weights.
+
+    make_tiny.py --family llama3 --dtype bf16 --out /tmp/tiny --gguf /tmp/tiny.gguf --gguf-type q8_0
+    make_tiny.py --family qwen3 --odd --out /tmp/odd --shards 3 --config-dialect new
+
+The same seed and dimensions always give the same weights. They are random, yet shaped so that a
+test can fail: logits spread by about 2, attention looks at some tokens far more than at others.
+There is no end token, so that greedy decoding runs as long as it is asked to.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+
+from llmref import formats, gguf, ops, safetensors
+from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows
+from llmref.config import Config
+
+LLAMA3_SCALING = {"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                  "original_max_position_embeddings": 64}
+LINEAR_SCALING = {"type": "linear", "factor": 4.0}
+
+
+def _shape(model_type, hidden, intermediate, heads, kv_heads, head_dim, theta, eps, tied, **more):
+    fields = dict(family=model_type, hidden=hidden, intermediate=intermediate, layers=3,
+                  heads=heads, kv_heads=kv_heads, head_dim=head_dim, vocab=272, max_positions=512,
+                  rms_eps=eps, rope_theta=theta, tied=tied)
+    fields.update(more)
+    return fields
+
+
+# What sets each family apart, at toy size; rows are multiples of 32, as block formats need.
+FAMILIES = {
+    "llama": _shape("llama", 64, 160, 4, 4, 16, 1e4, 1e-5, False),           # no grouped queries
+    "llama3": _shape("llama", 64, 192, 8, 2, 16, 5e5, 1e-5, False, rope_scaling=LLAMA3_SCALING),
+    "tinyllama": _shape("llama", 64, 160, 8, 1, 8, 1e4, 1e-5, False),        # one key/value head
+    "smollm2": _shape("llama", 288, 768, 9, 3, 32, 1e5, 1e-5, True, layers=2),
+    "qwen2": _shape("qwen2", 64, 160, 4, 2, 16, 1e6, 1e-6, True),
+    "qwen3": _shape("qwen3", 64, 192, 4, 2, 32, 1e6, 1e-6, True),            # not hidden / heads
+}
+
+# Nothing is a multiple of 16, 8 or 4 that need not be.
+ODD = dict(hidden=60, intermediate=172, heads=6, kv_heads=2, head_dim=10, vocab=259)
+
+FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 7, "bf16": 32}
+
+
+def make(family, seed=0, dtype="f32", odd=False, **overrides):
+    """-> (Config, {Hugging Face name: float32 array}), the values exact in `dtype`.
+
+    `overrides` are fields of Config; head_dim of an odd qwen3 is 14, not hidden / heads."""
+    fields = dict(FAMILIES[family])
+    if odd:
+        fields.update(ODD)
+        if family == "qwen3":
+            fields["head_dim"] = 14
+    fields.update((key, value) for key, value in overrides.items() if value is not None)
+    config = Config(**fields)
+    random = np.random.RandomState(seed)  # its stream is the same in every NumPy
+    weights = {}
+    for name, shape in config.weights().items():
+        mean, spread = _distribution(config, name, shape)
+        values = mean + spread * random.standard_normal(shape)
+        weights[name] = formats.encode(dtype, values).values()
+    return config, weights
+
+
+def _distribution(config, name, shape):
+    """Mean and standard deviation of a tensor's values.
+
+    A tied embedding is small and the last norm large: if the residual stream remembered its own
+    token too well, greedy decoding would repeat it for ever."""
+    module = name.split(".")[-2]
+    if name.endswith(".bias"):
+        return 0.0, 0.3
+    if module in ("q_norm", "k_norm"):
+        return 1.4, 0.2  # scores of standard deviation 2, as below
+    if module == "norm" and config.tied:
+        return 4.0, 0.8
+    if name.endswith("norm.weight"):
+        return 1.0, 0.2
+    if module == "embed_tokens" and not config.tied:
+        return 0.0, 0.05  # small, as trained ones are: the epsilon of the first norm then shows
+    gains = {"q_proj": 1.4, "k_proj": 1.4,         # scores of standard deviation 2
+             "down_proj": 1.4,                     # every block matters beside the residual
+             "lm_head": 2.0, "embed_tokens": 0.5}  # logits of standard deviation 2
+    return 0.0, gains.get(module, 1.0) / np.sqrt(shape[-1])
+
+
+def hf_config(config, dtype="f32", dialect="old"):
+    """Config -> the contents of config.json; dialect "old" or "new" (since transformers 5)."""
+    torch_dtype = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[dtype]
+    names = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+    data = {
+        "architectures": [names[config.family]],
+        "model_type": config.family,
+        "hidden_size": config.hidden,
+        "intermediate_size": config.intermediate,
+        "num_hidden_layers": config.layers,
+        "num_attention_heads": config.heads,
+        "num_key_value_heads": config.kv_heads,
+        "vocab_size": config.vocab,
+        "max_position_embeddings": config.max_positions,
+        "rms_norm_eps": config.rms_eps,
+        "hidden_act": "silu",
+        "initializer_range": 0.02,
+        "tie_word_embeddings": config.tied,
+        "bos_token_id": config.bos,
+        "eos_token_id": config.eos[0] if config.eos else None,
+        "use_cache": True,
+        "attention_dropout": 0.0,
+    }
+    if config.head_dim * config.heads != config.hidden or config.family == "qwen3":
+        data["head_dim"] = config.head_dim
+    if config.family != "qwen2":
+        data["attention_bias"] = config.attention_bias
+    if config.family == "llama":
+        data["mlp_bias"] = config.mlp_bias
+    else:
+        data.update(use_sliding_window=False, sliding_window=None,
+                    max_window_layers=config.layers)
+    scaling = None
+    if config.rope_scaling is not None:
+        scaling = dict(config.rope_scaling)
+        scaling["rope_type"] = scaling.pop("type")
+    if dialect == "old":
+        data.update(torch_dtype=torch_dtype, rope_theta=config.rope_theta, rope_scaling=scaling,
+                    transformers_version="4.46.0")
+    else:
+        rope = dict(scaling or {"rope_type": "default"}, rope_theta=config.rope_theta)
+        data.update(dtype=torch_dtype, rope_parameters=rope, transformers_version="5.0.0")
+        if config.family != "llama":
+            data["layer_types"] = ["full_attention"] * config.layers
+    return data
+
+
+def write_hf(folder, config, weights, dtype="f32", dialect="old", shards=1, tokenizer=None):
+    """Writes a Hugging Face folder; `tokenizer` is a folder to copy tokenizer files from."""
+    os.makedirs(folder, exist_ok=True)
+    tensors = {name: formats.encode(dtype, values) for name, values in weights.items()}
+    safetensors.write_folder(folder, tensors, shards)
+    generation = {"_from_model_config": True, "bos_token_id": config.bos,
+                  "eos_token_id": config.eos or None}
+    for name, data in (("config.json", hf_config(config, dtype, dialect)),
+                       ("generation_config.json", generation)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+            json.dump(data, stream, indent=2)
+            stream.write("\n")
+    if tokenizer:
+        for name in sorted(os.listdir(tokenizer)):
+            if name.startswith(("tokenizer", "special_tokens", "chat_template")):
+                shutil.copyfile(os.path.join(tokenizer, name), os.path.join(folder, name))
+
+
+def gguf_format(name, shape, gguf_type):
+    """The stored type of a tensor: norms and biases F32, rows that blocks do not divide F16."""
+    if len(shape) == 1:
+        return "f32"
+    if gguf_type in ("q8_0", "q4_0") and shape[-1] % formats.BLOCK:
+        return "f16"
+    return gguf_type
+
+
+def gguf_keys(config, gguf_type):
+    """Config -> {key: (type, value)}, with the keys that llama.cpp's converter writes."""
+    arch = config.family
+    keys = {
+        "general.architecture": ("string", arch),
+        "general.type": ("string", "model"),
+        "general.name": ("string", "tiny-random-" + arch),
+        "%s.block_count": ("u32", config.layers),
+        "%s.context_length": ("u32", config.max_positions),
+        "%s.embedding_length": ("u32", config.hidden),
+        "%s.feed_forward_length": ("u32", config.intermediate),
+        "%s.attention.head_count": ("u32", config.heads),
+        "%s.attention.head_count_kv": ("u32", config.kv_heads),
+        "%s.attention.layer_norm_rms_epsilon": ("f32", config.rms_eps),
+        "%s.rope.freq_base": ("f32", config.rope_theta),
+        "%s.vocab_size": ("u32", config.vocab),
+        "general.file_type": ("u32", FILE_TYPES[gguf_type]),
+        "general.quantization_version": ("u32", 2),
+    }
+    if config.head_dim * config.heads != config.hidden or config.family == "qwen3":
+        keys["%s.attention.key_length"] = keys["%s.attention.value_length"] = (
+            "u32", config.head_dim)
+    if config.family == "llama":
+        keys["%s.rope.dimension_count"] = ("u32", config.head_dim)
+    if config.rope_scaling is not None and config.rope_scaling["type"] == "linear":
+        keys["%s.rope.scaling.type"] = ("string", "linear")
+        keys["%s.rope.scaling.factor"] = ("f32", config.rope_scaling["factor"])
+    return {key.replace("%s", arch): value for key, value in keys.items()}
+
+
+def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
+    """Writes a GGUF file of the weights rounded or quantised to `gguf_type`.
+
+    `tokenizer`: "none" writes tokenizer.ggml.model = none, "absent" writes no such key, a .gguf
+    file gives its tokenizer.* keys (its vocabulary must have the model's size)."""
+    keys = gguf_keys(config, gguf_type)
+    if tokenizer == "none":
+        keys["tokenizer.ggml.model"] = ("string", "none")
+    elif tokenizer != "absent":
+        source = gguf.read_gguf(tokenizer)
+        count = len(gguf.get(source, "tokenizer.ggml.tokens"))
+        if count != config.vocab:
+            raise ValueError("%s has %d tokens, the model %d" % (tokenizer, count, config.vocab))
+        keys.update((k, v) for k, v in source.keys.items() if k.startswith("tokenizer."))
+    tensors = {}
+    if config.rope_scaling is not None and config.rope_scaling["type"] == "llama3":
+        frequencies = ops.rope_frequencies(config.head_dim, config.rope_theta)
+        tensors["rope_freqs.weight"] = formats.encode(
+            "f32", ops.llama3_divisors(frequencies, config.rope_scaling))
+    for name, values in weights.items():
+        heads = heads_to_permute(config, name)
+        rows = permute_rows(values, heads) if heads else values
+        tensors[gguf_name(name)] = formats.encode(
+            gguf_format(name, rows.shape, gguf_type), rows)
+    gguf.write_gguf(path, keys, tensors)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--family", required=True, choices=sorted(FAMILIES))
+    parser.add_argument("--dtype", default="f32", choices=("f32", "f16", "bf16"),
+                        help="format of the weights (default f32)")
+    parser.add_argument("--out", metavar="DIR", help="Hugging Face folder to write")
+    parser.add_argument("--gguf", metavar="FILE", help="GGUF file to write from the same weights")
+    parser.add_argument("--gguf-type", choices=sorted(FILE_TYPES), help="default: as --dtype")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--shards", type=int, default=1, help="safetensors files, with an index")
+    parser.add_argument("--tied", dest="tied", action="store_true", default=None)
+    parser.add_argument("--untied", dest="tied", action="store_false")
+    parser.add_argument("--config-dialect", choices=("old", "new"), default="old")
+    parser.add_argument("--odd", action="store_true",
+                        help="sizes that no tile divides: hidden 60, vocabulary 259, head size 10")
+    parser.add_argument("--rope-scaling", choices=("none", "linear", "llama3"),
+                        help="default: what the family has")
+    parser.add_argument("--attention-bias", action="store_true", default=None)
+    parser.add_argument("--mlp-bias", action="store_true", default=None)
+    parser.add_argument("--tokenizer", default="none", help="none, absent, a .gguf file (for "
+                        "--gguf) or a folder whose tokenizer files are copied (for --out)")
+    sizes = {"hidden": "hidden", "intermediate": "intermediate", "layers": "layers",
+             "heads": "heads", "kv-heads": "kv_heads", "head-dim": "head_dim", "vocab": "vocab",
+             "max-positions": "max_positions"}
+    for flag, field in sizes.items():
+        parser.add_argument("--" + flag, type=int, dest=field, help="default: the family's")
+    options = parser.parse_args(arguments)
+    if not options.out and not options.gguf:
+        parser.error("nothing to write: give --out, --gguf or both")
+
+    overrides = {field: getattr(options, field) for field in sizes.values()}
+    overrides.update(tied=options.tied, attention_bias=options.attention_bias,
+                     mlp_bias=options.mlp_bias)
+    config, weights = make(options.family, options.seed, options.dtype, options.odd, **overrides)
+    if options.rope_scaling:
+        config.rope_scaling = {"none": None, "linear": LINEAR_SCALING,
+                               "llama3": LLAMA3_SCALING}[options.rope_scaling]
+    folder = options.tokenizer if os.path.isdir(options.tokenizer) else None
+    if options.out:
+        write_hf(options.out, config, weights, options.dtype, options.config_dialect,
+                 options.shards, folder)
+    if options.gguf:
+        write_gguf(options.gguf, config, weights, options.gguf_type or options.dtype,
+                   "none" if folder else options.tokenizer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
