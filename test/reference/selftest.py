@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks the reference model itself: formats, containers, operations, and trained models.
+
+Trained models are in the folder LLMIR_TEST_DATA (default: shared/data beside the repository);
+their checks are skipped, in words, where it is absent. Ends with `N passed, N failed`.
+"""
+
+import glob
+import json
+import lzma
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+
+import make_tiny
+from llmref import Model, formats, gguf, load, load_checkpoint, nmse, ops, safetensors
+from llmref import round_to, top_two_margin
+from llmref.checkpoint import permute_rows, unpermute_rows
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEST_DATA = os.environ.get("LLMIR_TEST_DATA",
+                           os.path.join(HERE, "..", "..", "..", "shared", "data"))
+
+
+class Skipped(Exception):
+    """Raised by a check whose data is not there."""
+
+
+def model_folder(name):
+    folder = os.path.join(TEST_DATA, "models", name)
+    if not os.path.isdir(folder):
+        raise Skipped("no folder %s (set LLMIR_TEST_DATA)" % folder)
+    return folder
+
+
+def random_ids(config, count, seed=7):
+    return [int(i) for i in np.random.RandomState(seed).randint(0, config.vocab, count)]
+
+
+def equal_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+# Formats
+
+
+def check_bf16(_):
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    values = formats.bf16_bits_to_f32(bits)
+    back = formats.f32_to_bf16_bits(values)
+    nan = np.isnan(values)
+    assert np.array_equal(back[~nan], bits[~nan]) and np.all(np.isnan(
+        formats.bf16_bits_to_f32(back[nan])))
+    cases = {0x3F808000: 0x3F80, 0x3F818000: 0x3F82,  # ties go to the even neighbour
+             0x3F808001: 0x3F81, 0x3F807FFF: 0x3F80,
+             0x7F7FFFFF: 0x7F80, 0xFF800000: 0xFF80,  # overflow to infinity; infinity stays
+             0x7F800001: 0x7FC0, 0xFFFFFFFF: 0xFFFF}  # NaN stays NaN, with its sign
+    source = np.array(list(cases), dtype=np.uint32).view(np.float32)
+    assert list(formats.f32_to_bf16_bits(source)) == list(cases.values())
+
+
+def check_rounding(_):
+    x = np.random.RandomState(0).standard_normal(2000) * 3
+    for fmt, bits in (("f32", 24), ("f16", 11), ("bf16", 8)):
+        y = round_to(fmt, x)
+        assert np.all(np.abs(y - x) <= np.abs(x) * 2.0 ** -bits)
+        assert np.array_equal(round_to(fmt, y), y)
+    assert round_to("f16", [1 + 2.0 ** -11, 1 + 3 * 2.0 ** -11]).tolist() == [1, 1 + 2.0 ** -9]
+    assert np.isinf(round_to("f16", 65520.0)) and round_to("f16", 65519.0) == 65504
+
+
+def check_q8_0(_):
+    x = np.zeros(32, np.float32)
+    x[:5] = [127.0, -127.0, 0.5, -0.5, 1.49]  # d = 1: halves go away from zero
+    q = np.frombuffer(formats.encode("q8_0", x).data, np.int8)
+    assert q[2:7].tolist() == [127, -127, 1, -1, 1]
+    x = np.random.RandomState(1).standard_normal((7, 96)).astype(np.float32)
+    tensor = formats.encode("q8_0", x)
+    assert len(tensor.data) == 7 * 3 * 34
+    blocks, back = x.reshape(-1, 32), tensor.values().reshape(-1, 32)
+    step = np.abs(blocks).max(axis=1, keepdims=True) / 127
+    assert np.all(np.abs(blocks - back) <= step * (0.5 + 127 * 2.0 ** -11) + 1e-6)
+    assert not formats.encode("q8_0", np.zeros((1, 32))).values().any()
+
+
+def check_q4_0(_):
+    x = np.zeros(32, np.float32)
+    x[0], x[1], x[16], x[17] = -8.0, 7.4, 8.0, -3.5  # the first of equal magnitudes rules: d = 1
+    tensor = formats.encode("q4_0", x)
+    nibbles = np.frombuffer(tensor.data, np.uint8)[2:]
+    assert tensor.data[:2] == np.array([1.0], "<f2").tobytes()
+    assert (nibbles[0], nibbles[1]) == (0xF0, 0x5F) and nibbles[2] == 0x88
+    assert tensor.values()[[0, 1, 16, 17, 5]].tolist() == [-8, 7, 7, -3, 0]
+    x = np.random.RandomState(1).standard_normal((5, 64)).astype(np.float32)
+    blocks, back = x.reshape(-1, 32), formats.encode("q4_0", x).values().reshape(-1, 32)
+    step = np.abs(blocks).max(axis=1, keepdims=True) / 8
+    assert np.all(np.abs(blocks - back) <= step * 1.01)
+
+
+# Containers
+
+
+def check_safetensors(temp):
+    random = np.random.RandomState(2)
+    tensors = {"a": formats.encode("f32", random.standard_normal((3, 5))),
+               "b.scalar": formats.encode("f16", np.float32(1.5).reshape(())),
+               "c.empty": formats.encode("f32", np.zeros((0, 4))),
+               "d": formats.encode("bf16", random.standard_normal((2, 3, 7)))}
+    path = os.path.join(temp, "x.safetensors")
+    safetensors.write_safetensors(path, tensors)
+    assert safetensors.read_safetensors(path) == tensors
+    for shards in (1, 3):
+        folder = os.path.join(temp, "shards%d" % shards)
+        os.mkdir(folder)
+        safetensors.write_folder(folder, tensors, shards)
+        assert safetensors.read_folder(folder) == tensors
+    with open(path, "ab") as stream:
+        stream.write(b"x")
+    expect_error(lambda: safetensors.read_safetensors(path), "after the last tensor")
+
+
+def check_gguf(temp):
+    keys = {"general.architecture": ("string", "llama"), "a.u8": ("u8", 200), "a.i8": ("i8", -3),
+            "a.u16": ("u16", 65535), "a.i16": ("i16", -2), "a.u32": ("u32", 2 ** 32 - 1),
+            "a.i32": ("i32", -2 ** 31), "a.f32": ("f32", 0.5), "a.bool": ("bool", True),
+            "a.u64": ("u64", 2 ** 64 - 1), "a.i64": ("i64", -2 ** 63), "a.f64": ("f64", 1e-300),
+            "a.strings": ("[]string", ["", "\u00e9", b"\xff"]), "a.numbers": ("[]i32", [1, -1]),
+            "a.nested": ("[][]u8", [[1, 2], [3]])}
+    random = np.random.RandomState(3)
+    tensors = {fmt: formats.encode(fmt, random.standard_normal((3, 64)))
+               for fmt in formats.FORMATS}
+    tensors["vector"] = formats.encode("f32", random.standard_normal(5))
+    path = os.path.join(temp, "x.gguf")
+    for alignment in (32, 64):
+        keys["general.alignment"] = ("u32", alignment)
+        gguf.write_gguf(path, keys, tensors)
+        assert gguf.read_gguf(path) == (keys, tensors)
+    with open(path, "rb") as stream:
+        blob = stream.read()
+    with open(path, "wb") as stream:
+        stream.write(blob[:-64])
+    expect_error(lambda: gguf.read_gguf(path), "truncated")
+
+
+def check_permutation(_):
+    rows = np.arange(3 * 10 * 2).reshape(30, 2)
+    permuted = permute_rows(rows, 3)
+    for head in range(3):
+        for j in range(5):  # row 2j <- j, row 2j + 1 <- j + d/2
+            assert np.array_equal(permuted[head * 10 + 2 * j], rows[head * 10 + j])
+            assert np.array_equal(permuted[head * 10 + 2 * j + 1], rows[head * 10 + j + 5])
+    assert np.array_equal(unpermute_rows(permuted, 3), rows)
+    # Rotating adjacent pairs of permuted rows is rotating halves of the original rows.
+    x = np.random.RandomState(4).standard_normal((4, 3, 10))
+    f = ops.rope_frequencies(10, 1e4)
+    halves = ops.rope(x, np.arange(4), f)
+    adjacent = ops.rope(permute_rows(x.reshape(4, -1).T, 3).T.reshape(x.shape), np.arange(4), f,
+                        pairing="adjacent")
+    assert np.array_equal(unpermute_rows(adjacent.reshape(4, -1).T, 3).T.reshape(x.shape), halves)
+
+
+def expect_error(action, words):
+    try:
+        action()
+    except ValueError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("no error, expected one with %r" % words)
+
+
+# Operations, each against a second way to say the same
+
+
+def check_ops(_):
+    random = np.random.RandomState(5)
+    x = random.standard_normal((4, 6, 10))
+    f = ops.rope_frequencies(10, 1e4)
+    turned = ((x[..., :5] + 1j * x[..., 5:]) *
+              np.exp(1j * np.arange(3, 7)[:, None, None] * f))  # RoPE as complex numbers
+    turned = np.concatenate([turned.real, turned.imag], axis=-1)
+    assert nmse(ops.rope(x, np.arange(3, 7), f), turned) < 1e-30
+    q, k, v = x, random.standard_normal((7, 2, 10)), random.standard_normal((7, 2, 10))
+    wanted = np.zeros_like(q)
+    for t in range(4):
+        for h in range(6):
+            seen = t + 3 + 1
+            weights = np.exp(k[:seen, h // 3] @ q[t, h] / np.sqrt(10))
+            wanted[t, h] = weights @ v[:seen, h // 3] / weights.sum()
+    assert nmse(ops.attention(q, k, v), wanted) < 1e-28
+    gate, up = random.standard_normal((2, 9))
+    assert nmse(ops.silu_mul(gate, up), gate / (1 + np.exp(-gate)) * up) < 1e-30
+    assert np.all(ops.silu([-1e4, 1e4]) == [0, 1e4])
+    row = random.standard_normal(9)
+    assert nmse(ops.rms_norm(row, up, 0.25) * np.sqrt(row @ row / 9 + 0.25), row * up) < 1e-30
+    expect_error(lambda: ops.embedding([3], np.zeros((3, 2))), "vocabulary")
+
+
+def check_rope_scaling(_):
+    # The figures of Llama 3.1: head size 128, theta 5e5, factor 8, 1, 4, original length 8192.
+    scaling = dict(make_tiny.LLAMA3_SCALING, original_max_position_embeddings=8192)
+    plain = ops.rope_frequencies(128, 5e5)
+    ratio = plain / ops.rope_frequencies(128, 5e5, scaling)
+    wavelength = 2 * np.pi / plain
+    assert np.all(ratio[wavelength < 2048] == 1) and np.all(ratio[wavelength > 8192] == 8)
+    between = ratio[(wavelength > 2048) & (wavelength < 8192)]
+    assert len(between) == 6 and np.all(np.diff(between) > 0)
+    linear = ops.rope_frequencies(128, 5e5, {"type": "linear", "factor": 4.0})
+    assert np.array_equal(linear * 4, plain)
+
+
+# Whole models
+
+
+def check_containers_agree(temp):
+    """One set of weights gives the same logits from a folder and from GGUF, in every family."""
+    for number, family in enumerate(sorted(make_tiny.FAMILIES)):
+        for odd in (False, True):
+            dialect = ("old", "new")[number % 2]
+            config, weights = make_tiny.make(family, 1, "bf16", odd, layers=2)
+            folder = os.path.join(temp, "hf-%s-%d" % (family, odd))
+            make_tiny.write_hf(folder, config, weights, "bf16", dialect, shards=1 + number % 3)
+            make_tiny.write_gguf(folder + ".gguf", config, weights, "bf16")
+            ids = random_ids(config, 20)
+            direct = Model(config, weights).forward(ids)
+            hf, other = load(folder), load(folder + ".gguf")
+            assert all(equal_bits(hf.weights[n], other.weights[n]) for n in weights)
+            assert np.array_equal(hf.forward(ids), direct), family
+            if family == "llama3":  # its GGUF carries the scaling as float32 divisors
+                assert nmse(other.forward(ids), direct) < 1e-13
+            else:
+                assert np.array_equal(other.forward(ids), direct), family
+
+
+def check_options(temp):
+    """Every option of make_tiny.py reaches the files and comes back."""
+    for arguments in ("--family llama --attention-bias --mlp-bias --rope-scaling linear --tied",
+                      "--family qwen2 --rope-scaling linear --config-dialect new --untied",
+                      "--family qwen3 --rope-scaling llama3 --shards 3 --hidden 44 --vocab 61"):
+        hf, file = os.path.join(temp, "options"), os.path.join(temp, "options.gguf")
+        make_tiny.main(arguments.split() + ["--layers", "2", "--out", hf, "--gguf", file])
+        a, b = load(hf), load(file)
+        ids = random_ids(a.config, 12)
+        assert nmse(b.forward(ids), a.forward(ids)) < 1e-13, arguments
+        assert a.config.rope_scaling["type"] in arguments
+        shutil.rmtree(hf)
+
+
+def check_quantised_files(temp):
+    """Block types are stored where rows allow, and load as what was stored."""
+    for gguf_type in ("q8_0", "q4_0", "f16"):
+        config, weights = make_tiny.make("llama", 2, intermediate=172)
+        path = os.path.join(temp, gguf_type + ".gguf")
+        make_tiny.write_gguf(path, config, weights, gguf_type)
+        stored = gguf.read_gguf(path).tensors
+        assert stored["blk.0.ffn_up.weight"].format == gguf_type
+        assert stored["blk.0.ffn_down.weight"].format == "f16"  # rows of 172
+        assert stored["blk.0.attn_norm.weight"].format == "f32"
+        back = load_checkpoint(path)[1]
+        for name in ("lm_head.weight", "model.layers.1.self_attn.k_proj.weight"):
+            assert equal_bits(back[name], formats.encode(gguf_type, weights[name]).values())
+
+
+def check_cache(_):
+    """A prompt in one piece, in chunks, or token by token gives the same logits."""
+    for family in ("llama3", "qwen3"):
+        model = Model(*make_tiny.make(family, 3))
+        ids = random_ids(model.config, 30)
+        for kv_dtype in ("f64", "bf16"):
+            whole = model.forward(ids, kv_dtype=kv_dtype)
+            for size in (1, 7):
+                cache = model.new_cache(kv_dtype)
+                parts = [model.forward(ids[i:i + size], cache=cache)
+                         for i in range(0, len(ids), size)]
+                assert nmse(np.concatenate(parts), whole) < (1e-25 if kv_dtype == "f64" else 1e-7)
+
+
+def check_rounding_knobs(_):
+    """Coarser formats give larger errors, of the size that their bits let expect."""
+    model = Model(*make_tiny.make("llama", 0))
+    ids = random_ids(model.config, 40)
+    exact = model.forward(ids)
+    errors = [nmse(model.forward(ids, kv_dtype=kv, activations="f32"), exact)
+              for kv in ("f32", "f16", "bf16")]
+    assert 0 < errors[0] < 1e-12 < errors[1] < 1e-6 < errors[2] < 1e-4, errors
+
+
+def check_tiny_models_are_good_tests(_):
+    """Logits spread, attention is uneven, and a plausible mistake moves the logits far."""
+    for family in sorted(make_tiny.FAMILIES):
+        config, weights = make_tiny.make(family, 0)
+        model = Model(config, weights)
+        ids = random_ids(config, 48)
+        exact = model.forward(ids)
+        assert 1 < exact.std() < 3 and np.median(top_two_margin(exact)) > 0.2
+        random = np.random.RandomState(0)
+        for name, values in weights.items():  # every tensor counts: move it by 1 %
+            moved = values * (1 + 0.01 * random.standard_normal(values.shape))
+            assert error_with(config, dict(weights, **{name: moved}), ids, exact) > 1e-7, name
+        assert error_with(changed(config, rms_eps=config.rms_eps / 2), weights, ids, exact) > 1e-8
+        assert error_with(changed(config, rope_theta=config.rope_theta * 1.1), weights, ids,
+                          exact) > 1e-6
+        if config.rope_scaling:
+            assert error_with(changed(config, rope_scaling=None), weights, ids, exact) > 1e-3
+        if config.kv_heads > 1 and config.heads > config.kv_heads:  # h % G for h // (H / G)
+            q_name = "model.layers.0.self_attn.q_proj.weight"
+            rows = weights[q_name].reshape(-1, config.heads // config.kv_heads, config.head_dim,
+                                           config.hidden)
+            mixed = rows.swapaxes(0, 1).reshape(weights[q_name].shape)
+            assert error_with(config, dict(weights, **{q_name: mixed}), ids, exact) > 1e-3
+
+
+def changed(config, **fields):
+    return type(config)(**dict(config.__dict__, **fields))
+
+
+def error_with(config, weights, ids, exact):
+    return nmse(Model(config, weights).forward(ids), exact)
+
+
+def check_refusals(temp):
+    config, weights = make_tiny.make("qwen2", 0, layers=1)
+    folder = os.path.join(temp, "bad")
+    name = "model.layers.0.self_attn.k_proj.bias"
+    for change, words in (({name: None}, name + " (32,) is missing"),
+                          ({name: np.zeros(31)}, "has shape (31,), want (32,)"),
+                          ({"model.extra": np.zeros(3)}, "model.extra is not part")):
+        broken = {k: v for k, v in dict(weights, **change).items() if v is not None}
+        make_tiny.write_hf(folder, config, broken)
+        expect_error(lambda: load(folder), words)
+    expect_error(lambda: changed(config, head_dim=7), "even")
+    expect_error(lambda: changed(config, kv_heads=3), "multiple")
+    expect_error(lambda: changed(config, rope_scaling={"type": "yarn"}), "yarn")
+
+
+# Trained models: answers that were made by other programs
+
+
+def expected_lines(path, limit=None):
+    with open(path, encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream][:limit]
+
+
+def check_expected(model, lines, margin_error):
+    """Each expected id is the largest logit, and the leads agree. -> number of ids."""
+    count = 0
+    for line in lines:
+        prompt, output = line["prompt_ids"], line["output_ids"]
+        logits = model.forward(prompt + output[:-1])[len(prompt) - 1:]
+        assert np.argmax(logits, axis=-1).tolist() == output, line["prompt_ids"]
+        assert np.abs(top_two_margin(logits) - line["margins"]).max() < margin_error
+        count += len(output)
+    return count
+
+
+def check_stories(_):
+    folder = model_folder("stories260K")
+    count = check_expected(load(os.path.join(folder, "hf")),
+                           expected_lines(os.path.join(folder, "expected.jsonl")), 1e-4)
+    files = sorted(glob.glob(os.path.join(folder, "*.gguf")))
+    assert len(files) == 4
+    for path in files:
+        count += check_expected(load(path), expected_lines(path[:-5] + ".expected.jsonl"), 1e-4)
+    line = expected_lines(os.path.join(folder, "expected.jsonl"))[0]
+    ids, _margins = load(os.path.join(folder, "hf")).generate(line["prompt_ids"], 64)
+    assert ids == line["output_ids"][:64]
+    return "%d ids in five files" % count
+
+
+def check_minimind(temp):
+    folder = model_folder("minimind2-small")
+    shutil.copy(os.path.join(folder, "config.json"), temp)
+    with lzma.open(os.path.join(folder, "model.safetensors.xz")) as packed, \
+            open(os.path.join(temp, "model.safetensors"), "wb") as stream:
+        shutil.copyfileobj(packed, stream)
+    lines = expected_lines(os.path.join(folder, "expected.jsonl"))
+    return "%d ids" % check_expected(load(temp), lines, 1e-3)
+
+
+CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_safetensors, check_gguf,
+          check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
+          check_quantised_files, check_cache, check_rounding_knobs,
+          check_tiny_models_are_good_tests, check_refusals, check_stories, check_minimind]
+
+
+def main():
+    passed = failed = 0
+    for check in CHECKS:
+        name = check.__name__[len("check_"):]
+        temp = tempfile.mkdtemp(prefix="llmref-")
+        try:
+            note = check(temp)
+            passed += 1
+            print("PASS %s%s" % (name, ": " + note if note else ""))
+        except Skipped as reason:
+            print("SKIP %s: %s" % (name, reason))
+        except Exception:  # a broken check must not hide the others
+            failed += 1
+            print("FAIL %s\n%s" % (name, traceback.format_exc()))
+        finally:
+            shutil.rmtree(temp)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
