@@ -1,0 +1,74 @@
+"""lit's configuration: which files are tests, and what their RUN lines can use.
+
+Run through `ninja check-llmir`, or one test with
+`LIT_FILTER=<part of its name> ninja check-llmir`.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(config.llmir_src_root, "utils"))
+from llmir_lit import LLMIRTest  # noqa: E402
+
+config.name = "LLMIR"
+config.test_format = LLMIRTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".cpp"]
+config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.llmir_obj_root, "test")
+
+# Programs: the project's own, then LLVM's (FileCheck, not, count, split-file,
+# llvm-readelf, mlir-opt). A missing one is a failed test, never a skipped one.
+own_tools = os.path.join(config.llmir_obj_root, "bin")
+own_tests = os.path.join(own_tools, "tests")
+config.environment["PATH"] = os.pathsep.join(
+    [own_tools, own_tests, config.llvm_tools_dir, config.environment["PATH"]]
+)
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%llmir_src", config.llmir_src_root))
+config.substitutions.append(("%llmir_bin", own_tools))
+config.substitutions.append(("%llmir_lib", os.path.join(config.llmir_obj_root, "lib")))
+
+# GoogleTest programs run through a wrapper that fails when the filter matched
+# no test and notes what was skipped and why.
+wrapper = os.path.join(config.llmir_src_root, "utils", "run_gtest.py")
+config.substitutions.append(
+    (
+        r"(?<![\w/.-])(?=llmir-[\w-]+-tests\b)",
+        f"{config.python} {wrapper} %t.gtest.xml {own_tests}/",
+    )
+)
+
+# Trained models, tokenizers and vocabularies, which are not part of the project.
+test_data = os.environ.get("LLMIR_TEST_DATA") or os.path.join(
+    os.path.dirname(os.path.abspath(config.llmir_src_root)), "shared", "data"
+)
+config.substitutions.append(("%test_data", test_data))
+config.environment["LLMIR_TEST_DATA"] = test_data
+if os.path.isdir(test_data):
+    config.available_features.add("test-data")
+
+# What this machine's processor can run.
+try:
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpuinfo:
+        flags = set()
+        for line in cpuinfo:
+            if line.startswith(("flags", "Features")):
+                flags.update(line.split(":", 1)[1].split())
+    if {"avx2", "fma", "f16c"} <= flags:
+        config.available_features.add("avx2")
+    if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags:
+        config.available_features.add("avx512")
+except OSError:
+    pass
+
+# Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
+# user changes what a command does.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+config.environment["LC_ALL"] = "C.UTF-8"
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLMIR_LONG_TESTS"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
+if os.environ.get("LLMIR_LONG_TESTS"):
+    config.available_features.add("long-tests")

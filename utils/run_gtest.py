@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Runs a GoogleTest program for lit: run_gtest.py REPORT.xml PROGRAM [ARGUMENT]...
+
+Fails when the program fails, and also when its filter matched no test (which
+GoogleTest itself calls a success). Skipped tests are listed with their reasons
+on stdout and in REPORT.xml, where `./dev check` finds them.
+"""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+
+def skipped_tests(root):
+    """Yields (test, reason) for each test that was skipped."""
+    for case in root.iter("testcase"):
+        if case.get("result") != "skipped":
+            continue
+        reason = case.find("skipped")
+        text = reason.get("message", "") if reason is not None else ""
+        # The message is "file:line\nreason".
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        name = f"{case.get('classname')}.{case.get('name')}"
+        yield name, " ".join(lines[1:]) or "no reason given"
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    report, program = arguments[:2]
+    os.makedirs(os.path.dirname(report) or ".", exist_ok=True)
+    if os.path.exists(report):
+        os.remove(report)
+    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{report}")
+    code = subprocess.call([program] + arguments[2:], env=environment)
+    if code < 0:
+        print(f"{program}: ended by signal {-code}")
+        return 1
+    if not os.path.exists(report):
+        print(f"{program}: wrote no report, so no test was run")
+        return code or 1
+    root = ET.parse(report).getroot()
+    if code == 0 and int(root.get("tests", "0")) == 0:
+        print(f"{program}: no test matches {' '.join(arguments[2:])}")
+        return 1
+    for name, reason in skipped_tests(root):
+        print(f"skipped: {name}: {reason}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
