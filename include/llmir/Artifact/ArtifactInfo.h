@@ -14,6 +14,7 @@
 #ifndef LLMIR_ARTIFACT_ARTIFACTINFO_H
 #define LLMIR_ARTIFACT_ARTIFACTINFO_H
 
+#include "llmir/Support/GenerationDefaults.h"
 #include "llmir/Support/TensorFormat.h"
 
 #include <cstdint>
@@ -21,16 +22,6 @@
 #include <vector>
 
 namespace llmir {
-
-/// Default sampling of the model (generation_config.json); unset fields mean
-/// greedy decoding.
-struct GenerationDefaults {
-  bool doSample = false;
-  double temperature = 1.0;
-  int64_t topK = 0; ///< 0 = all.
-  double topP = 1.0;
-  double minP = 0.0;
-};
 
 /// The metadata section of an artifact, stored as JSON.
 struct ArtifactInfo {

@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A model as people have it, opened: mapped tensors and the checked config.
+//
+//   Expected<Checkpoint> model = Checkpoint::open("models/Llama-3.2-1B");
+//   if (!model)
+//     return model.takeStatus();
+//   const CheckpointTensor *w = model->find("model.norm.weight");
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_CHECKPOINT_CHECKPOINT_H
+#define LLMIR_CHECKPOINT_CHECKPOINT_H
+
+#include "llmir/Checkpoint/CheckpointTensor.h"
+#include "llmir/Checkpoint/GGUF.h"
+#include "llmir/Checkpoint/ModelConfig.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmir {
+
+enum class CheckpointKind { HuggingFace, GGUF };
+
+/// Owns the mappings; its tensors, config and metadata are read-only and may be
+/// read from any thread. Nothing of the weights is copied.
+class Checkpoint {
+public:
+  /// `path` is a Hugging Face folder (config.json, and model.safetensors or
+  /// model.safetensors.index.json) or a .gguf file (the first of its parts
+  /// where it is split). Everything is checked before it returns; each failure
+  /// names file and field. Pickles (.bin, .pt) are never read.
+  static Expected<Checkpoint> open(const std::string &path);
+
+  Checkpoint(Checkpoint &&) = default;
+  Checkpoint &operator=(Checkpoint &&) = default;
+
+  CheckpointKind kind() const { return checkpointKind; }
+  /// As it was given to open().
+  const std::string &path() const { return rootPath; }
+  const ModelConfig &config() const { return modelConfig; }
+
+  /// In file order, shard after shard; names are unique. Names are the format's
+  /// own: "model.layers.0.mlp.up_proj.weight" or "blk.0.ffn_up.weight".
+  const std::vector<CheckpointTensor> &tensors() const { return tensorList; }
+  /// Null where there is none. O(log n).
+  const CheckpointTensor *find(std::string_view name) const;
+  /// find(), or NotFound naming the tensor and the checkpoint.
+  Expected<const CheckpointTensor *> tensor(std::string_view name) const;
+
+  /// Every file that makes up the model, config.json included; the first is
+  /// the one whose header names the tensors.
+  const std::vector<std::shared_ptr<const MappedFile>> &files() const {
+    return fileList;
+  }
+
+  /// The GGUF's keys (tokenizer, template); null for Hugging Face folders,
+  /// whose tokenizer files lie in path().
+  const GGUFMetadata *gguf() const { return metadata.get(); }
+
+private:
+  Checkpoint() = default;
+  static Expected<Checkpoint> openFolder(const std::string &path);
+  static Expected<Checkpoint> openGGUF(const std::string &path);
+  Status indexTensors();
+
+  CheckpointKind checkpointKind = CheckpointKind::HuggingFace;
+  std::string rootPath;
+  ModelConfig modelConfig;
+  std::vector<CheckpointTensor> tensorList;
+  std::vector<uint32_t> byName; ///< Indices into tensorList, sorted by name.
+  std::vector<std::shared_ptr<const MappedFile>> fileList;
+  std::unique_ptr<GGUFMetadata> metadata;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_CHECKPOINT_CHECKPOINT_H

@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One tensor of a checkpoint: its name, shape and bytes in the mapped file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_CHECKPOINT_CHECKPOINTTENSOR_H
+#define LLMIR_CHECKPOINT_CHECKPOINTTENSOR_H
+
+#include "llmir/Support/MappedFile.h"
+#include "llmir/Support/Span.h"
+#include "llmir/Support/TensorFormat.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmir {
+
+/// A view into a mapped file, which it keeps mapped. The number of bytes was
+/// checked against shape and storage type; row-major, little-endian, with no
+/// alignment promised beyond the file's.
+struct CheckpointTensor {
+  std::string name;
+  /// Not set for storage types that LLMIR lists but cannot use (integer
+  /// buffers, K-quants, …); see storageName.
+  std::optional<TensorFormat> format;
+  std::string storageName; ///< "F32", "I64", "q8_0", … as the format says.
+  std::vector<int64_t>
+      shape; ///< Outermost first: linear weights are [out, in].
+  Span<const uint8_t> bytes;
+  std::shared_ptr<const MappedFile> file;
+
+  /// The format, or Unsupported naming the tensor, its type and the file.
+  Expected<TensorFormat> usableFormat() const;
+  /// "[172, 64]".
+  std::string shapeText() const;
+  int64_t numElements() const;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_CHECKPOINT_CHECKPOINTTENSOR_H

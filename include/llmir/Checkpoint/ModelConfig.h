@@ -1,0 +1,89 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A model's dimensions and switches, the same for every checkpoint format.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_CHECKPOINT_MODELCONFIG_H
+#define LLMIR_CHECKPOINT_MODELCONFIG_H
+
+#include "llmir/Support/GenerationDefaults.h"
+#include "llmir/Support/Json.h"
+#include "llmir/Support/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llmir {
+
+/// How rotary frequencies are stretched beyond the context of the training.
+struct RopeScaling {
+  enum Kind { Default, Linear, Llama3 };
+  Kind kind = Default;
+  double factor = 1.0;         ///< Linear, Llama3.
+  double lowFreqFactor = 1.0;  ///< Llama3; below highFreqFactor.
+  double highFreqFactor = 4.0; ///< Llama3.
+  int64_t originalContext = 0; ///< Llama3: tokens.
+};
+
+/// Everything that the families of the frontend need to know, checked: sizes
+/// are positive and bounded, numHeads is a multiple of numKVHeads, headDim and
+/// rotaryDim are even, rmsNormEps and ropeTheta are positive and finite, token
+/// ids lie below vocabSize.
+struct ModelConfig {
+  std::string modelName;    ///< For people: general.name, or the folder's name.
+  std::string architecture; ///< "llama", "qwen2", "qwen3".
+
+  int64_t vocabSize = 0; ///< Rows of the embedding, padding included.
+  int64_t hiddenSize = 0;
+  int64_t intermediateSize = 0;
+  int64_t numLayers = 0;
+  int64_t numHeads = 0;
+  int64_t numKVHeads = 0;
+  int64_t headDim = 0;   ///< Need not be hiddenSize / numHeads.
+  int64_t rotaryDim = 0; ///< Leading values of a head that rotate: headDim.
+  int64_t contextLength = 0;
+  double rmsNormEps = 0.0;
+
+  double ropeTheta = 10000.0;
+  RopeScaling ropeScaling;
+  /// GGUF: the tensor rope_freqs.weight holds a divisor for each frequency.
+  bool ropeFrequencyDivisors = false;
+  /// GGUF of the llama architecture: rows of q and k are stored for rotation
+  /// of adjacent pairs (row 2j of a head is true row j, row 2j+1 is j + D/2).
+  bool adjacentPairRotation = false;
+
+  bool tieWordEmbeddings = false; ///< The output projection is the embedding.
+  bool qkvBias = false;
+  bool attentionOutputBias = false;
+  bool mlpBias = false;
+  bool qkNorm = false; ///< RMSNorm over each head of q and k before rotation.
+
+  int64_t bosToken = -1;          ///< -1 = none.
+  std::vector<int64_t> eosTokens; ///< Any of them ends a text; may be empty.
+  GenerationDefaults generation;
+};
+
+/// The architectures above, for messages: "llama, mistral, qwen2, qwen3".
+const char *supportedArchitectures();
+
+/// Reads config.json (dialects before and since transformers 5) and, where it
+/// is not null, generation_config.json, whose end tokens win.
+/// `hasOutputProjection` (lm_head.weight is among the tensors) decides about
+/// tying where the file is silent. Messages name config.json and the key:
+/// NotFound (key missing), InvalidFile (impossible value), Unsupported (known
+/// to the format, not to LLMIR: model types, rope types, windows, …).
+Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
+                                                 const Json *generation,
+                                                 bool hasOutputProjection);
+
+} // namespace llmir
+
+#endif // LLMIR_CHECKPOINT_MODELCONFIG_H
