@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A compiled model, mapped from its `.llmir` file.
+//
+//   Expected<std::shared_ptr<const Artifact>> artifact = Artifact::open(path);
+//   if (!artifact)
+//     return artifact.takeStatus();
+//
+// An open artifact never changes and may be used from many threads. The file
+// must not be changed in place while it is mapped; ArtifactWriter replaces it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_ARTIFACT_ARTIFACT_H
+#define LLMIR_ARTIFACT_ARTIFACT_H
+
+#include "llmir/Artifact/ArtifactFormat.h"
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Support/Span.h"
+#include "llmir/Support/Status.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmir {
+
+class Artifact {
+public:
+  /// Maps `path` and checks its structure: magic, versions, bounds and order of
+  /// the sections, the checksum of everything but the weights, and the ranges
+  /// of the info. Nothing is copied but the info; no code is mapped executable.
+  ///
+  /// Fails with NotFound or IoError (the file cannot be read), InvalidFile (not
+  /// an artifact, or a damaged one) or IncompatibleTarget (made for another
+  /// format or ABI version).
+  static Expected<std::shared_ptr<const Artifact>>
+  open(const std::string &path);
+
+  /// True when the file begins as an artifact does; false for anything else,
+  /// also for what cannot be read.
+  static bool looksLikeArtifact(const std::string &path);
+
+  ~Artifact();
+  Artifact(const Artifact &) = delete;
+  Artifact &operator=(const Artifact &) = delete;
+
+  const std::string &path() const { return filePath; }
+  const ArtifactInfo &info() const { return artifactInfo; }
+  uint64_t fileBytes() const { return mappedBytes; }
+  const std::vector<ArtifactSectionEntry> &sections() const { return table; }
+
+  /// The section's bytes in the mapping; empty when there is none.
+  Span<const uint8_t> section(ArtifactSection id) const;
+  Span<const uint8_t> weights() const {
+    return section(ArtifactSection::Weights);
+  }
+  Span<const uint8_t> tokenizer() const {
+    return section(ArtifactSection::Tokenizer);
+  }
+  std::string_view program() const;
+
+  /// Reads all weights and compares their checksum.
+  Status verifyWeights() const;
+
+  /// The open file, for mapping the code; owned by the artifact.
+  int fileDescriptor() const { return fd; }
+
+private:
+  Artifact() = default;
+  Status mapFile();
+  Status readHeader();
+  Status checkTable() const;
+  Status checkSections() const;
+  Status damaged(const std::string &what) const;
+  const ArtifactSectionEntry *find(ArtifactSection id) const;
+
+  std::string filePath;
+  int fd = -1;
+  const uint8_t *mapped = nullptr;
+  uint64_t mappedBytes = 0;
+  std::vector<ArtifactSectionEntry> table;
+  ArtifactInfo artifactInfo;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_ARTIFACT_ARTIFACT_H

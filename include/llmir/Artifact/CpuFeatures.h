@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the processor can do, and whether that is enough for an artifact.
+// Feature and level names are LLVM's ("avx2", "x86-64-v3"); a feature counts
+// only where the operating system saves its registers as well (XCR0).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_ARTIFACT_CPUFEATURES_H
+#define LLMIR_ARTIFACT_CPUFEATURES_H
+
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Support/Status.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmir {
+
+class CpuFeatures {
+public:
+  /// The processor that this process runs on, detected once.
+  static const CpuFeatures &host();
+
+  /// A processor with exactly these features, for tests.
+  CpuFeatures(std::string architecture, std::vector<std::string> features);
+
+  /// "x86_64" or "aarch64"; empty where LLMIR knows no feature of it.
+  const std::string &architecture() const { return arch; }
+  /// Sorted names.
+  const std::vector<std::string> &features() const { return names; }
+  bool has(std::string_view feature) const;
+  bool hasAll(const std::vector<std::string> &features) const;
+
+  /// The highest level whose features are all there: "x86-64", "x86-64-v2",
+  /// "x86-64-v3", "x86-64-v4", "aarch64".
+  std::string level() const;
+
+private:
+  std::string arch;
+  std::vector<std::string> names;
+};
+
+/// The features of a level, lower levels included; empty for an unknown name
+/// and for a level without a requirement.
+std::vector<std::string> cpuLevelFeatures(std::string_view level);
+
+/// True for the names that cpuLevelFeatures knows.
+bool isKnownCpuLevel(std::string_view level);
+
+/// Ok when `cpu` can run what `info` was compiled for; otherwise
+/// IncompatibleTarget with the missing features or the other architecture.
+Status checkCpu(const ArtifactInfo &info,
+                const CpuFeatures &cpu = CpuFeatures::host());
+
+} // namespace llmir
+
+#endif // LLMIR_ARTIFACT_CPUFEATURES_H

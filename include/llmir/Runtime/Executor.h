@@ -1,0 +1,135 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs a compiled model: the engine's floor.
+//
+//   Expected<std::unique_ptr<Executor>> executor =
+//       Executor::create(artifact, {/*threads=*/2});
+//   (*executor)->cache().createSequence(7);
+//   SequenceStep part;
+//   part.sequence = 7;
+//   part.tokens = promptIds; // Span<const int32_t>
+//   Expected<StepLogits> logits = (*executor)->step({&part, 1});
+//   const float *row = logits->row(0).data();
+//
+// A step takes the new tokens of any number of sequences, prompts and single
+// tokens mixed, appends their keys and values to the cache, and gives the
+// logits of the rows that were asked for. All memory is taken by create();
+// a step allocates none. Not thread-safe: one thread steps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_RUNTIME_EXECUTOR_H
+#define LLMIR_RUNTIME_EXECUTOR_H
+
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Support/Span.h"
+#include "llmir/Support/Status.h"
+#include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace llmir {
+
+class Artifact;
+
+using mlir::llm::runtime::PagedKVCache;
+using mlir::llm::runtime::SequenceId;
+
+struct ExecutorOptions {
+  int64_t threads = 0; ///< 0 = one per usable processor.
+  bool pin = false;    ///< Bind each worker to a processor.
+  /// Longest sequence. 0 = the model's own, or, where neither kvBlocks nor
+  /// kvBytes is given, as much of it as fits into half of the machine's memory.
+  int64_t contextLength = 0;
+  /// Size of the KV pool: in blocks, or in bytes. Both 0: one sequence of
+  /// contextLength.
+  int64_t kvBlocks = 0;
+  int64_t kvBytes = 0;
+  /// Unreadable pages around arena, logits and KV pool. For tests.
+  bool guardPages = false;
+};
+
+/// Which rows' logits a step shall give.
+enum class WantLogits : uint8_t {
+  None,
+  Last,   ///< Of the sequence's last new token.
+  All,    ///< Of every new token.
+  Listed, ///< Of SequenceStep::rows.
+};
+
+/// One sequence's part of a step. The spans are read during the call only.
+struct SequenceStep {
+  SequenceId sequence = 0;
+  Span<const int32_t> tokens; ///< New token ids, at least one.
+  WantLogits want = WantLogits::Last;
+  /// With Listed: indices into `tokens`, ascending, no index twice.
+  Span<const int32_t> rows;
+};
+
+/// Logits of a step, in the order of the batch; valid until the next step.
+struct StepLogits {
+  const float *data = nullptr; ///< [numRows][rowStride]
+  int64_t numRows = 0;
+  int64_t rowStride = 0;
+  int64_t vocabSize = 0; ///< Values of a row; what follows is padding.
+
+  Span<const float> row(int64_t index) const {
+    return Span<const float>(data + index * rowStride,
+                             static_cast<size_t>(vocabSize));
+  }
+};
+
+class Executor {
+public:
+  /// Checks the processor, maps the code, takes all memory and starts the
+  /// workers. Fails with IncompatibleTarget, ResourceExhausted or
+  /// InvalidArgument.
+  static Expected<std::unique_ptr<Executor>>
+  create(std::shared_ptr<const Artifact> artifact,
+         const ExecutorOptions &options = {});
+
+  /// The same around a step function that is already in memory, with `info`
+  /// for its sizes. `weights` (64-byte aligned) must outlive the executor.
+  static Expected<std::unique_ptr<Executor>>
+  create(const ArtifactInfo &info, LLMIRStepFunction step,
+         Span<const uint8_t> weights, const ExecutorOptions &options = {});
+
+  ~Executor();
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  /// Runs one step. Its sequences must exist in cache(), each listed once, with
+  /// the same number of tokens in every layer. The tokens together are at most
+  /// the token budget, the rows at most maxLogitRows. Fails with
+  /// InvalidArgument, OutOfRange (token id, budget, rows, context) or
+  /// ResourceExhausted (KV blocks); a step that fails has changed nothing.
+  Expected<StepLogits> step(Span<const SequenceStep> batch);
+
+  /// Creates, forks, truncates and frees the sequences.
+  PagedKVCache &cache();
+
+  const ArtifactInfo &info() const;
+  int64_t tokenBudget() const;
+  int64_t maxLogitRows() const;
+  int64_t contextLength() const; ///< Longest sequence of this executor.
+  int64_t threads() const;
+  /// Bytes taken by create(): arena, logits, batch arrays and KV pool.
+  int64_t memoryBytes() const;
+
+private:
+  struct State;
+  explicit Executor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_RUNTIME_EXECUTOR_H

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The threads that run a step together.
+//
+// One function is run by every worker (SPMD): the calling thread is worker 0,
+// the others are threads that live as long as the team and sleep between runs.
+// Workers meet at barriers that spin briefly and then sleep in the kernel, so a
+// team with more workers than processors is slow but right.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_RUNTIME_WORKERTEAM_H
+#define LLMIR_RUNTIME_WORKERTEAM_H
+
+#include "llmir/Support/Status.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace llmir {
+
+/// Processors that this process may use (its affinity mask); at least 1.
+int64_t usableProcessors();
+
+class WorkerTeam {
+public:
+  static constexpr int64_t maxWorkers = 1024;
+
+  /// Starts `workers` - 1 threads; 0 workers means one per usable processor.
+  /// `pin` binds worker i to the i-th usable processor, the calling thread
+  /// included, until the team is destroyed. Fails with InvalidArgument or
+  /// ResourceExhausted.
+  static Expected<std::unique_ptr<WorkerTeam>> create(int64_t workers,
+                                                      bool pin = false);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam &) = delete;
+  WorkerTeam &operator=(const WorkerTeam &) = delete;
+
+  int64_t size() const;
+
+  /// Calls fn(worker) once for every worker in [0, size()) and returns when all
+  /// have returned. One thread at a time may call it, and not from within.
+  /// Allocates nothing.
+  template <typename Fn>
+  void run(Fn &&fn) {
+    runJob([](void *data, int64_t worker) { (*static_cast<Fn *>(data))(worker); },
+           &fn);
+  }
+
+  /// Called by every worker of the present run: returns when all have called,
+  /// and what each wrote before is then seen by all.
+  void barrier();
+
+private:
+  struct State;
+  explicit WorkerTeam(std::unique_ptr<State> state);
+  void runJob(void (*job)(void *, int64_t), void *data);
+  std::unique_ptr<State> state;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_RUNTIME_WORKERTEAM_H
