@@ -12,6 +12,14 @@ import sys
 import xml.etree.ElementTree as ET
 
 
+def read_report(path):
+    """The root element of a report; None when there is no whole one."""
+    try:
+        return ET.parse(path).getroot()
+    except (OSError, ET.ParseError):
+        return None
+
+
 def skipped_tests(root):
     """Yields (test, reason) for each test that was skipped."""
     for case in root.iter("testcase"):
@@ -37,10 +45,10 @@ def main(arguments):
     if code < 0:
         print(f"{program}: ended by signal {-code}")
         return 1
-    if not os.path.exists(report):
+    root = read_report(report)
+    if root is None:
         print(f"{program}: wrote no report, so no test was run")
         return code or 1
-    root = ET.parse(report).getroot()
     if code == 0 and int(root.get("tests", "0")) == 0:
         print(f"{program}: no test matches {' '.join(arguments[2:])}")
         return 1

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Support/SmallFloat.h"
 #include "llmir/Support/TensorFormat.h"
+#include "llmir/Support/SmallFloat.h"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@
 using namespace llmir;
 
 TEST(TensorFormat, NamesLeadBackToTheFormat) {
-  for (TensorFormat format : {TensorFormat::F32, TensorFormat::F16,
-                              TensorFormat::BF16, TensorFormat::Q8_0,
-                              TensorFormat::Q4_0}) {
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16,
+        TensorFormat::Q8_0, TensorFormat::Q4_0}) {
     const TensorFormatInfo &info = tensorFormatInfo(format);
     EXPECT_EQ(info.format, format);
     EXPECT_EQ(tensorFormatFromName(info.name), format);

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The rules of the project that a program can check: ./dev lint.
+
+lint.py [--counts FILE.json] [RULE]...    (no RULE: all)
+
+Each rule prints what it found and the command or the change that mends it. Exits
+with 1 when a rule found something.
+"""
+
+import argparse
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LLVM_INCLUDE = "/usr/lib/llvm-22/include"
+LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+CPP = (".cpp", ".h", ".c")
+WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
+
+# Which areas an area's headers and sources may include, besides itself and
+# Support: the arrows of docs/Design.md.
+WITHOUT_IR = {
+    "Support": (),
+    "Checkpoint": (),
+    "Tokenizer": (),
+    "Artifact": (),
+    "Runtime": ("Artifact", "Tokenizer"),
+    "Serving": ("Artifact", "Tokenizer", "Runtime"),
+}
+
+
+def tracked_files():
+    out = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+    return [f for f in out.splitlines() if os.path.isfile(os.path.join(ROOT, f))]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as stream:
+        return stream.read()
+
+
+def is_test_input(path):
+    return "/Inputs/" in path
+
+
+def rule_format(files):
+    """Sources are formatted as clang-format-22 has it."""
+    sources = [f for f in files if f.endswith(CPP) and not is_test_input(f)]
+    if not sources:
+        return
+    try:
+        result = subprocess.run(
+            ["clang-format-22", "--dry-run", "--style=file"] + sources, cwd=ROOT,
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, universal_newlines=True)
+    except OSError:
+        yield "clang-format-22 is missing: run './dev setup'"
+        return
+    wrong = sorted(set(re.findall(r"^([^:\s]+):\d+:\d+: warning", result.stderr, re.M)))
+    for path in wrong:
+        yield f"{path}: not formatted; run './dev format'"
+
+
+def rule_length(files):
+    """Source files hold at most 1000 lines (600 is where to ask why), mains 100."""
+    for path in files:
+        if not path.endswith(CPP + (".td", ".def", ".py", ".cmake")) and path != "dev":
+            continue
+        lines = read(path).count("\n")
+        if lines > MOST_LINES:
+            yield f"{path}: {lines} lines, {MOST_LINES} are the most; split it by concern"
+        elif lines > WARN_LINES:
+            print(f"note: {path}: {lines} lines, more than {WARN_LINES}")
+        if re.match(r"tools/[^/]+/main\.cpp$", path) and lines > MOST_MAIN_LINES:
+            yield f"{path}: {lines} lines, a tool's main has at most {MOST_MAIN_LINES}; move the rest into a library"
+
+
+def rule_license(files):
+    """Every source begins with the licence."""
+    for path in files:
+        if path.endswith(CPP + (".td", ".def")) and not is_test_input(path):
+            head = read(path).split("\n")[:12]
+            if not any(LICENSE_LINE in line for line in head):
+                yield f"{path}: no licence header; copy that of lib/Support/Status.cpp"
+
+
+def rule_headers(files):
+    """Headers have guards, and none shadows one of MLIR's."""
+    guards = {}
+    for path in files:
+        if not path.endswith(".h"):
+            continue
+        if path.startswith("include/"):
+            inside = path[len("include/"):]
+            if inside.startswith("mlir/") and not inside.startswith("mlir/Dialect/LLM/"):
+                yield f"{path}: only include/mlir/Dialect/LLM is ours; move it under include/llmir"
+            if os.path.exists(os.path.join(LLVM_INCLUDE, inside)):
+                yield f"{path}: LLVM has a header of this name; rename it"
+        match = re.search(r"^#ifndef (\w+_H)\n#define (\w+)", read(path), re.M)
+        if not match or match.group(1) != match.group(2):
+            yield f"{path}: no include guard; add '#ifndef LLMIR_AREA_FILE_H'"
+        elif match.group(1) in guards:
+            yield f"{path}: its guard {match.group(1)} is that of {guards[match.group(1)]} too; rename it"
+        else:
+            guards[match.group(1)] = path
+
+
+def area_of(path):
+    """The area a source belongs to, or "" (Dialect/LLM/Runtime is an area)."""
+    match = re.match(r"(?:lib|include/llmir)/(.+)$", path)
+    if path.startswith(("include/mlir/Dialect/LLM/Runtime/", "lib/Dialect/LLM/Runtime/")):
+        return "Dialect/LLM/Runtime"
+    return match.group(1).split("/")[0] if match else ""
+
+
+def rule_dependencies(files):
+    """Dependencies point one way; what runs a model knows nothing of IR."""
+    include = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+    for path in files:
+        if not path.endswith(CPP + (".def",)) or path.startswith("test/"):
+            continue
+        area = area_of(path)
+        command = path.startswith("tools/llmir/")
+        for name in include.findall(read(path)):
+            own = re.match(r"llmir/(\w+)/", name)
+            runtime_api = name.startswith("mlir/Dialect/LLM/Runtime/")
+            if command or area in WITHOUT_IR or area == "Dialect/LLM/Runtime":
+                if name.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/", "lld/")) and not runtime_api:
+                    yield f"{path}: includes {name}; this area links neither MLIR nor LLVM"
+            if area in WITHOUT_IR and own:
+                if name.startswith("llmir/Runtime/ABI/"):
+                    continue  # What crosses between generated code and the runtime is everybody's.
+                if own.group(1) not in (area, "Support") + WITHOUT_IR[area]:
+                    yield f"{path}: includes {name}; {area} may use only {', '.join(('Support',) + WITHOUT_IR[area])}"
+            elif area and area != "Serving" and own and own.group(1) == "Serving":
+                yield f"{path}: includes {name}; nothing below the tools sees Serving"
+
+
+def rule_unfinished(files):
+    """Nothing is left for later in the code."""
+    words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\bst" r"ub(bed|s)?\b|not (yet )?impl" r"emented|\bunimpl" r"emented\b", re.I)
+    for path in files:
+        if path.endswith(CPP + (".td", ".def", ".py", ".cmake", ".sh", "CMakeLists.txt")) or path == "dev":
+            for number, line in enumerate(read(path).split("\n"), 1):
+                match = words.search(line)
+                if match and path != "utils/lint.py":
+                    yield f"{path}:{number}: '{match.group(0)}'; finish it, or describe the gap in docs/Roadmap.md"
+
+
+def rule_tests(files):
+    """Every file with GoogleTest tests is run by lit."""
+    for path in files:
+        if path.startswith("test/") and path.endswith(".cpp"):
+            text = read(path)
+            if re.search(r"^(TYPED_)?TEST(_F|_P)?\(", text, re.M) and "RUN:" not in text:
+                yield f"{path}: no RUN line; begin it with '// RUN: llmir-<area>-tests --gtest_filter='<Suite>*''"
+
+
+def rule_python(files):
+    """Python sources are valid for Python 3.7."""
+    for path in files:
+        if path.endswith(".py"):
+            try:
+                ast.parse(read(path), path, feature_version=(3, 7))
+            except SyntaxError as error:
+                yield f"{path}:{error.lineno}: {error.msg}; Python 3.7 must read it"
+
+
+def rule_shell(files):
+    """Shell scripts parse and can be executed."""
+    for path in files:
+        if path.endswith(".sh") or path in ("dev", ".ci/run"):
+            full = os.path.join(ROOT, path)
+            result = subprocess.run(["bash", "-n", full], stderr=subprocess.PIPE, universal_newlines=True)
+            if result.returncode:
+                yield f"{path}: {result.stderr.strip().splitlines()[0]}"
+            if not os.access(full, os.X_OK):
+                yield f"{path}: not executable; run 'chmod +x {path}'"
+
+
+def rule_links(files):
+    """Relative links in the documentation lead somewhere."""
+    link = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+    for path in files:
+        if not path.endswith(".md"):
+            continue
+        text = re.sub(r"```.*?```", "", read(path), flags=re.S)
+        for target in link.findall(text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
+                yield f"{path}: the link to {target} leads nowhere; mend the path"
+
+
+def main():
+    rules = {name[len("rule_"):]: rule for name, rule in globals().items() if name.startswith("rule_")}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--counts", metavar="FILE.json", help="write which rules passed and failed")
+    parser.add_argument("rules", nargs="*", metavar="RULE", help=", ".join(rules))
+    options = parser.parse_args()
+    unknown = [name for name in options.rules if name not in rules]
+    if unknown:
+        parser.error(f"no rule '{unknown[0]}'; there are {', '.join(rules)}")
+
+    files = tracked_files()
+    failed = []
+    for name in options.rules or rules:
+        findings = list(rules[name](files))
+        for finding in findings:
+            print(f"lint [{name}] {finding}")
+        if findings:
+            failed.append(name)
+    count = len(options.rules or rules)
+    if options.counts:
+        with open(options.counts, "w", encoding="utf-8") as stream:
+            json.dump({"passed": count - len(failed), "failed": failed}, stream)
+    print(f"lint: {count - len(failed)} rules hold, {len(failed)} do not")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

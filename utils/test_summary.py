@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""The last lines of `./dev check`: skipped tests, failed tests, and the count.
+
+test_summary.py [--lint LINT.json] BUILD_FOLDER...
+
+Reads BUILD_FOLDER/results/tests.json (written by lit) and the GoogleTest reports
+below BUILD_FOLDER/test. Exits with 1 when anything failed or nothing ran.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from run_gtest import read_report, skipped_tests
+
+PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
+SKIPPED = {"UNSUPPORTED", "SKIPPED"}
+
+
+def gtest_reports(folder):
+    for place, _, files in os.walk(os.path.join(folder, "test")):
+        for name in sorted(files):
+            if name.endswith(".gtest.xml"):
+                yield os.path.join(place, name)
+
+
+def summarize_folder(folder):
+    """Returns (passed, failed names, skipped lines) of one build folder."""
+    path = os.path.join(folder, "results", "tests.json")
+    try:
+        with open(path, encoding="utf-8") as stream:
+            tests = json.load(stream)["tests"]
+    except (OSError, ValueError, KeyError):
+        return 0, [f"{folder}: check-llmir ended without a result"], []
+    passed, failed, skipped = 0, [], []
+    for test in tests:
+        if test["code"] in PASSED:
+            passed += 1
+        elif test["code"] in SKIPPED:
+            output = test.get("output", "").strip().splitlines()
+            reason = output[0] if output else "a feature that it needs is absent"
+            skipped.append(f"{test['name']}: {reason}")
+        elif test["code"] != "EXCLUDED":
+            failed.append(f"{folder}: {test['name']} ({test['code'].lower()})")
+    for report in gtest_reports(folder):
+        root = read_report(report)
+        if root is not None:
+            skipped += [f"{name}: {reason}" for name, reason in skipped_tests(root)]
+    if passed == 0 and not failed:
+        failed.append(f"{folder}: no test was run")
+    return passed, failed, skipped
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lint", help="the counts that utils/lint.py wrote")
+    parser.add_argument("folders", nargs="+")
+    options = parser.parse_args()
+
+    passed, failed, skipped = 0, [], []
+    if options.lint:
+        try:
+            with open(options.lint, encoding="utf-8") as stream:
+                counts = json.load(stream)
+            passed += counts["passed"]
+            failed += [f"lint: {rule}" for rule in counts["failed"]]
+        except (OSError, ValueError, KeyError):
+            failed.append("lint: ended without a result")
+    for folder in options.folders:
+        more_passed, more_failed, more_skipped = summarize_folder(folder)
+        passed += more_passed
+        failed += more_failed
+        skipped += more_skipped
+
+    for line in sorted(set(skipped)):
+        print(f"skipped: {line}")
+    for line in failed:
+        print(f"failed: {line}")
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
