@@ -1,0 +1,186 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace llmir::mllm;
+
+SubGraphOp llmir::mllm::entrySubGraph(ModuleOp module) {
+  for (auto subgraph : module.getOps<SubGraphOp>())
+    if (subgraph.getEntry())
+      return subgraph;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// SubGraphOp
+//===----------------------------------------------------------------------===//
+
+void SubGraphOp::build(OpBuilder &builder, OperationState &state,
+                       StringRef name, FunctionType type, bool entry) {
+  Properties &properties = state.getOrAddProperties<Properties>();
+  properties.sym_name = builder.getStringAttr(name);
+  properties.function_type = TypeAttr::get(type);
+  if (entry)
+    properties.entry = builder.getUnitAttr();
+  Block &block = state.addRegion()->emplaceBlock();
+  for (Type input : type.getInputs())
+    block.addArgument(input, state.location);
+}
+
+ParseResult SubGraphOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void SubGraphOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult SubGraphOp::verifyType() {
+  // c1
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes()))
+    if (!isa<RankedTensorType>(type))
+      return emitOpError() << "argument #" << index << " has type " << type
+                           << ", want a ranked tensor";
+  for (auto [index, type] : llvm::enumerate(getResultTypes()))
+    if (!isa<RankedTensorType>(type))
+      return emitOpError() << "result #" << index << " has type " << type
+                           << ", want a ranked tensor";
+  return success();
+}
+
+LogicalResult SubGraphOp::verifyRegions() {
+  Operation *last = getBody().front().getTerminator();
+  // c2
+  if (!isa<ReturnOp>(last))
+    return (emitOpError() << "ends in '" << last->getName() << "', want '"
+                          << ReturnOp::getOperationName() << "'")
+               .attachNote(last->getLoc())
+           << "the last op of the body";
+  return success();
+}
+
+namespace {
+/// Follows the calls from a subgraph and reports the first that closes a
+/// circle.
+class CallWalk {
+public:
+  explicit CallWalk(SymbolTableCollection &tables) : tables(tables) {}
+
+  LogicalResult visit(SubGraphOp subgraph) {
+    if (!done.insert(subgraph).second)
+      return success();
+    active.insert(subgraph);
+    for (auto call : subgraph.getBody().getOps<CallGraphOp>()) {
+      auto callee = tables.lookupNearestSymbolFrom<SubGraphOp>(
+          call, call.getCalleeAttr());
+      if (!callee)
+        continue; // call_graph_c1 reports it.
+      if (active.contains(callee))
+        return (call.emitOpError()
+                << "leads back to subgraph @" << callee.getSymName()
+                << ", which is still being called")
+                   .attachNote(callee.getLoc())
+               << "subgraph @" << callee.getSymName();
+      if (failed(visit(callee)))
+        return failure();
+    }
+    active.erase(subgraph);
+    return success();
+  }
+
+private:
+  SymbolTableCollection &tables;
+  llvm::SmallPtrSet<Operation *, 32> done;
+  llvm::SmallPtrSet<Operation *, 8> active;
+};
+} // namespace
+
+LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (!getEntry())
+    return success();
+  // c3
+  SubGraphOp first = entrySubGraph((*this)->getParentOfType<ModuleOp>());
+  if (first != *this)
+    return (emitOpError() << "@" << getSymName()
+                          << " is marked 'entry', and so is @"
+                          << first.getSymName() << "; a module has one entry")
+               .attachNote(first.getLoc())
+           << "subgraph @" << first.getSymName();
+  // c4
+  return CallWalk(tables).visit(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// CallGraphOp
+//===----------------------------------------------------------------------===//
+
+void CallGraphOp::build(OpBuilder &builder, OperationState &state,
+                        SubGraphOp callee, ValueRange operands) {
+  Properties &properties = state.getOrAddProperties<Properties>();
+  properties.callee = FlatSymbolRefAttr::get(callee.getSymNameAttr());
+  state.addOperands(operands);
+  state.addTypes(callee.getResultTypes());
+}
+
+/// Compares the types of a call with those of its callee; `what` is "operand"
+/// or "result", `of` what the callee calls them.
+static LogicalResult verifyCallTypes(CallGraphOp call, SubGraphOp callee,
+                                     TypeRange have, ArrayRef<Type> want,
+                                     StringRef what, StringRef of) {
+  if (have.size() != want.size())
+    return (call.emitOpError()
+            << "has " << have.size() << " " << what << "s, but @"
+            << call.getCallee() << " has " << want.size() << " " << of << "s")
+               .attachNote(callee.getLoc())
+           << "subgraph @" << callee.getSymName();
+  for (auto [index, type] : llvm::enumerate(have))
+    if (type != want[index])
+      return (call.emitOpError()
+              << what << " #" << index << " has type " << type << ", but @"
+              << call.getCallee() << " has " << of << " type " << want[index])
+                 .attachNote(callee.getLoc())
+             << "subgraph @" << callee.getSymName();
+  return success();
+}
+
+LogicalResult CallGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
+  Operation *symbol = tables.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  auto callee = dyn_cast_or_null<SubGraphOp>(symbol);
+  // c1
+  if (!callee) {
+    InFlightDiagnostic error = emitOpError()
+                               << "@" << getCallee()
+                               << " is not a subgraph of the module";
+    if (symbol)
+      error.attachNote(symbol->getLoc())
+          << "the symbol is '" << symbol->getName() << "'";
+    return error;
+  }
+  // c2, c3
+  if (failed(verifyCallTypes(*this, callee, getOperandTypes(),
+                             callee.getArgumentTypes(), "operand", "argument")))
+    return failure();
+  return verifyCallTypes(*this, callee, getResultTypes(),
+                         callee.getResultTypes(), "result", "result");
+}

@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+using namespace mlir;
+using namespace llmir::mllm;
+
+namespace {
+/// A number of ModelFacts and its key in the dictionary.
+struct Fact {
+  StringLiteral key;
+  int64_t ModelFacts::*member;
+};
+} // namespace
+
+static constexpr Fact facts[] = {
+    {"num_layers", &ModelFacts::numLayers},
+    {"num_heads", &ModelFacts::numHeads},
+    {"num_kv_heads", &ModelFacts::numKVHeads},
+    {"head_dim", &ModelFacts::headDim},
+    {"hidden_size", &ModelFacts::hiddenSize},
+    {"intermediate_size", &ModelFacts::intermediateSize},
+    {"vocab_size", &ModelFacts::vocabSize},
+    {"context_length", &ModelFacts::contextLength},
+};
+static constexpr StringLiteral architectureKey = "architecture";
+
+/// Reads the dictionary; errors are reported at `op`.
+static FailureOr<ModelFacts> parseFacts(Operation *op, Attribute attr) {
+  auto dictionary = dyn_cast<DictionaryAttr>(attr);
+  if (!dictionary)
+    return op->emitOpError()
+           << "'" << ModelFacts::attrName() << "' is not a dictionary";
+  ModelFacts result;
+  auto architecture = dictionary.getAs<StringAttr>(architectureKey);
+  if (!architecture || architecture.empty())
+    return op->emitOpError() << "'" << ModelFacts::attrName()
+                             << "' needs a string '" << architectureKey << "'";
+  result.architecture = architecture.str();
+  for (const Fact &fact : facts) {
+    auto number = dictionary.getAs<IntegerAttr>(fact.key);
+    if (!number || !number.getType().isInteger(64))
+      return op->emitOpError() << "'" << ModelFacts::attrName()
+                               << "' needs an i64 '" << fact.key << "'";
+    if (number.getInt() < 1)
+      return op->emitOpError()
+             << "'" << ModelFacts::attrName() << "' has '" << fact.key << "' "
+             << number.getInt() << ", want at least 1";
+    result.*fact.member = number.getInt();
+  }
+  if (result.numHeads % result.numKVHeads != 0)
+    return op->emitOpError()
+           << "'" << ModelFacts::attrName() << "' has 'num_heads' "
+           << result.numHeads << ", want a multiple of 'num_kv_heads' "
+           << result.numKVHeads;
+  return result;
+}
+
+FailureOr<ModelFacts> ModelFacts::read(ModuleOp module) {
+  Attribute attr = module->getAttr(attrName());
+  if (!attr)
+    return module.emitOpError() << "has no '" << attrName() << "'";
+  return parseFacts(module, attr);
+}
+
+void ModelFacts::write(ModuleOp module) const {
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> entries = {builder.getNamedAttr(
+      architectureKey, builder.getStringAttr(architecture))};
+  for (const Fact &fact : facts)
+    entries.push_back(builder.getNamedAttr(
+        fact.key, builder.getI64IntegerAttr(this->*fact.member)));
+  module->setAttr(attrName(), builder.getDictionaryAttr(entries));
+}
+
+LogicalResult MLLMDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != ModelFacts::attrName())
+    return op->emitOpError() << "has an unknown attribute '"
+                             << attribute.getName().getValue() << "'";
+  if (!isa<ModuleOp>(op))
+    return op->emitOpError() << "carries '" << ModelFacts::attrName()
+                             << "', which belongs on a builtin module";
+  return parseFacts(op, attribute.getValue());
+}
