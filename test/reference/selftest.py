@@ -12,6 +12,7 @@ import json
 import lzma
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -231,10 +232,7 @@ def check_containers_agree(temp):
             hf, other = load(folder), load(folder + ".gguf")
             assert all(equal_bits(hf.weights[n], other.weights[n]) for n in weights)
             assert np.array_equal(hf.forward(ids), direct), family
-            if family == "llama3":  # its GGUF carries the scaling as float32 divisors
-                assert nmse(other.forward(ids), direct) < 1e-13
-            else:
-                assert np.array_equal(other.forward(ids), direct), family
+            assert np.array_equal(other.forward(ids), direct), family
 
 
 def check_options(temp):
@@ -246,7 +244,7 @@ def check_options(temp):
         make_tiny.main(arguments.split() + ["--layers", "2", "--out", hf, "--gguf", file])
         a, b = load(hf), load(file)
         ids = random_ids(a.config, 12)
-        assert nmse(b.forward(ids), a.forward(ids)) < 1e-13, arguments
+        assert np.array_equal(b.forward(ids), a.forward(ids)), arguments
         assert a.config.rope_scaling["type"] in arguments
         shutil.rmtree(hf)
 
@@ -338,6 +336,31 @@ def check_refusals(temp):
     expect_error(lambda: changed(config, rope_scaling={"type": "yarn"}), "yarn")
 
 
+# The comparison driver: it must pass for a right command and fail for a wrong one
+
+
+def check_comparison(_):
+    def compare(fault, only):
+        environment = dict(os.environ, REFERENCE_FAULT=fault)
+        done = subprocess.run(
+            [sys.executable, os.path.join(HERE, "compare.py"), "--filter", only,
+             "--llmir", os.path.join(HERE, "reference_command.py")],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+        return done.returncode, done.stdout.decode("utf-8")
+
+    for only in ("f32/llama3 gguf", "formats/qwen2 bf16"):
+        status, text = compare("", only)
+        assert status == 0 and " 0 failed" in text, text
+    for fault, only in (("eps", "f32/llama3 logits"), ("theta", "f32/llama3 greedy"),
+                        ("pairing", "f32/qwen3 logits"), ("last-block", "llama odd sizes logits"),
+                        ("container", "formats/qwen2 bf16"),
+                        ("kv", "formats/llama3 f32 --kv f16")):
+        status, text = compare(fault, only)
+        assert status == 1 and "FAIL " in text and "Traceback" not in text, (fault, text)
+    status, text = compare("", "no such check")
+    assert status == 1 and text.endswith("0 passed, 0 failed, 0 skipped\n"), text
+
+
 # Trained models: answers that were made by other programs
 
 
@@ -385,7 +408,8 @@ def check_minimind(temp):
 CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_safetensors, check_gguf,
           check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
           check_quantised_files, check_cache, check_rounding_knobs,
-          check_tiny_models_are_good_tests, check_refusals, check_stories, check_minimind]
+          check_tiny_models_are_good_tests, check_refusals, check_comparison, check_stories,
+          check_minimind]
 
 
 def main():

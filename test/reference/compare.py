@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the `llmir` command with the float64 reference, end to end.
+
+    compare.py --llmir build/bin/llmir --suite all
+    compare.py --llmir build/bin/llmir --suite formats --filter qwen3 --verbose
+
+Makes tiny random models, runs the command on them, and checks what it answers:
+
+  f32       every family with float32 weights and float32 KV: logits of every position within NMSE
+            1e-9, equal greedy ids over 64 tokens, equal bits from safetensors and from GGUF, with
+            one thread and with two
+  families  the same for what families may vary: odd sizes, tying, biases, rope scaling, shards,
+            both dialects of config.json, prompts longer than a step
+  formats   bf16, f16, Q8_0 and Q4_0 weights with bf16 KV: NMSE at most twice that of the reference
+            rounded where the compiler rounds; the largest logit in its place wherever it leads by
+            more than 0.05; equal bits from safetensors and from GGUF; other KV types by flag
+  real      trained models (folder LLMIR_TEST_DATA) give their expected ids
+
+One line per check, then `N passed, N failed, N skipped`; exit status 1 if a check failed.
+"""
+
+import argparse
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import make_tiny
+from llmref import load, nmse, top_two_margin
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+TEST_DATA = os.environ.get("LLMIR_TEST_DATA", os.path.join(ROOT, "..", "shared", "data"))
+
+F32_BOUND = 1e-9      # NMSE of logits where nothing is rounded below float32
+ROUNDED_FACTOR = 2.0  # times the NMSE of the reference that rounds where the compiler rounds
+CLEAR_LEAD = 0.05     # a leading logit that rounding to bf16 may not overturn
+F32_LEAD = 1e-3       # the same for float32 alone
+TOKENS = 77           # several KV blocks, the last of them partly filled
+GREEDY_TOKENS = 64
+
+
+class Failure(Exception):
+    """What a check found wrong."""
+
+
+class Skip(Exception):
+    """Why a check could not run."""
+
+
+class Command(object):
+    """The `llmir` binary, with a compile cache of its own."""
+
+    def __init__(self, path, temp, verbose, timeout):
+        self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
+        # Flags also come from LLMIR_* variables: the tests must not depend on the caller's.
+        self.environment = {key: value for key, value in os.environ.items()
+                            if not key.startswith("LLMIR_")}
+
+    def _call(self, arguments):
+        program = [sys.executable, self.path] if self.path.endswith(".py") else [self.path]
+        line = program + arguments + ["--cache-dir", os.path.join(self.temp, "cache")]
+        if self.verbose:
+            print("     $ " + " ".join(line), file=sys.stderr)
+        try:
+            done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=self.environment, timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            raise Failure("no answer in %d s: %s" % (self.timeout, " ".join(line)))
+        if done.returncode:
+            words = done.stderr.decode("utf-8", "replace").strip().splitlines()[-3:]
+            raise Failure("exit status %d from %s: %s"
+                          % (done.returncode, " ".join(line), " | ".join(words)))
+        return done.stdout.decode("utf-8")
+
+    def logits(self, model, ids, flags=()):
+        """`perplexity --logits`: the logits after each of the ids, float32 [T, vocab]."""
+        ids_file = os.path.join(self.temp, "ids.txt")
+        out = os.path.join(self.temp, "logits.npy")
+        with open(ids_file, "w") as stream:
+            stream.write(",".join(map(str, ids)) + "\n")
+        if os.path.exists(out):
+            os.remove(out)
+        self._call(["perplexity", model, "--ids", ids_file, "--ctx", str(len(ids)),
+                    "--logits", out] + list(flags))
+        if not os.path.exists(out):
+            raise Failure("perplexity wrote no %s" % out)
+        answer = np.load(out)
+        if answer.dtype != np.float32 or answer.ndim != 2 or len(answer) != len(ids):
+            raise Failure("logits are %s %s, want float32 [%d, vocab]"
+                          % (answer.dtype, answer.shape, len(ids)))
+        return answer
+
+    def run(self, model, prompt, count, flags=()):
+        """`run --temp 0 --json`: its JSON object, the ids being greedy ones."""
+        text = self._call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
+                           str(count), "--temp", "0", "--json"] + list(flags))
+        try:
+            answer = json.loads(text)
+        except ValueError as error:
+            raise Failure("run --json printed no JSON object (%s): %.200r" % (error, text))
+        for key in ("prompt_ids", "ids", "text", "finish_reason", "timings"):
+            if key not in answer:
+                raise Failure("run --json lacks %r: %s" % (key, sorted(answer)))
+        if answer["prompt_ids"] != list(prompt):
+            raise Failure("prompt_ids came back as %s" % answer["prompt_ids"])
+        return answer
+
+
+class Report(object):
+    """Runs checks, prints a line for each, and counts."""
+
+    def __init__(self, only):
+        self.only, self.counts = only, {"PASS": 0, "FAIL": 0, "SKIP": 0}
+
+    def check(self, name, action):
+        if self.only and self.only not in name:
+            return
+        try:
+            status, note = "PASS", action()
+        except Failure as failure:
+            status, note = "FAIL", failure
+        except Skip as reason:
+            status, note = "SKIP", reason
+        self.counts[status] += 1
+        print("%s %s: %s" % (status, name, note), flush=True)
+
+
+class TinyModel(object):
+    """One set of random weights: its files, its reference, and inputs that suit a test."""
+
+    def __init__(self, temp, label, family, dtype="f32", gguf_type=None, dialect="old", shards=1,
+                 tokens=TOKENS, seed=0, **options):
+        config, weights = make_tiny.make(family, seed, dtype, **options)
+        base = os.path.join(temp, label.replace("/", "-").replace(" ", "-"))
+        self.folder, self.gguf = base, base + ".gguf"
+        make_tiny.write_gguf(self.gguf, config, weights, gguf_type or dtype)
+        if gguf_type is None:
+            make_tiny.write_hf(self.folder, config, weights, dtype, dialect, shards)
+        self.reference = load(self.folder if gguf_type is None else self.gguf)
+        self.tokens = tokens
+        self.continuation = None
+        self.answers = {}
+
+    def answer(self, command, path, ids):
+        """The command's logits for the file or folder, asked for once."""
+        if path not in self.answers:
+            self.answers[path] = command.logits(path, ids)
+        return self.answers[path]
+
+    def random_ids(self, seed, count):
+        ids = np.random.RandomState(seed).randint(0, self.reference.config.vocab, count)
+        return [int(i) for i in ids]
+
+    def input(self, rounding=None):
+        """-> (ids, exact logits, rounded logits or None).
+
+        With rounding: ids for which the rounded reference keeps every clear lead, so that a
+        command that loses one has no excuse."""
+        for seed in range(50):
+            ids = self.random_ids(seed, self.tokens)
+            exact = self.reference.forward(ids)
+            if rounding is None:
+                return ids, exact, None
+            rounded = self.reference.forward(ids, kv_dtype=rounding, activations="f32")
+            if not lost_leads(rounded, exact):
+                return ids, exact, rounded
+        raise Failure("no input found for which the rounded reference keeps every clear lead")
+
+    def greedy(self):
+        """-> (prompt, ids): a continuation that float32 cannot change, and not a short cycle."""
+        for seed in range(100, 200):
+            if self.continuation is not None:
+                return self.continuation
+            prompt = self.random_ids(seed, 9)
+            ids, margins = self.reference.generate(prompt, GREEDY_TOKENS)
+            if min(margins) > F32_LEAD and len(set(ids)) >= 8:
+                self.continuation = prompt, ids
+        raise Failure("no prompt found with clear leads over %d tokens" % GREEDY_TOKENS)
+
+
+def lost_leads(answer, exact):
+    """Positions where the reference's best logit leads clearly and the answer has another."""
+    clear = top_two_margin(exact) > CLEAR_LEAD
+    return [int(i) for i in
+            np.nonzero(clear & (np.argmax(answer, -1) != np.argmax(exact, -1)))[0]]
+
+
+def close(answer, exact, bound):
+    """The note of a passing check; raises Failure with the worst row otherwise."""
+    if answer.shape != exact.shape:
+        raise Failure("logits are %s, want %s" % (answer.shape, exact.shape))
+    error = nmse(answer, exact)
+    note = "nmse %.2e, bound %.1e, %d positions" % (error, bound, len(exact))
+    if not error <= bound:
+        rows = [nmse(a, e) for a, e in zip(answer, exact)]
+        first = next((i for i, row in enumerate(rows) if not row <= bound), -1)
+        raise Failure("%s; position %d is the first beyond it, %d the worst with %.2e"
+                      % (note, first, int(np.argmax(rows)), max(rows)))
+    return note
+
+
+def same_bits(a, b):
+    if a.tobytes() != b.tobytes():
+        raise Failure("%d of %d logits differ, nmse %.2e"
+                      % (np.count_nonzero(a != b), a.size, nmse(a, b)))
+    return "%d logits equal bit for bit" % a.size
+
+
+def f32_checks(command, report, temp, label, family, **options):
+    """The checks of a model with float32 weights, in both containers."""
+    if report.only and not any(report.only in label + name for name in
+                               (" logits", " greedy", " gguf", " gguf greedy", " threads")):
+        return
+    model = TinyModel(temp, label, family, **options)
+    ids, exact, _ = model.input()
+
+    def logits():
+        return close(model.answer(command, model.folder, ids), exact, F32_BOUND)
+
+    def gguf():
+        answer = model.answer(command, model.gguf, ids)
+        return (close(answer, exact, F32_BOUND) + ", " +
+                same_bits(answer, model.answer(command, model.folder, ids)))
+
+    def threads():
+        one = command.logits(model.folder, ids, ["-t", "1"])
+        return same_bits(command.logits(model.folder, ids, ["-t", "2"]), one)
+
+    report.check(label + " logits", logits)
+    report.check(label + " greedy", lambda: equal_greedy(command, model.folder, *model.greedy()))
+    report.check(label + " gguf", gguf)
+    report.check(label + " gguf greedy", lambda:
+                 equal_greedy(command, model.gguf, *model.greedy()))
+    report.check(label + " threads", threads)
+
+
+def equal_greedy(command, path, prompt, expected):
+    answer = command.run(path, prompt, len(expected))
+    if answer["ids"] != expected:
+        equal = agreeing(answer["ids"], expected)
+        raise Failure("the first %d of %d ids are equal, then %s instead of %s"
+                      % (equal, len(expected), answer["ids"][equal:equal + 3],
+                         expected[equal:equal + 3]))
+    if answer["finish_reason"] != "length":
+        raise Failure("finish_reason is %r, want 'length'" % answer["finish_reason"])
+    return "%d ids equal" % len(expected)
+
+
+def agreeing(ids, expected):
+    """How many ids from the start are equal."""
+    count = 0
+    while count < min(len(ids), len(expected)) and ids[count] == expected[count]:
+        count += 1
+    return count
+
+
+def suite_f32(command, report, temp):
+    for family in sorted(make_tiny.FAMILIES):
+        f32_checks(command, report, temp, "f32/" + family, family)
+
+
+def suite_families(command, report, temp):
+    linear, llama3 = make_tiny.LINEAR_SCALING, make_tiny.LLAMA3_SCALING
+    variants = [
+        ("llama odd sizes", "llama", dict(odd=True)),
+        ("llama3 odd sizes", "llama3", dict(odd=True, head_dim=6, heads=7, kv_heads=1)),
+        ("qwen2 odd sizes", "qwen2", dict(odd=True, intermediate=97, vocab=131)),
+        ("qwen3 odd sizes", "qwen3", dict(odd=True)),
+        ("llama smallest", "llama", dict(layers=1, hidden=5, intermediate=3, heads=1, kv_heads=1,
+                                         head_dim=2, vocab=33)),
+        ("llama tied", "llama", dict(tied=True)),
+        ("llama biases", "llama", dict(attention_bias=True, mlp_bias=True)),
+        ("llama linear scaling", "llama", dict(rope_scaling=linear)),
+        ("llama3 factor 32, tied, new dialect", "llama3",
+         dict(tied=True, dialect="new", rope_scaling=dict(llama3, factor=32.0))),
+        ("tinyllama 3 shards", "tinyllama", dict(shards=3)),
+        ("qwen2 untied, new dialect, 2 shards", "qwen2",
+         dict(tied=False, dialect="new", shards=2)),
+        ("qwen3 untied, new dialect", "qwen3", dict(tied=False, dialect="new")),
+        ("qwen3 biases", "qwen3", dict(attention_bias=True)),
+        ("llama3 longer than a step", "llama3", dict(tokens=613, max_positions=1024)),
+    ]
+    for name, family, options in variants:
+        f32_checks(command, report, temp, "families/" + name, family, **options)
+
+
+def suite_formats(command, report, temp):
+    for family in sorted(make_tiny.FAMILIES):
+        for dtype in ("bf16", "f16"):
+            format_checks(command, report, temp, "formats/%s %s" % (family, dtype), family,
+                          dtype=dtype)
+        for gguf_type in ("q8_0", "q4_0"):
+            format_checks(command, report, temp, "formats/%s %s" % (family, gguf_type), family,
+                          gguf_type=gguf_type)
+    format_checks(command, report, temp, "formats/llama bf16 odd sizes", "llama", dtype="bf16",
+                  odd=True)
+    format_checks(command, report, temp, "formats/qwen3 f16 odd sizes", "qwen3", dtype="f16",
+                  odd=True)
+    for gguf_type in ("q8_0", "q4_0"):  # rows of 172 stay f16 beside the blocks
+        format_checks(command, report, temp, "formats/llama %s mixed" % gguf_type, "llama",
+                      gguf_type=gguf_type, intermediate=172, vocab=259)
+    kv_checks(command, report, temp)
+
+
+def format_checks(command, report, temp, label, family, **options):
+    """The checks of a model whose weights are not float32; KV is bf16, as `--kv auto` says."""
+    if report.only and not any(report.only in label + name for name in (" logits", " bits")):
+        return
+    model = TinyModel(temp, label, family, **options)
+    ids, exact, rounded = model.input("bf16")
+
+    def logits():
+        return close_rounded(model.answer(command, model.gguf, ids), exact, rounded)
+
+    def bits():
+        return same_bits(model.answer(command, model.folder, ids),
+                         model.answer(command, model.gguf, ids))
+
+    report.check(label + " logits", logits)
+    if "gguf_type" not in options:
+        report.check(label + " bits", bits)
+
+
+def close_rounded(answer, exact, rounded):
+    note = close(answer, exact, ROUNDED_FACTOR * nmse(rounded, exact))
+    lost = lost_leads(answer, exact)
+    if lost:
+        raise Failure("%s, but another id leads at positions %s" % (note, lost[:8]))
+    clear = np.count_nonzero(top_two_margin(exact) > CLEAR_LEAD)
+    return note + ", %d clear leads kept" % clear
+
+
+def kv_checks(command, report, temp):
+    """--kv names the type, whatever the weights are; with f32 only the weights' format is left,
+    which is exact."""
+    for weights, kv in (("bf16", "f32"), ("f16", "f32"), ("q8_0", "f32"), ("q4_0", "f32"),
+                        ("f32", "bf16"), ("f32", "f16"), ("bf16", "f16"), ("bf16", "bf16")):
+        label = "formats/llama3 %s --kv %s" % (weights, kv)
+        if report.only and report.only not in label:
+            continue
+        blocks = weights in ("q8_0", "q4_0")
+        model = TinyModel(temp, label, "llama3",
+                          **({"gguf_type": weights} if blocks else {"dtype": weights}))
+
+        def check():
+            ids, exact, rounded = model.input(kv)
+            answer = command.logits(model.gguf, ids, ["--kv", kv])
+            if kv == "f32":
+                return close(answer, exact, F32_BOUND)
+            return close_rounded(answer, exact, rounded)
+
+        report.check(label, check)
+
+
+def suite_real(command, report, temp):
+    stories = os.path.join(TEST_DATA, "models", "stories260K")
+
+    def stories_check(name, path, expected, lead, *flags):
+        report.check("real/stories260K " + name, lambda: expected_ids(
+            command, os.path.join(stories, path), os.path.join(stories, expected), lead, flags))
+
+    stories_check("safetensors", "hf", "expected.jsonl", F32_LEAD)
+    for kind in ("f32", "f16", "q8", "q4"):
+        file, expected = "stories260K-%s.gguf" % kind, "stories260K-%s.expected.jsonl" % kind
+        stories_check("gguf %s --kv f32" % kind, file, expected, F32_LEAD, "--kv", "f32")
+        if kind != "f32":
+            stories_check("gguf %s" % kind, file, expected, CLEAR_LEAD)
+    report.check("real/minimind2-small", lambda: minimind(command, temp))
+
+
+def minimind(command, temp):
+    source = os.path.join(TEST_DATA, "models", "minimind2-small")
+    folder = os.path.join(temp, "minimind2-small")
+    if not os.path.isdir(source):
+        raise Skip("no folder %s (set LLMIR_TEST_DATA)" % source)
+    os.makedirs(folder)
+    for name in os.listdir(source):
+        if name.endswith(".json"):
+            shutil.copy(os.path.join(source, name), folder)
+    with lzma.open(os.path.join(source, "model.safetensors.xz")) as packed, \
+            open(os.path.join(folder, "model.safetensors"), "wb") as stream:
+        shutil.copyfileobj(packed, stream)
+    return expected_ids(command, folder, os.path.join(source, "expected.jsonl"), F32_LEAD)
+
+
+def expected_ids(command, path, expected_file, lead, flags=()):
+    """Greedy ids are the expected ones, but where the expected id leads by no more than `lead`;
+    there the expected id is put in its place and decoding goes on behind it."""
+    if not os.path.exists(path):
+        raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
+    with open(expected_file, encoding="utf-8") as stream:
+        lines = [json.loads(line) for line in stream]
+    total = forced = 0
+    for number, line in enumerate(lines):
+        expected, margins, done = line["output_ids"], line["margins"], 0
+        while done < len(expected):
+            answer = command.run(path, line["prompt_ids"] + expected[:done],
+                                 len(expected) - done, flags)
+            done += agreeing(answer["ids"], expected[done:])
+            if done == len(expected):
+                break
+            if margins[done] > lead:
+                raise Failure("line %d: id %d of %d differs, where the expected one leads by %.4f"
+                              % (number + 1, done, len(expected), margins[done]))
+            done, forced = done + 1, forced + 1
+        total += len(expected)
+    return "%d ids in %d texts, %d of them put in place at leads up to %g" % (
+        total, len(lines), forced, lead)
+
+
+SUITES = {"f32": suite_f32, "families": suite_families, "formats": suite_formats,
+          "real": suite_real}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llmir", default=os.path.join(ROOT, "build", "bin", "llmir"),
+                        help="the command to test (default build/bin/llmir)")
+    parser.add_argument("--suite", choices=list(SUITES) + ["all"], default="all")
+    parser.add_argument("--filter", metavar="TEXT", help="only checks whose name contains this")
+    parser.add_argument("--keep", metavar="DIR", help="make the models here and leave them")
+    parser.add_argument("--timeout", type=int, default=300, metavar="S",
+                        help="seconds for one command (default 300)")
+    parser.add_argument("--verbose", action="store_true", help="print each command")
+    options = parser.parse_args()
+    if not os.path.isfile(options.llmir) or not os.access(options.llmir, os.X_OK):
+        print("compare.py: no command %s; build it, or name it with --llmir" % options.llmir,
+              file=sys.stderr)
+        return 2
+    temp = options.keep or tempfile.mkdtemp(prefix="llmir-compare-")
+    os.makedirs(temp, exist_ok=True)
+    report = Report(options.filter)
+    try:
+        command = Command(os.path.abspath(options.llmir), temp, options.verbose, options.timeout)
+        for name in SUITES if options.suite == "all" else [options.suite]:
+            SUITES[name](command, report, temp)
+    finally:
+        if not options.keep:
+            shutil.rmtree(temp)
+    counts = report.counts
+    print("%d passed, %d failed, %d skipped" % (counts["PASS"], counts["FAIL"], counts["SKIP"]))
+    return 1 if counts["FAIL"] or not sum(counts.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

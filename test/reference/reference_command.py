@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The reference model behind the part of llmir's command line that compare.py uses.
+
+    compare.py --llmir reference_command.py --suite f32
+
+shows that the comparison passes for a right answer; with the variable REFERENCE_FAULT set to the
+name of a mistake, that it fails for a wrong one. Nothing else uses this file.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+import numpy as np
+
+from llmref import gguf, load, ops
+
+
+def is_f32(path):
+    """Whether `--kv auto` means f32."""
+    if not os.path.isdir(path):
+        return gguf.get(gguf.read_gguf(path), "general.file_type") == 0
+    with open(os.path.join(path, "config.json"), encoding="utf-8") as stream:
+        data = json.load(stream)
+    return data.get("dtype", data.get("torch_dtype")) == "float32"
+
+
+def apply_fault(fault, path, model):
+    """Makes the model wrong in a way that a compiler might be."""
+    if fault == "eps":
+        model.config.rms_eps = 1e-6
+    elif fault == "theta":
+        model.frequencies = ops.rope_frequencies(model.config.head_dim, 1e4)
+    elif fault == "pairing":
+        original = ops.rope
+        ops.rope = lambda x, p, f: original(x, p, f, pairing="adjacent")
+    elif fault == "last-block":  # the last 8 rows of every projection are not computed
+        for name, weight in model.weights.items():
+            if weight.ndim == 2:
+                weight[len(weight) - len(weight) % 8:] = 0
+    elif fault == "container":  # one bit of one logit depends on the container
+        if path.endswith(".gguf"):
+            model.weights["model.norm.weight"][0] *= 1 + 2e-7
+    elif fault:
+        raise SystemExit("unknown REFERENCE_FAULT %r" % fault)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=("run", "perplexity"))
+    parser.add_argument("model")
+    parser.add_argument("--prompt-ids")
+    parser.add_argument("-n", type=int)
+    parser.add_argument("--temp", type=float)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--ids")
+    parser.add_argument("--ctx", type=int)
+    parser.add_argument("--logits")
+    parser.add_argument("--kv", default="auto")
+    parser.add_argument("-t", type=int)
+    parser.add_argument("--cache-dir")
+    options = parser.parse_args()
+
+    fault = os.environ.get("REFERENCE_FAULT", "")
+    model = load(options.model)
+    apply_fault(fault, options.model, model)
+    kv = options.kv if options.kv != "auto" else "f32" if is_f32(options.model) else "bf16"
+    if fault == "kv":  # 8 bits where the tests allow 11
+        kv = "bf16"
+    if options.verb == "run":
+        prompt = [int(word) for word in options.prompt_ids.split(",")]
+        ids, _ = model.generate(prompt, options.n, kv, "f32", stop=model.config.eos)
+        reason = "stop" if ids[-1] in model.config.eos else "length"
+        print(json.dumps({"prompt_ids": prompt, "ids": ids, "text": None,
+                          "finish_reason": reason, "timings": {}}))
+    else:
+        with open(options.ids) as stream:
+            ids = [int(word) for word in stream.read().replace(",", " ").split()]
+        windows = [model.forward(ids[i:i + options.ctx], kv, "f32")
+                   for i in range(0, len(ids), options.ctx)]
+        np.save(options.logits, np.concatenate(windows).astype(np.float32))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
