@@ -37,7 +37,8 @@ def category_class(major):
 def word_pattern():
     """GPT-2's pattern; Python's `re` has no \\p{L}, so the sets are listed."""
     letter, number = category_class("L"), category_class("N")
-    space = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+    space = ("\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029"
+             "\\u202f\\u205f\\u3000")  # White_Space
     return re.compile(
         "'s|'t|'re|'ve|'m|'ll|'d"
         "| ?[{L}]+| ?[{N}]+| ?[^{S}{L}{N}]+"

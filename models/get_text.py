@@ -111,7 +111,7 @@ def paragraphs(text, indent=2):
 
 
 def chapters(text, heading):
-    """Cut `text` at lines that match `heading`; what comes before is dropped."""
+    """Cut `text` at the lines that match `heading`; drop what comes before."""
     starts = [m.start() for m in re.finditer(heading, text, re.M)]
     ends = starts[1:] + [len(text)]
     return ["\n\n".join(paragraphs(text[a:b])) for a, b in zip(starts, ends)]

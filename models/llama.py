@@ -19,7 +19,7 @@ CONFIG = {
     "vocab_size": 4096,
     "hidden_size": 256,
     "intermediate_size": 768,
-    "num_hidden_layers": 8,
+    "num_hidden_layers": 6,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "head_dim": 64,

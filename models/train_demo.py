@@ -6,8 +6,8 @@ python3-matplotlib; one processor core and about 95 minutes, or less on an
 accelerator; add --resume to go on after an interruption):
 
     python3 models/get_text.py --cache /tmp/text
-    python3 models/train_demo.py train --text /tmp/text/text --work /tmp/train \\
-        --minutes 95 --threads 1
+    python3 models/train_demo.py train --text /tmp/text/text \\
+        --work /tmp/train --minutes 95 --threads 1
     python3 models/train_demo.py export --work /tmp/train
     python3 models/train_demo.py eval
     python3 models/train_demo.py samples
@@ -103,8 +103,8 @@ class Windows:
                        length)
         near = np.searchsorted(self.starts, at)
         near = self.starts[np.minimum(near, len(self.starts) - 1)]
-        snap = (rng.rand(len(at)) < 0.5) & (near - at < length // 2) & (near > at)
-        at = np.where(snap, near, at)
+        close = (near > at) & (near - at < length // 2)
+        at = np.where(close & (rng.rand(len(at)) < 0.5), near, at)
         rng.shuffle(at)
         return at
 
@@ -153,7 +153,8 @@ def bits_per_byte(model, tokenizer, text, ctx, device="cpu", batch=8,
 
 def total(parts):
     """The sum over several texts: nats, tokens, bytes; and bits per byte."""
-    out = {key: sum(p[key] for p in parts) for key in ("nats", "tokens", "bytes")}
+    out = {key: sum(p[key] for p in parts)
+           for key in ("nats", "tokens", "bytes")}
     out["bits_per_byte"] = out["nats"] / math.log(2) / out["bytes"]
     return out
 
@@ -253,19 +254,24 @@ def train(args):
     say("%d parameters, %d training tokens, %s, %d thread(s)" % (
         count, len(stream), device, torch.get_num_threads()))
 
-    state = {"seconds": 0.0, "step": 0, "tokens": 0, "epoch": 0, "used": 0}
+    state = {"seconds": 0.0, "step": 0, "tokens": 0,
+             "epoch": -1, "length": 0, "used": 0}
     path = os.path.join(args.work, "checkpoint.pt")
     log_path = os.path.join(args.work, "loss.csv")
     if args.resume and os.path.exists(path):
         saved = torch.load(path, map_location=device)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
-        state = saved["state"]
+        state.update(saved["state"])
         say("resumed at step %d, %.1f minutes" % (
             state["step"], state["seconds"] / 60))
+        with open(log_path) as f:  # keep what came before the checkpoint
+            rows = [r for r in f.read().splitlines()[1:]
+                    if int(r.split(",")[1]) <= state["step"]]
     else:
-        with open(log_path, "w") as f:
-            f.write(LOG_FIELDS + "\n")
+        rows = []
+    with open(log_path, "w") as f:
+        f.write("\n".join([LOG_FIELDS] + rows) + "\n")
 
     def save():
         torch.save({"model": model.state_dict(), "state": state,
@@ -294,14 +300,11 @@ def train(args):
         progress = state["seconds"] / budget
         length = args.ctx // 2 if progress < args.short else args.ctx
         rows = args.batch_tokens // length
-        key = (state["epoch"], length)
-        if key != order_key:
-            # A pass that is cut short by the change of length starts anew.
-            if order_key is not None and order_key[1] != length:
-                state["epoch"] += 1
-                state["used"] = 0
-            order = windows.pieces(state["epoch"], length)
+        if state["length"] != length:  # this pass is cut short: a new one
+            state.update(length=length, used=0, epoch=state["epoch"] + 1)
+        if order_key != (state["epoch"], length):
             order_key = (state["epoch"], length)
+            order = windows.pieces(*order_key)
         rate = learning_rate(args.rate, progress)
         micro = max(1, min(rows, args.micro_tokens // length))
         optimizer.adam.zero_grad(set_to_none=True)
@@ -373,13 +376,188 @@ def train_arguments(sub):
     p.add_argument("--short", type=float, default=0.5,
                    help="part of the time, at the start, that is spent on "
                         "windows of half the length (default %(default)s)")
-    p.add_argument("--batch-tokens", type=int, default=8192)
+    p.add_argument("--batch-tokens", type=int, default=4096)
     p.add_argument("--micro-tokens", type=int, default=4096,
                    help="tokens in one pass through the network")
-    p.add_argument("--eval-minutes", type=float, default=4)
+    p.add_argument("--eval-minutes", type=float, default=6)
     p.add_argument("--save-minutes", type=float, default=4)
     p.add_argument("--f32", action="store_true",
                    help="compute in float32, not in bfloat16")
+
+
+# ---------------------------------------------- export, samples, pictures --
+
+def write_json(path, data):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(data, f, indent=2, ensure_ascii=False)
+        f.write("\n")
+
+
+def export(args):
+    """checkpoint.pt -> models/demo, in the Hugging Face layout."""
+    saved = torch.load(os.path.join(args.work, "checkpoint.pt"),
+                       map_location="cpu")
+    os.makedirs(args.model, exist_ok=True)
+
+    def out(name):
+        return os.path.join(args.model, name)
+
+    llama.write_safetensors(out("model.safetensors"), saved["model"])
+    write_json(out("config.json"), llama.CONFIG)
+    write_json(out("generation_config.json"), {
+        "bos_token_id": 0, "eos_token_id": 0, "do_sample": True,
+        "temperature": 0.8, "top_p": 0.95,
+        "max_length": llama.CONFIG["max_position_embeddings"]})
+    tokenizer = bpe.Tokenizer.load(os.path.join(args.work, "tokenizer.json"))
+    tokenizer.save(out("tokenizer.json"))
+    write_json(out("tokenizer_config.json"), {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": bpe.END_OF_TEXT, "eos_token": bpe.END_OF_TEXT,
+        "add_bos_token": True, "add_eos_token": False,
+        "add_prefix_space": False, "clean_up_tokenization_spaces": False,
+        "model_max_length": llama.CONFIG["max_position_embeddings"]})
+    with open(os.path.join(args.work, "loss.csv")) as f:
+        log = f.read()
+    with open(out("loss.csv"), "w") as f:
+        f.write(log)
+    state = saved["state"]
+    write_json(out("training.json"), {
+        "parameters": sum(t.numel() for t in saved["model"].values()),
+        "steps": state["step"], "tokens": state["tokens"],
+        "passes": round(state["tokens"] / len(
+            np.load(os.path.join(args.work, "tokens.npy"))), 2),
+        "minutes": round(state["seconds"] / 60, 1),
+        "tokens_per_second": round(state["tokens"] / state["seconds"])})
+    say("wrote %s (model.safetensors: %d bytes)" % (
+        args.model, os.path.getsize(out("model.safetensors"))))
+
+
+def load_tokenizer(folder):
+    return bpe.Tokenizer.load(os.path.join(folder, "tokenizer.json"))
+
+
+def evaluate(args):
+    """Bits per byte of the exported model (bf16 weights, float32 sums)."""
+    torch.set_num_threads(args.threads)
+    model, tokenizer = llama.load(args.model), load_tokenizer(args.model)
+    paths = args.files or heldout_files(args.model)
+    files = {}
+    for path in paths:
+        files[os.path.basename(path)] = result = bits_per_byte(
+            model, tokenizer, read_text(path), args.ctx)
+        say("%-14s %7d bytes %6d tokens  %.4f bits per byte" % (
+            os.path.basename(path), result["bytes"], result["tokens"],
+            result["bits_per_byte"]))
+    everything = total(list(files.values()))
+    say("%-14s %7d bytes %6d tokens  %.4f bits per byte" % (
+        "total", everything["bytes"], everything["tokens"],
+        everything["bits_per_byte"]))
+    if not args.files:
+        write_json(os.path.join(args.model, "eval.json"), {
+            "ctx": args.ctx, "weights": "bfloat16", "arithmetic": "float32",
+            "total": everything, "files": files})
+
+
+PROMPTS = [  # (seed, prompt); the empty prompt is the BOS token alone
+    (1, ""),
+    (2, "It is a truth universally acknowledged, that"),
+    (3, "And it came to pass in those days, that"),
+    (4, "\"My dear Watson,\" said Sherlock Holmes,"),
+    (5, "A database file"),
+]
+
+
+def sample(model, tokenizer, prompt, seed, count, temperature, top_p):
+    """Continue `prompt` by up to `count` tokens; returns the new text."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = [tokenizer.bos] + tokenizer.encode(prompt)
+    start, limit = len(ids), model.config["max_position_embeddings"]
+    with torch.no_grad():
+        while len(ids) < min(start + count, limit):
+            logits = model(torch.tensor([ids]))[0, -1] / temperature
+            probs, order = torch.softmax(logits, -1).sort(descending=True)
+            probs[probs.cumsum(-1) - probs >= top_p] = 0.0
+            pick = torch.multinomial(probs, 1, generator=generator)
+            ids.append(order[pick].item())
+            if ids[-1] == tokenizer.bos:  # the end of the document
+                break
+    return tokenizer.decode(ids[start:])
+
+
+def samples(args):
+    torch.set_num_threads(args.threads)
+    model, tokenizer = llama.load(args.model), load_tokenizer(args.model)
+    with open(os.path.join(args.model, "generation_config.json")) as f:
+        how = json.load(f)
+    results = []
+    for seed, prompt in PROMPTS:
+        text = sample(model, tokenizer, prompt, seed, args.tokens,
+                      how["temperature"], how["top_p"])
+        results.append({"seed": seed, "prompt": prompt, "text": text})
+        say("--- seed %d, prompt %r\n%s[|]%s\n" % (seed, prompt, prompt, text))
+    write_json(os.path.join(args.model, "samples.json"), results)
+
+
+def plot(args):
+    """loss.png from loss.csv: both curves in bits per byte."""
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    with open(os.path.join(args.model, "loss.csv")) as f:
+        rows = [line.strip().split(",") for line in f][1:]
+    train_rows = [(int(r[2]) / 1e6, float(r[4])) for r in rows if r[4]]
+    held = [(int(r[2]) / 1e6, float(r[5])) for r in rows if r[5]]
+    ratio = args.bytes_per_token
+    fig, axes = plt.subplots(figsize=(8, 4.5), dpi=110)
+    x = np.array([t for t, _ in train_rows])
+    y = np.array([v for _, v in train_rows]) / math.log(2) / ratio
+    axes.plot(x, y, color="#9dbcd6", linewidth=0.8, label="training text")
+    width = max(1, len(y) // 40)
+    if len(y) > 2 * width:
+        smooth = np.convolve(y, np.ones(width) / width, mode="valid")
+        offset = (width - 1) // 2
+        axes.plot(x[offset:offset + len(smooth)], smooth, color="#2b6ca3",
+                  linewidth=1.6, label="training text, smoothed")
+    axes.plot([t for t, _ in held], [v for _, v in held], "o-",
+              color="#c8501e", markersize=4, linewidth=1.4,
+              label="held-out text (%.3f at the end)" % held[-1][1])
+    axes.set_xlabel("training tokens (millions)")
+    axes.set_ylabel("bits per byte")
+    top = max(v for _, v in held) + 0.25
+    bottom = min(min(y), min(v for _, v in held)) - 0.1
+    axes.set_ylim(math.floor(bottom * 10) / 10, math.ceil(top * 10) / 10)
+    axes.set_xlim(left=0)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.legend(frameon=False)
+    axes.set_title("The demo model's loss", loc="left")
+    fig.tight_layout()
+    fig.savefig(os.path.join(args.model, "loss.png"))
+
+
+def other_arguments(sub):
+    def command(name, run, text):
+        p = sub.add_parser(name, help=text)
+        p.set_defaults(run=run)
+        p.add_argument("--model", default=DEMO,
+                       help="model folder (default models/demo)")
+        return p
+
+    p = command("export", export, "write the trained model to --model")
+    p.add_argument("--work", required=True, help="the --work of `train`")
+    p = command("eval", evaluate,
+                "bits per byte of the held-out text -> eval.json")
+    p.add_argument("--ctx", type=int, default=512)
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("files", nargs="*",
+                   help="other text files (eval.json is left alone then)")
+    p = command("samples", samples, "five samples -> samples.json")
+    p.add_argument("--tokens", type=int, default=160)
+    p.add_argument("--threads", type=int, default=1)
+    p = command("plot", plot, "loss.csv -> loss.png (python3-matplotlib)")
+    p.add_argument("--bytes-per-token", type=float, default=3.447,
+                   help="of the training text (default %(default)s)")
 
 
 def main():
@@ -389,6 +567,7 @@ def main():
     sub = parser.add_subparsers(dest="command", metavar="command")
     sub.required = True
     train_arguments(sub)
+    other_arguments(sub)
     args = parser.parse_args()
     args.run(args)
 
