@@ -69,7 +69,7 @@ public:
       return {reinterpret_cast<const char *>(at) + 8, length()};
     }
     iterator &operator++() {
-      at += 8 + length();
+      at += end - at < 8 ? end - at : 8 + static_cast<ptrdiff_t>(length());
       return *this;
     }
     iterator operator++(int) {

@@ -23,6 +23,9 @@
 
 namespace llmir {
 
+struct CheckpointTensor;
+class GGUFMetadata;
+
 /// How rotary frequencies are stretched beyond the context of the training.
 struct RopeScaling {
   enum Kind { Default, Linear, Llama3 };
@@ -83,6 +86,12 @@ const char *supportedArchitectures();
 Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
                                                  const Json *generation,
                                                  bool hasOutputProjection);
+
+/// Reads the keys of a GGUF file; its tensors decide about biases, tying and
+/// frequency divisors. Failures as above, naming the file and the key.
+Expected<ModelConfig>
+modelConfigFromGGUF(const GGUFMetadata &metadata,
+                    const std::vector<CheckpointTensor> &tensors);
 
 } // namespace llmir
 

@@ -34,6 +34,7 @@ namespace llmir {
 /// permission, …), ResourceExhausted (no space, quota, file too large).
 class AtomicFile {
 public:
+  /// A target that exists must be a regular file (never a device or folder).
   static Expected<AtomicFile> create(const std::string &path);
 
   AtomicFile(AtomicFile &&other) noexcept;
@@ -55,9 +56,8 @@ public:
   /// Bytes appended so far.
   uint64_t position() const { return appended; }
 
-  /// Writes everything out, gives the file the permissions that a newly
-  /// created one has, and renames it over the target. With `durable` the data
-  /// is on the disk before (fsync).
+  /// Writes everything out and renames the file over the target. With
+  /// `durable` the data is on the disk before (fsync).
   Status commit(bool durable = false);
 
 private:

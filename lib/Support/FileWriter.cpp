@@ -1,0 +1,182 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Support/FileWriter.h"
+#include "Errno.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace llmir {
+
+static constexpr size_t bufferBytes = size_t(1) << 20;
+
+/// "folder/.name.tmp-<process>-<count>": hidden, and beside the target, so that
+/// the rename stays inside one file system.
+static std::string temporaryName(const std::string &target) {
+  static std::atomic<uint64_t> count{0};
+  size_t slash = target.rfind('/');
+  std::string folder =
+      slash == std::string::npos ? "" : target.substr(0, slash + 1);
+  std::string name =
+      slash == std::string::npos ? target : target.substr(slash + 1);
+  return folder + "." + name.substr(0, 200) + ".tmp-" +
+         std::to_string(getpid()) + "-" + std::to_string(count++);
+}
+
+Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+  if (path.empty() || path.back() == '/' ||
+      path.find('\0') != std::string::npos)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' is no name for a file");
+  struct stat facts;
+  if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' exists and is not a regular file",
+                  "choose another name");
+  AtomicFile file;
+  file.targetPath = path;
+  for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
+    file.temporaryPath = temporaryName(path);
+    file.descriptor = ::open(file.temporaryPath.c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor < 0 && errno != EEXIST)
+      break;
+  }
+  if (file.descriptor < 0) {
+    file.temporaryPath.clear();
+    return systemError(errno, "cannot create", path);
+  }
+  return file;
+}
+
+AtomicFile::AtomicFile(AtomicFile &&other) noexcept
+    : targetPath(std::move(other.targetPath)),
+      temporaryPath(std::exchange(other.temporaryPath, {})),
+      buffer(std::move(other.buffer)), appended(other.appended),
+      descriptor(std::exchange(other.descriptor, -1)) {}
+
+AtomicFile &AtomicFile::operator=(AtomicFile &&other) noexcept {
+  if (this != &other) {
+    discard();
+    targetPath = std::move(other.targetPath);
+    temporaryPath = std::exchange(other.temporaryPath, {});
+    buffer = std::move(other.buffer);
+    appended = other.appended;
+    descriptor = std::exchange(other.descriptor, -1);
+  }
+  return *this;
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (descriptor >= 0)
+    ::close(std::exchange(descriptor, -1));
+  if (!temporaryPath.empty())
+    ::unlink(temporaryPath.c_str());
+  temporaryPath.clear();
+}
+
+Status AtomicFile::writeFully(uint64_t offset, const uint8_t *data,
+                              size_t size) {
+  while (size > 0) {
+    ssize_t written =
+        ::pwrite(descriptor, data, size, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return systemError(errno, "cannot write", targetPath);
+    if (written == 0)
+      return systemError(ENOSPC, "cannot write", targetPath);
+    data += written;
+    size -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return Status::ok();
+}
+
+Status AtomicFile::flush() {
+  Status status =
+      writeFully(appended - buffer.size(), buffer.data(), buffer.size());
+  if (status)
+    buffer.clear();
+  return status;
+}
+
+Status AtomicFile::write(const void *data, size_t size) {
+  if (descriptor < 0)
+    return Status(StatusCode::Internal,
+                  "'" + targetPath + "' was written to after its commit");
+  const uint8_t *bytes = static_cast<const uint8_t *>(data);
+  if (buffer.size() + size > bufferBytes)
+    LLMIR_RETURN_IF_ERROR(flush());
+  if (size >= bufferBytes)
+    LLMIR_RETURN_IF_ERROR(writeFully(appended, bytes, size));
+  else
+    buffer.insert(buffer.end(), bytes, bytes + size);
+  appended += size;
+  return Status::ok();
+}
+
+Status AtomicFile::padTo(uint64_t alignment) {
+  static constexpr uint8_t zeros[4096] = {};
+  if (alignment == 0)
+    return Status(StatusCode::InvalidArgument, "cannot align to 0 bytes");
+  uint64_t rest = appended % alignment;
+  for (uint64_t missing = rest ? alignment - rest : 0; missing > 0;) {
+    size_t part =
+        static_cast<size_t>(std::min<uint64_t>(missing, sizeof zeros));
+    LLMIR_RETURN_IF_ERROR(write(zeros, part));
+    missing -= part;
+  }
+  return Status::ok();
+}
+
+Status AtomicFile::writeAt(uint64_t offset, const void *data, size_t size) {
+  if (descriptor < 0 || offset > appended || size > appended - offset)
+    return Status(StatusCode::Internal,
+                  "'" + targetPath + "': bytes from " + std::to_string(offset) +
+                      " cannot be overwritten, " + std::to_string(appended) +
+                      " are written");
+  LLMIR_RETURN_IF_ERROR(flush());
+  return writeFully(offset, static_cast<const uint8_t *>(data), size);
+}
+
+Status AtomicFile::commit(bool durable) {
+  if (descriptor < 0)
+    return Status(StatusCode::Internal,
+                  "'" + targetPath + "' was committed twice");
+  LLMIR_RETURN_IF_ERROR(flush());
+  if (durable && ::fsync(descriptor) != 0)
+    return systemError(errno, "cannot write", targetPath);
+  // Network file systems report a full disk only here.
+  if (::close(std::exchange(descriptor, -1)) != 0)
+    return systemError(errno, "cannot write", targetPath);
+  if (::rename(temporaryPath.c_str(), targetPath.c_str()) != 0)
+    return systemError(errno, "cannot create", targetPath);
+  temporaryPath.clear();
+  return Status::ok();
+}
+
+Status writeFileAtomically(const std::string &path, std::string_view text) {
+  Expected<AtomicFile> file = AtomicFile::create(path);
+  if (!file)
+    return file.takeStatus();
+  LLMIR_RETURN_IF_ERROR(file->write(text));
+  return file->commit();
+}
+
+} // namespace llmir
