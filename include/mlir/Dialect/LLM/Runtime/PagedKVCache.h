@@ -220,7 +220,6 @@ private:
     bool dirtyTail = false;  ///< The last block holds dropped tokens.
     uint64_t lastListed = 0; ///< Stamp that finds a sequence listed twice.
   };
-  struct Growth; // One sequence's part of a reservation.
 
   ::llmir::Status initialize(const PagedKVCacheOptions &options);
   ::llmir::Status checkGeometry() const;
@@ -230,15 +229,19 @@ private:
   Sequence &addSequence(SequenceId sequence);
   void releaseBlocks(Sequence &sequence, size_t keep);
 
-  ::llmir::Status planGrowth(SequenceId id, Sequence *sequence, int64_t first,
-                             int64_t numTokens, int64_t &needed);
-  void forgetPlan();
+  ::llmir::Status planGrowth(SequenceId id, const Sequence *sequence,
+                             int64_t first, int64_t numTokens,
+                             int64_t &needed);
+  ::llmir::Status finishPlan(int64_t needed);
   void grow(Sequence &sequence, int64_t first, int64_t numTokens);
-  int32_t takeBlock();
+  int32_t takeZeroedBlock();
   void copyBlock(int32_t from, int32_t to);
   void zeroBlock(int32_t block);
   void zeroTail(int32_t block, int64_t firstToken);
 
+  ::llmir::Status planAppend(int64_t firstLayer, int64_t numLayers,
+                             int64_t batchSize, int64_t seqLen,
+                             const int32_t *seqIds);
   ::llmir::Status appendLayers(int64_t firstLayer, int64_t numLayers,
                                const void *keys, const void *values,
                                int64_t batchSize, int64_t seqLen,

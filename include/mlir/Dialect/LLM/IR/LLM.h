@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The `llm` dialect: class LLMDialect, its types (PagedKVCacheType,
+// QuantizedTensorType) and its ops. This is the one header to include;
+// docs/Dialects/LLM.md says what the dialect is for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLIR_DIALECT_LLM_IR_LLM_H
+#define MLIR_DIALECT_LLM_IR_LLM_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "mlir/Dialect/LLM/IR/LLMDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "mlir/Dialect/LLM/IR/LLMTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "mlir/Dialect/LLM/IR/LLMOps.h.inc"
+
+namespace mlir::llm {
+
+/// The shape of a weight, plain (ranked tensor) or quantized.
+llvm::ArrayRef<int64_t> getWeightShape(Type weight);
+
+} // namespace mlir::llm
+
+#endif // MLIR_DIALECT_LLM_IR_LLM_H

@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The `llm` dialect itself and the base classes of its ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLM_BASE_TD
+#define LLM_BASE_TD
+
+include "mlir/IR/OpBase.td"
+
+def LLM_Dialect : Dialect {
+  let name = "llm";
+  let cppNamespace = "::mlir::llm";
+  let summary = "Operations of large language model inference";
+  let description = [{
+    The `llm` dialect says how a decoder is run: the new tokens of all sequences
+    of a step are concatenated (a ragged batch), keys and values live in a paged
+    cache that is a value of the IR, and weights keep the format in which they
+    are stored.
+
+    In a ragged batch T is the number of new tokens, S the number of sequences;
+    sequence `s` owns tokens `query_offsets[s]` to `query_offsets[s + 1]`. Only T
+    and S are dynamic.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let extraClassDeclaration = [{
+    /// Registers the types, whose storage one source file alone knows.
+    void registerTypes();
+  }];
+}
+
+class LLM_Op<string mnemonic, list<Trait> traits = []>
+    : Op<LLM_Dialect, mnemonic, traits>;
+
+#endif // LLM_BASE_TD

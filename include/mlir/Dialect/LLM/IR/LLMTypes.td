@@ -1,0 +1,159 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The types of the `llm` dialect and the type constraints of its ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLM_TYPES_TD
+#define LLM_TYPES_TD
+
+include "mlir/Dialect/LLM/IR/LLMBase.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class LLM_Type<string name, string typeMnemonic, list<Trait> traits = []>
+    : TypeDef<LLM_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+  let genVerifyDecl = 1;
+}
+
+def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
+  let summary = "The keys and values of all layers and sequences, in blocks";
+  let description = [{
+    ```mlir
+    !llm.paged_kv_cache<elementType, numLayers, numHeads, headDim, blockSize, maxSeqLen>
+    ```
+    Storage for the keys and values of a model. A block holds `blockSize`
+    consecutive tokens of one sequence in one layer; a sequence's block table
+    lists its blocks in order, so that a sequence of n tokens occupies
+    ⌈n / blockSize⌉ blocks wherever they lie.
+
+    A value of this type is the cache at one moment. It is used linearly: an
+    append makes a new value, and the value before it may not be used any more
+    (`-llm-check-cache-use`), because after bufferization there is one cache in
+    memory and appends write to it in place.
+
+    Fails verification when
+    - c1: the element type is not f16, bf16 or f32;
+    - c2: a count or a size is not positive;
+    - c3: `blockSize` is not a power of two.
+
+    Example: `!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>`
+  }];
+  let parameters = (ins
+    TypeParameter<"::mlir::Type", "Type of a stored number: f16, bf16 or f32">:$elementType,
+    AttrOrTypeParameter<"int64_t", "Number of decoder layers">:$numLayers,
+    AttrOrTypeParameter<"int64_t", "Key and value heads of a layer">:$numHeads,
+    AttrOrTypeParameter<"int64_t", "Numbers in one head of one token">:$headDim,
+    AttrOrTypeParameter<"int64_t", "Tokens in one block">:$blockSize,
+    AttrOrTypeParameter<"int64_t", "Most tokens that a sequence can have">:$maxSeqLen
+  );
+  let assemblyFormat = [{
+    `<` $elementType `,` $numLayers `,` $numHeads `,` $headDim `,` $blockSize
+    `,` $maxSeqLen `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Most blocks that one sequence occupies in one layer.
+    int64_t getMaxBlocksPerSequence() const {
+      return (getMaxSeqLen() - 1) / getBlockSize() + 1;
+    }
+  }];
+}
+
+def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
+  let summary = "A tensor stored in few bits with scales";
+  let description = [{
+    ```mlir
+    !llm.quantized_tensor<elementType, shape, isSymmetric, isPerChannel, quantAxis, groupSize, numBits>
+    !llm.quantized_tensor<elementType, shape, …, numBits, format = name>
+    ```
+    A number is `scale * (q - zero_point)`; a symmetric tensor has no zero
+    points. Scales belong to the whole tensor, to an index of `quantAxis`
+    (per channel), or to a group of `groupSize` neighbours in a row. -1 stands
+    for "no axis" and "no groups"; a group at least as long as a row is none
+    either.
+
+    `format` names a stored block format (a row of TensorFormats.def: `q8_0`,
+    `q4_0`); scales then lie beside the numbers, as in the checkpoint.
+
+    `[4096 x 4096]`, `symmetric|asymmetric` and `per_channel|per_tensor` are
+    accepted where `[4096, 4096]`, `true|false` are printed.
+
+    Fails verification when
+    - c1: the element type is not a signless i4, i8 or i16;
+    - c2: `numBits` is not the element type's width;
+    - c3: the shape is empty or a size is not positive;
+    - c4: `quantAxis` is neither -1 nor a dimension;
+    - c5: it is per channel and `quantAxis` is -1;
+    - c6: `groupSize` is neither -1 nor positive;
+    - c7: `groupSize` does not divide the grouped dimension;
+    - c8: `format` is unknown, or is not a block format;
+    - c9: `groupSize` or `numBits` is not the format's.
+
+    Example: `!llm.quantized_tensor<i8, [4096, 4096], true, false, -1, 32, 8, format = q8_0>`
+  }];
+  let parameters = (ins
+    TypeParameter<"::mlir::Type", "Type of a stored number: i4, i8 or i16">:$elementType,
+    ArrayRefParameter<"int64_t", "Sizes of the tensor that is represented; a weight is [N, K]: N outputs, K inputs">:$shape,
+    AttrOrTypeParameter<"bool", "True where zero means zero: no zero points">:$isSymmetric,
+    AttrOrTypeParameter<"bool", "True where each index of quantAxis has its own scale">:$isPerChannel,
+    AttrOrTypeParameter<"int64_t", "Dimension whose indices have scales of their own, or -1">:$quantAxis,
+    AttrOrTypeParameter<"int64_t", "Neighbours in a row that share a scale, or -1">:$groupSize,
+    AttrOrTypeParameter<"int64_t", "Bits of a stored number: 4, 8 or 16">:$numBits,
+    StringRefParameter<"Stored block format, or empty", "\"\"">:$format
+  );
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The type of a tensor of `shape` stored in the block format `format` of
+    /// TensorFormats.def ("q8_0"); null when the format is unknown or is no
+    /// block format. Sizes are not checked here (see verify).
+    static QuantizedTensorType getForFormat(::mlir::MLIRContext *context,
+                                            ::llvm::ArrayRef<int64_t> shape,
+                                            ::llvm::StringRef format);
+
+    int64_t getRank() const { return getShape().size(); }
+
+    /// The dimension in which groups lie: the last one, or the first where the
+    /// last one has scales of its own.
+    int64_t getGroupedDim() const {
+      return getRank() > 1 && getQuantAxis() == getRank() - 1 ? 0 : getRank() - 1;
+    }
+
+    /// True when several groups of one row have scales of their own.
+    bool hasGroups() const {
+      return getGroupSize() > 0 && getGroupSize() < getShape()[getGroupedDim()];
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints on operands
+//===----------------------------------------------------------------------===//
+
+/// Activations and plain weights.
+def LLM_Float : AnyTypeOf<[F16, BF16, F32]>;
+class LLM_FloatTensorOfRank<list<int> ranks> : TensorRankOf<[F16, BF16, F32], ranks>;
+def LLM_FloatTensor : RankedTensorOf<[F16, BF16, F32], [HasRankGreaterOrEqualPred<1>]>;
+def LLM_FloatVector : LLM_FloatTensorOfRank<[1]>;
+
+/// Per-token and per-sequence integers.
+def LLM_IndexVector : TensorRankOf<[I32], [1]>;
+def LLM_IndexTable : TensorRankOf<[I32], [1, 2]>;
+
+def LLM_QuantizedMatrix : DialectType<LLM_Dialect,
+    CPred<"::llvm::isa<::mlir::llm::QuantizedTensorType>($_self) && "
+          "::llvm::cast<::mlir::llm::QuantizedTensorType>($_self).getRank() == 2">,
+    "quantized matrix", "::mlir::llm::QuantizedTensorType">;
+
+/// A matrix of weights, plain or quantized.
+def LLM_WeightMatrix : AnyTypeOf<[LLM_FloatTensorOfRank<[2]>, LLM_QuantizedMatrix],
+                                 "matrix of weights">;
+/// Any parameter of a model.
+def LLM_Weight : AnyTypeOf<[LLM_FloatTensor, LLM_QuantizedTensorType], "weight">;
+
+#endif // LLM_TYPES_TD

@@ -1,0 +1,231 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The types: text form and verifiers. Labels (c1, …) are those of LLMTypes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+#include "llmir/Support/TensorFormat.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+#define GET_TYPEDEF_CLASSES
+#include "mlir/Dialect/LLM/IR/LLMTypes.cpp.inc"
+
+void LLMDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "mlir/Dialect/LLM/IR/LLMTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// PagedKVCacheType
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
+                         Type elementType, int64_t numLayers, int64_t numHeads,
+                         int64_t headDim, int64_t blockSize,
+                         int64_t maxSeqLen) {
+  if (!elementType.isF16() && !elementType.isBF16() &&
+      !elementType.isF32()) // c1
+    return emitError() << "cache element type must be f16, bf16 or f32, not "
+                       << elementType;
+
+  const std::pair<StringRef, int64_t> sizes[] = {{"numLayers", numLayers},
+                                                 {"numHeads", numHeads},
+                                                 {"headDim", headDim},
+                                                 {"blockSize", blockSize},
+                                                 {"maxSeqLen", maxSeqLen}};
+  for (auto [name, size] : sizes)
+    if (size <= 0) // c2
+      return emitError() << "cache " << name << " must be positive, not "
+                         << size;
+
+  if (!llvm::isPowerOf2_64(blockSize)) // c3
+    return emitError() << "cache blockSize must be a power of two, not "
+                       << blockSize;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// QuantizedTensorType
+//===----------------------------------------------------------------------===//
+
+/// The width of a stored number: scales are beside the numbers in a block, so
+/// what is left over after whole bits belongs to them.
+static int64_t getBitsPerValue(const llmir::TensorFormatInfo &info) {
+  return info.bytesPerBlock * 8 / info.valuesPerBlock;
+}
+
+QuantizedTensorType QuantizedTensorType::getForFormat(MLIRContext *context,
+                                                      ArrayRef<int64_t> shape,
+                                                      StringRef format) {
+  std::optional<llmir::TensorFormat> known = llmir::tensorFormatFromName(
+      std::string_view(format.data(), format.size()));
+  if (!known || !llmir::isBlockFormat(*known))
+    return {};
+  const llmir::TensorFormatInfo &info = llmir::tensorFormatInfo(*known);
+  int64_t bits = getBitsPerValue(info);
+  return get(context, IntegerType::get(context, bits), shape,
+             /*isSymmetric=*/true, /*isPerChannel=*/false, /*quantAxis=*/-1,
+             info.valuesPerBlock, bits, format);
+}
+
+/// Rules c8 and c9.
+static LogicalResult verifyFormat(function_ref<InFlightDiagnostic()> emitError,
+                                  StringRef format, int64_t groupSize,
+                                  int64_t numBits) {
+  std::optional<llmir::TensorFormat> known = llmir::tensorFormatFromName(
+      std::string_view(format.data(), format.size()));
+  if (!known)
+    return emitError() << "unknown quantization format '" << format << "'";
+  if (!llmir::isBlockFormat(*known))
+    return emitError() << "format '" << format
+                       << "' is not quantized: use a ranked tensor";
+
+  const llmir::TensorFormatInfo &info = llmir::tensorFormatInfo(*known);
+  if (groupSize != info.valuesPerBlock)
+    return emitError() << "format '" << format << "' has groups of "
+                       << info.valuesPerBlock << ", but groupSize is "
+                       << groupSize;
+  if (numBits != getBitsPerValue(info))
+    return emitError() << "format '" << format << "' has "
+                       << getBitsPerValue(info) << " bits, but numBits is "
+                       << numBits;
+  return success();
+}
+
+LogicalResult QuantizedTensorType::verify(
+    function_ref<InFlightDiagnostic()> emitError, Type elementType,
+    ArrayRef<int64_t> shape, bool isSymmetric, bool isPerChannel,
+    int64_t quantAxis, int64_t groupSize, int64_t numBits, StringRef format) {
+  if (!elementType.isSignlessInteger(4) && !elementType.isSignlessInteger(8) &&
+      !elementType.isSignlessInteger(16)) // c1
+    return emitError() << "quantized element type must be i4, i8 or i16, not "
+                       << elementType;
+  if (numBits != elementType.getIntOrFloatBitWidth()) // c2
+    return emitError() << "numBits is " << numBits << ", but the element type "
+                       << elementType << " has "
+                       << elementType.getIntOrFloatBitWidth() << " bits";
+
+  if (shape.empty()) // c3
+    return emitError() << "quantized tensor must have at least one dimension";
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size <= 0) // c3
+      return emitError() << "size of dimension " << dim
+                         << " must be positive, not " << size;
+
+  int64_t rank = shape.size();
+  if (quantAxis < -1 || quantAxis >= rank) // c4
+    return emitError() << "quantAxis " << quantAxis
+                       << " is neither -1 nor a dimension of a tensor of rank "
+                       << rank;
+  if (isPerChannel && quantAxis == -1) // c5
+    return emitError() << "a tensor quantized per channel needs a quantAxis";
+
+  if (groupSize != -1 && groupSize <= 0) // c6
+    return emitError() << "groupSize must be -1 or positive, not " << groupSize;
+  int64_t groupedDim = rank > 1 && quantAxis == rank - 1 ? 0 : rank - 1;
+  int64_t grouped = shape[groupedDim];
+  bool hasGroups = groupSize > 0 && (groupSize < grouped || !format.empty());
+  if (hasGroups && grouped % groupSize != 0) // c7
+    return emitError() << "groupSize " << groupSize
+                       << " does not divide dimension " << groupedDim
+                       << " of size " << grouped;
+
+  if (!format.empty())
+    return verifyFormat(emitError, format, groupSize, numBits);
+  return success();
+}
+
+/// Parses `true|false` or one of two words.
+static ParseResult parseFlag(AsmParser &parser, StringRef trueWord,
+                             StringRef falseWord, bool &result) {
+  StringRef word;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
+    return failure();
+  result = word == "true" || word == trueWord;
+  if (result || word == "false" || word == falseWord)
+    return success();
+  return parser.emitError(loc) << "expected true, false, " << trueWord << " or "
+                               << falseWord << ", not '" << word << "'";
+}
+
+/// Parses `[4096, 4096]` or `[4096 x 4096]`.
+static ParseResult parseSizes(AsmParser &parser,
+                              SmallVectorImpl<int64_t> &shape) {
+  if (parser.parseLSquare())
+    return failure();
+  if (succeeded(parser.parseOptionalRSquare()))
+    return success();
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return failure();
+  while (succeeded(parser.parseOptionalComma()))
+    if (parser.parseInteger(shape.emplace_back()))
+      return failure();
+  return parser.parseRSquare();
+}
+
+Type QuantizedTensorType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  Type elementType;
+  SmallVector<int64_t> shape;
+  bool isSymmetric = false, isPerChannel = false;
+  int64_t quantAxis = 0, groupSize = 0, numBits = 0;
+  std::string format;
+  if (parser.parseLess() || parser.parseType(elementType) ||
+      parser.parseComma() || parseSizes(parser, shape) || parser.parseComma() ||
+      parseFlag(parser, "symmetric", "asymmetric", isSymmetric) ||
+      parser.parseComma() ||
+      parseFlag(parser, "per_channel", "per_tensor", isPerChannel) ||
+      parser.parseComma() || parser.parseInteger(quantAxis) ||
+      parser.parseComma() || parser.parseInteger(groupSize) ||
+      parser.parseComma() || parser.parseInteger(numBits))
+    return {};
+  if (succeeded(parser.parseOptionalComma()))
+    if (parser.parseKeyword("format") || parser.parseEqual() ||
+        parser.parseKeywordOrString(&format))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<QuantizedTensorType>(
+      loc, parser.getContext(), elementType, ArrayRef<int64_t>(shape),
+      isSymmetric, isPerChannel, quantAxis, groupSize, numBits,
+      StringRef(format));
+}
+
+void QuantizedTensorType::print(AsmPrinter &printer) const {
+  auto flag = [](bool value) { return value ? "true" : "false"; };
+  printer << "<" << getElementType() << ", [";
+  llvm::interleaveComma(getShape(), printer);
+  printer << "], " << flag(getIsSymmetric()) << ", " << flag(getIsPerChannel())
+          << ", " << getQuantAxis() << ", " << getGroupSize() << ", "
+          << getNumBits();
+  if (!getFormat().empty()) {
+    printer << ", format = ";
+    printer.printKeywordOrString(getFormat());
+  }
+  printer << ">";
+}
+
+ArrayRef<int64_t> mlir::llm::getWeightShape(Type weight) {
+  if (auto quantized = dyn_cast<QuantizedTensorType>(weight))
+    return quantized.getShape();
+  return cast<RankedTensorType>(weight).getShape();
+}
