@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace llmir::mllm;
 
 #include "llmir/Dialect/MLLM/MLLMDialect.cpp.inc"
+#include "llmir/Dialect/MLLM/MLLMEnums.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "llmir/Dialect/MLLM/MLLMOps.cpp.inc"

@@ -77,6 +77,7 @@ struct ModelFacts {
 } // namespace llmir::mllm
 
 #include "llmir/Dialect/MLLM/MLLMDialect.h.inc"
+#include "llmir/Dialect/MLLM/MLLMEnums.h.inc"
 
 #define GET_OP_CLASSES
 #include "llmir/Dialect/MLLM/MLLMOps.h.inc"

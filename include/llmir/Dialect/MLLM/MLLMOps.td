@@ -17,5 +17,6 @@ include "llmir/Dialect/MLLM/MLLMGraphOps.td"
 include "llmir/Dialect/MLLM/MLLMCFOps.td"
 include "llmir/Dialect/MLLM/MLLMTensorOps.td"
 include "llmir/Dialect/MLLM/MLLMLinalgOps.td"
+include "llmir/Dialect/MLLM/MLLMProgramOps.td"
 
 #endif // LLMIR_DIALECT_MLLM_MLLMOPS

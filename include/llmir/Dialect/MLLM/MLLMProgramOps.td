@@ -1,0 +1,268 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `mllm.program.*`: the last IR before LLVM and the only source of the step
+// function. A program is straight-line instructions with labels and jumps;
+// every worker runs it, and a barrier stands wherever one worker reads what
+// another has written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS
+#define LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS
+
+include "llmir/Dialect/MLLM/MLLMBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class MLLM_ProgramOp<string mnemonic, list<Trait> traits = []>
+    : MLLM_Op<"program." # mnemonic, traits> {
+  let cppNamespace = "::llmir::mllm::program";
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+def MLLM_FragmentKind : I32EnumAttr<"FragmentKind", "what a fragment holds", [
+    I32EnumAttrCase<"Code", 0, "code">,
+    I32EnumAttrCase<"Data", 1, "data">,
+    I32EnumAttrCase<"Text", 2, "text">]> {
+  let cppNamespace = "::llmir::mllm::program";
+}
+
+def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
+    [Symbol, SymbolTable, NoTerminator, SingleBlock, IsolatedFromAbove]> {
+  let summary = "A part of the program: code, data or text";
+  let description = [{
+    A `code` fragment becomes one native function that every worker runs
+    (`step(ctx, worker, workers)`). A `data` fragment lists the packed weights
+    and where they lie in the weight section. A `text` fragment holds the
+    kernels that the instructions call.
+
+    Fails verification when:
+    - c1: a code fragment does not begin with one `entry_point` (buffers may
+      stand before it) or does not end with `exit`;
+    - c2: a data fragment holds anything but `weight` ops;
+    - c3: a text fragment holds anything but `kernel` ops.
+
+    Example:
+    ```mlir
+    mllm.program.fragment @step code {
+      %x = mllm.program.buffer offset 0 : memref<512x64xf32>
+      mllm.program.entry_point
+      mllm.program.instruction @embedding_bf16_64 weights [@model.embed_tokens.weight] (%x) : memref<512x64xf32>
+      mllm.program.exit
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<SymbolNameAttr, "the fragment's name; a code fragment's is that of its native function">:$sym_name,
+    Arg<MLLM_FragmentKind, "code, data or text">:$kind);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Data: weights
+//===----------------------------------------------------------------------===//
+
+def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
+  let summary = "A packed weight in the weight section, one offset per layer";
+  let description = [{
+    Names the checkpoint tensors that are packed into the weight section and
+    the byte offsets at which they start. A weight inside a run of equal layers
+    has one source and one offset for each layer of the run, beginning at
+    `first_layer`; a weight outside has one of each. All sources share format,
+    shape and layout, so that one kernel serves every layer.
+
+    `tiles16` is the matrix layout: tiles of 16 rows, each a sequence of 64-byte
+    lines of 16 rows x 4 bytes of K, block formats with 16 f16 scales after the
+    lines of a block. `vector` is a rank-1 tensor as f32, padded to 16 with zero.
+
+    Fails verification when:
+    - c1: the numbers of sources and offsets differ, or there is none;
+    - c2: an offset is negative or not a multiple of 64.
+
+    Example:
+    ```mlir
+    mllm.program.weight @layers.q_proj tiles16 bf16 [64, 64] bytes 8192
+        sources ["model.layers.0.self_attn.q_proj.weight"] at [4096]
+    ```
+  }];
+  let arguments = (ins
+    Arg<SymbolNameAttr, "the name by which instructions refer to it">:$sym_name,
+    Arg<StrAttr, "packed layout: tiles16 or vector">:$layout,
+    Arg<StrAttr, "storage format of the sources, a name of TensorFormats.def">:$format,
+    Arg<DenseI64ArrayAttr, "rows and columns of a source ([N] for a vector)">:$shape,
+    Arg<I64Attr, "bytes of one packed source">:$bytes,
+    Arg<StrArrayAttr, "names of the checkpoint's tensors, one per layer of the run">:$sources,
+    Arg<DenseI64ArrayAttr, "byte offsets in the weight section, one per source">:$offsets,
+    Arg<DefaultValuedAttr<I64Attr, "0">, "model layer of the first source">:$first_layer,
+    Arg<DefaultValuedAttr<I64Attr, "0">, "heads whose rows are stored in pairs and put back in halves when packing; 0 = none">:$rope_unpermute_heads);
+  let assemblyFormat = [{
+    $sym_name $layout $format $shape `bytes` $bytes `sources` $sources `at` $offsets
+    (`first_layer` $first_layer^)? (`rope_unpermute_heads` $rope_unpermute_heads^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Text: kernels
+//===----------------------------------------------------------------------===//
+
+def MLLM_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
+  let summary = "What a kernel computes, before code is emitted for it";
+  let description = [{
+    A kernel is known by its kind and parameters; the emitter of the target
+    turns it into a function of the same name. `parameters` are the kind's own
+    (see `llmir/Codegen/KernelSpec.h`, which is their one definition). An
+    element-wise kernel carries its scalar computation as a region.
+
+    Example:
+    ```mlir
+    mllm.program.kernel @linear_bf16_172x64 linear {columns = 64 : i64, format = "bf16", rows = 172 : i64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<SymbolNameAttr, "name of the kernel and of its function">:$sym_name,
+    Arg<StrAttr, "kind: linear, rms_norm, paged_attention, …">:$kind,
+    Arg<DictionaryAttr, "parameters of the kind">:$parameters,
+    Arg<TypeArrayAttr, "types of the buffers it is called with">:$operand_types);
+  let regions = (region MaxSizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $kind $parameters $operand_types ($body^)? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+def MLLM_BufferOp : MLLM_ProgramOp<"buffer"> {
+  let summary = "A buffer of the arena at its planned offset";
+  let description = [{
+    The rows of a buffer are tokens (or listed logits rows), as many as a step
+    may have; a step uses a prefix. Rows are padded to 16 elements. Without an
+    offset the buffer is not planned yet.
+
+    Example: `%x = mllm.program.buffer offset 4096 : memref<512x64xf32>`
+  }];
+  let arguments = (ins
+    OptionalAttr<I64Attr>:$offset);
+  let results = (outs Res<AnyStaticShapeMemRef, "the buffer">:$buffer);
+  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($buffer)";
+}
+
+def MLLM_LogitsOp : MLLM_ProgramOp<"logits"> {
+  let summary = "The step's output: the logits buffer of the caller";
+  let description = [{
+    The memory that the step context names `logits`, seen as rows of padded
+    vocabulary entries.
+
+    Example: `%l = mllm.program.logits : memref<64x512xf32>`
+  }];
+  let results = (outs Res<AnyStaticShapeMemRef, "[logit rows, padded vocabulary]">:$buffer);
+  let assemblyFormat = "attr-dict `:` type($buffer)";
+}
+
+def MLLM_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
+  let summary = "Where a code fragment starts";
+  let description = [{
+    The native function begins here, with the layer register at zero.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def MLLM_ExitOp : MLLM_ProgramOp<"exit"> {
+  let summary = "Where a code fragment ends";
+  let description = [{
+    The native function returns; every worker reaches it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def MLLM_LabelOp : MLLM_ProgramOp<"label"> {
+  let summary = "A place to jump to";
+  let description = [{
+    Names the next instruction within the fragment.
+
+    Example: `mllm.program.label "layers.0"`
+  }];
+  let arguments = (ins Arg<StrAttr, "unique within the fragment">:$name);
+  let assemblyFormat = "$name attr-dict";
+}
+
+def MLLM_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
+  let summary = "Sets the layer register";
+  let description = [{
+    The layer register selects the offset of per-layer weights and the layer
+    of the KV pool.
+
+    Example: `mllm.program.set_layer 0`
+  }];
+  let arguments = (ins Arg<I64Attr, "layer of the model, from 0">:$layer);
+  let assemblyFormat = "$layer attr-dict";
+}
+
+def MLLM_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
+  let summary = "Adds one to the layer register and jumps while it is below a limit";
+  let description = [{
+    The conditional jump that makes a run of equal layers a loop.
+
+    Fails verification when:
+    - c1: the label does not stand in the same fragment.
+
+    Example: `mllm.program.jump_next_layer "layers.0" below 5`
+  }];
+  let arguments = (ins
+    Arg<StrAttr, "the label that begins the run">:$label,
+    Arg<I64Attr, "first layer that no longer belongs to the run">:$limit);
+  let assemblyFormat = "$label `below` $limit attr-dict";
+  let hasVerifier = 1;
+}
+
+def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
+  let summary = "Waits until every worker is here";
+  let description = [{
+    The one call of the runtime's barrier; what any worker wrote before it is
+    seen by every worker after it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Calls a kernel on weights and buffers";
+  let description = [{
+    Each worker calls the kernel, which takes its own share of the work. A
+    weight with several offsets is addressed by the layer register.
+
+    Fails verification when:
+    - c1: the kernel is not declared in a text fragment;
+    - c2: a weight is not declared in a data fragment;
+    - c3: the operand types are not those of the kernel.
+
+    Example:
+    ```mlir
+    mllm.program.instruction @linear_bf16_172x64 weights [@layers.up_proj] (%x, %y)
+        : memref<512x64xf32>, memref<512x176xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<FlatSymbolRefAttr, "the kernel">:$kernel,
+    Arg<FlatSymbolRefArrayAttr, "weights, in the kernel's order; may be empty">:$weights,
+    Arg<Variadic<AnyStaticShapeMemRef>, "buffers, in the kernel's order">:$buffers);
+  let assemblyFormat = [{
+    $kernel `weights` $weights `(` $buffers `)` attr-dict (`:` type($buffers)^)?
+  }];
+}
+
+#endif // LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS

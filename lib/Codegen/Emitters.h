@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function per kind of kernel: writes the body of the kernel that the spec
+// describes. The caller has verified the spec against the operand types.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_EMITTERS_H
+#define LLMIR_LIB_CODEGEN_EMITTERS_H
+
+#include "llmir/Codegen/KernelBuilder.h"
+#include "llmir/Codegen/PackedLayout.h"
+
+namespace llmir {
+
+using namespace mllm::program;
+
+// RowKernels.cpp: kernels that move rows.
+void emitEmbedding(KernelBuilder &kb, const EmbeddingSpec &spec,
+                   const PackedMatrixLayout &table);
+void emitSelectRows(KernelBuilder &kb, const SelectRowsSpec &spec);
+
+// RopeKernels.cpp
+void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec);
+void emitRope(KernelBuilder &kb, const RopeSpec &spec);
+
+// LinalgKernels.cpp: norms and element-wise chains, as linalg on row tiles.
+void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec);
+void emitElementwise(KernelBuilder &kb, const ElementwiseSpec &spec,
+                     mlir::Block &scalarBody);
+
+// MatmulEmitter.cpp
+void emitLinear(KernelBuilder &kb, const LinearSpec &spec,
+                const PackedMatrixLayout &weights);
+
+// CacheKernels.cpp
+void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
+                  TensorFormat kvFormat);
+void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
+                        TensorFormat kvFormat);
+
+// LineDecoder.cpp: from stored words to f32 lanes, used by several kernels.
+
+/// Expands one packed 64-byte line (i32 x 16, one 4-byte word per row) into
+/// valuesPerLine() vectors f32 x 16 of ascending K, without block scales. The
+/// same on scalars: one i32 word into its values.
+llvm::SmallVector<mlir::Value> decodeWords(KernelBuilder &kb,
+                                           TensorFormat format,
+                                           mlir::Value words);
+
+/// f32 (scalar or vector) rounded to nearest even, as the bits of the format
+/// (i32 for F32, i16 for F16 and BF16).
+mlir::Value encodeFloat(KernelBuilder &kb, TensorFormat format,
+                        mlir::Value value);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_EMITTERS_H

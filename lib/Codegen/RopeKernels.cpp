@@ -1,0 +1,147 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rotary position embedding. The angles of the step's positions are computed
+// once, in f64, because f32 loses the fraction of a large angle; the rotation
+// of each head then only loads cosines and sines.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Cosine and sine
+//===----------------------------------------------------------------------===//
+
+/// sum of coefficients[i] * x^i, by Horner's rule.
+static Value polynomial(KernelBuilder &kb, Value x,
+                        ArrayRef<double> coefficients) {
+  Value sum = kb.floatConstant(x.getType(), coefficients.back());
+  for (double c : llvm::reverse(coefficients.drop_back()))
+    sum = kb.fma(sum, x, kb.floatConstant(x.getType(), c));
+  return sum;
+}
+
+/// cos and sin of f64 angles: reduced to [-pi/4, pi/4] by subtracting a
+/// multiple of pi/2 in two parts (Cody and Waite), then Taylor's series, whose
+/// first omitted term is below 1e-14 there.
+static std::pair<Value, Value> cosSin(KernelBuilder &kb, Value angle) {
+  Type f64 = angle.getType();
+  Type i32 = kb.vec(cast<VectorType>(f64).getNumElements(), kb.getI32Type());
+  constexpr double halfPiHigh = 0x1.921fb54400000p+0;
+  constexpr double halfPiLow = 0x1.0b4611a626331p-34;
+  Value quarter = math::RoundEvenOp::create(
+      kb, kb.mulf(angle, kb.floatConstant(f64, 0x1.45f306dc9c883p-1)));
+  Value r = kb.fma(quarter, kb.floatConstant(f64, -halfPiHigh), angle);
+  r = kb.fma(quarter, kb.floatConstant(f64, -halfPiLow), r);
+  Value r2 = kb.mulf(r, r);
+  Value cosR = polynomial(kb, r2,
+                          {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
+                           -1.0 / 3628800, 1.0 / 479001600,
+                           -1.0 / 87178291200.0});
+  Value sinR = kb.mulf(
+      r, polynomial(kb, r2,
+                    {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880,
+                     -1.0 / 39916800, 1.0 / 6227020800.0}));
+
+  // Quadrant q: (cos, sin) is (c, s), (-s, c), (-c, -s), (s, -c).
+  Value q = arith::FPToSIOp::create(kb, i32, quarter);
+  auto bitSet = [&](Value value, int64_t bit) -> Value {
+    Value masked =
+        arith::AndIOp::create(kb, value, kb.intConstant(i32, bit));
+    return arith::CmpIOp::create(kb, arith::CmpIPredicate::ne, masked,
+                                 kb.intConstant(i32, 0));
+  };
+  auto negateIf = [&](Value condition, Value value) -> Value {
+    return arith::SelectOp::create(
+        kb, condition, arith::NegFOp::create(kb, value), value);
+  };
+  Value swap = bitSet(q, 1);
+  Value cosine = arith::SelectOp::create(kb, swap, sinR, cosR);
+  Value sine = arith::SelectOp::create(kb, swap, cosR, sinR);
+  Value next = arith::AddIOp::create(kb, q, kb.intConstant(i32, 1));
+  return {negateIf(bitSet(next, 2), cosine), negateIf(bitSet(q, 2), sine)};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec) {
+  constexpr int64_t chunk = 8; // f64 lanes at a time.
+  Value cosines = kb.buffer(0), sines = kb.buffer(1);
+  auto [first, last] = kb.share(kb.rowCount(RowSpace::Tokens));
+  kb.loop(first, last, kb.index(1), [&](Value token) {
+    Value position = kb.contextArray(StepField::positions, token);
+    Value p = arith::SIToFPOp::create(
+        kb, kb.getF64Type(),
+        arith::IndexCastOp::create(kb, kb.getI64Type(), position));
+    ArrayRef<double> rest(spec.frequencies);
+    for (int64_t i = 0; !rest.empty(); i += chunk) {
+      ArrayRef<double> part = rest.take_front(chunk);
+      rest = rest.drop_front(part.size());
+      VectorType f64 = kb.vec(part.size(), kb.getF64Type());
+      VectorType f32 = kb.vec(part.size(), kb.getF32Type());
+      Value frequencies = arith::ConstantOp::create(
+          kb, DenseElementsAttr::get(f64, part));
+      auto [c, s] =
+          cosSin(kb, kb.mulf(kb.broadcast(p, part.size()), frequencies));
+      Value scaling = kb.floatConstant(f64, spec.scaling);
+      auto narrow = [&](Value v) -> Value {
+        return arith::TruncFOp::create(kb, f32, kb.mulf(v, scaling));
+      };
+      kb.storeVector(narrow(c), cosines, {token, kb.index(i)});
+      kb.storeVector(narrow(s), sines, {token, kb.index(i)});
+    }
+  });
+}
+
+/// y[i] = x[i] cos - x[i + h] sin, y[i + h] = x[i + h] cos + x[i] sin over the
+/// rotary half h; what lies beyond the rotary dimension is copied.
+static void rotateHead(KernelBuilder &kb, const RopeSpec &spec, Value token,
+                       Value base) {
+  Value cosines = kb.buffer(0), sines = kb.buffer(1);
+  Value x = kb.buffer(2), out = kb.buffer(3);
+  int64_t half = spec.rotaryDim / 2;
+  kb.vectorLoop(half, [&](Value i, int64_t lanes) {
+    Value low = kb.add(base, i), high = kb.add(low, half);
+    Value a = kb.loadVector(x, {token, low}, lanes);
+    Value b = kb.loadVector(x, {token, high}, lanes);
+    Value c = kb.loadVector(cosines, {token, i}, lanes);
+    Value s = kb.loadVector(sines, {token, i}, lanes);
+    kb.storeVector(kb.subf(kb.mulf(a, c), kb.mulf(b, s)), out, {token, low});
+    kb.storeVector(kb.fma(b, c, kb.mulf(a, s)), out, {token, high});
+  });
+  int64_t rest = spec.headDim - spec.rotaryDim;
+  if (rest == 0 || x == out)
+    return;
+  kb.vectorLoop(rest, [&](Value i, int64_t lanes) {
+    Value column = kb.add(base, kb.add(i, spec.rotaryDim));
+    kb.storeVector(kb.loadVector(x, {token, column}, lanes), out,
+                   {token, column});
+  });
+}
+
+void emitRope(KernelBuilder &kb, const RopeSpec &spec) {
+  Value items = kb.mul(kb.rowCount(RowSpace::Tokens), spec.heads);
+  kb.loop(kb.worker(), items, kb.workers(), [&](Value item) {
+    Value token = kb.div(item, spec.heads);
+    Value head = kb.rem(item, spec.heads);
+    rotateHead(kb, spec, token, kb.mul(head, spec.headDim));
+  });
+}
+
+} // namespace llmir

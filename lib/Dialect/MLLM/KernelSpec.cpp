@@ -1,0 +1,203 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+using namespace mlir;
+
+namespace llmir::mllm::program {
+
+//===----------------------------------------------------------------------===//
+// The fields of each kind, listed once for reading and writing
+//===----------------------------------------------------------------------===//
+
+template <typename Fields>
+static void visit(RopeAnglesSpec &spec, Fields &fields) {
+  fields("frequencies", spec.frequencies);
+  fields("scaling", spec.scaling);
+}
+
+template <typename Fields>
+static void visit(EmbeddingSpec &spec, Fields &fields) {
+  fields("format", spec.format);
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+}
+
+template <typename Fields>
+static void visit(SelectRowsSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+}
+
+template <typename Fields>
+static void visit(RmsNormSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("groups", spec.groups);
+  fields("eps", spec.eps);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(LinearSpec &spec, Fields &fields) {
+  fields("format", spec.format);
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+  fields("bias", spec.bias);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(ElementwiseSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(RopeSpec &spec, Fields &fields) {
+  fields("heads", spec.heads);
+  fields("head_dim", spec.headDim);
+  fields("rotary_dim", spec.rotaryDim);
+}
+
+template <typename Fields>
+static void visit(AppendKVSpec &spec, Fields &fields) {
+  fields("kv_format", spec.kvFormat);
+  fields("kv_heads", spec.kvHeads);
+  fields("head_dim", spec.headDim);
+  fields("block_size", spec.blockSize);
+}
+
+template <typename Fields>
+static void visit(PagedAttentionSpec &spec, Fields &fields) {
+  fields("kv_format", spec.kvFormat);
+  fields("heads", spec.heads);
+  fields("kv_heads", spec.kvHeads);
+  fields("head_dim", spec.headDim);
+  fields("block_size", spec.blockSize);
+  fields("scale", spec.scale);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FieldWriter {
+  Builder builder;
+  NamedAttrList attributes;
+
+  void operator()(StringRef name, int64_t value) {
+    attributes.set(name, builder.getI64IntegerAttr(value));
+  }
+  void operator()(StringRef name, double value) {
+    attributes.set(name, builder.getF64FloatAttr(value));
+  }
+  void operator()(StringRef name, bool value) {
+    attributes.set(name, builder.getBoolAttr(value));
+  }
+  void operator()(StringRef name, const std::string &value) {
+    attributes.set(name, builder.getStringAttr(value));
+  }
+  void operator()(StringRef name, const SmallVector<double> &value) {
+    attributes.set(name, builder.getDenseF64ArrayAttr(value));
+  }
+  void operator()(StringRef name, RowSpace value) {
+    attributes.set(name, builder.getStringAttr(value == RowSpace::Tokens
+                                                   ? "tokens"
+                                                   : "logit_rows"));
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+struct FieldReader {
+  KernelOp kernel;
+  bool failed = false;
+
+  void operator()(StringRef name, int64_t &value) {
+    if (auto attr = get<IntegerAttr>(name, "an integer"))
+      value = attr.getInt();
+  }
+  void operator()(StringRef name, double &value) {
+    if (auto attr = get<FloatAttr>(name, "a float"))
+      value = attr.getValueAsDouble();
+  }
+  void operator()(StringRef name, bool &value) {
+    if (auto attr = get<BoolAttr>(name, "a bool"))
+      value = attr.getValue();
+  }
+  void operator()(StringRef name, std::string &value) {
+    if (auto attr = get<StringAttr>(name, "a string"))
+      value = attr.str();
+  }
+  void operator()(StringRef name, SmallVector<double> &value) {
+    if (auto attr = get<DenseF64ArrayAttr>(name, "an array of f64"))
+      value.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
+  }
+  void operator()(StringRef name, RowSpace &value) {
+    auto attr = get<StringAttr>(name, "\"tokens\" or \"logit_rows\"");
+    if (!attr)
+      return;
+    if (attr.getValue() != "tokens" && attr.getValue() != "logit_rows") {
+      kernel.emitOpError() << "parameter '" << name << "' is \"" << attr.getValue()
+                           << "\", expected \"tokens\" or \"logit_rows\"";
+      failed = true;
+    }
+    value = attr.getValue() == "tokens" ? RowSpace::Tokens : RowSpace::LogitRows;
+  }
+
+private:
+  template <typename Attr>
+  Attr get(StringRef name, StringRef expected) {
+    auto attr = kernel.getParameters().getAs<Attr>(name);
+    if (!attr) {
+      kernel.emitOpError() << "kind '" << kernel.getKind()
+                           << "' needs the parameter '" << name << "', "
+                           << expected;
+      failed = true;
+    }
+    return attr;
+  }
+};
+} // namespace
+
+template <typename Spec>
+DictionaryAttr toParameters(MLIRContext *context, const Spec &spec) {
+  FieldWriter writer{Builder(context), {}};
+  visit(const_cast<Spec &>(spec), writer);
+  return writer.attributes.getDictionary(context);
+}
+
+template <typename Spec>
+FailureOr<Spec> fromKernel(KernelOp kernel) {
+  Spec spec;
+  FieldReader reader{kernel};
+  visit(spec, reader);
+  if (reader.failed)
+    return failure();
+  return spec;
+}
+
+#define INSTANTIATE(Spec)                                                      \
+  template DictionaryAttr toParameters(MLIRContext *, const Spec &);           \
+  template FailureOr<Spec> fromKernel<Spec>(KernelOp);
+INSTANTIATE(RopeAnglesSpec)
+INSTANTIATE(EmbeddingSpec)
+INSTANTIATE(SelectRowsSpec)
+INSTANTIATE(RmsNormSpec)
+INSTANTIATE(LinearSpec)
+INSTANTIATE(ElementwiseSpec)
+INSTANTIATE(RopeSpec)
+INSTANTIATE(AppendKVSpec)
+INSTANTIATE(PagedAttentionSpec)
+#undef INSTANTIATE
+
+} // namespace llmir::mllm::program
