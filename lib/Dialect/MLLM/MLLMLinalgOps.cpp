@@ -29,8 +29,10 @@ static std::string sizeText(int64_t size) {
 /// A shape as text, for example "172x64".
 static std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : "x") + sizeText(size);
+  for (int64_t size : shape) {
+    text += text.empty() ? "" : "x";
+    text += sizeText(size);
+  }
   return text;
 }
 
