@@ -1,0 +1,204 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Checkpoint/Safetensors.h"
+#include "llmir/Support/Json.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+
+namespace llmir {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *configName = "config.json";
+constexpr const char *generationName = "generation_config.json";
+constexpr JsonLimits configLimits = {uint64_t(4) << 20, /*maxDepth=*/64};
+
+bool endsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() &&
+         text.substr(text.size() - suffix.size()) == suffix;
+}
+
+/// Formats that run code when they are loaded.
+bool isPickle(std::string_view name) {
+  for (std::string_view suffix : {".bin", ".pt", ".pth", ".ckpt", ".pkl"})
+    if (endsWith(name, suffix))
+      return true;
+  return false;
+}
+
+Status refusePickle(const std::string &path) {
+  return Status(StatusCode::Unsupported,
+                "'" + path +
+                    "' is a pickle, which can run code when loaded; "
+                    "LLMIR never reads them",
+                "use the model's .safetensors or .gguf files");
+}
+
+/// The last name in a path, "." and ".." resolved.
+std::string folderName(const std::string &path) {
+  std::error_code error;
+  fs::path whole = fs::canonical(path, error);
+  return (error ? fs::path(path) : whole).filename().string();
+}
+
+/// Says what stands in a folder instead of the weights that were looked for.
+Status withoutWeights(const std::string &path, Status notFound) {
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (isPickle(name))
+      return refusePickle(path + "/" + name);
+    if (endsWith(name, ".gguf"))
+      return Status(StatusCode::NotFound,
+                    "'" + path + "' holds no model.safetensors",
+                    "to use '" + printable(name) + "', give its own path");
+  }
+  return Status(notFound.code(),
+                "'" + path +
+                    "' holds neither model.safetensors nor "
+                    "model.safetensors.index.json",
+                "fetch the model's weights in safetensors form");
+}
+
+bool exists(const std::string &path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() != fs::file_type::not_found;
+}
+
+/// Reads a JSON file of the folder and keeps it mapped among `files`.
+Expected<Json> readJson(const std::string &folder, const char *name,
+                        std::vector<std::shared_ptr<const MappedFile>> &files) {
+  Expected<MappedFile> file =
+      MappedFile::open(folder + "/" + name, configLimits.maxBytes);
+  if (!file)
+    return file.takeStatus();
+  files.push_back(std::make_shared<const MappedFile>(std::move(*file)));
+  return parseJson(files.back()->text(), name, configLimits);
+}
+
+} // namespace
+
+Expected<Checkpoint> Checkpoint::open(const std::string &path) {
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    return openFolder(path);
+  if (status.type() == fs::file_type::not_found)
+    return Status(StatusCode::NotFound, "there is no '" + path + "'",
+                  "give a Hugging Face folder or a .gguf file");
+  if (isPickle(path))
+    return refusePickle(path);
+  if (endsWith(path, ".safetensors"))
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' holds weights alone",
+                  "give the folder that holds it and config.json");
+  if (endsWith(path, ".gguf"))
+    return openGGUF(path);
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return file.takeStatus();
+  if (file->text().substr(0, 4) == "GGUF")
+    return openGGUF(path);
+  return Status(StatusCode::InvalidArgument, "'" + path + "' is no checkpoint",
+                "give a Hugging Face folder or a .gguf file");
+}
+
+Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
+  Checkpoint result;
+  result.rootPath = path;
+  result.checkpointKind = CheckpointKind::HuggingFace;
+  std::vector<std::shared_ptr<const MappedFile>> jsonFiles;
+
+  Expected<Json> config = readJson(path, configName, jsonFiles);
+  if (!config) {
+    if (config.status().code() != StatusCode::NotFound)
+      return config.takeStatus();
+    return Status(StatusCode::NotFound,
+                  "the folder '" + path + "' has no config.json",
+                  "give a Hugging Face folder or a .gguf file");
+  }
+  std::optional<Json> generation;
+  if (exists(path + "/" + generationName)) {
+    Expected<Json> json = readJson(path, generationName, jsonFiles);
+    if (!json)
+      return json.takeStatus();
+    generation = std::move(*json);
+  }
+  // Before the weights: who has an unknown model need not fetch them.
+  auto model =
+      modelConfigFromHuggingFace(*config, generation ? &*generation : nullptr,
+                                 /*hasOutputProjection=*/false);
+  if (!model)
+    return model.takeStatus();
+  result.modelConfig = std::move(*model);
+  result.modelConfig.modelName = folderName(path);
+
+  auto tensors = readSafetensorsFolder(path, result.fileList);
+  if (!tensors) {
+    if (tensors.status().code() == StatusCode::NotFound &&
+        result.fileList.empty())
+      return withoutWeights(path, tensors.takeStatus());
+    return tensors.takeStatus();
+  }
+  result.tensorList = std::move(*tensors);
+  LLMIR_RETURN_IF_ERROR(result.indexTensors());
+  if (!JsonReader(*config, configName).has("tie_word_embeddings"))
+    result.modelConfig.tieWordEmbeddings = !result.find("lm_head.weight");
+  std::move(jsonFiles.begin(), jsonFiles.end(),
+            std::back_inserter(result.fileList));
+  return result;
+}
+
+Status Checkpoint::indexTensors() {
+  byName.resize(tensorList.size());
+  for (uint32_t i = 0; i < byName.size(); ++i)
+    byName[i] = i;
+  std::sort(byName.begin(), byName.end(), [&](uint32_t a, uint32_t b) {
+    return tensorList[a].name < tensorList[b].name;
+  });
+  for (size_t i = 1; i < byName.size(); ++i) {
+    const CheckpointTensor &one = tensorList[byName[i - 1]];
+    const CheckpointTensor &other = tensorList[byName[i]];
+    if (one.name == other.name)
+      return Status(StatusCode::InvalidFile,
+                    "the tensor '" + printable(one.name) + "' is both in " +
+                        std::string(one.file->name()) + " and in " +
+                        std::string(other.file->name()));
+  }
+  return Status::ok();
+}
+
+const CheckpointTensor *Checkpoint::find(std::string_view name) const {
+  auto found = std::lower_bound(byName.begin(), byName.end(), name,
+                                [&](uint32_t i, std::string_view wanted) {
+                                  return tensorList[i].name < wanted;
+                                });
+  if (found == byName.end() || tensorList[*found].name != name)
+    return nullptr;
+  return &tensorList[*found];
+}
+
+Expected<const CheckpointTensor *>
+Checkpoint::tensor(std::string_view name) const {
+  if (const CheckpointTensor *found = find(name))
+    return found;
+  return Status(StatusCode::NotFound,
+                "'" + rootPath + "' has no tensor '" + printable(name) + "'",
+                "the checkpoint is incomplete, or not of the architecture "
+                "that its configuration names");
+}
+
+} // namespace llmir

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Checkpoint/CheckpointTensor.h"
+
+namespace llmir {
+
+Expected<TensorFormat> CheckpointTensor::usableFormat() const {
+  if (format)
+    return *format;
+  return Status(StatusCode::Unsupported,
+                (file ? std::string(file->name()) + ": " : std::string()) +
+                    "tensor '" + name + "' is stored as " +
+                    std::string(storageName) +
+                    ", which LLMIR cannot compute with",
+                "use a checkpoint in F32, F16, BF16, Q8_0 or Q4_0");
+}
+
+std::string CheckpointTensor::shapeText() const {
+  std::string text = "[";
+  for (int64_t size : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
+int64_t CheckpointTensor::numElements() const {
+  int64_t product = 1;
+  for (int64_t size : shape)
+    product *= size;
+  return product;
+}
+
+} // namespace llmir

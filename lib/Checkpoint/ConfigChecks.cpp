@@ -1,0 +1,98 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigChecks.h"
+
+#include <cmath>
+
+namespace llmir {
+
+const char *supportedArchitectures() { return "llama, mistral, qwen2, qwen3"; }
+
+std::optional<std::string> familyOf(const std::string &modelType) {
+  // Mistral is Llama once its window covers the context.
+  if (modelType == "llama" || modelType == "mistral")
+    return "llama";
+  if (modelType == "qwen2" || modelType == "qwen3")
+    return modelType;
+  return std::nullopt;
+}
+
+static std::string text(double value) { return Json(value).dump(); }
+
+static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,
+                         const FieldFailure &failure) {
+  if (config.numHeads % config.numKVHeads != 0)
+    return failure(StatusCode::InvalidFile, names.kvHeads,
+                   "is " + std::to_string(config.numKVHeads) +
+                       ", which does not divide the " +
+                       std::to_string(config.numHeads) + " heads of '" +
+                       names.heads + "'");
+  if (config.headDim == 0) {
+    if (config.hiddenSize % config.numHeads != 0)
+      return failure(
+          StatusCode::InvalidFile, names.hidden,
+          "is " + std::to_string(config.hiddenSize) + ", no multiple of the " +
+              std::to_string(config.numHeads) + " heads of '" + names.heads +
+              "', and '" + names.headDim + "' is missing");
+    config.headDim = config.hiddenSize / config.numHeads;
+  }
+  if (config.headDim % 2 != 0 || config.headDim > maxHeadDim)
+    return failure(StatusCode::InvalidFile, names.headDim,
+                   "is " + std::to_string(config.headDim) +
+                       "; expected an even number of at most " +
+                       std::to_string(maxHeadDim));
+  return Status::ok();
+}
+
+static Status checkRope(const ModelConfig &config,
+                        const ConfigFieldNames &names,
+                        const FieldFailure &failure) {
+  auto positive = [](double value) {
+    return std::isfinite(value) && value > 0;
+  };
+  if (!positive(config.ropeTheta))
+    return failure(StatusCode::InvalidFile, names.theta,
+                   "is " + text(config.ropeTheta) +
+                       "; expected a positive number");
+  const RopeScaling &scaling = config.ropeScaling;
+  if (scaling.kind == RopeScaling::Default)
+    return Status::ok();
+  if (!positive(scaling.factor))
+    return failure(StatusCode::InvalidFile, names.factor,
+                   "is " + text(scaling.factor) +
+                       "; expected a positive number");
+  if (scaling.kind == RopeScaling::Linear)
+    return Status::ok();
+  if (!positive(scaling.lowFreqFactor))
+    return failure(StatusCode::InvalidFile, names.lowFreqFactor,
+                   "is " + text(scaling.lowFreqFactor) +
+                       "; expected a positive number");
+  if (!positive(scaling.highFreqFactor) ||
+      scaling.highFreqFactor <= scaling.lowFreqFactor)
+    return failure(StatusCode::InvalidFile, names.highFreqFactor,
+                   "is " + text(scaling.highFreqFactor) +
+                       "; expected a number above '" + names.lowFreqFactor +
+                       "', which is " + text(scaling.lowFreqFactor));
+  return Status::ok();
+}
+
+Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
+                        const FieldFailure &failure) {
+  LLMIR_RETURN_IF_ERROR(checkHeads(config, names, failure));
+  if (config.rotaryDim == 0)
+    config.rotaryDim = config.headDim;
+  if (!std::isfinite(config.rmsNormEps) || config.rmsNormEps <= 0 ||
+      config.rmsNormEps >= 1)
+    return failure(StatusCode::InvalidFile, names.eps,
+                   "is " + text(config.rmsNormEps) +
+                       "; expected a number above 0 and below 1");
+  return checkRope(config, names, failure);
+}
+
+} // namespace llmir

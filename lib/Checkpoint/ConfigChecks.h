@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What both readers of configurations share: limits and checks across fields.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CHECKPOINT_CONFIGCHECKS_H
+#define LLMIR_LIB_CHECKPOINT_CONFIGCHECKS_H
+
+#include "llmir/Checkpoint/ModelConfig.h"
+
+#include <functional>
+#include <optional>
+
+namespace llmir {
+
+// The largest sizes that are believed. They keep every product of three of
+// them (rows, columns, bytes) within 64 bits.
+constexpr int64_t maxVocabSize = int64_t(1) << 24;
+constexpr int64_t maxHiddenSize = int64_t(1) << 20;
+constexpr int64_t maxIntermediateSize = int64_t(1) << 24;
+constexpr int64_t maxLayers = 512;
+constexpr int64_t maxHeads = 4096;
+constexpr int64_t maxHeadDim = 4096;
+constexpr int64_t maxContext = int64_t(1) << 30;
+
+/// How a dialect calls the fields that messages name.
+struct ConfigFieldNames {
+  std::string heads, kvHeads, headDim, hidden, eps, theta, factor,
+      lowFreqFactor, highFreqFactor;
+};
+
+/// Makes a Status about a field: (code, field, problem).
+using FieldFailure = std::function<Status(StatusCode, const std::string &field,
+                                          const std::string &problem)>;
+
+/// headDim from hiddenSize / numHeads where it is 0, then every rule that
+/// relates fields to each other or that both dialects have.
+Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
+                        const FieldFailure &failure);
+
+/// The family ("llama") of a model type or GGUF architecture, if supported.
+std::optional<std::string> familyOf(const std::string &modelType);
+
+/// Moves an Expected's value to `target` or returns its failure.
+#define LLMIR_ASSIGN_OR_RETURN(target, expression)                             \
+  do {                                                                         \
+    auto llmirExpected = (expression);                                         \
+    if (!llmirExpected)                                                        \
+      return llmirExpected.takeStatus();                                       \
+    target = std::move(*llmirExpected);                                        \
+  } while (false)
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CHECKPOINT_CONFIGCHECKS_H

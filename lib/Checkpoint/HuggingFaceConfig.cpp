@@ -1,0 +1,362 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigChecks.h"
+
+#include <cmath>
+
+namespace llmir {
+
+namespace {
+
+constexpr const char *configName = "config.json";
+constexpr const char *generationName = "generation_config.json";
+constexpr const char *supportedRopeTypes = "default, linear, llama3";
+
+/// Reads one config.json into a ModelConfig, group by group.
+class HuggingFaceConfig {
+public:
+  HuggingFaceConfig(const JsonReader &json, bool hasOutputProjection)
+      : json(json), hasOutputProjection(hasOutputProjection) {}
+
+  Expected<ModelConfig> read(const Json *generation);
+
+private:
+  Status readArchitecture();
+  Status readSizes();
+  Status readSwitches();
+  Status readRope();
+  Status readRopeScaling(const JsonReader &rope, bool typeRequired);
+  Status checkFullRotation(const JsonReader &where) const;
+  Status checkAttentionWindow() const;
+  Status checkLayerTypes() const;
+  Status readTokens(const Json *generation);
+  Status readGeneration(const JsonReader &generation);
+  Status check();
+
+  Status unsupported(const JsonReader &where, std::string_view key,
+                     const std::string &problem,
+                     const std::string &advice = {}) const {
+    return where.failure(StatusCode::Unsupported, key, problem, advice);
+  }
+
+  const JsonReader &json;
+  bool hasOutputProjection;
+  std::string modelType;
+  std::string ropePath; ///< "rope_scaling." or "rope_parameters.", for names.
+  std::string thetaName = "rope_theta";
+  ModelConfig config;
+};
+
+Status HuggingFaceConfig::readArchitecture() {
+  if (json.has("text_config"))
+    return unsupported(json, "text_config",
+                       "is present: this is a model of several modalities",
+                       "use a text-only checkpoint");
+  LLMIR_ASSIGN_OR_RETURN(modelType, json.string("model_type"));
+  std::optional<std::string> family = familyOf(modelType);
+  if (!family)
+    return unsupported(json, "model_type",
+                       "is \"" + printable(modelType) +
+                           "\", an architecture that LLMIR does not know",
+                       std::string("supported: ") + supportedArchitectures());
+  config.architecture = *family;
+  if (json.has("quantization_config")) {
+    Expected<JsonReader> reader = json.object("quantization_config");
+    if (!reader)
+      return reader.takeStatus();
+    std::string method = "an unnamed method";
+    if (const Json *name = reader->find("quant_method"))
+      method = describeJson(*name);
+    return unsupported(json, "quantization_config",
+                       "is present: the weights are quantized with " + method,
+                       "use the original checkpoint, or a GGUF file of it in "
+                       "Q8_0 or Q4_0");
+  }
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::readSizes() {
+  LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
+                         json.integer("vocab_size", 1, maxVocabSize));
+  LLMIR_ASSIGN_OR_RETURN(config.hiddenSize,
+                         json.integer("hidden_size", 1, maxHiddenSize));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.intermediateSize,
+      json.integer("intermediate_size", 1, maxIntermediateSize));
+  LLMIR_ASSIGN_OR_RETURN(config.numLayers,
+                         json.integer("num_hidden_layers", 1, maxLayers));
+  LLMIR_ASSIGN_OR_RETURN(config.numHeads,
+                         json.integer("num_attention_heads", 1, maxHeads));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.numKVHeads,
+      json.integerOr("num_key_value_heads", config.numHeads, 1, maxHeads));
+  LLMIR_ASSIGN_OR_RETURN(config.headDim,
+                         json.integerOr("head_dim", 0, 2, maxHeadDim));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.contextLength,
+      json.integer("max_position_embeddings", 1, maxContext));
+  LLMIR_ASSIGN_OR_RETURN(config.rmsNormEps,
+                         json.numberOr("rms_norm_eps", 1e-6));
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::readSwitches() {
+  std::string activation;
+  LLMIR_ASSIGN_OR_RETURN(activation, json.stringOr("hidden_act", "silu"));
+  if (activation != "silu" && activation != "swish")
+    return unsupported(json, "hidden_act",
+                       "is \"" + printable(activation) +
+                           "\"; LLMIR's families use silu");
+  LLMIR_ASSIGN_OR_RETURN(
+      config.tieWordEmbeddings,
+      json.booleanOr("tie_word_embeddings", !hasOutputProjection));
+  bool attentionBias, mlpBias;
+  LLMIR_ASSIGN_OR_RETURN(attentionBias,
+                         json.booleanOr("attention_bias", false));
+  LLMIR_ASSIGN_OR_RETURN(mlpBias, json.booleanOr("mlp_bias", false));
+  // The families' own code decides which switches it looks at.
+  bool isQwen2 = modelType == "qwen2", isMistral = modelType == "mistral";
+  config.qkvBias = isQwen2 || (attentionBias && !isMistral);
+  config.attentionOutputBias = attentionBias && !isQwen2 && !isMistral;
+  config.mlpBias = mlpBias && modelType == "llama";
+  config.qkNorm = modelType == "qwen3";
+  LLMIR_RETURN_IF_ERROR(checkLayerTypes());
+  return checkAttentionWindow();
+}
+
+Status HuggingFaceConfig::checkLayerTypes() const {
+  if (!json.has("layer_types"))
+    return Status::ok();
+  Expected<const Json *> types = json.array("layer_types");
+  if (!types)
+    return types.takeStatus();
+  if ((*types)->size() != static_cast<size_t>(config.numLayers))
+    return json.failure(StatusCode::InvalidFile, "layer_types",
+                        "has " + std::to_string((*types)->size()) +
+                            " elements for " +
+                            std::to_string(config.numLayers) + " layers");
+  for (const Json &type : **types)
+    if (type != "full_attention")
+      return unsupported(json, "layer_types",
+                         "holds " + describeJson(type) +
+                             "; only \"full_attention\" is supported");
+  return Status::ok();
+}
+
+/// A window is harmless when it is switched off, covers the whole context, or
+/// begins only behind the last layer.
+Status HuggingFaceConfig::checkAttentionWindow() const {
+  if (json.has("layer_types"))
+    return Status::ok(); // They say which layers have a window: none.
+  bool isQwen = config.architecture != "llama", enabled;
+  LLMIR_ASSIGN_OR_RETURN(enabled,
+                         json.booleanOr("use_sliding_window", !isQwen));
+  const Json *window = json.find("sliding_window");
+  if (!window && enabled && isQwen)
+    return unsupported(json, "use_sliding_window",
+                       "is true; attention within a window is not supported");
+  if (!enabled || !window || (window->is_boolean() && !window->get<bool>()))
+    return Status::ok();
+  int64_t size, firstLayer = 0;
+  LLMIR_ASSIGN_OR_RETURN(size, json.integer("sliding_window", 0));
+  if (isQwen)
+    LLMIR_ASSIGN_OR_RETURN(firstLayer,
+                           json.integerOr("max_window_layers", 0, 0));
+  if (size == 0 || size >= config.contextLength ||
+      firstLayer >= config.numLayers)
+    return Status::ok();
+  return unsupported(json, "sliding_window",
+                     "is " + std::to_string(size) +
+                         ", shorter than the context of " +
+                         std::to_string(config.contextLength) +
+                         " tokens; attention within a window is not supported");
+}
+
+Status HuggingFaceConfig::checkFullRotation(const JsonReader &where) const {
+  Expected<double> share = where.numberOr("partial_rotary_factor", 1.0);
+  if (!share)
+    return share.takeStatus();
+  if (*share == 1.0)
+    return Status::ok();
+  return unsupported(where, "partial_rotary_factor",
+                     "is " + Json(*share).dump() +
+                         "; only the rotation of whole heads is supported");
+}
+
+Status HuggingFaceConfig::readRopeScaling(const JsonReader &rope,
+                                          bool typeRequired) {
+  const char *typeKey =
+      rope.has("rope_type") || !rope.has("type") ? "rope_type" : "type";
+  std::string type;
+  LLMIR_ASSIGN_OR_RETURN(type, typeRequired
+                                   ? rope.string(typeKey)
+                                   : rope.stringOr(typeKey, "default"));
+  RopeScaling &scaling = config.ropeScaling;
+  if (type == "default")
+    return Status::ok();
+  if (type != "linear" && type != "llama3")
+    return unsupported(rope, typeKey, "is \"" + printable(type) + "\"",
+                       std::string("supported: ") + supportedRopeTypes);
+  LLMIR_ASSIGN_OR_RETURN(scaling.factor, rope.number("factor"));
+  scaling.kind = RopeScaling::Linear;
+  if (type == "linear")
+    return Status::ok();
+  scaling.kind = RopeScaling::Llama3;
+  LLMIR_ASSIGN_OR_RETURN(scaling.lowFreqFactor, rope.number("low_freq_factor"));
+  LLMIR_ASSIGN_OR_RETURN(scaling.highFreqFactor,
+                         rope.number("high_freq_factor"));
+  const char *originalKey = "original_max_position_embeddings";
+  const JsonReader &holder =
+      !rope.has(originalKey) && json.has(originalKey) ? json : rope;
+  LLMIR_ASSIGN_OR_RETURN(scaling.originalContext,
+                         holder.integer(originalKey, 1, maxContext));
+  return Status::ok();
+}
+
+/// Since transformers 5 everything is in rope_parameters, which may be nested
+/// by kind of layer; before, rope_theta and rope_scaling stood at the top.
+Status HuggingFaceConfig::readRope() {
+  LLMIR_RETURN_IF_ERROR(checkFullRotation(json));
+  LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
+                         json.numberOr("rope_theta", 10000.0));
+  if (!json.has("rope_parameters")) {
+    if (!json.has("rope_scaling"))
+      return Status::ok();
+    ropePath = "rope_scaling.";
+    Expected<JsonReader> scaling = json.object("rope_scaling");
+    if (!scaling)
+      return scaling.takeStatus();
+    return readRopeScaling(*scaling, /*typeRequired=*/true);
+  }
+  ropePath = "rope_parameters.";
+  Expected<JsonReader> rope = json.object("rope_parameters");
+  if (rope && rope->has("full_attention")) {
+    ropePath += "full_attention.";
+    rope = rope->object("full_attention");
+  }
+  if (!rope)
+    return rope.takeStatus();
+  if (rope->has("rope_theta")) {
+    thetaName = ropePath + "rope_theta";
+    LLMIR_ASSIGN_OR_RETURN(config.ropeTheta, rope->number("rope_theta"));
+  }
+  LLMIR_RETURN_IF_ERROR(checkFullRotation(*rope));
+  return readRopeScaling(*rope, /*typeRequired=*/false);
+}
+
+/// A token id, a list of them, or nothing.
+Expected<std::optional<std::vector<int64_t>>>
+readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
+  const Json *value = json.find(key);
+  if (!value)
+    return std::optional<std::vector<int64_t>>();
+  std::string expectation =
+      "token ids from 0 to " + std::to_string(vocabSize - 1);
+  std::vector<int64_t> ids;
+  if (!value->is_array()) {
+    Expected<int64_t> id = json.integer(key, 0, vocabSize - 1);
+    if (!id)
+      return id.takeStatus();
+    ids.push_back(*id);
+    return std::optional(std::move(ids));
+  }
+  for (const Json &element : *value) {
+    if (!element.is_number_unsigned() ||
+        element.get<uint64_t>() >= static_cast<uint64_t>(vocabSize))
+      return json.failure(StatusCode::InvalidFile, key,
+                          "holds " + describeJson(element) + "; expected " +
+                              expectation);
+    ids.push_back(element.get<int64_t>());
+  }
+  return std::optional(std::move(ids));
+}
+
+Status HuggingFaceConfig::readTokens(const Json *generation) {
+  std::optional<JsonReader> later;
+  if (generation) {
+    LLMIR_ASSIGN_OR_RETURN(later, JsonReader::of(*generation, generationName));
+    LLMIR_RETURN_IF_ERROR(readGeneration(*later));
+  }
+  // What generation_config.json says wins.
+  const JsonReader *readers[] = {&json, later ? &*later : nullptr};
+  for (const JsonReader *reader : readers) {
+    if (!reader)
+      continue;
+    std::optional<std::vector<int64_t>> ends;
+    LLMIR_ASSIGN_OR_RETURN(
+        ends, readTokenIds(*reader, "eos_token_id", config.vocabSize));
+    if (ends)
+      config.eosTokens = std::move(*ends);
+    LLMIR_ASSIGN_OR_RETURN(config.bosToken,
+                           reader->integerOr("bos_token_id", config.bosToken, 0,
+                                             config.vocabSize - 1));
+  }
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
+  GenerationDefaults &defaults = config.generation;
+  LLMIR_ASSIGN_OR_RETURN(defaults.doSample,
+                         generation.booleanOr("do_sample", false));
+  LLMIR_ASSIGN_OR_RETURN(defaults.temperature,
+                         generation.numberOr("temperature", 1.0));
+  LLMIR_ASSIGN_OR_RETURN(defaults.topK,
+                         generation.integerOr("top_k", 0, -1, maxVocabSize));
+  LLMIR_ASSIGN_OR_RETURN(defaults.topP, generation.numberOr("top_p", 1.0));
+  LLMIR_ASSIGN_OR_RETURN(defaults.minP, generation.numberOr("min_p", 0.0));
+  if (defaults.temperature < 0 || defaults.temperature > 1e6)
+    return generation.unexpected("temperature", "a number from 0 to 1e6");
+  if (defaults.topP <= 0 || defaults.topP > 1)
+    return generation.unexpected("top_p", "a number above 0, at most 1");
+  if (defaults.minP < 0 || defaults.minP > 1)
+    return generation.unexpected("min_p", "a number from 0 to 1");
+  if (defaults.topK < 0)
+    defaults.topK = 0;
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::check() {
+  ConfigFieldNames names{"num_attention_heads",
+                         "num_key_value_heads",
+                         "head_dim",
+                         "hidden_size",
+                         "rms_norm_eps",
+                         thetaName,
+                         ropePath + "factor",
+                         ropePath + "low_freq_factor",
+                         ropePath + "high_freq_factor"};
+  return completeAndCheck(config, names,
+                          [&](StatusCode code, const std::string &field,
+                              const std::string &problem) {
+                            return json.failure(code, field, problem);
+                          });
+}
+
+Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
+  LLMIR_RETURN_IF_ERROR(readArchitecture());
+  LLMIR_RETURN_IF_ERROR(readSizes());
+  LLMIR_RETURN_IF_ERROR(readSwitches());
+  LLMIR_RETURN_IF_ERROR(readRope());
+  LLMIR_RETURN_IF_ERROR(check());
+  LLMIR_RETURN_IF_ERROR(readTokens(generation));
+  return std::move(config);
+}
+
+} // namespace
+
+Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
+                                                 const Json *generation,
+                                                 bool hasOutputProjection) {
+  Expected<JsonReader> reader = JsonReader::of(config, configName);
+  if (!reader)
+    return reader.takeStatus();
+  return HuggingFaceConfig(*reader, hasOutputProjection).read(generation);
+}
+
+} // namespace llmir
