@@ -26,7 +26,7 @@
 namespace llmir {
 
 /// First bytes of every artifact; the line ends reveal a text-mode copy.
-inline constexpr uint8_t artifactMagic[8] = {0x93, 'L',  'L',  'M',
+inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
 /// Raised when the layout of this page or the meaning of a section changes.
@@ -72,9 +72,9 @@ struct ArtifactSectionEntry {
 };
 static_assert(sizeof(ArtifactSectionEntry) == 40, "part of the file format");
 
-inline constexpr uint32_t artifactMaxSections = static_cast<uint32_t>(
-    (artifactHeaderBytes - sizeof(ArtifactHeader)) /
-    sizeof(ArtifactSectionEntry));
+inline constexpr uint32_t artifactMaxSections =
+    static_cast<uint32_t>((artifactHeaderBytes - sizeof(ArtifactHeader)) /
+                          sizeof(ArtifactSectionEntry));
 
 } // namespace llmir
 

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 namespace llmir {
 
@@ -47,9 +48,12 @@ public:
   /// Calls fn(worker) once for every worker in [0, size()) and returns when all
   /// have returned. One thread at a time may call it, and not from within.
   /// Allocates nothing.
-  template <typename Fn>
-  void run(Fn &&fn) {
-    runJob([](void *data, int64_t worker) { (*static_cast<Fn *>(data))(worker); },
+  template <typename Fn> void run(Fn &&fn) {
+    using Function = std::remove_reference_t<Fn>;
+    static_assert(!std::is_const_v<Function>,
+                  "give a callable that is not const");
+    runJob([](void *data,
+              int64_t worker) { (*static_cast<Function *>(data))(worker); },
            &fn);
   }
 

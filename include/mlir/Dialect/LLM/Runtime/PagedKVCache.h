@@ -74,8 +74,7 @@ public:
   /// cannot be, or memory that is not there, leave a cache whose status() and
   /// every other function say so.
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
-               int64_t blockSize, int64_t maxSeqLen,
-               KVElementType elementType);
+               int64_t blockSize, int64_t maxSeqLen, KVElementType elementType);
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, KVElementType elementType,
                const PagedKVCacheOptions &options);
@@ -163,8 +162,7 @@ public:
   /// tokens of `source` (all of them by default), without copying: a shared
   /// block is copied when one of its owners writes to it.
   ::llmir::Status fork(SequenceId source, SequenceId target);
-  ::llmir::Status fork(SequenceId source, SequenceId target,
-                       int64_t numTokens);
+  ::llmir::Status fork(SequenceId source, SequenceId target, int64_t numTokens);
 
   /// Drops the tokens from position `length` on.
   ::llmir::Status truncate(SequenceId sequence, int64_t length);
@@ -216,8 +214,8 @@ private:
     std::vector<int32_t> table; ///< Blocks in order; capacity for maxSeqLen.
     int64_t length = 0;         ///< Tokens of the layer that has most.
     std::vector<int32_t> layerLengths; ///< [layer] tokens written.
-    bool evenLayers = true;  ///< All layers have `length` tokens.
-    bool dirtyTail = false;  ///< The last block holds dropped tokens.
+    bool evenLayers = true;            ///< All layers have `length` tokens.
+    bool dirtyTail = false;            ///< The last block holds dropped tokens.
     uint64_t lastListed = 0; ///< Stamp that finds a sequence listed twice.
   };
 
@@ -230,8 +228,7 @@ private:
   void releaseBlocks(Sequence &sequence, size_t keep);
 
   ::llmir::Status planGrowth(SequenceId id, const Sequence *sequence,
-                             int64_t first, int64_t numTokens,
-                             int64_t &needed);
+                             int64_t first, int64_t numTokens, int64_t &needed);
   ::llmir::Status finishPlan(int64_t needed);
   void grow(Sequence &sequence, int64_t first, int64_t numTokens);
   int32_t takeZeroedBlock();
@@ -271,8 +268,8 @@ private:
   uint64_t mappingBytes = 0;
 
   BlockManager manager;
-  std::vector<uint8_t> touched;  ///< [block] was used since the pool was mapped.
-  std::vector<int32_t> planned;  ///< [block] copies planned by checkReserve.
+  std::vector<uint8_t> touched; ///< [block] was used since the pool was mapped.
+  std::vector<int32_t> planned; ///< [block] copies planned by checkReserve.
   std::vector<int32_t> plannedBlocks; ///< Those entries that are not zero.
   uint64_t stamp = 0;
   std::unordered_map<SequenceId, Sequence> sequences;

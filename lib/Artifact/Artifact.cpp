@@ -1,0 +1,258 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Artifact/Artifact.h"
+#include "Checksum.h"
+#include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace llmir {
+
+static constexpr const char *compileAgain =
+    "compile it again with 'llmir compile'";
+
+/// Largest section that is read as a whole when the artifact is opened.
+static constexpr uint64_t maxReadSection = uint64_t(256) << 20;
+static constexpr uint64_t maxSectionAlignment = uint64_t(2) << 20;
+
+const char *artifactSectionName(ArtifactSection section) {
+  switch (section) {
+  case ArtifactSection::Info:
+    return "info";
+  case ArtifactSection::Code:
+    return "code";
+  case ArtifactSection::Weights:
+    return "weights";
+  case ArtifactSection::Tokenizer:
+    return "tokenizer";
+  case ArtifactSection::Program:
+    return "program";
+  }
+  return "unknown";
+}
+
+static const char *entryName(const ArtifactSectionEntry &entry) {
+  return artifactSectionName(static_cast<ArtifactSection>(entry.id));
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+bool Artifact::looksLikeArtifact(const std::string &path) {
+  // Not blocking: the path may name a pipe.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return false;
+  uint8_t begin[sizeof artifactMagic];
+  bool same = ::read(fd, begin, sizeof begin) == sizeof begin &&
+              std::memcmp(begin, artifactMagic, sizeof begin) == 0;
+  ::close(fd);
+  return same;
+}
+
+Artifact::~Artifact() {
+  if (mapped)
+    munmap(const_cast<uint8_t *>(mapped), mappedBytes);
+  if (fd >= 0)
+    ::close(fd);
+}
+
+Status Artifact::damaged(const std::string &what) const {
+  return Status(StatusCode::InvalidFile,
+                filePath + ": damaged artifact: " + what, compileAgain);
+}
+
+Status Artifact::mapFile() {
+  fd = ::open(filePath.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status{};
+  if (fd < 0 || fstat(fd, &status) != 0)
+    return Status(errno == ENOENT || errno == ENOTDIR ? StatusCode::NotFound
+                                                      : StatusCode::IoError,
+                  filePath + ": " + std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    return Status(StatusCode::InvalidFile, filePath + " is not a file",
+                  "name a .llmir file");
+  mappedBytes = static_cast<uint64_t>(status.st_size);
+  if (mappedBytes == 0)
+    return Status::ok();
+  void *memory = mmap(nullptr, mappedBytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (memory == MAP_FAILED)
+    return Status(StatusCode::IoError,
+                  filePath + ": cannot be mapped: " + std::strerror(errno));
+  mapped = static_cast<const uint8_t *>(memory);
+  return Status::ok();
+}
+
+/// Magic, versions, size and the header's checksum; fills `table`.
+Status Artifact::readHeader() {
+  if (mappedBytes < sizeof artifactMagic ||
+      std::memcmp(mapped, artifactMagic, sizeof artifactMagic) != 0)
+    return Status(StatusCode::InvalidFile,
+                  filePath + " is not an LLMIR artifact",
+                  "name a .llmir file, or make one with 'llmir compile'");
+  if (mappedBytes < artifactHeaderBytes)
+    return damaged("it ends after " + std::to_string(mappedBytes) +
+                   " bytes, inside its header");
+  ArtifactHeader header;
+  std::memcpy(&header, mapped, sizeof header);
+  if (header.formatVersion != artifactFormatVersion)
+    return Status(StatusCode::IncompatibleTarget,
+                  filePath + ": artifact of format version " +
+                      std::to_string(header.formatVersion) +
+                      "; this build reads version " +
+                      std::to_string(artifactFormatVersion),
+                  compileAgain);
+  std::vector<uint8_t> page(mapped, mapped + artifactHeaderBytes);
+  std::memset(page.data() + offsetof(ArtifactHeader, headerChecksum), 0,
+              sizeof header.headerChecksum);
+  if (checksum(page) != header.headerChecksum)
+    return damaged("the checksum of its header is wrong");
+  if (header.abiVersion != LLMIR_ABI_VERSION)
+    return Status(StatusCode::IncompatibleTarget,
+                  filePath + ": its code is for runtime ABI version " +
+                      std::to_string(header.abiVersion) + "; this build has " +
+                      std::to_string(LLMIR_ABI_VERSION),
+                  compileAgain);
+  if (header.fileBytes != mappedBytes)
+    return damaged("it has " + std::to_string(mappedBytes) + " bytes of " +
+                   std::to_string(header.fileBytes));
+  if (header.sectionCount > artifactMaxSections || header.reserved != 0)
+    return damaged("its header claims " + std::to_string(header.sectionCount) +
+                   " sections");
+  table.resize(header.sectionCount);
+  if (!table.empty())
+    std::memcpy(table.data(), mapped + sizeof header,
+                table.size() * sizeof(ArtifactSectionEntry));
+  return Status::ok();
+}
+
+/// Bounds, alignment, order, and that nothing is missing or there twice.
+Status Artifact::checkTable() const {
+  std::vector<ArtifactSectionEntry> byOffset = table;
+  std::sort(byOffset.begin(), byOffset.end(),
+            [](const ArtifactSectionEntry &a, const ArtifactSectionEntry &b) {
+              return a.offset < b.offset;
+            });
+  uint64_t end = artifactHeaderBytes;
+  for (const ArtifactSectionEntry &entry : byOffset) {
+    const auto id = static_cast<ArtifactSection>(entry.id);
+    const std::string name = entryName(entry);
+    if (name == "unknown" || entry.reserved != 0)
+      return damaged("section number " + std::to_string(entry.id) +
+                     " is unknown");
+    if (std::count_if(table.begin(), table.end(),
+                      [&](const ArtifactSectionEntry &other) {
+                        return other.id == entry.id;
+                      }) != 1)
+      return damaged("section '" + name + "' is there twice");
+    const uint64_t least =
+        id == ArtifactSection::Code || id == ArtifactSection::Weights
+            ? artifactMapAlignment
+            : 1;
+    if (entry.alignment < least || entry.alignment > maxSectionAlignment ||
+        (entry.alignment & (entry.alignment - 1)) != 0 ||
+        entry.offset % entry.alignment != 0)
+      return damaged("section '" + name + "' at offset " +
+                     std::to_string(entry.offset) + " with the alignment " +
+                     std::to_string(entry.alignment));
+    if (entry.offset > mappedBytes || entry.size > mappedBytes - entry.offset)
+      return damaged(
+          "section '" + name + "' at offset " + std::to_string(entry.offset) +
+          " of " + std::to_string(entry.size) +
+          " bytes goes past the file's end at " + std::to_string(mappedBytes));
+    if (entry.offset < end)
+      return damaged("section '" + name + "' at offset " +
+                     std::to_string(entry.offset) + " overlaps what ends at " +
+                     std::to_string(end));
+    if (id != ArtifactSection::Weights && entry.size > maxReadSection)
+      return damaged("section '" + name + "' has " +
+                     std::to_string(entry.size) + " bytes, more than " +
+                     std::to_string(maxReadSection));
+    end = entry.offset + entry.size;
+  }
+  for (ArtifactSection needed :
+       {ArtifactSection::Info, ArtifactSection::Code, ArtifactSection::Weights,
+        ArtifactSection::Program})
+    if (!find(needed))
+      return damaged(std::string("it has no section '") +
+                     artifactSectionName(needed) + "'");
+  return Status::ok();
+}
+
+Status Artifact::checkSections() const {
+  for (const ArtifactSectionEntry &entry : table)
+    if (entry.id != static_cast<uint32_t>(ArtifactSection::Weights) &&
+        checksum(section(static_cast<ArtifactSection>(entry.id))) !=
+            entry.checksum)
+      return damaged(std::string("the checksum of section '") +
+                     entryName(entry) + "' is wrong");
+  return Status::ok();
+}
+
+Expected<std::shared_ptr<const Artifact>>
+Artifact::open(const std::string &path) {
+  std::shared_ptr<Artifact> artifact(new Artifact());
+  artifact->filePath = path;
+  for (Status (Artifact::*step)() : {&Artifact::mapFile, &Artifact::readHeader})
+    if (Status status = (artifact.get()->*step)(); !status)
+      return status;
+  for (Status (Artifact::*check)() const :
+       {&Artifact::checkTable, &Artifact::checkSections})
+    if (Status status = (artifact.get()->*check)(); !status)
+      return status;
+  Span<const uint8_t> text = artifact->section(ArtifactSection::Info);
+  Expected<ArtifactInfo> info = artifactInfoFromJSON(
+      {reinterpret_cast<const char *>(text.data()), text.size()});
+  if (!info)
+    return info.takeStatus().withContext(path);
+  if (info->abiVersion != LLMIR_ABI_VERSION)
+    return artifact->damaged("its info and its header name different ABI "
+                             "versions");
+  artifact->artifactInfo = std::move(*info);
+  return std::shared_ptr<const Artifact>(std::move(artifact));
+}
+
+//===----------------------------------------------------------------------===//
+// Sections
+//===----------------------------------------------------------------------===//
+
+const ArtifactSectionEntry *Artifact::find(ArtifactSection id) const {
+  for (const ArtifactSectionEntry &entry : table)
+    if (entry.id == static_cast<uint32_t>(id))
+      return &entry;
+  return nullptr;
+}
+
+Span<const uint8_t> Artifact::section(ArtifactSection id) const {
+  const ArtifactSectionEntry *entry = find(id);
+  return entry ? Span<const uint8_t>(mapped + entry->offset, entry->size)
+               : Span<const uint8_t>();
+}
+
+std::string_view Artifact::program() const {
+  Span<const uint8_t> bytes = section(ArtifactSection::Program);
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+Status Artifact::verifyWeights() const {
+  const ArtifactSectionEntry *entry = find(ArtifactSection::Weights);
+  if (entry && checksum(weights()) != entry->checksum)
+    return damaged("the checksum of its weights is wrong");
+  return Status::ok();
+}
+
+} // namespace llmir

@@ -1,0 +1,307 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/Support/Json.h"
+
+#include <cmath>
+
+namespace llmir {
+
+static constexpr const char *where = "artifact info";
+static constexpr size_t maxTextBytes = 4096;
+static constexpr size_t maxListEntries = 4096;
+
+//===----------------------------------------------------------------------===//
+// The fields, named once: visitor(name, reference)
+//===----------------------------------------------------------------------===//
+
+/// `Info` is ArtifactInfo or const ArtifactInfo.
+template <typename Info, typename Visitor>
+static void visitFields(Info &info, Visitor &&visitor) {
+  visitor("modelName", info.modelName);
+  visitor("architecture", info.architecture);
+  visitor("weightsDescription", info.weightsDescription);
+  visitor("parameterCount", info.parameterCount);
+  visitor("abiVersion", info.abiVersion);
+  visitor("targetTriple", info.targetTriple);
+  visitor("targetLevel", info.targetLevel);
+  visitor("cpuFeatures", info.cpuFeatures);
+  visitor("vocabSize", info.vocabSize);
+  visitor("logitsRowStride", info.logitsRowStride);
+  visitor("tokenBudget", info.tokenBudget);
+  visitor("maxLogitRows", info.maxLogitRows);
+  visitor("arenaBytes", info.arenaBytes);
+  visitor("contextLength", info.contextLength);
+  visitor("numLayers", info.numLayers);
+  visitor("numKVHeads", info.numKVHeads);
+  visitor("headDim", info.headDim);
+  visitor("kvBlockSize", info.kvBlockSize);
+  visitor("kvFormat", info.kvFormat);
+  visitor("bosToken", info.bosToken);
+  visitor("eosTokens", info.eosTokens);
+  visitor("generation", info.generation);
+}
+
+template <typename Defaults, typename Visitor>
+static void visitDefaults(Defaults &defaults, Visitor &&visitor) {
+  visitor("doSample", defaults.doSample);
+  visitor("temperature", defaults.temperature);
+  visitor("topK", defaults.topK);
+  visitor("topP", defaults.topP);
+  visitor("minP", defaults.minP);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FieldWriter {
+  nlohmann::ordered_json &object;
+
+  template <typename T>
+  void operator()(const char *name, const T &value) const {
+    object[name] = value;
+  }
+  void operator()(const char *name, const TensorFormat &format) const {
+    object[name] = tensorFormatInfo(format).name;
+  }
+  void operator()(const char *name, const GenerationDefaults &defaults) const {
+    visitDefaults(defaults, FieldWriter{object[name]});
+  }
+};
+} // namespace
+
+std::string artifactInfoToJSON(const ArtifactInfo &info) {
+  nlohmann::ordered_json object;
+  visitFields(info, FieldWriter{object});
+  // A file's name need not be UTF-8: what is not becomes U+FFFD.
+  return object.dump(2, ' ', false,
+                     nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads each field into its place and keeps the first failure.
+struct FieldReader {
+  const JsonReader &reader;
+  Status &status;
+
+  template <typename T> void take(Expected<T> value, T &field) const {
+    if (value)
+      field = std::move(*value);
+    else
+      status = value.takeStatus();
+  }
+  void operator()(const char *name, std::string &field) const {
+    if (status)
+      take(reader.string(name), field);
+  }
+  void operator()(const char *name, int64_t &field) const {
+    if (status)
+      take(reader.integer(name), field);
+  }
+  void operator()(const char *name, double &field) const {
+    if (status)
+      take(reader.number(name), field);
+  }
+  void operator()(const char *name, bool &field) const {
+    if (status)
+      take(reader.boolean(name), field);
+  }
+  void operator()(const char *name, uint64_t &field) const {
+    if (!status)
+      return;
+    Expected<int64_t> value = reader.integer(name, 0);
+    if (value)
+      field = static_cast<uint64_t>(*value);
+    else
+      status = value.takeStatus();
+  }
+  void operator()(const char *name, TensorFormat &field) const {
+    std::string text;
+    (*this)(name, text);
+    std::optional<TensorFormat> format = tensorFormatFromName(text);
+    if (status && !format)
+      status = reader.unexpected(name, "\"f32\", \"f16\" or \"bf16\"");
+    else if (format)
+      field = *format;
+  }
+  void operator()(const char *name, GenerationDefaults &field) const {
+    if (!status)
+      return;
+    Expected<JsonReader> object = reader.object(name);
+    if (object)
+      visitDefaults(field, FieldReader{*object, status});
+    else
+      status = object.takeStatus();
+  }
+  template <typename T>
+  void operator()(const char *name, std::vector<T> &field) const {
+    if (!status)
+      return;
+    Expected<const Json *> list = reader.array(name);
+    if (!list) {
+      status = list.takeStatus();
+      return;
+    }
+    for (const Json &element : **list)
+      if (!append(element, field)) {
+        status = reader.unexpected(name, elementKind(field));
+        return;
+      }
+  }
+  static bool append(const Json &element, std::vector<std::string> &field) {
+    if (!element.is_string() || field.size() >= maxListEntries)
+      return false;
+    field.push_back(element.get<std::string>());
+    return true;
+  }
+  static bool append(const Json &element, std::vector<int64_t> &field) {
+    if (!element.is_number_integer() || field.size() >= maxListEntries ||
+        (element.is_number_unsigned() &&
+         element.get<uint64_t>() > uint64_t(INT64_MAX)))
+      return false;
+    field.push_back(element.get<int64_t>());
+    return true;
+  }
+  static const char *elementKind(const std::vector<std::string> &) {
+    return "a list of strings";
+  }
+  static const char *elementKind(const std::vector<int64_t> &) {
+    return "a list of integers";
+  }
+};
+} // namespace
+
+Expected<ArtifactInfo> artifactInfoFromJSON(std::string_view text) {
+  JsonLimits limits;
+  limits.maxBytes = uint64_t(1) << 20;
+  limits.maxDepth = 8;
+  Expected<Json> json = parseJson(text, where, limits);
+  if (!json)
+    return json.takeStatus();
+  Expected<JsonReader> reader = JsonReader::of(*json, where);
+  if (!reader)
+    return reader.takeStatus();
+  ArtifactInfo info;
+  Status status;
+  visitFields(info, FieldReader{*reader, status});
+  if (status)
+    status = validateArtifactInfo(info);
+  if (!status) // An absent field is a damaged file, not an absent file.
+    return Status(StatusCode::InvalidFile, status.cause(), status.advice());
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+static Status outOfRange(const std::string &name, const std::string &value,
+                         const std::string &expectation) {
+  return Status(StatusCode::InvalidFile,
+                std::string(where) + ": '" + name + "' is " + value +
+                    "; expected " + expectation,
+                "compile it again with 'llmir compile'");
+}
+
+static Status checkRange(const char *name, int64_t value, int64_t least,
+                         int64_t most) {
+  if (value >= least && value <= most)
+    return Status::ok();
+  return outOfRange(name, std::to_string(value),
+                    "an integer from " + std::to_string(least) + " to " +
+                        std::to_string(most));
+}
+
+static Status checkNumber(const char *name, double value, double least,
+                          double most) {
+  if (value >= least && value <= most) // False for a NaN.
+    return Status::ok();
+  return outOfRange(name, std::to_string(value),
+                    "a number from " + std::to_string(least) + " to " +
+                        std::to_string(most));
+}
+
+static Status checkTexts(const ArtifactInfo &info) {
+  const std::pair<const char *, const std::string *> texts[] = {
+      {"modelName", &info.modelName},
+      {"architecture", &info.architecture},
+      {"weightsDescription", &info.weightsDescription},
+      {"targetTriple", &info.targetTriple},
+      {"targetLevel", &info.targetLevel}};
+  for (const auto &[name, text] : texts)
+    if (text->size() > maxTextBytes)
+      return outOfRange(name, std::to_string(text->size()) + " bytes long",
+                        "at most " + std::to_string(maxTextBytes));
+  if (info.targetTriple.empty() || info.targetLevel.empty())
+    return outOfRange(info.targetTriple.empty() ? "targetTriple"
+                                                : "targetLevel",
+                      "empty", "a name");
+  if (info.cpuFeatures.size() > maxListEntries)
+    return outOfRange("cpuFeatures", "too long", "a shorter list");
+  return Status::ok();
+}
+
+/// What the runtime multiplies must not overflow and must be allocatable in
+/// principle; what it indexes must fit an int32.
+static Status checkSizes(const ArtifactInfo &info) {
+  LLMIR_RETURN_IF_ERROR(checkRange("vocabSize", info.vocabSize, 1, INT32_MAX));
+  LLMIR_RETURN_IF_ERROR(checkRange("logitsRowStride", info.logitsRowStride,
+                                   info.vocabSize, int64_t(1) << 32));
+  LLMIR_RETURN_IF_ERROR(checkRange("tokenBudget", info.tokenBudget, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("maxLogitRows", info.maxLogitRows, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("arenaBytes", info.arenaBytes, 0, int64_t(1) << 40));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("contextLength", info.contextLength, 1, INT32_MAX));
+  LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(checkRange("numKVHeads", info.numKVHeads, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(checkRange("headDim", info.headDim, 1, 65536));
+  LLMIR_RETURN_IF_ERROR(checkRange("kvBlockSize", info.kvBlockSize, 1, 65536));
+  if (info.kvFormat != TensorFormat::F32 &&
+      info.kvFormat != TensorFormat::F16 && info.kvFormat != TensorFormat::BF16)
+    return outOfRange("kvFormat",
+                      std::string(tensorFormatInfo(info.kvFormat).name),
+                      "f32, f16 or bf16");
+  KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
+                       tensorFormatInfo(info.kvFormat).bytesPerBlock};
+  if (info.kvBlockSize % layout.cellElements() != 0)
+    return outOfRange("kvBlockSize", std::to_string(info.kvBlockSize),
+                      "a multiple of " + std::to_string(layout.cellElements()));
+  return Status::ok();
+}
+
+Status validateArtifactInfo(const ArtifactInfo &info) {
+  LLMIR_RETURN_IF_ERROR(checkTexts(info));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("abiVersion", info.abiVersion, 1, INT32_MAX));
+  LLMIR_RETURN_IF_ERROR(checkSizes(info));
+  LLMIR_RETURN_IF_ERROR(checkRange("bosToken", info.bosToken, -1, INT32_MAX));
+  if (info.eosTokens.size() > maxListEntries)
+    return outOfRange("eosTokens", "too long", "a shorter list");
+  for (int64_t token : info.eosTokens)
+    LLMIR_RETURN_IF_ERROR(checkRange("eosTokens", token, 0, INT32_MAX));
+  const GenerationDefaults &generation = info.generation;
+  LLMIR_RETURN_IF_ERROR(
+      checkNumber("generation.temperature", generation.temperature, 0, 1e6));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("generation.topK", generation.topK, 0, INT32_MAX));
+  LLMIR_RETURN_IF_ERROR(checkNumber("generation.topP", generation.topP, 0, 1));
+  return checkNumber("generation.minP", generation.minP, 0, 1);
+}
+
+} // namespace llmir

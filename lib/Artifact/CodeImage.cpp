@@ -1,0 +1,119 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Artifact/CodeImage.h"
+#include "CodeImagePlan.h"
+#include "llmir/Artifact/Artifact.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace llmir {
+
+CodeImage::CodeImage(CodeImage &&other) noexcept { *this = std::move(other); }
+
+CodeImage &CodeImage::operator=(CodeImage &&other) noexcept {
+  std::swap(reserved, other.reserved);
+  std::swap(reservedBytes, other.reservedBytes);
+  std::swap(entry, other.entry);
+  return *this;
+}
+
+CodeImage::~CodeImage() {
+  if (reserved)
+    munmap(reserved, reservedBytes);
+}
+
+static Status mappingFailed(const std::string &name) {
+  if (errno == EPERM || errno == EACCES)
+    return Status(StatusCode::IoError,
+                  name + ": the system does not let its code be executed (" +
+                      std::strerror(errno) + ")",
+                  "keep the file on a file system mounted without 'noexec' "
+                  "(--cache-dir for the cache)");
+  return Status(StatusCode::IoError,
+                name + ": its code cannot be mapped: " + std::strerror(errno));
+}
+
+/// Maps one segment over its part of the reserved range. `bias` is what an
+/// address of the image is moved by.
+static Status mapSegment(const CodeSegment &segment, uintptr_t bias, int fd,
+                         uint64_t imageOffset, uint64_t pageBytes,
+                         const std::string &name) {
+  const int protection = segment.executable ? PROT_READ | PROT_EXEC : PROT_READ;
+  const uint64_t lead = segment.address % pageBytes;
+  const uintptr_t start = bias + segment.address - lead;
+  uint64_t mapped = 0;
+  if (segment.fileBytes > 0) {
+    mapped = (lead + segment.fileBytes + pageBytes - 1) / pageBytes * pageBytes;
+    if (mmap(reinterpret_cast<void *>(start), lead + segment.fileBytes,
+             protection, MAP_PRIVATE | MAP_FIXED, fd,
+             static_cast<off_t>(imageOffset + segment.offset - lead)) ==
+        MAP_FAILED)
+      return mappingFailed(name);
+  }
+  // Zero pages behind the file's part; only a read-only dynamic section that
+  // the linker padded has any.
+  if (lead + segment.memoryBytes > mapped &&
+      mmap(reinterpret_cast<void *>(start + mapped),
+           lead + segment.memoryBytes - mapped, PROT_READ,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return mappingFailed(name);
+  return Status::ok();
+}
+
+Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
+                                    Span<const uint8_t> image,
+                                    const std::string &name) {
+  const uint64_t pageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  if (offset % pageBytes != 0)
+    return Status(StatusCode::InvalidFile,
+                  name + ": code at offset " + std::to_string(offset) +
+                      " cannot be mapped in pages of " +
+                      std::to_string(pageBytes) + " bytes",
+                  "compile it again with 'llmir compile'");
+  Expected<CodeImagePlan> plan = planCodeImage(image, name, pageBytes);
+  if (!plan)
+    return plan.takeStatus();
+
+  CodeImage result;
+  uint64_t span = plan->endAddress - plan->firstAddress + plan->alignment;
+  void *range =
+      mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (range == MAP_FAILED)
+    return mappingFailed(name);
+  result.reserved = range;
+  result.reservedBytes = span;
+  // Keep each address' remainder by the greatest alignment.
+  uintptr_t first = reinterpret_cast<uintptr_t>(range);
+  uintptr_t bias = first + plan->alignment - 1;
+  bias -= bias % plan->alignment;
+  bias -= plan->firstAddress / plan->alignment * plan->alignment;
+  if (bias + plan->firstAddress - first >= span)
+    return Status(StatusCode::Internal, name + ": code image out of its range");
+  for (const CodeSegment &segment : plan->segments)
+    if (Status status = mapSegment(segment, bias, fd, offset, pageBytes, name);
+        !status)
+      return status;
+  result.entry = reinterpret_cast<LLMIRStepFunction>(bias + plan->entry);
+  return result;
+}
+
+Expected<CodeImage> CodeImage::load(const Artifact &artifact) {
+  Span<const uint8_t> code = artifact.section(ArtifactSection::Code);
+  uint64_t offset = 0;
+  for (const ArtifactSectionEntry &entry : artifact.sections())
+    if (entry.id == static_cast<uint32_t>(ArtifactSection::Code))
+      offset = entry.offset;
+  return load(artifact.fileDescriptor(), offset, code, artifact.path());
+}
+
+} // namespace llmir

@@ -1,0 +1,274 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Artifact/CpuFeatures.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Levels
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Level {
+  const char *name;
+  const char *below; ///< The level that this one includes, or null.
+  std::vector<const char *> features;
+};
+} // namespace
+
+/// From low to high. The x86-64 levels are those of the System V ABI.
+static const std::vector<Level> &levels() {
+  static const std::vector<Level> table = {
+      {"x86-64", nullptr, {}},
+      {"x86-64-v2",
+       "x86-64",
+       {"cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"}},
+      {"x86-64-v3",
+       "x86-64-v2",
+       {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe",
+        "xsave"}},
+      {"x86-64-v4",
+       "x86-64-v3",
+       {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}},
+      {"aarch64", nullptr, {"neon"}},
+  };
+  return table;
+}
+
+static const Level *findLevel(std::string_view name) {
+  for (const Level &level : levels())
+    if (level.name == name)
+      return &level;
+  return nullptr;
+}
+
+bool isKnownCpuLevel(std::string_view level) { return findLevel(level); }
+
+std::vector<std::string> cpuLevelFeatures(std::string_view name) {
+  std::vector<std::string> result;
+  for (const Level *level = findLevel(name); level;
+       level = level->below ? findLevel(level->below) : nullptr)
+    result.insert(result.end(), level->features.begin(), level->features.end());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Detection
+//===----------------------------------------------------------------------===//
+
+#if defined(__x86_64__)
+
+/// Registers whose saving a feature needs, as bits of XCR0.
+static constexpr uint64_t noState = 0;
+static constexpr uint64_t avxState = 0x6;     // XMM, YMM.
+static constexpr uint64_t avx512State = 0xe6; // and opmask, ZMM.
+static constexpr uint64_t amxState = 0x60000; // Tile configuration and data.
+
+namespace {
+enum Register { EAX, EBX, ECX, EDX };
+struct FeatureBit {
+  const char *name;
+  uint32_t leaf, subleaf;
+  Register reg;
+  int bit;
+  uint64_t state;
+};
+} // namespace
+
+static const FeatureBit featureBits[] = {
+    {"cx8", 1, 0, EDX, 8, noState},
+    {"cmov", 1, 0, EDX, 15, noState},
+    {"mmx", 1, 0, EDX, 23, noState},
+    {"fxsr", 1, 0, EDX, 24, noState},
+    {"sse", 1, 0, EDX, 25, noState},
+    {"sse2", 1, 0, EDX, 26, noState},
+    {"sse3", 1, 0, ECX, 0, noState},
+    {"pclmul", 1, 0, ECX, 1, noState},
+    {"ssse3", 1, 0, ECX, 9, noState},
+    {"fma", 1, 0, ECX, 12, avxState},
+    {"cx16", 1, 0, ECX, 13, noState},
+    {"sse4.1", 1, 0, ECX, 19, noState},
+    {"sse4.2", 1, 0, ECX, 20, noState},
+    {"crc32", 1, 0, ECX, 20, noState},
+    {"movbe", 1, 0, ECX, 22, noState},
+    {"popcnt", 1, 0, ECX, 23, noState},
+    {"aes", 1, 0, ECX, 25, noState},
+    {"xsave", 1, 0, ECX, 27, noState}, // OSXSAVE: the system uses it.
+    {"avx", 1, 0, ECX, 28, avxState},
+    {"f16c", 1, 0, ECX, 29, avxState},
+    {"rdrnd", 1, 0, ECX, 30, noState},
+    {"bmi", 7, 0, EBX, 3, noState},
+    {"avx2", 7, 0, EBX, 5, avxState},
+    {"bmi2", 7, 0, EBX, 8, noState},
+    {"avx512f", 7, 0, EBX, 16, avx512State},
+    {"avx512dq", 7, 0, EBX, 17, avx512State},
+    {"adx", 7, 0, EBX, 19, noState},
+    {"avx512ifma", 7, 0, EBX, 21, avx512State},
+    {"avx512cd", 7, 0, EBX, 28, avx512State},
+    {"sha", 7, 0, EBX, 29, noState},
+    {"avx512bw", 7, 0, EBX, 30, avx512State},
+    {"avx512vl", 7, 0, EBX, 31, avx512State},
+    {"avx512vbmi", 7, 0, ECX, 1, avx512State},
+    {"avx512vbmi2", 7, 0, ECX, 6, avx512State},
+    {"gfni", 7, 0, ECX, 8, noState},
+    {"vaes", 7, 0, ECX, 9, avxState},
+    {"vpclmulqdq", 7, 0, ECX, 10, avxState},
+    {"avx512vnni", 7, 0, ECX, 11, avx512State},
+    {"avx512bitalg", 7, 0, ECX, 12, avx512State},
+    {"avx512vpopcntdq", 7, 0, ECX, 14, avx512State},
+    {"avx512vp2intersect", 7, 0, EDX, 8, avx512State},
+    {"amx-bf16", 7, 0, EDX, 22, amxState},
+    {"avx512fp16", 7, 0, EDX, 23, avx512State},
+    {"amx-tile", 7, 0, EDX, 24, amxState},
+    {"amx-int8", 7, 0, EDX, 25, amxState},
+    {"avxvnni", 7, 1, EAX, 4, avxState},
+    {"avx512bf16", 7, 1, EAX, 5, avx512State},
+    {"avxifma", 7, 1, EAX, 23, avxState},
+    {"avxvnniint8", 7, 1, EDX, 4, avxState},
+    {"avxneconvert", 7, 1, EDX, 5, avxState},
+    {"avxvnniint16", 7, 1, EDX, 10, avxState},
+    {"sahf", 0x80000001, 0, ECX, 0, noState},
+    {"lzcnt", 0x80000001, 0, ECX, 5, noState},
+    {"sse4a", 0x80000001, 0, ECX, 6, noState},
+    {"prfchw", 0x80000001, 0, ECX, 8, noState},
+};
+
+/// The state components that the operating system saves.
+static uint64_t savedState() {
+  uint32_t eax, ebx, ecx, edx;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & (1u << 27)))
+    return 0;
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (static_cast<uint64_t>(high) << 32) | low;
+}
+
+static std::vector<std::string> detectFeatures() {
+  const uint64_t saved = savedState();
+  std::vector<std::string> result;
+  for (const FeatureBit &feature : featureBits) {
+    uint32_t registers[4] = {};
+    bool isBit =
+        __get_cpuid_count(feature.leaf, feature.subleaf, &registers[0],
+                          &registers[1], &registers[2], &registers[3]) &&
+        ((registers[feature.reg] >> feature.bit) & 1);
+    if (isBit && (saved & feature.state) == feature.state)
+      result.push_back(feature.name);
+  }
+  return result;
+}
+
+static const char *hostArchitecture() { return "x86_64"; }
+
+#elif defined(__aarch64__)
+
+static std::vector<std::string> detectFeatures() {
+  struct Bit {
+    const char *name;
+    bool second; ///< In AT_HWCAP2.
+    int bit;
+  };
+  const Bit bits[] = {{"neon", false, 1},     {"fullfp16", false, 10},
+                      {"dotprod", false, 20}, {"sve", false, 22},
+                      {"i8mm", true, 13},     {"bf16", true, 14}};
+  const unsigned long first = getauxval(AT_HWCAP),
+                      second = getauxval(AT_HWCAP2);
+  std::vector<std::string> result;
+  for (const Bit &bit : bits)
+    if (((bit.second ? second : first) >> bit.bit) & 1)
+      result.push_back(bit.name);
+  return result;
+}
+
+static const char *hostArchitecture() { return "aarch64"; }
+
+#else
+
+static std::vector<std::string> detectFeatures() { return {}; }
+static const char *hostArchitecture() { return ""; }
+
+#endif
+
+//===----------------------------------------------------------------------===//
+// CpuFeatures
+//===----------------------------------------------------------------------===//
+
+const CpuFeatures &CpuFeatures::host() {
+  static const CpuFeatures features(hostArchitecture(), detectFeatures());
+  return features;
+}
+
+CpuFeatures::CpuFeatures(std::string architecture,
+                         std::vector<std::string> features)
+    : arch(std::move(architecture)), names(std::move(features)) {
+  std::sort(names.begin(), names.end());
+}
+
+bool CpuFeatures::has(std::string_view feature) const {
+  return std::binary_search(names.begin(), names.end(), feature);
+}
+
+bool CpuFeatures::hasAll(const std::vector<std::string> &features) const {
+  return std::all_of(features.begin(), features.end(),
+                     [this](const std::string &name) { return has(name); });
+}
+
+std::string CpuFeatures::level() const {
+  const char *best = arch == "x86_64" ? "x86-64" : arch.c_str();
+  for (const Level &level : levels())
+    if ((arch == "x86_64") == (std::string_view(level.name) != "aarch64") &&
+        hasAll(cpuLevelFeatures(level.name)))
+      best = level.name;
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Compatibility
+//===----------------------------------------------------------------------===//
+
+Status checkCpu(const ArtifactInfo &info, const CpuFeatures &cpu) {
+  std::string arch = info.targetTriple.substr(0, info.targetTriple.find('-'));
+  if (arch != cpu.architecture())
+    return Status(StatusCode::IncompatibleTarget,
+                  "compiled for " + arch + "; this machine is " +
+                      (cpu.architecture().empty() ? "of an unknown kind"
+                                                  : cpu.architecture()),
+                  "compile it again with 'llmir compile' on this machine");
+  if (!isKnownCpuLevel(info.targetLevel))
+    return Status(StatusCode::IncompatibleTarget,
+                  "compiled for '" + info.targetLevel +
+                      "', a level that this build does not know",
+                  "compile it again with 'llmir compile'");
+  std::vector<std::string> needed = cpuLevelFeatures(info.targetLevel);
+  needed.insert(needed.end(), info.cpuFeatures.begin(), info.cpuFeatures.end());
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  std::string missing;
+  for (const std::string &feature : needed)
+    if (!cpu.has(feature))
+      missing += (missing.empty() ? "" : ", ") + feature;
+  if (missing.empty())
+    return Status::ok();
+  return Status(
+      StatusCode::IncompatibleTarget,
+      "compiled for " + info.targetLevel + "; this processor lacks " + missing,
+      "compile it again with 'llmir compile --target " + cpu.level() + "'");
+}
+
+} // namespace llmir

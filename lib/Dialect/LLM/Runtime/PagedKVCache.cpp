@@ -1,0 +1,517 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pool and the sequences; PagedKVCacheData.cpp moves keys and values.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using llmir::KVBlockLayout;
+using llmir::Span;
+using llmir::Status;
+using llmir::StatusCode;
+
+namespace mlir::llm::runtime {
+
+/// Sequences of maxSeqLen that a pool without a stated size holds.
+static constexpr int64_t defaultSequences = 8;
+
+static int64_t ceilDiv(int64_t value, int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+static int64_t roundUp(int64_t value, int64_t multiple) {
+  return ceilDiv(value, multiple) * multiple;
+}
+
+static std::string quoted(SequenceId sequence) {
+  return "sequence " + std::to_string(sequence);
+}
+
+const char *kvElementTypeName(KVElementType type) {
+  switch (type) {
+  case KVElementType::F32:
+    return "f32";
+  case KVElementType::F16:
+    return "f16";
+  case KVElementType::BF16:
+    return "bf16";
+  }
+  return "unknown";
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
+                           int64_t blockSize, int64_t maxSeqLen,
+                           KVElementType elementType)
+    : PagedKVCache(numLayers, numHeads, headDim, blockSize, maxSeqLen,
+                   elementType, PagedKVCacheOptions()) {}
+
+PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
+                           int64_t blockSize, int64_t maxSeqLen,
+                           KVElementType elementType,
+                           const PagedKVCacheOptions &options)
+    : layout{numHeads, headDim, blockSize, kvElementBytes(elementType)},
+      layers(numLayers), longest(maxSeqLen), type(elementType) {
+  constructed = initialize(options);
+}
+
+PagedKVCache::~PagedKVCache() {
+  if (mapping)
+    munmap(mapping, mappingBytes);
+}
+
+Status PagedKVCache::checkGeometry() const {
+  struct Size {
+    const char *name;
+    int64_t value;
+    int64_t most;
+  };
+  const Size sizes[] = {{"numLayers", layers, 65536},
+                        {"numHeads", layout.numKVHeads, 65536},
+                        {"headDim", layout.headDim, 65536},
+                        {"blockSize", layout.blockSize, 65536},
+                        {"maxSeqLen", longest, INT32_MAX}};
+  for (const Size &size : sizes)
+    if (size.value < 1 || size.value > size.most)
+      return Status(StatusCode::InvalidArgument,
+                    std::string("KV cache: ") + size.name + " is " +
+                        std::to_string(size.value),
+                    "give a number from 1 to " + std::to_string(size.most));
+  if (layout.blockSize % layout.cellElements() != 0)
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: blockSize is " + std::to_string(layout.blockSize) +
+                      " with " + kvElementTypeName(type) + " elements",
+                  "give a multiple of " +
+                      std::to_string(layout.cellElements()));
+  return Status::ok();
+}
+
+Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
+  LLMIR_RETURN_IF_ERROR(checkGeometry());
+  // A slot, block * block size + offset, is an int32 of the step context.
+  int64_t mostBlocks = INT32_MAX / layout.blockSize;
+  bool lazy = options.numBlocks == 0;
+  int64_t numBlocks =
+      lazy ? std::min(defaultSequences * blocksPerSequence(), mostBlocks)
+           : options.numBlocks;
+  if (numBlocks < 1 || numBlocks > mostBlocks)
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: numBlocks is " + std::to_string(numBlocks),
+                  "give a number from 1 to " + std::to_string(mostBlocks));
+  LLMIR_RETURN_IF_ERROR(mapPool(numBlocks, lazy, options.guardPages));
+  manager = BlockManager(numBlocks);
+  touched.assign(static_cast<size_t>(numBlocks), 0);
+  planned.assign(static_cast<size_t>(numBlocks), 0);
+  plannedBlocks.reserve(static_cast<size_t>(numBlocks));
+  return Status::ok();
+}
+
+/// Maps all layers at once. With guard pages each layer ends where an
+/// unreadable page begins (rounded down to 64 bytes).
+Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t mostBytes = int64_t(1) << 46; // Half of an address space.
+  int64_t layerBytes, total;
+  bool tooMuch =
+      __builtin_mul_overflow(numBlocks, layout.blockBytes(), &layerBytes) ||
+      layerBytes > mostBytes;
+  if (!tooMuch) {
+    strideBytes =
+        guardPages ? roundUp(layerBytes, page) + page : roundUp(layerBytes, 64);
+    tooMuch = __builtin_mul_overflow(strideBytes, layers, &total) ||
+              total > mostBytes;
+  }
+  if (!tooMuch) {
+    mappingBytes = static_cast<uint64_t>(total + (guardPages ? page : 0));
+    void *memory = mmap(
+        nullptr, mappingBytes, guardPages ? PROT_NONE : PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | (lazy ? MAP_NORESERVE : 0), -1, 0);
+    tooMuch = memory == MAP_FAILED;
+    mapping = tooMuch ? nullptr : memory;
+  }
+  if (tooMuch)
+    return Status(StatusCode::ResourceExhausted,
+                  "KV cache: no memory for " + std::to_string(numBlocks) +
+                      " blocks of " + std::to_string(layout.blockBytes()) +
+                      " bytes in " + std::to_string(layers) + " layers",
+                  "use a shorter context or fewer blocks");
+  poolBase = static_cast<uint8_t *>(mapping);
+  poolBytes = strideBytes * layers;
+  if (guardPages) {
+    for (int64_t layer = 0; layer < layers; ++layer)
+      if (mprotect(poolBase + page + layer * strideBytes,
+                   static_cast<size_t>(strideBytes - page),
+                   PROT_READ | PROT_WRITE) != 0)
+        return Status(StatusCode::ResourceExhausted,
+                      "KV cache: the system refused guard pages");
+    poolBase += page + (strideBytes - page - layerBytes) / 64 * 64;
+  } else if (!lazy) {
+    madvise(mapping, mappingBytes, MADV_HUGEPAGE); // Advice: may be refused.
+  }
+  return Status::ok();
+}
+
+int64_t PagedKVCache::blocksPerSequence() const {
+  return layout.blockSize > 0 ? ceilDiv(longest, layout.blockSize) : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+void PagedKVCache::zeroBlock(int32_t block) {
+  for (int64_t layer = 0; layer < layers; ++layer)
+    std::memset(blockAddress(layer, block), 0,
+                static_cast<size_t>(layout.blockBytes()));
+}
+
+int32_t PagedKVCache::takeZeroedBlock() {
+  int32_t block = manager.allocate();
+  uint8_t &wasUsed = touched[static_cast<size_t>(block)];
+  if (wasUsed) // Pages that nobody has touched are zero already.
+    zeroBlock(block);
+  wasUsed = 1;
+  return block;
+}
+
+void PagedKVCache::copyBlock(int32_t from, int32_t to) {
+  for (int64_t layer = 0; layer < layers; ++layer)
+    std::memcpy(blockAddress(layer, to), blockAddress(layer, from),
+                static_cast<size_t>(layout.blockBytes()));
+  touched[static_cast<size_t>(to)] = 1;
+}
+
+void PagedKVCache::releaseBlocks(Sequence &sequence, size_t keep) {
+  while (sequence.table.size() > keep) {
+    manager.release(sequence.table.back());
+    sequence.table.pop_back();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
+
+const PagedKVCache::Sequence *PagedKVCache::find(SequenceId sequence) const {
+  auto found = sequences.find(sequence);
+  return found == sequences.end() ? nullptr : &found->second;
+}
+
+PagedKVCache::Sequence *PagedKVCache::find(SequenceId sequence) {
+  auto found = sequences.find(sequence);
+  return found == sequences.end() ? nullptr : &found->second;
+}
+
+PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
+  Sequence &added = sequences[sequence];
+  // So that a step never allocates.
+  added.table.reserve(
+      static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
+  added.layerLengths.assign(static_cast<size_t>(layers), 0);
+  return added;
+}
+
+static Status unknownSequence(SequenceId sequence) {
+  return Status(StatusCode::InvalidArgument,
+                quoted(sequence) + " does not exist",
+                "create it first with createSequence()");
+}
+
+static Status takenSequence(SequenceId sequence) {
+  return Status(StatusCode::InvalidArgument, quoted(sequence) + " exists",
+                "free it first, or choose another id");
+}
+
+Status PagedKVCache::createSequence(SequenceId sequence) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  if (find(sequence))
+    return takenSequence(sequence);
+  addSequence(sequence);
+  return Status::ok();
+}
+
+Status PagedKVCache::freeSequence(SequenceId sequence) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  auto found = sequences.find(sequence);
+  if (found == sequences.end())
+    return unknownSequence(sequence);
+  releaseBlocks(found->second, 0);
+  sequences.erase(found);
+  return Status::ok();
+}
+
+void PagedKVCache::reset() {
+  for (auto &entry : sequences)
+    releaseBlocks(entry.second, 0);
+  sequences.clear();
+}
+
+bool PagedKVCache::hasSequence(SequenceId sequence) const {
+  return find(sequence) != nullptr;
+}
+
+Span<const int32_t> PagedKVCache::blockTable(SequenceId sequence) const {
+  const Sequence *found = find(sequence);
+  return found ? Span<const int32_t>(found->table) : Span<const int32_t>();
+}
+
+int64_t PagedKVCache::getSequenceLength(SequenceId sequence) const {
+  const Sequence *found = find(sequence);
+  return found ? found->length : 0;
+}
+
+Status PagedKVCache::fork(SequenceId source, SequenceId target) {
+  return fork(source, target, getSequenceLength(source));
+}
+
+Status PagedKVCache::fork(SequenceId source, SequenceId target,
+                          int64_t numTokens) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  if (!find(source))
+    return unknownSequence(source);
+  if (find(target))
+    return takenSequence(target);
+  if (numTokens < 0 || numTokens > getSequenceLength(source))
+    return Status(StatusCode::OutOfRange,
+                  quoted(source) + " has " +
+                      std::to_string(getSequenceLength(source)) +
+                      " tokens; a fork of " + std::to_string(numTokens) +
+                      " was asked for");
+  Sequence &copy = addSequence(target); // May move the table of sequences.
+  const Sequence &origin = *find(source);
+  copy.length = numTokens;
+  for (size_t layer = 0; layer < copy.layerLengths.size(); ++layer) {
+    copy.layerLengths[layer] =
+        std::min(origin.layerLengths[layer], static_cast<int32_t>(numTokens));
+    copy.evenLayers &= copy.layerLengths[layer] == numTokens;
+  }
+  copy.dirtyTail = numTokens % layout.blockSize != 0 &&
+                   (origin.dirtyTail || numTokens < origin.length);
+  size_t numBlocks = static_cast<size_t>(ceilDiv(numTokens, layout.blockSize));
+  for (size_t i = 0; i < numBlocks; ++i) {
+    manager.addReference(origin.table[i]);
+    copy.table.push_back(origin.table[i]);
+  }
+  return Status::ok();
+}
+
+Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  Sequence *found = find(sequence);
+  if (!found)
+    return unknownSequence(sequence);
+  if (length < 0 || length > found->length)
+    return Status(StatusCode::OutOfRange,
+                  quoted(sequence) + " has " + std::to_string(found->length) +
+                      " tokens; it cannot be cut to " + std::to_string(length));
+  if (length == found->length)
+    return Status::ok();
+  found->length = length;
+  found->evenLayers = true;
+  for (int32_t &layerLength : found->layerLengths) {
+    layerLength = std::min(layerLength, static_cast<int32_t>(length));
+    found->evenLayers &= layerLength == length;
+  }
+  releaseBlocks(*found, static_cast<size_t>(ceilDiv(length, layout.blockSize)));
+  found->dirtyTail = length % layout.blockSize != 0;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Reservation: first everything is planned, then nothing can fail
+//===----------------------------------------------------------------------===//
+
+/// Adds to `needed` the blocks that writing tokens [first, first + numTokens)
+/// takes: new ones at the end, and a copy of each shared one. `sequence` is
+/// null for one that is still to be created.
+Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
+                                int64_t first, int64_t numTokens,
+                                int64_t &needed) {
+  if (numTokens > longest - first)
+    return Status(StatusCode::OutOfRange,
+                  quoted(id) + " would have " + std::to_string(first) + " + " +
+                      std::to_string(numTokens) +
+                      " tokens; the cache is made for at most " +
+                      std::to_string(longest),
+                  "use a longer context or fewer tokens");
+  int64_t endBlock = ceilDiv(first + numTokens, layout.blockSize);
+  int64_t present = sequence ? static_cast<int64_t>(sequence->table.size()) : 0;
+  needed += std::max<int64_t>(endBlock - present, 0);
+  for (int64_t i = first / layout.blockSize; i < std::min(endBlock, present);
+       ++i) {
+    int32_t block = sequence->table[static_cast<size_t>(i)];
+    int32_t &copies = planned[static_cast<size_t>(block)];
+    // Of n owners in one batch n - 1 take a copy, the last one keeps it.
+    if (manager.refCount(block) - copies > 1) {
+      if (copies++ == 0)
+        plannedBlocks.push_back(block);
+      ++needed;
+    }
+  }
+  return Status::ok();
+}
+
+/// Ends a plan, good or bad, and says whether the pool can meet it.
+Status PagedKVCache::finishPlan(int64_t needed) {
+  for (int32_t block : plannedBlocks)
+    planned[static_cast<size_t>(block)] = 0;
+  plannedBlocks.clear();
+  if (needed > manager.numFree())
+    return Status(StatusCode::ResourceExhausted,
+                  "the KV cache has " + std::to_string(manager.numFree()) +
+                      " free blocks of " + std::to_string(manager.numBlocks()) +
+                      "; " + std::to_string(needed) + " are needed",
+                  "free a sequence, or give the cache more blocks");
+  return Status::ok();
+}
+
+/// Makes the tokens [first, first + numTokens) writable by this sequence alone.
+void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
+  const int64_t size = layout.blockSize;
+  int64_t endBlock = ceilDiv(first + numTokens, size);
+  int64_t present = static_cast<int64_t>(sequence.table.size());
+  for (int64_t i = first / size; i < std::min(endBlock, present); ++i) {
+    int32_t &block = sequence.table[static_cast<size_t>(i)];
+    if (manager.refCount(block) > 1) {
+      int32_t copy = manager.allocate();
+      copyBlock(block, copy);
+      manager.release(block);
+      block = copy;
+    }
+    if (sequence.dirtyTail && i == present - 1) {
+      zeroTail(block, sequence.length % size);
+      sequence.dirtyTail = false;
+    }
+  }
+  for (int64_t i = present; i < endBlock; ++i)
+    sequence.table.push_back(takeZeroedBlock());
+  sequence.length = std::max(sequence.length, first + numTokens);
+}
+
+Status PagedKVCache::checkReserve(Span<const KVReservation> list) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  int64_t needed = 0;
+  ++stamp;
+  Status result;
+  for (const KVReservation &wish : list) {
+    Sequence *sequence = find(wish.sequence);
+    if (!sequence)
+      result = unknownSequence(wish.sequence);
+    else if (sequence->lastListed == stamp)
+      result = Status(StatusCode::InvalidArgument,
+                      quoted(wish.sequence) + " is listed twice",
+                      "list each sequence once");
+    else if (!sequence->evenLayers)
+      result = Status(StatusCode::InvalidArgument,
+                      quoted(wish.sequence) +
+                          " has a different number of tokens in each layer",
+                      "append the missing layers first");
+    else if (wish.numTokens < 1)
+      result = Status(StatusCode::InvalidArgument,
+                      quoted(wish.sequence) + ": " +
+                          std::to_string(wish.numTokens) + " new tokens",
+                      "give at least one");
+    else
+      result = planGrowth(wish.sequence, sequence, sequence->length,
+                          wish.numTokens, needed);
+    if (!result)
+      break;
+    sequence->lastListed = stamp;
+  }
+  Status room = finishPlan(needed);
+  return result ? std::move(room) : std::move(result);
+}
+
+Status PagedKVCache::reserve(Span<const KVReservation> list,
+                             Span<int32_t> slots) {
+  LLMIR_RETURN_IF_ERROR(checkReserve(list));
+  size_t total = 0;
+  for (const KVReservation &wish : list)
+    total += static_cast<size_t>(wish.numTokens);
+  if (slots.size() != total)
+    return Status(StatusCode::InvalidArgument,
+                  "room for " + std::to_string(slots.size()) +
+                      " slots was given for " + std::to_string(total) +
+                      " new tokens");
+  int32_t *slot = slots.data();
+  for (const KVReservation &wish : list) {
+    Sequence &sequence = *find(wish.sequence);
+    int64_t first = sequence.length;
+    grow(sequence, first, wish.numTokens);
+    std::fill(sequence.layerLengths.begin(), sequence.layerLengths.end(),
+              static_cast<int32_t>(sequence.length));
+    for (int64_t token = first; token < sequence.length; ++token) {
+      int64_t block =
+          sequence.table[static_cast<size_t>(token / layout.blockSize)];
+      *slot++ = static_cast<int32_t>(block * layout.blockSize +
+                                     token % layout.blockSize);
+    }
+  }
+  return Status::ok();
+}
+
+Status PagedKVCache::reserve(SequenceId sequence, int64_t numTokens,
+                             Span<int32_t> slots) {
+  KVReservation wish{sequence, numTokens};
+  return reserve(Span<const KVReservation>(&wish, 1), slots);
+}
+
+//===----------------------------------------------------------------------===//
+// Invariants
+//===----------------------------------------------------------------------===//
+
+Status PagedKVCache::checkInvariants() const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(manager.checkInvariants());
+  std::vector<int32_t> owners(static_cast<size_t>(manager.numBlocks()), 0);
+  auto broken = [](SequenceId id, const std::string &what) {
+    return Status(StatusCode::Internal, quoted(id) + ": " + what);
+  };
+  for (const auto &[id, sequence] : sequences) {
+    if (static_cast<int64_t>(sequence.table.size()) !=
+        ceilDiv(sequence.length, layout.blockSize))
+      return broken(id, "I7: the table's size does not follow the length");
+    for (int32_t block : sequence.table) {
+      if (!manager.isBlock(block))
+        return broken(id, "its table holds no block");
+      ++owners[static_cast<size_t>(block)];
+    }
+    int32_t most = *std::max_element(sequence.layerLengths.begin(),
+                                     sequence.layerLengths.end());
+    int32_t least = *std::min_element(sequence.layerLengths.begin(),
+                                      sequence.layerLengths.end());
+    if (most != sequence.length || sequence.evenLayers != (most == least))
+      return broken(id, "its layers' lengths do not agree with its length");
+  }
+  for (int64_t block = 0; block < manager.numBlocks(); ++block)
+    if (owners[static_cast<size_t>(block)] !=
+        manager.refCount(static_cast<int32_t>(block)))
+      return Status(
+          StatusCode::Internal,
+          "I2: block " + std::to_string(block) + " has " +
+              std::to_string(owners[static_cast<size_t>(block)]) +
+              " owners and counts " +
+              std::to_string(manager.refCount(static_cast<int32_t>(block))));
+  for (int32_t copies : planned)
+    if (copies != 0)
+      return Status(StatusCode::Internal, "a plan was not forgotten");
+  return Status::ok();
+}
+
+} // namespace mlir::llm::runtime

@@ -1,0 +1,313 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Appending and looking up by value: the documents' API.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+using llmir::KVBlockLayout;
+using llmir::Status;
+using llmir::StatusCode;
+
+namespace mlir::llm::runtime {
+
+//===----------------------------------------------------------------------===//
+// One token of one layer: [heads, dim] outside, tiles of cells inside
+//===----------------------------------------------------------------------===//
+
+/// Calls move(byte offset in the block, index of the element outside) for every
+/// element of a token's K and V.
+template <typename MoveKey, typename MoveValue>
+static void forEachElement(const KVBlockLayout &layout, int64_t token,
+                           MoveKey moveKey, MoveValue moveValue) {
+  int64_t element = 0;
+  for (int64_t head = 0; head < layout.numKVHeads; ++head)
+    for (int64_t dim = 0; dim < layout.headDim; ++dim, ++element) {
+      moveKey(layout.keyOffset(token, head, dim), element);
+      moveValue(layout.valueOffset(token, head, dim), element);
+    }
+}
+
+template <typename Bits>
+static void storeElements(const KVBlockLayout &layout, uint8_t *block,
+                          int64_t token, const uint8_t *keys,
+                          const uint8_t *values) {
+  auto mover = [block](const uint8_t *source) {
+    return [block, source](int64_t offset, int64_t element) {
+      std::memcpy(block + offset, source + element * sizeof(Bits),
+                  sizeof(Bits));
+    };
+  };
+  forEachElement(layout, token, mover(keys), mover(values));
+}
+
+template <typename Bits>
+static void loadElements(const KVBlockLayout &layout, const uint8_t *block,
+                         int64_t token, uint8_t *keys, uint8_t *values) {
+  auto mover = [block](uint8_t *target) {
+    return [block, target](int64_t offset, int64_t element) {
+      std::memcpy(target + element * sizeof(Bits), block + offset,
+                  sizeof(Bits));
+    };
+  };
+  forEachElement(layout, token, mover(keys), mover(values));
+}
+
+void PagedKVCache::storeToken(int64_t layer, int32_t block, int64_t offset,
+                              const uint8_t *keys, const uint8_t *values) {
+  uint8_t *address = blockAddress(layer, block);
+  if (layout.elementBytes == 4)
+    storeElements<uint32_t>(layout, address, offset, keys, values);
+  else
+    storeElements<uint16_t>(layout, address, offset, keys, values);
+}
+
+void PagedKVCache::loadToken(int64_t layer, int32_t block, int64_t offset,
+                             uint8_t *keys, uint8_t *values) const {
+  const uint8_t *address = blockAddress(layer, block);
+  if (layout.elementBytes == 4)
+    loadElements<uint32_t>(layout, address, offset, keys, values);
+  else
+    loadElements<uint16_t>(layout, address, offset, keys, values);
+}
+
+/// Zeroes the tokens from `firstToken` on, in all layers.
+void PagedKVCache::zeroTail(int32_t block, int64_t firstToken) {
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    uint8_t *address = blockAddress(layer, block);
+    auto zero = [&](int64_t offset, int64_t) {
+      std::memset(address + offset, 0,
+                  static_cast<size_t>(layout.elementBytes));
+    };
+    for (int64_t token = firstToken; token < layout.blockSize; ++token)
+      forEachElement(layout, token, zero, zero);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Append
+//===----------------------------------------------------------------------===//
+
+static Status checkBatch(int64_t batchSize, int64_t seqLen) {
+  if (batchSize < 0 || seqLen < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: batch size " + std::to_string(batchSize) +
+                      ", sequence length " + std::to_string(seqLen),
+                  "give numbers that are not negative");
+  return Status::ok();
+}
+
+static Status checkLayer(int64_t layer, int64_t layers) {
+  if (layer < 0 || layer >= layers)
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: layer " + std::to_string(layer) +
+                      " does not exist",
+                  "layers go from 0 to " + std::to_string(layers - 1));
+  return Status::ok();
+}
+
+static Status nullPointer(const char *name) {
+  return Status(StatusCode::InvalidArgument,
+                std::string("KV cache: ") + name + " is null");
+}
+
+/// Checks that all sequences can take the tokens; changes nothing.
+Status PagedKVCache::planAppend(int64_t firstLayer, int64_t numLayers,
+                                int64_t batchSize, int64_t seqLen,
+                                const int32_t *seqIds) {
+  std::vector<int32_t> sorted(seqIds, seqIds + batchSize);
+  std::sort(sorted.begin(), sorted.end());
+  auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    return Status(StatusCode::InvalidArgument,
+                  "sequence " + std::to_string(*twice) +
+                      " is in the batch twice",
+                  "list each sequence once");
+  int64_t needed = 0;
+  Status result;
+  for (int64_t b = 0; b < batchSize && result; ++b) {
+    const Sequence *sequence = find(seqIds[b]);
+    if (sequence && numLayers > 1 && !sequence->evenLayers) {
+      result = Status(StatusCode::InvalidArgument,
+                      "sequence " + std::to_string(seqIds[b]) +
+                          " has a different number of tokens in each layer",
+                      "append the missing layers first");
+      break;
+    }
+    int64_t first =
+        sequence ? sequence->layerLengths[static_cast<size_t>(firstLayer)] : 0;
+    result = planGrowth(seqIds[b], sequence, first, seqLen, needed);
+  }
+  Status room = finishPlan(needed);
+  return result ? std::move(room) : std::move(result);
+}
+
+Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
+                                  const void *keys, const void *values,
+                                  int64_t batchSize, int64_t seqLen,
+                                  const int32_t *seqIds,
+                                  int32_t *blockIndices) {
+  LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, seqLen));
+  if (batchSize == 0 || seqLen == 0)
+    return Status::ok();
+  if (!keys || !values || !seqIds)
+    return nullPointer(!keys ? "keyPtr" : !values ? "valuePtr" : "seqIds");
+  LLMIR_RETURN_IF_ERROR(
+      planAppend(firstLayer, numLayers, batchSize, seqLen, seqIds));
+
+  const int64_t rowBytes =
+      layout.numKVHeads * layout.headDim * layout.elementBytes;
+  const uint8_t *keyBytes = static_cast<const uint8_t *>(keys);
+  const uint8_t *valueBytes = static_cast<const uint8_t *>(values);
+  for (int64_t b = 0; b < batchSize; ++b) {
+    Sequence *known = find(seqIds[b]);
+    Sequence &sequence = known ? *known : addSequence(seqIds[b]);
+    int64_t first = sequence.layerLengths[static_cast<size_t>(firstLayer)];
+    grow(sequence, first, seqLen);
+    for (int64_t l = 0; l < numLayers; ++l) {
+      for (int64_t t = 0; t < seqLen; ++t) {
+        int64_t row = (l * batchSize + b) * seqLen + t;
+        int64_t position = first + t;
+        int32_t block =
+            sequence.table[static_cast<size_t>(position / layout.blockSize)];
+        storeToken(firstLayer + l, block, position % layout.blockSize,
+                   keyBytes + row * rowBytes, valueBytes + row * rowBytes);
+        if (blockIndices)
+          blockIndices[row] = block;
+      }
+      sequence.layerLengths[static_cast<size_t>(firstLayer + l)] =
+          static_cast<int32_t>(first + seqLen);
+    }
+    sequence.evenLayers =
+        std::all_of(sequence.layerLengths.begin(), sequence.layerLengths.end(),
+                    [&](int32_t length) { return length == sequence.length; });
+  }
+  return Status::ok();
+}
+
+Status PagedKVCache::appendKV(const void *keyPtr, const void *valuePtr,
+                              int64_t batchSize, int64_t seqLen,
+                              const int32_t *seqIds, int32_t *blockIndices) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  return appendLayers(0, layers, keyPtr, valuePtr, batchSize, seqLen, seqIds,
+                      blockIndices);
+}
+
+Status PagedKVCache::appendKV(int64_t layer, const void *keyPtr,
+                              const void *valuePtr, int64_t batchSize,
+                              int64_t seqLen, const int32_t *seqIds,
+                              int32_t *blockIndices) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  return appendLayers(layer, 1, keyPtr, valuePtr, batchSize, seqLen, seqIds,
+                      blockIndices);
+}
+
+//===----------------------------------------------------------------------===//
+// Look up
+//===----------------------------------------------------------------------===//
+
+Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
+                                  const int32_t *blockIndices,
+                                  const int32_t *seqLens, int64_t batchSize,
+                                  void *outputKeys, void *outputValues) const {
+  LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, 0));
+  if (batchSize == 0)
+    return Status::ok();
+  if (!blockIndices || !seqLens)
+    return nullPointer(!blockIndices ? "blockIndices" : "seqLens");
+  const int64_t rowBlocks = blocksPerSequence();
+  int64_t rowTokens = 0;
+  for (int64_t b = 0; b < batchSize; ++b) {
+    if (seqLens[b] < 0 || seqLens[b] > longest)
+      return Status(StatusCode::OutOfRange,
+                    "KV cache: seqLens[" + std::to_string(b) + "] is " +
+                        std::to_string(seqLens[b]),
+                    "give a number from 0 to " + std::to_string(longest));
+    rowTokens = std::max<int64_t>(rowTokens, seqLens[b]);
+    for (int64_t i = 0; i * layout.blockSize < seqLens[b]; ++i) {
+      int32_t block = blockIndices[b * rowBlocks + i];
+      if (!manager.isBlock(block) || manager.refCount(block) == 0)
+        return Status(StatusCode::InvalidArgument,
+                      "KV cache: blockIndices[" + std::to_string(b) + "][" +
+                          std::to_string(i) + "] is " + std::to_string(block) +
+                          ", which is not a block in use",
+                      "make the table with fillBlockTable()");
+    }
+  }
+  if (rowTokens == 0)
+    return Status::ok();
+  if (!outputKeys || !outputValues)
+    return nullPointer(!outputKeys ? "outputKeys" : "outputValues");
+
+  const int64_t rowBytes =
+      layout.numKVHeads * layout.headDim * layout.elementBytes;
+  uint8_t *keys = static_cast<uint8_t *>(outputKeys);
+  uint8_t *values = static_cast<uint8_t *>(outputValues);
+  for (int64_t l = 0; l < numLayers; ++l)
+    for (int64_t b = 0; b < batchSize; ++b) {
+      for (int64_t t = 0; t < seqLens[b]; ++t) {
+        int32_t block = blockIndices[b * rowBlocks + t / layout.blockSize];
+        loadToken(firstLayer + l, block, t % layout.blockSize,
+                  keys + t * rowBytes, values + t * rowBytes);
+      }
+      size_t rest = static_cast<size_t>((rowTokens - seqLens[b]) * rowBytes);
+      std::memset(keys + seqLens[b] * rowBytes, 0, rest);
+      std::memset(values + seqLens[b] * rowBytes, 0, rest);
+      keys += rowTokens * rowBytes;
+      values += rowTokens * rowBytes;
+    }
+  return Status::ok();
+}
+
+Status PagedKVCache::lookupKV(const int32_t *blockIndices,
+                              const int32_t *seqLens, int64_t batchSize,
+                              void *outputKeys, void *outputValues) const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  return lookupLayers(0, layers, blockIndices, seqLens, batchSize, outputKeys,
+                      outputValues);
+}
+
+Status PagedKVCache::lookupKV(int64_t layer, const int32_t *blockIndices,
+                              const int32_t *seqLens, int64_t batchSize,
+                              void *outputKeys, void *outputValues) const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  return lookupLayers(layer, 1, blockIndices, seqLens, batchSize, outputKeys,
+                      outputValues);
+}
+
+Status PagedKVCache::fillBlockTable(const int32_t *seqIds, int64_t batchSize,
+                                    int32_t *table, int32_t *seqLens) const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, 0));
+  if (batchSize > 0 && (!seqIds || !table))
+    return nullPointer(!seqIds ? "seqIds" : "table");
+  for (int64_t b = 0; b < batchSize; ++b)
+    if (!find(seqIds[b]))
+      return Status(StatusCode::InvalidArgument, "sequence " +
+                                                     std::to_string(seqIds[b]) +
+                                                     " does not exist");
+  for (int64_t b = 0; b < batchSize; ++b) {
+    const Sequence &sequence = *find(seqIds[b]);
+    int32_t *row = table + b * blocksPerSequence();
+    std::fill(row, row + blocksPerSequence(), -1);
+    std::copy(sequence.table.begin(), sequence.table.end(), row);
+    if (seqLens)
+      seqLens[b] = static_cast<int32_t>(sequence.length);
+  }
+  return Status::ok();
+}
+
+} // namespace mlir::llm::runtime

@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// PagedKVCache made from an mlir::Type. It stands apart because the cache
+// itself must not link MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using llmir::Status;
+using llmir::StatusCode;
+
+namespace mlir::llm::runtime {
+
+static bool isElementType(Type type) {
+  return type && (type.isF32() || type.isF16() || type.isBF16());
+}
+
+static KVElementType toElementType(Type type) {
+  if (type && type.isF16())
+    return KVElementType::F16;
+  return type && type.isBF16() ? KVElementType::BF16 : KVElementType::F32;
+}
+
+/// For another type the delegated constructor gets a size that no cache can
+/// have, so that it fails before it maps anything.
+PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
+                           int64_t blockSize, int64_t maxSeqLen,
+                           Type elementType)
+    : PagedKVCache(isElementType(elementType) ? numLayers : 0, numHeads,
+                   headDim, blockSize, maxSeqLen, toElementType(elementType)) {
+  if (isElementType(elementType))
+    return;
+  std::string text = "null";
+  if (elementType) {
+    text.clear();
+    llvm::raw_string_ostream(text) << elementType;
+  }
+  constructed =
+      Status(StatusCode::Unsupported, "KV cache: elements of type " + text,
+             "use f32, f16 or bf16");
+}
+
+} // namespace mlir::llm::runtime

@@ -1,0 +1,362 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Runtime/Executor.h"
+#include "StepMemory.h"
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/Artifact/CodeImage.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Runtime/WorkerTeam.h"
+
+#include <algorithm>
+#include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace llmir {
+
+using mlir::llm::runtime::KVElementType;
+using mlir::llm::runtime::KVReservation;
+using mlir::llm::runtime::PagedKVCacheOptions;
+
+namespace {
+/// The context that generated code sees, with what its barrier needs behind it.
+struct RunningStep {
+  LLMIRStepContext context; ///< First: the barrier gets its address.
+  WorkerTeam *team;
+};
+} // namespace
+
+static void stepBarrier(const LLMIRStepContext *ctx, int64_t /*worker*/) {
+  reinterpret_cast<const RunningStep *>(ctx)->team->barrier();
+}
+
+static const LLMIRRuntimeTable runtimeTable = {stepBarrier};
+
+struct Executor::State {
+  ArtifactInfo info;
+  std::shared_ptr<const Artifact> artifact; ///< Keeps the weights mapped.
+  std::optional<CodeImage> code;
+  LLMIRStepFunction function = nullptr;
+  const uint8_t *weights = nullptr;
+
+  std::unique_ptr<PagedKVCache> cache;
+  std::unique_ptr<WorkerTeam> team;
+  StepMemory memory;
+  std::vector<KVReservation> reservations; ///< Capacity: the token budget.
+
+  Status prepare(Span<const uint8_t> weightBytes,
+                 const ExecutorOptions &options);
+  Status checkBatch(Span<const SequenceStep> batch);
+  Status checkRows(const SequenceStep &part, int64_t &rows) const;
+  LLMIRStepContext fillContext(Span<const SequenceStep> batch);
+};
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static KVElementType kvElementType(TensorFormat format) {
+  if (format == TensorFormat::F16)
+    return KVElementType::F16;
+  return format == TensorFormat::BF16 ? KVElementType::BF16
+                                      : KVElementType::F32;
+}
+
+/// Bytes that one block takes in all layers.
+static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
+  KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
+                       tensorFormatInfo(info.kvFormat).bytesPerBlock};
+  int64_t bytes;
+  return __builtin_mul_overflow(layout.blockBytes(), info.numLayers, &bytes)
+             ? INT64_MAX
+             : bytes;
+}
+
+namespace {
+struct KVSize {
+  int64_t contextLength;
+  int64_t blocks;
+};
+} // namespace
+
+/// Decides context and pool from the options and the machine.
+static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
+                                     const ExecutorOptions &options) {
+  if (options.contextLength < 0 || options.contextLength > info.contextLength)
+    return Status(StatusCode::OutOfRange,
+                  "a context of " + std::to_string(options.contextLength) +
+                      " tokens; the model is compiled for at most " +
+                      std::to_string(info.contextLength),
+                  "use a smaller --ctx, or compile with a larger one");
+  if (options.kvBlocks < 0 || options.kvBytes < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "a KV cache of " + std::to_string(options.kvBlocks) +
+                      " blocks or " + std::to_string(options.kvBytes) +
+                      " bytes");
+  const int64_t blockBytes = blockBytesOfAllLayers(info);
+  KVSize size{options.contextLength, options.kvBlocks};
+  if (size.blocks == 0 && options.kvBytes > 0) {
+    size.blocks = options.kvBytes / blockBytes;
+    if (size.blocks == 0)
+      return Status(StatusCode::InvalidArgument,
+                    "a KV cache of " + std::to_string(options.kvBytes) +
+                        " bytes is smaller than one block of " +
+                        std::to_string(blockBytes),
+                    "give it more memory");
+  }
+  if (size.contextLength == 0) {
+    size.contextLength = info.contextLength;
+    if (size.blocks == 0) {
+      int64_t half = sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
+      int64_t fitting = std::max<int64_t>(half / blockBytes, 1);
+      if (fitting < (size.contextLength - 1) / info.kvBlockSize + 1)
+        size.contextLength = fitting * info.kvBlockSize;
+    }
+  }
+  if (size.blocks == 0)
+    size.blocks = (size.contextLength - 1) / info.kvBlockSize + 1;
+  return size;
+}
+
+Status Executor::State::prepare(Span<const uint8_t> weightBytes,
+                                const ExecutorOptions &options) {
+  weights = weightBytes.data();
+  if (reinterpret_cast<uintptr_t>(weights) % 64 != 0)
+    return Status(StatusCode::InvalidArgument,
+                  "the weights are not aligned to 64 bytes");
+  Expected<KVSize> size = chooseKVSize(info, options);
+  if (!size)
+    return size.takeStatus();
+  PagedKVCacheOptions cacheOptions;
+  cacheOptions.numBlocks = size->blocks;
+  cacheOptions.guardPages = options.guardPages;
+  cache = std::make_unique<PagedKVCache>(
+      info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
+      size->contextLength, kvElementType(info.kvFormat), cacheOptions);
+  LLMIR_RETURN_IF_ERROR(cache->status());
+  LLMIR_RETURN_IF_ERROR(
+      memory.allocate(info, std::min(cache->blocksPerSequence(), size->blocks),
+                      options.guardPages));
+  reservations.reserve(static_cast<size_t>(info.tokenBudget));
+  Expected<std::unique_ptr<WorkerTeam>> workers =
+      WorkerTeam::create(options.threads, options.pin);
+  if (!workers)
+    return workers.takeStatus();
+  team = std::move(*workers);
+  return Status::ok();
+}
+
+Expected<std::unique_ptr<Executor>>
+Executor::create(std::shared_ptr<const Artifact> artifact,
+                 const ExecutorOptions &options) {
+  if (Status status = checkCpu(artifact->info()); !status)
+    return std::move(status).withContext(artifact->path());
+  Expected<CodeImage> code = CodeImage::load(*artifact);
+  if (!code)
+    return code.takeStatus();
+  auto state = std::make_unique<State>();
+  state->info = artifact->info();
+  state->artifact = artifact;
+  state->function = code->step();
+  state->code = std::move(*code);
+  Span<const uint8_t> weights = artifact->weights();
+  if (Status status = state->prepare(weights, options); !status)
+    return status;
+  // Let the system begin to read; a refusal costs nothing but time. The
+  // section is aligned to 64 KiB.
+  if (!weights.empty())
+    madvise(const_cast<uint8_t *>(weights.data()), weights.size(),
+            MADV_WILLNEED);
+  return std::unique_ptr<Executor>(new Executor(std::move(state)));
+}
+
+Expected<std::unique_ptr<Executor>>
+Executor::create(const ArtifactInfo &info, LLMIRStepFunction step,
+                 Span<const uint8_t> weights, const ExecutorOptions &options) {
+  if (Status status = validateArtifactInfo(info); !status)
+    return status;
+  if (!step)
+    return Status(StatusCode::InvalidArgument, "the step function is null");
+  auto state = std::make_unique<State>();
+  state->info = info;
+  state->function = step;
+  if (Status status = state->prepare(weights, options); !status)
+    return status;
+  return std::unique_ptr<Executor>(new Executor(std::move(state)));
+}
+
+Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
+Executor::~Executor() = default;
+
+PagedKVCache &Executor::cache() { return *state->cache; }
+const ArtifactInfo &Executor::info() const { return state->info; }
+int64_t Executor::tokenBudget() const { return state->info.tokenBudget; }
+int64_t Executor::maxLogitRows() const { return state->info.maxLogitRows; }
+int64_t Executor::contextLength() const { return state->cache->getMaxSeqLen(); }
+int64_t Executor::threads() const { return state->team->size(); }
+int64_t Executor::memoryBytes() const {
+  return state->memory.bytes() + state->cache->getTotalMemoryUsage();
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+/// Adds the logits rows that `part` wants.
+Status Executor::State::checkRows(const SequenceStep &part,
+                                  int64_t &rows) const {
+  switch (part.want) {
+  case WantLogits::None:
+    return Status::ok();
+  case WantLogits::Last:
+    ++rows;
+    return Status::ok();
+  case WantLogits::All:
+    rows += static_cast<int64_t>(part.tokens.size());
+    return Status::ok();
+  case WantLogits::Listed:
+    break;
+  }
+  int64_t previous = -1;
+  for (int32_t row : part.rows) {
+    if (row <= previous || row >= static_cast<int64_t>(part.tokens.size()))
+      return Status(StatusCode::OutOfRange,
+                    "sequence " + std::to_string(part.sequence) +
+                        ": logits row " + std::to_string(row) + " of " +
+                        std::to_string(part.tokens.size()) + " tokens",
+                    "list rows in ascending order, each once");
+    previous = row;
+  }
+  rows += static_cast<int64_t>(part.rows.size());
+  return Status::ok();
+}
+
+/// Checks all that can be wrong with a batch but the KV blocks, and writes the
+/// reservations that it needs.
+Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
+  int64_t tokens = 0, rows = 0;
+  reservations.clear();
+  if (batch.empty())
+    return Status(StatusCode::InvalidArgument, "the step is empty",
+                  "give at least one sequence");
+  for (const SequenceStep &part : batch) {
+    if (part.tokens.empty())
+      return Status(StatusCode::InvalidArgument,
+                    "sequence " + std::to_string(part.sequence) +
+                        " has no new token in this step",
+                    "leave it out");
+    // Before the sum can pass the budget: it is the arrays' capacity.
+    if (static_cast<int64_t>(part.tokens.size()) > info.tokenBudget - tokens)
+      return Status(StatusCode::OutOfRange,
+                    "more than " + std::to_string(info.tokenBudget) +
+                        " tokens in one step",
+                    "split the step: the token budget is a constant of the "
+                    "compiled model");
+    for (int32_t token : part.tokens)
+      if (token < 0 || token >= info.vocabSize)
+        return Status(StatusCode::OutOfRange,
+                      "token id " + std::to_string(token) +
+                          " is not in the vocabulary of " +
+                          std::to_string(info.vocabSize),
+                      "use ids from 0 to " +
+                          std::to_string(info.vocabSize - 1));
+    tokens += static_cast<int64_t>(part.tokens.size());
+    LLMIR_RETURN_IF_ERROR(checkRows(part, rows));
+    reservations.push_back(
+        {part.sequence, static_cast<int64_t>(part.tokens.size())});
+  }
+  if (rows > info.maxLogitRows)
+    return Status(StatusCode::OutOfRange,
+                  std::to_string(rows) +
+                      " rows of logits in one step; the limit is " +
+                      std::to_string(info.maxLogitRows),
+                  "split the step, or ask for fewer rows");
+  return Status::ok();
+}
+
+/// Writes the arrays that describe the batch; the cache has reserved its
+/// tokens already. slot_mapping is there.
+LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
+  int64_t tokens = 0, rows = 0, stride = 1;
+  for (const SequenceStep &part : batch)
+    stride = std::max(
+        stride, static_cast<int64_t>(cache->blockTable(part.sequence).size()));
+  for (size_t s = 0; s < batch.size(); ++s) {
+    const SequenceStep &part = batch[s];
+    const int64_t count = static_cast<int64_t>(part.tokens.size());
+    const int64_t length = cache->getSequenceLength(part.sequence);
+    memory.queryOffsets[s] = static_cast<int32_t>(tokens);
+    memory.seqLens[s] = static_cast<int32_t>(length);
+    Span<const int32_t> table = cache->blockTable(part.sequence);
+    int32_t *row = memory.blockTables + static_cast<int64_t>(s) * stride;
+    std::fill(std::copy(table.begin(), table.end(), row), row + stride, 0);
+    for (int64_t t = 0; t < count; ++t) {
+      memory.tokenIds[tokens + t] = part.tokens[static_cast<size_t>(t)];
+      memory.positions[tokens + t] = static_cast<int32_t>(length - count + t);
+    }
+    if (part.want == WantLogits::Last)
+      memory.logitRows[rows++] = static_cast<int32_t>(tokens + count - 1);
+    else if (part.want == WantLogits::All)
+      for (int64_t t = 0; t < count; ++t)
+        memory.logitRows[rows++] = static_cast<int32_t>(tokens + t);
+    else if (part.want == WantLogits::Listed)
+      for (int32_t listed : part.rows)
+        memory.logitRows[rows++] = static_cast<int32_t>(tokens + listed);
+    tokens += count;
+  }
+  memory.queryOffsets[batch.size()] = static_cast<int32_t>(tokens);
+
+  LLMIRStepContext context{};
+  context.runtime = &runtimeTable;
+  context.arena = memory.arena;
+  context.weights = weights;
+  context.kv_pool = cache->pool();
+  context.kv_layer_stride = cache->layerStride();
+  context.num_tokens = tokens;
+  context.num_sequences = static_cast<int64_t>(batch.size());
+  context.num_logit_rows = rows;
+  context.token_ids = memory.tokenIds;
+  context.positions = memory.positions;
+  context.query_offsets = memory.queryOffsets;
+  context.seq_lens = memory.seqLens;
+  context.slot_mapping = memory.slots;
+  context.block_tables = memory.blockTables;
+  context.block_table_stride = stride;
+  context.logit_rows = memory.logitRows;
+  context.logits = memory.logits;
+  return context;
+}
+
+Expected<StepLogits> Executor::step(Span<const SequenceStep> batch) {
+  if (Status status = state->checkBatch(batch); !status)
+    return status;
+  size_t tokens = 0;
+  for (const SequenceStep &part : batch)
+    tokens += part.tokens.size();
+  // From here on only the reservation can fail, and it changes all or nothing.
+  if (Status status = state->cache->reserve(
+          state->reservations, Span<int32_t>(state->memory.slots, tokens));
+      !status)
+    return status;
+  RunningStep running{state->fillContext(batch), state->team.get()};
+  const int64_t workers = state->team->size();
+  LLMIRStepFunction function = state->function;
+  state->team->run([&running, function, workers](int64_t worker) {
+    function(&running.context, worker, workers);
+  });
+  StepLogits logits;
+  logits.data = state->memory.logits;
+  logits.numRows = running.context.num_logit_rows;
+  logits.rowStride = state->info.logitsRowStride;
+  logits.vocabSize = state->info.vocabSize;
+  return logits;
+}
+
+} // namespace llmir

@@ -1,0 +1,66 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All memory of a step but the KV pool, taken once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_RUNTIME_STEPMEMORY_H
+#define LLMIR_LIB_RUNTIME_STEPMEMORY_H
+
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Support/Status.h"
+
+#include <cstdint>
+
+namespace llmir {
+
+/// Zero pages of their own, 64-byte aligned, freed with the object. With guard
+/// pages the bytes end (rounded up to 64) where an unreadable page begins.
+class PageMemory {
+public:
+  PageMemory() = default;
+  ~PageMemory();
+  PageMemory(const PageMemory &) = delete;
+  PageMemory &operator=(const PageMemory &) = delete;
+
+  /// Once per object. `what` names the memory in the failure's message.
+  Status allocate(int64_t bytes, bool guardPages, const char *what);
+  uint8_t *data() const { return base; }
+  int64_t bytes() const { return static_cast<int64_t>(mappedBytes); }
+
+private:
+  void *mapping = nullptr;
+  uint64_t mappedBytes = 0;
+  uint8_t *base = nullptr;
+};
+
+/// The arena, the logits and the arrays of the step context. T is the token
+/// budget, which bounds the sequences of a step as well.
+struct StepMemory {
+  uint8_t *arena = nullptr;
+  float *logits = nullptr;         ///< [max logit rows][logits row stride]
+  int32_t *tokenIds = nullptr;     ///< [T]
+  int32_t *positions = nullptr;    ///< [T]
+  int32_t *slots = nullptr;        ///< [T]
+  int32_t *queryOffsets = nullptr; ///< [T + 1]
+  int32_t *seqLens = nullptr;      ///< [T]
+  int32_t *logitRows = nullptr;    ///< [max logit rows]
+  int32_t *blockTables = nullptr;  ///< [T][blocks per sequence]
+
+  Status allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
+                  bool guardPages);
+  int64_t bytes() const;
+
+private:
+  PageMemory arenaPages, logitsPages, arrayPages, tablePages;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_RUNTIME_STEPMEMORY_H

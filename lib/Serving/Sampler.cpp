@@ -1,0 +1,149 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Serving/Sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace llmir {
+
+SamplingParams
+SamplingParams::fromDefaults(const GenerationDefaults &defaults) {
+  SamplingParams params;
+  if (!defaults.doSample)
+    return params;
+  params.temperature = defaults.temperature;
+  params.topK = defaults.topK;
+  params.topP = defaults.topP;
+  params.minP = defaults.minP;
+  return params;
+}
+
+static Status outOfRange(const char *name, const std::string &value,
+                         const char *limits) {
+  return Status(StatusCode::InvalidArgument,
+                std::string("sampling: ") + name + " is " + value, limits);
+}
+
+Status validateSamplingParams(const SamplingParams &params) {
+  if (!(params.temperature >= 0 && params.temperature <= 1e6))
+    return outOfRange("temperature", std::to_string(params.temperature),
+                      "give a number from 0 (greedy) to 1000000");
+  if (params.topK < 0)
+    return outOfRange("top-k", std::to_string(params.topK),
+                      "give 0 (all) or a positive number");
+  if (!(params.topP >= 0 && params.topP <= 1))
+    return outOfRange("top-p", std::to_string(params.topP),
+                      "give a number from 0 to 1");
+  if (!(params.minP >= 0 && params.minP <= 1))
+    return outOfRange("min-p", std::to_string(params.minP),
+                      "give a number from 0 to 1");
+  return Status::ok();
+}
+
+Sampler::Sampler(const SamplingParams &params)
+    : params(params), randomState(params.seed) {}
+
+/// SplitMix64; the upper 53 bits make a double in [0, 1).
+double Sampler::uniform() {
+  randomState += 0x9e3779b97f4a7c15u;
+  uint64_t z = randomState;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1p-53;
+}
+
+int32_t Sampler::argmax(Span<const float> logits) {
+  size_t best = 0;
+  float most = -std::numeric_limits<float>::infinity();
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (logits[i] > most) { // False for a NaN.
+      most = logits[i];
+      best = i;
+    }
+  return static_cast<int32_t>(best);
+}
+
+/// Keeps the k best, best first. Candidates are a total order: logit, then id.
+void Sampler::keepTopK() {
+  auto better = [](const Candidate &a, const Candidate &b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+  };
+  size_t keep = params.topK == 0 ? candidates.size()
+                                 : std::min(candidates.size(),
+                                            static_cast<size_t>(params.topK));
+  // A short list is cut off first, so that only it is sorted.
+  if (keep < candidates.size()) {
+    std::nth_element(candidates.begin(),
+                     candidates.begin() + static_cast<ptrdiff_t>(keep),
+                     candidates.end(), better);
+    candidates.resize(keep);
+  }
+  std::sort(candidates.begin(), candidates.end(), better);
+}
+
+/// Keeps the fewest best whose weights reach top-p of all; at least one.
+void Sampler::keepTopP() {
+  double total = 0;
+  for (const Candidate &candidate : candidates)
+    total += candidate.weight;
+  double sum = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    sum += candidates[i].weight;
+    if (sum >= params.topP * total) {
+      candidates.resize(i + 1);
+      return;
+    }
+  }
+}
+
+/// Drops what weighs less than min-p of the best one.
+void Sampler::keepMinP() {
+  const double least = params.minP * candidates.front().weight;
+  while (candidates.back().weight < least)
+    candidates.pop_back();
+}
+
+int32_t Sampler::sample(Span<const float> logits) {
+  if (params.temperature <= 0)
+    return argmax(logits);
+  const float infinity = std::numeric_limits<float>::infinity();
+  candidates.clear();
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (logits[i] > -infinity) // False for a NaN.
+      candidates.push_back({logits[i], static_cast<int32_t>(i), 0});
+  if (candidates.empty())
+    return 0;
+  keepTopK();
+  const double best = candidates.front().logit;
+  if (!std::isfinite(best)) // Infinity leaves nothing to weigh.
+    return candidates.front().id;
+  for (Candidate &candidate : candidates)
+    candidate.weight = std::exp((static_cast<double>(candidate.logit) - best) /
+                                params.temperature);
+  if (params.topP < 1)
+    keepTopP();
+  if (params.minP > 0)
+    keepMinP();
+  double total = 0;
+  for (const Candidate &candidate : candidates)
+    total += candidate.weight;
+  double point = uniform() * total;
+  for (const Candidate &candidate : candidates) {
+    point -= candidate.weight;
+    if (point < 0)
+      return candidate.id;
+  }
+  return candidates.back().id; // Rounding used up the last share.
+}
+
+} // namespace llmir
