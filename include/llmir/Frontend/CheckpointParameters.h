@@ -1,0 +1,47 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parameters whose values a checkpoint holds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
+#define LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
+
+#include "llmir/Checkpoint/Checkpoint.h"
+#include "mllm/ir/Trace.h"
+
+#include <set>
+#include <string>
+
+namespace llmir {
+
+/// Binds parameters to the tensors of a checkpoint, which must outlive it.
+class CheckpointParameters : public ::mllm::ir::ParameterSource {
+public:
+  explicit CheckpointParameters(const Checkpoint &checkpoint)
+      : checkpoint(checkpoint) {}
+
+  Expected<::mllm::ir::ParameterBinding>
+  bind(mlir::MLIRContext &context,
+       const ::mllm::nn::Parameter &parameter) override;
+
+  /// After the trace: fails when the checkpoint holds a tensor that is not a
+  /// parameter of the model and has no other known purpose.
+  Status checkAllUsed() const;
+
+private:
+  bool isTolerated(const CheckpointTensor &tensor) const;
+
+  const Checkpoint &checkpoint;
+  std::set<std::string> used; ///< Names of the tensors that were bound.
+};
+
+} // namespace llmir
+
+#endif // LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H

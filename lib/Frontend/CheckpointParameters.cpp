@@ -1,0 +1,121 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Frontend/CheckpointParameters.h"
+
+#include "llmir/Frontend/RopeFrequencies.h"
+#include "llmir/Frontend/TensorNames.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace llmir;
+
+/// "[172, 64]".
+static std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape) {
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(size);
+  }
+  return "[" + text + "]";
+}
+
+/// The type under which a tensor is registered.
+static mlir::Type parameterType(mlir::MLIRContext &context,
+                                const std::vector<int64_t> &shape,
+                                TensorFormat format) {
+  switch (format) {
+  case TensorFormat::F32:
+    return mlir::RankedTensorType::get(shape, mlir::Float32Type::get(&context));
+  case TensorFormat::F16:
+    return mlir::RankedTensorType::get(shape, mlir::Float16Type::get(&context));
+  case TensorFormat::BF16:
+    return mlir::RankedTensorType::get(shape,
+                                       mlir::BFloat16Type::get(&context));
+  default: // The block formats.
+    return mlir::llm::QuantizedTensorType::getForFormat(
+        &context, shape, tensorFormatInfo(format).name);
+  }
+}
+
+Expected<::mllm::ir::ParameterBinding>
+CheckpointParameters::bind(mlir::MLIRContext &context,
+                           const ::mllm::nn::Parameter &parameter) {
+  auto failure = [&](StatusCode code, const std::string &cause) {
+    return Status(code, checkpoint.path() + ": " + cause,
+                  "check that the config and the weights belong together");
+  };
+  std::string name = parameter.path();
+  if (checkpoint.kind() == CheckpointKind::GGUF) {
+    std::optional<std::string> ggufName = ggufTensorName(name);
+    if (!ggufName)
+      return failure(StatusCode::Unsupported,
+                     "'" + name + "' has no name in GGUF");
+    name = std::move(*ggufName);
+  }
+
+  const CheckpointTensor *tensor = checkpoint.find(name);
+  if (!tensor)
+    return failure(StatusCode::NotFound,
+                   "tensor '" + name + "' is missing, the model needs shape " +
+                       shapeText(parameter.shape()));
+  if (tensor->shape != parameter.shape())
+    return failure(StatusCode::InvalidFile,
+                   "tensor '" + name + "' has shape " + tensor->shapeText() +
+                       ", the model needs " + shapeText(parameter.shape()));
+  Expected<TensorFormat> format = tensor->usableFormat();
+  if (!format)
+    return format.takeStatus();
+  if (isBlockFormat(*format) && tensor->shape.size() != 2)
+    return failure(StatusCode::Unsupported,
+                   "tensor '" + name + "' of shape " + tensor->shapeText() +
+                       " is stored as " + tensor->storageName +
+                       ", which only matrices may be");
+
+  used.insert(name);
+  ::mllm::ir::ParameterBinding binding;
+  binding.type = parameterType(context, tensor->shape, *format);
+  binding.source = name;
+  if (checkpoint.config().adjacentPairRotation)
+    binding.unpermuteHeads = parameter.rotatedHeads();
+  return binding;
+}
+
+bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
+  if (isIgnoredTensor(tensor.name))
+    return true;
+  const ModelConfig &config = checkpoint.config();
+  if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)
+    return true;
+  // Where the config ties the output projection to the embedding, that wins
+  // over a copy of it among the weights, as in Hugging Face's loader.
+  return config.tieWordEmbeddings && tensor.name == "lm_head.weight";
+}
+
+Status CheckpointParameters::checkAllUsed() const {
+  const CheckpointTensor *first = nullptr;
+  int64_t count = 0;
+  for (const CheckpointTensor &tensor : checkpoint.tensors()) {
+    if (used.count(tensor.name) || isTolerated(tensor))
+      continue;
+    first = first ? first : &tensor;
+    ++count;
+  }
+  if (!first)
+    return Status::ok();
+  const ModelConfig &config = checkpoint.config();
+  std::string more =
+      count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
+  return Status(StatusCode::InvalidFile,
+                checkpoint.path() + ": tensor '" + first->name + "' of shape " +
+                    first->shapeText() + more + " is not part of a " +
+                    config.architecture + " model of " +
+                    std::to_string(config.numLayers) +
+                    " layers, which has no tensor of that name",
+                "check that the config and the weights belong together");
+}

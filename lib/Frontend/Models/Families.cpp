@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FamilyTable.h"
+
+using namespace mllm::models;
+
+const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
+  static const std::vector<const ModelFamily *> families = {
+      &llamaFamily,
+      &qwen2Family,
+      &qwen3Family,
+  };
+  return families;
+}
+
+const ModelFamily *
+mllm::models::findModelFamily(std::string_view architecture) {
+  for (const ModelFamily *family : modelFamilies())
+    if (family->architecture == architecture)
+      return family;
+  return nullptr;
+}

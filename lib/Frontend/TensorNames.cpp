@@ -1,0 +1,87 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Frontend/TensorNames.h"
+
+#include <algorithm>
+
+using namespace llmir;
+
+namespace {
+/// A module of the model and its name in GGUF.
+struct ModuleName {
+  std::string_view module, gguf;
+};
+} // namespace
+
+static constexpr ModuleName topNames[] = {
+    {"model.embed_tokens", "token_embd"},
+    {"model.norm", "output_norm"},
+    {"lm_head", "output"},
+};
+
+static constexpr ModuleName layerNames[] = {
+    {"input_layernorm", "attn_norm"},
+    {"self_attn.q_proj", "attn_q"},
+    {"self_attn.k_proj", "attn_k"},
+    {"self_attn.v_proj", "attn_v"},
+    {"self_attn.o_proj", "attn_output"},
+    {"self_attn.q_norm", "attn_q_norm"},
+    {"self_attn.k_norm", "attn_k_norm"},
+    {"post_attention_layernorm", "ffn_norm"},
+    {"mlp.gate_proj", "ffn_gate"},
+    {"mlp.up_proj", "ffn_up"},
+    {"mlp.down_proj", "ffn_down"},
+};
+
+static constexpr std::string_view ignoredSuffixes[] = {
+    ".rotary_emb.inv_freq",
+    ".attn.bias",        // the causal mask of GPT-2's exports
+    ".attn.masked_bias", // and its value
+};
+
+template <size_t N>
+static std::optional<std::string_view> lookUp(const ModuleName (&names)[N],
+                                              std::string_view module) {
+  for (const ModuleName &name : names)
+    if (name.module == module)
+      return name.gguf;
+  return std::nullopt;
+}
+
+std::optional<std::string> llmir::ggufTensorName(std::string_view parameter) {
+  size_t dot = parameter.rfind('.');
+  if (dot == std::string_view::npos)
+    return std::nullopt;
+  std::string_view module = parameter.substr(0, dot);
+  std::string kind(parameter.substr(dot));
+  if (auto name = lookUp(topNames, module))
+    return std::string(*name) + kind;
+
+  constexpr std::string_view prefix = "model.layers.";
+  if (module.substr(0, prefix.size()) != prefix)
+    return std::nullopt;
+  std::string_view rest = module.substr(prefix.size());
+  size_t end = rest.find('.');
+  if (end == std::string_view::npos)
+    return std::nullopt;
+  auto name = lookUp(layerNames, rest.substr(end + 1));
+  if (!name)
+    return std::nullopt;
+  return "blk." + std::string(rest.substr(0, end)) + "." + std::string(*name) +
+         kind;
+}
+
+bool llmir::isIgnoredTensor(std::string_view name) {
+  return std::any_of(std::begin(ignoredSuffixes), std::end(ignoredSuffixes),
+                     [&](std::string_view suffix) {
+                       return name.size() >= suffix.size() &&
+                              name.substr(name.size() - suffix.size()) ==
+                                  suffix;
+                     });
+}
