@@ -1,0 +1,89 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "Console.h"
+
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+CommandLine::CommandLine()
+    : app("llmir: compiles language models to native code and runs them.\n"
+          "MODEL is a Hugging Face folder, a .gguf file or a .llmir artifact.",
+          "llmir") {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "llmir " LLMIR_VERSION);
+  app.footer(
+      "Every flag has an environment variable: LLMIR_TEMP=0 is --temp 0."
+      "\n`llmir COMMAND --help` shows a command's flags and an example.");
+}
+
+CLI::App &CommandLine::add(const std::string &name,
+                           const std::string &description,
+                           const std::string &example) {
+  CLI::App *command = app.add_subcommand(name, description);
+  command->footer("Example:\n  " + example);
+  return *command;
+}
+
+void CommandLine::onRun(CLI::App &command, std::function<Outcome()> action) {
+  command.callback([this, action = std::move(action)] { chosen = action; });
+}
+
+int CommandLine::reportUsage(const CLI::ParseError &error) {
+  std::string command = "llmir";
+  for (const CLI::App *parsed : app.get_subcommands())
+    command += " " + parsed->get_name();
+  // Some messages of the parser have several lines.
+  std::string cause = error.what();
+  for (char &c : cause)
+    if (c == '\n')
+      c = ' ';
+  printFailure(Status(StatusCode::InvalidArgument, cause,
+                      "see `" + command + " --help`"));
+  return 2;
+}
+
+int CommandLine::run(int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &request) { // --help or --version.
+    return app.exit(request);
+  } catch (const CLI::ParseError &error) {
+    return reportUsage(error);
+  }
+  Outcome outcome = chosen();
+  if (outcome.status.isOk())
+    outcome.status = flushOutput();
+  if (outcome.status.isOk())
+    return 0;
+  printFailure(outcome.status);
+  return outcome.wrongUsage ? 2 : 1;
+}
+
+std::string cli::environmentName(const std::string &names) {
+  std::string longest;
+  std::istringstream parts(names);
+  for (std::string part; std::getline(parts, part, ',');) {
+    std::string name = "LLMIR_";
+    for (char c : part.substr(part.find_first_not_of('-')))
+      name +=
+          c == '-'
+              ? '_'
+              : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (std::getenv(name.c_str()))
+      return name;
+    if (name.size() > longest.size())
+      longest = name;
+  }
+  return longest;
+}

@@ -1,0 +1,126 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir compile: a checkpoint into an artifact, or one of the forms between.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "CompilerLibrary.h"
+#include "Console.h"
+#include "ModelResolver.h"
+
+#include <memory>
+#include <sys/stat.h>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct CompileFlags {
+  std::string model, output, emit, stopAfter;
+  std::string target = "native", quantize = "none", kv = "auto";
+  int64_t context = 0;
+  int64_t tokenBudget = 0;
+};
+
+} // namespace
+
+static const char *orNull(const std::string &text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
+static Outcome compile(const CompileFlags &flags) {
+  if (flags.output.empty() && flags.emit.empty() && flags.stopAfter.empty())
+    return Outcome::usage("neither -o, --emit nor --stop-after was given",
+                          "say where the artifact goes: -o FILE.llmir");
+  if (!flags.emit.empty() && !flags.stopAfter.empty())
+    return Outcome::usage("--emit and --stop-after were both given",
+                          "give one of them");
+  bool toOutput = flags.output.empty() || flags.output == "-";
+  if (flags.emit == "obj" && toOutput && outputIsTerminal())
+    return Outcome::usage("an object file does not go to a terminal",
+                          "give -o FILE.o");
+
+  Expected<ModelKind> kind = modelKind(flags.model);
+  if (!kind)
+    return kind.takeStatus();
+  if (*kind == ModelKind::Artifact)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + flags.model + "' is compiled already",
+                  "name the checkpoint that it was made from");
+
+  LLMIRCompileOptions options = {};
+  options.model = flags.model.c_str();
+  options.target = flags.target.c_str();
+  options.quantize = flags.quantize.c_str();
+  options.kv = flags.kv.c_str();
+  options.context = flags.context;
+  options.token_budget = flags.tokenBudget;
+  options.emit = orNull(flags.emit);
+  options.stop_after = orNull(flags.stopAfter);
+  if (flags.emit.empty())
+    options.output = orNull(flags.output);
+  else
+    options.emit_output = toOutput ? "-" : flags.output.c_str();
+
+  Stopwatch watch;
+  Expected<std::string> report = compileModel(options);
+  if (!report)
+    return report.takeStatus();
+  if (!report->empty())
+    print(*report + (report->back() == '\n' ? "" : "\n"));
+  struct stat info;
+  if (flags.emit.empty() && !flags.output.empty() &&
+      stat(flags.output.c_str(), &info) == 0)
+    note("'" + flags.output +
+         "': " + formatBytes(static_cast<double>(info.st_size)) + " in " +
+         formatNumber(watch.milliseconds() / 1000, 2) + " s");
+  return Status::ok();
+}
+
+void cli::addCompileCommand(CommandLine &line) {
+  auto flags = std::make_shared<CompileFlags>();
+  CLI::App &command = line.add("compile", "Compile a checkpoint to an artifact",
+                               "llmir compile models/demo -o demo.llmir\n"
+                               "  llmir compile models/demo --emit llm");
+  command
+      .add_option("model", flags->model, "Hugging Face folder or .gguf file")
+      ->required()
+      ->option_text("MODEL");
+  addOption(command, "-o,--output", flags->output,
+            "the artifact, or the file for --emit (default: standard output)")
+      ->option_text("FILE");
+  addOption(command, "--target", flags->target,
+            "native, x86-64-v3 or x86-64-v4")
+      ->capture_default_str();
+  addOption(command, "--quantize", flags->quantize,
+            "quantize the weights: none")
+      ->capture_default_str();
+  addOption(command, "--kv", flags->kv, "element type of the KV cache")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+  addOption(command, "--ctx", flags->context,
+            "longest sequence in tokens (default: the model's own)")
+      ->check(CLI::PositiveNumber);
+  addOption(command, "--token-budget", flags->tokenBudget,
+            "most tokens of one step (default: 512)")
+      ->check(CLI::PositiveNumber);
+  addOption(command, "--emit", flags->emit,
+            "write a form of the model instead of an artifact")
+      ->check(CLI::IsMember({"mllm", "llm", "optimized", "program", "lowered",
+                             "llvm", "asm", "obj"}))
+      ->option_text("FORM");
+  addOption(command, "--stop-after", flags->stopAfter,
+            "end after a stage and report what it made")
+      ->check(CLI::IsMember({"checkpoint", "frontend", "llm", "optimize",
+                             "lower", "target", "artifact"}))
+      ->option_text("STAGE");
+  line.onRun(command, [flags] { return compile(*flags); });
+}

@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Console.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace llmir;
+
+static int outputError = 0; // The first errno of standard output.
+
+void cli::print(std::string_view text) {
+  if (outputError == 0 &&
+      std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    outputError = errno ? errno : EIO;
+}
+
+void cli::printNow(std::string_view text) {
+  print(text);
+  if (outputError == 0 && std::fflush(stdout) != 0)
+    outputError = errno ? errno : EIO;
+}
+
+Status cli::flushOutput() {
+  printNow({});
+  if (outputError == 0)
+    return Status::ok();
+  return Status(StatusCode::IoError,
+                std::string("standard output: ") + std::strerror(outputError),
+                "what was printed is not complete");
+}
+
+void cli::note(const std::string &message) {
+  std::fprintf(stderr, "llmir: %s\n", message.c_str());
+}
+
+void cli::printFailure(const Status &status) {
+  std::fflush(stdout); // Keep the order on a terminal.
+  std::string line = status.message();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  note(line);
+}
+
+bool cli::outputIsTerminal() { return isatty(STDOUT_FILENO); }
+bool cli::errorIsTerminal() { return isatty(STDERR_FILENO); }
+
+cli::ProgressBar::ProgressBar() : terminal(errorIsTerminal()) {}
+
+cli::ProgressBar::~ProgressBar() {
+  if (shown)
+    std::fputs("\r\033[K", stderr);
+}
+
+void cli::ProgressBar::update(std::string_view stage, double fraction) {
+  if (!terminal)
+    return;
+  constexpr int width = 30;
+  int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  std::string bar = std::string(static_cast<size_t>(filled), '#') +
+                    std::string(static_cast<size_t>(width - filled), '.');
+  std::fprintf(stderr, "\r\033[K[%s] %.*s", bar.c_str(),
+               static_cast<int>(std::min<size_t>(stage.size(), 40)),
+               stage.data());
+  std::fflush(stderr);
+  shown = true;
+}
+
+std::string cli::formatBytes(double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return formatNumber(bytes, unit == 0 || bytes >= 100 ? 0 : 1) + " " +
+         units[unit];
+}
+
+std::string cli::formatNumber(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}

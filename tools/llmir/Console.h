@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Text for the user goes to standard output, everything else to standard error;
+// what moves (progress) only to a terminal.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TOOLS_LLMIR_CONSOLE_H
+#define LLMIR_TOOLS_LLMIR_CONSOLE_H
+
+#include "llmir/Support/Status.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace llmir::cli {
+
+/// Writes to standard output. A failure is kept and reported by flushOutput.
+void print(std::string_view text);
+/// The same, and out at once.
+void printNow(std::string_view text);
+/// Ok when everything printed so far was written.
+Status flushOutput();
+
+/// "llmir: message" on standard error.
+void note(const std::string &message);
+/// "llmir: cause; advice" on standard error, one line.
+void printFailure(const Status &status);
+
+bool outputIsTerminal();
+bool errorIsTerminal();
+
+/// A bar on the terminal's last line, if standard error is one; it goes away
+/// with the object.
+class ProgressBar {
+public:
+  ProgressBar();
+  ~ProgressBar();
+  ProgressBar(const ProgressBar &) = delete;
+  ProgressBar &operator=(const ProgressBar &) = delete;
+  void update(std::string_view stage, double fraction);
+
+private:
+  bool shown = false;
+  bool terminal;
+};
+
+/// Milliseconds since its construction.
+class Stopwatch {
+public:
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(
+               std::chrono::steady_clock::now() - start)
+        .count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+};
+
+/// "1.5 GB", "12 kB": decimal units.
+std::string formatBytes(double bytes);
+/// printf's %.*f.
+std::string formatNumber(double value, int digits);
+
+} // namespace llmir::cli
+
+#endif // LLMIR_TOOLS_LLMIR_CONSOLE_H

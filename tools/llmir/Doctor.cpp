@@ -1,0 +1,209 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir doctor: whether this machine can compile and run models, and how fast
+// it reads memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "CompilerLibrary.h"
+#include "Console.h"
+#include "MemoryBandwidth.h"
+#include "ModelResolver.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Runtime/WorkerTeam.h"
+#include "llmir/Support/Json.h"
+
+#include <fstream>
+#include <memory>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct DoctorOptions {
+  CacheOptions cache;
+  int64_t threads = 0;
+  bool json = false;
+};
+
+/// One line of the report.
+struct Finding {
+  std::string name, value;
+  bool good = true;
+  std::string advice = {};
+};
+
+} // namespace
+
+/// The value of the first line of `file` that begins with `key`.
+static std::string lineOf(const char *file, const std::string &key) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);)
+    if (line.compare(0, key.size(), key) == 0) {
+      size_t colon = line.find(':');
+      size_t start = line.find_first_not_of(" \t", colon + 1);
+      return start == std::string::npos ? "" : line.substr(start);
+    }
+  return "";
+}
+
+/// "48 kB level 1, 1024 kB level 2, …" of the first processor's data caches.
+static std::string cacheSizes() {
+  std::string text;
+  for (int index = 0; index < 8; ++index) {
+    std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" +
+                         std::to_string(index) + "/";
+    std::string type, size, level;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> size;
+    std::ifstream(folder + "level") >> level;
+    if (type != "Data" && type != "Unified")
+      continue;
+    text += (text.empty() ? "" : ", ") + size + " level " + level;
+  }
+  return text.empty() ? "unknown" : text;
+}
+
+static Finding checkProcessor() {
+  const CpuFeatures &cpu = CpuFeatures::host();
+  std::string level = cpu.level();
+  Finding finding{"level", level.empty() ? "unknown" : level};
+  if (level != "x86-64-v3" && level != "x86-64-v4") {
+    finding.good = false;
+    finding.advice = "compiled models need x86-64-v3 (AVX2, FMA, F16C)";
+  }
+  return finding;
+}
+
+static Finding checkCompiler() {
+  Expected<std::string> path = findCompilerLibrary();
+  if (!path)
+    return {"compiler", path.status().cause(), false, path.status().advice()};
+  Stopwatch watch;
+  Status loaded = loadCompilerLibrary();
+  if (!loaded)
+    return {"compiler", loaded.cause(), false, loaded.advice()};
+  return {"compiler", *path + " (loads in " +
+                          formatNumber(watch.milliseconds(), 0) + " ms)"};
+}
+
+static Finding checkCache(const CacheOptions &options) {
+  Expected<ArtifactCache> cache = ArtifactCache::open(options);
+  if (!cache)
+    return {"cache", cache.status().cause(), false, cache.status().advice()};
+  Expected<std::vector<CacheEntry>> entries = cache->entries();
+  double total = 0;
+  size_t count = 0;
+  if (entries) {
+    count = entries->size();
+    for (const CacheEntry &entry : *entries)
+      total += static_cast<double>(entry.bytes);
+  }
+  std::string text = cache->folder() + ": " + std::to_string(count) +
+                     " artifacts, " + formatBytes(total);
+  struct statvfs disk;
+  if (statvfs(cache->folder().c_str(), &disk) == 0)
+    text += "; " +
+            formatBytes(static_cast<double>(disk.f_bavail) *
+                        static_cast<double>(disk.f_frsize)) +
+            " free on its disk";
+  if (access(cache->folder().c_str(), W_OK) != 0)
+    return {"cache", text + "; not writable", false,
+            "choose another folder with --cache-dir"};
+  return {"cache", text};
+}
+
+static Finding checkMemory() {
+  double total = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                 static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::string available = lineOf("/proc/meminfo", "MemAvailable");
+  std::string text = formatBytes(total);
+  if (!available.empty())
+    text += ", " + formatBytes(std::strtod(available.c_str(), nullptr) * 1024) +
+            " available";
+  return {"memory", text};
+}
+
+static Finding checkBandwidth(int64_t threads) {
+  Expected<ReadBandwidth> measured =
+      measureReadBandwidth(int64_t(512) << 20, threads, 0.2);
+  if (!measured)
+    return {"memory reads", measured.status().cause(), false,
+            measured.status().advice()};
+  return {"memory reads",
+          formatNumber(measured->bytesPerSecond / 1e9, 1) + " GB/s (" +
+              measured->reader + " of " +
+              formatBytes(static_cast<double>(measured->bytes)) + ")"};
+}
+
+static Outcome examine(const DoctorOptions &options) {
+  struct utsname system = {};
+  uname(&system);
+  std::string features;
+  for (const std::string &feature : CpuFeatures::host().features())
+    features += (features.empty() ? "" : " ") + feature;
+  std::string model = lineOf("/proc/cpuinfo", "model name");
+
+  std::vector<Finding> findings = {
+      {"version",
+       "llmir " LLMIR_VERSION ", ABI " + std::to_string(LLMIR_ABI_VERSION)},
+      {"system", std::string(system.sysname) + " " + system.release + " " +
+                     system.machine},
+      {"processor", model.empty() ? "unknown" : model},
+      checkProcessor(),
+      {"features", features},
+      {"processors", std::to_string(usableProcessors()) + " usable"},
+      {"caches", cacheSizes()},
+      checkMemory(),
+      checkBandwidth(options.threads),
+      checkCompiler(),
+      checkCache(options.cache),
+  };
+
+  std::string problems;
+  Json object = Json::object();
+  for (const Finding &finding : findings) {
+    object[finding.name] = {{"ok", finding.good}, {"value", finding.value}};
+    if (!finding.good)
+      problems += (problems.empty() ? "" : ", ") + finding.name;
+    if (options.json)
+      continue;
+    print((finding.good ? "ok   " : "BAD  ") + finding.name +
+          std::string(14 - std::min<size_t>(13, finding.name.size()), ' ') +
+          finding.value + "\n");
+    if (!finding.good && !finding.advice.empty())
+      print("     " + std::string(14, ' ') + finding.advice + "\n");
+  }
+  if (options.json)
+    print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (problems.empty())
+    return Status::ok();
+  return Status(StatusCode::Unsupported, "not in order: " + problems,
+                "the report says what to do");
+}
+
+void cli::addDoctorCommand(CommandLine &line) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App &command =
+      line.add("doctor", "Say whether this machine can compile and run models",
+               "llmir doctor");
+  addCacheOptions(command, options->cache);
+  addOption(command, "-t,--threads", options->threads,
+            "threads that read memory (default: one per processor)")
+      ->check(CLI::PositiveNumber);
+  addFlag(command, "--json", options->json, "print one JSON object instead");
+  line.onRun(command, [options] { return examine(*options); });
+}

@@ -1,0 +1,193 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir inspect: what a checkpoint or an artifact holds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "Console.h"
+#include "ModelResolver.h"
+
+#include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Support/Json.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct InspectOptions {
+  std::string model;
+  bool json = false;
+  bool tensors = false;
+  bool verify = false;
+};
+
+} // namespace
+
+/// The config as a flat JSON object; also what the text shows, line by line.
+static Json describeConfig(const ModelConfig &config) {
+  static const char *const scalings[] = {"default", "linear", "llama3"};
+  Json json = {
+      {"name", config.modelName},
+      {"architecture", config.architecture},
+      {"vocab_size", config.vocabSize},
+      {"hidden_size", config.hiddenSize},
+      {"intermediate_size", config.intermediateSize},
+      {"num_layers", config.numLayers},
+      {"num_heads", config.numHeads},
+      {"num_kv_heads", config.numKVHeads},
+      {"head_dim", config.headDim},
+      {"context_length", config.contextLength},
+      {"rms_norm_eps", config.rmsNormEps},
+      {"rope_theta", config.ropeTheta},
+      {"rope_scaling", scalings[config.ropeScaling.kind]},
+      {"tie_word_embeddings", config.tieWordEmbeddings},
+      {"qkv_bias", config.qkvBias},
+      {"qk_norm", config.qkNorm},
+      {"bos_token", config.bosToken},
+      {"eos_tokens", config.eosTokens},
+  };
+  if (config.ropeScaling.kind != RopeScaling::Default)
+    json["rope_scaling_factor"] = config.ropeScaling.factor;
+  return json;
+}
+
+static void printFields(const Json &object) {
+  size_t width = 0;
+  for (auto it = object.begin(); it != object.end(); ++it)
+    width = std::max(width, it.key().size());
+  for (auto it = object.begin(); it != object.end(); ++it) {
+    std::string value =
+        it->is_string() ? printable(it->get<std::string>(), 200) : it->dump();
+    print("  " + it.key() + std::string(width - it.key().size() + 2, ' ') +
+          value + "\n");
+  }
+}
+
+static Json describeTensor(const CheckpointTensor &tensor) {
+  return {{"name", tensor.name},
+          {"type", tensor.storageName},
+          {"shape", tensor.shape},
+          {"bytes", tensor.bytes.size()},
+          {"file", std::string(tensor.file->name())}};
+}
+
+static void printTensor(const CheckpointTensor &tensor, size_t width) {
+  std::string name = printable(tensor.name, 200);
+  print("  " + name +
+        std::string(width - std::min(width, name.size()) + 2, ' ') +
+        tensor.storageName + " " + tensor.shapeText() + "\n");
+}
+
+static Status inspectCheckpoint(const InspectOptions &options) {
+  Expected<Checkpoint> model = Checkpoint::open(options.model);
+  if (!model)
+    return model.takeStatus();
+  uint64_t values = 0, bytes = 0;
+  std::map<std::string, int64_t> types; // Tensors of each storage type.
+  size_t width = 0;
+  for (const CheckpointTensor &tensor : model->tensors()) {
+    values += static_cast<uint64_t>(tensor.numElements());
+    bytes += tensor.bytes.size();
+    ++types[tensor.storageName];
+    width = std::max(width, tensor.name.size());
+  }
+  Json summary = describeConfig(model->config());
+  summary["format"] =
+      model->kind() == CheckpointKind::GGUF ? "gguf" : "safetensors";
+  summary["parameters"] = values;
+  summary["weight_bytes"] = bytes;
+  summary["tensor_types"] = types;
+
+  if (options.json) {
+    Json list = Json::array();
+    for (const CheckpointTensor &tensor : model->tensors())
+      list.push_back(describeTensor(tensor));
+    Json object = {{"model", summary}, {"tensors", std::move(list)}};
+    print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return Status::ok();
+  }
+  printFields(summary);
+  if (!options.tensors) {
+    print("  " + std::to_string(model->tensors().size()) +
+          " tensors; --tensors lists them\n");
+    return Status::ok();
+  }
+  for (const CheckpointTensor &tensor : model->tensors())
+    printTensor(tensor, std::min<size_t>(width, 60));
+  return Status::ok();
+}
+
+static Status inspectArtifact(const InspectOptions &options) {
+  auto artifact = Artifact::open(options.model);
+  if (!artifact)
+    return artifact.takeStatus();
+  if (options.verify)
+    LLMIR_RETURN_IF_ERROR((*artifact)->verifyWeights());
+  Expected<Json> info =
+      parseJson(artifactInfoToJSON((*artifact)->info()), options.model);
+  if (!info)
+    return info.takeStatus();
+  Json sections = Json::object();
+  for (const ArtifactSectionEntry &entry : (*artifact)->sections())
+    sections[artifactSectionName(static_cast<ArtifactSection>(entry.id))] =
+        entry.size;
+  if (options.json) {
+    Json object = {{"artifact", *info}, {"section_bytes", sections}};
+    if (options.verify)
+      object["weights_intact"] = true;
+    print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return Status::ok();
+  }
+  printFields(*info);
+  for (auto it = sections.begin(); it != sections.end(); ++it)
+    print("  section " + it.key() + ": " + it->dump() + " bytes\n");
+  if (options.verify)
+    print("  the weights are as they were written\n");
+  return Status::ok();
+}
+
+static Outcome inspect(const InspectOptions &options) {
+  Expected<ModelKind> kind = modelKind(options.model);
+  if (!kind)
+    return kind.takeStatus();
+  if (*kind == ModelKind::Artifact)
+    return inspectArtifact(options);
+  if (options.verify)
+    return Outcome::usage("--verify is for artifacts", "leave it away");
+  if (*kind == ModelKind::Other)
+    return Status(StatusCode::InvalidFile,
+                  "'" + options.model +
+                      "' is neither a GGUF file nor an LLMIR artifact",
+                  "for a .safetensors file, name its folder");
+  return inspectCheckpoint(options);
+}
+
+void cli::addInspectCommand(CommandLine &line) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App &command =
+      line.add("inspect", "Show what a checkpoint or an artifact holds",
+               "llmir inspect models/demo --tensors");
+  command
+      .add_option("model", options->model,
+                  "Hugging Face folder, .gguf file or .llmir artifact")
+      ->required()
+      ->option_text("MODEL");
+  addFlag(command, "--tensors", options->tensors, "list every tensor");
+  addFlag(command, "--verify", options->verify,
+          "read an artifact's weights and compare their checksum");
+  addFlag(command, "--json", options->json, "print one JSON object instead");
+  line.onRun(command, [options] { return inspect(*options); });
+}

@@ -1,0 +1,283 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelResolver.h"
+#include "CompilerLibrary.h"
+#include "Console.h"
+#include "Hash.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Support/MappedFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <vector>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+static const char *const modelForms =
+    "MODEL is a Hugging Face folder, a .gguf file or a .llmir artifact";
+
+Expected<ModelKind> cli::modelKind(const std::string &path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    bool missing = errno == ENOENT || errno == ENOTDIR;
+    return Status(missing ? StatusCode::NotFound : StatusCode::IoError,
+                  "'" + path + "': " + std::strerror(errno), modelForms);
+  }
+  if (S_ISDIR(info.st_mode))
+    return ModelKind::HuggingFaceFolder;
+  if (Artifact::looksLikeArtifact(path))
+    return ModelKind::Artifact;
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return file.takeStatus();
+  if (file->text().substr(0, 4) == "GGUF")
+    return ModelKind::GGUF;
+  // A damaged file is best judged by the reader of what its name promises.
+  std::string_view name = file->name();
+  auto named = [&](std::string_view end) {
+    return name.size() >= end.size() &&
+           name.substr(name.size() - end.size()) == end;
+  };
+  if (named(".gguf"))
+    return ModelKind::GGUF;
+  if (named(".llmir"))
+    return ModelKind::Artifact;
+  return ModelKind::Other;
+}
+
+void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
+  addOption(command, "--cache-dir", options.folder,
+            "folder of compiled artifacts (default: $XDG_CACHE_HOME/llmir, "
+            "else ~/.cache/llmir)");
+  addOption(command, "--cache-limit", options.limitGB,
+            "GB after which the least recently used artifacts are removed")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
+void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
+  command
+      .add_option("model", request.model,
+                  "Hugging Face folder, .gguf file or .llmir artifact")
+      ->required()
+      ->option_text("MODEL");
+  addOption(command, "--quantize", request.quantize,
+            "quantize the weights while compiling: none")
+      ->capture_default_str();
+  addOption(command, "--kv", request.kv, "element type of the KV cache")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+  addCacheOptions(command, request.cache);
+}
+
+//===----------------------------------------------------------------------===//
+// What an entry of the cache was made from
+//===----------------------------------------------------------------------===//
+
+/// Name, size, time and a hash of the first 64 KiB (the header, or enough of it
+/// to tell two files of one size apart) of a file.
+static Status describeFile(const std::string &path, std::string &key,
+                           int64_t &bytes) {
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return file.takeStatus();
+  key += std::string(file->name()) + " " +
+         std::to_string(file->bytes().size()) + " " +
+         std::to_string(file->modifiedNs()) + " " +
+         hashText(file->text().substr(0, size_t(64) << 10)) + "\n";
+  bytes += static_cast<int64_t>(file->bytes().size());
+  return Status::ok();
+}
+
+/// The files of a checkpoint: of a folder those that the readers may open, of a
+/// split GGUF all of its parts.
+static Expected<std::vector<std::string>>
+checkpointFiles(const std::string &path, ModelKind kind) {
+  std::string folder = path, prefix;
+  if (kind == ModelKind::GGUF) {
+    size_t slash = path.rfind('/');
+    std::string name = path.substr(slash + 1);
+    size_t part = name.find("-00001-of-");
+    if (part == std::string::npos)
+      return std::vector<std::string>{path};
+    folder = path.substr(0, slash);
+    prefix = name.substr(0, part + 1);
+  }
+  DIR *handle = opendir(folder.empty() ? "/" : folder.c_str());
+  if (!handle)
+    return Status(StatusCode::IoError,
+                  "'" + folder + "': " + std::strerror(errno),
+                  "check the folder's permissions");
+  std::vector<std::string> files;
+  while (const dirent *entry = readdir(handle)) {
+    std::string name = entry->d_name;
+    auto ends = [&](std::string_view end) {
+      return name.size() > end.size() &&
+             std::string_view(name).substr(name.size() - end.size()) == end;
+    };
+    bool wanted =
+        kind == ModelKind::GGUF
+            ? name.compare(0, prefix.size(), prefix) == 0 && ends(".gguf")
+            : ends(".json") || ends(".safetensors") || ends(".model");
+    struct stat info;
+    if (wanted && stat((folder + "/" + name).c_str(), &info) == 0 &&
+        S_ISREG(info.st_mode))
+      files.push_back(folder + "/" + name);
+  }
+  closedir(handle);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+static Expected<std::string> canonicalPath(const std::string &path) {
+  char *real = realpath(path.c_str(), nullptr);
+  if (!real)
+    return Status(StatusCode::IoError,
+                  "'" + path + "': " + std::strerror(errno), modelForms);
+  std::string text = real;
+  std::free(real);
+  return text;
+}
+
+/// Everything that decides what the compiler makes. `bytes` receives the size
+/// of the checkpoint.
+static Expected<std::string> cacheKey(const ModelRequest &request,
+                                      const std::string &model, ModelKind kind,
+                                      int64_t &bytes) {
+  Expected<std::string> compiler = compilerIdentity();
+  if (!compiler)
+    return compiler.takeStatus();
+  std::string key = "compiler " + *compiler + "\ntarget";
+  const CpuFeatures &cpu = CpuFeatures::host();
+  key += " " + cpu.architecture() + " " + cpu.level();
+  for (const std::string &feature : cpu.features())
+    key += " " + feature;
+  key += "\nquantize " + request.quantize + "\nkv " + request.kv + "\n";
+  Expected<std::vector<std::string>> files = checkpointFiles(model, kind);
+  if (!files)
+    return files.takeStatus();
+  for (const std::string &file : *files)
+    LLMIR_RETURN_IF_ERROR(describeFile(file, key, bytes));
+  return key;
+}
+
+//===----------------------------------------------------------------------===//
+// Resolution
+//===----------------------------------------------------------------------===//
+
+static Expected<ResolvedModel> openArtifact(const ModelRequest &request) {
+  auto artifact = Artifact::open(request.model);
+  if (!artifact)
+    return artifact.takeStatus();
+  const char *compiled = "leave the flag away, or compile the checkpoint anew";
+  if (request.quantize != "none")
+    return Status(StatusCode::InvalidArgument,
+                  "'" + request.model + "' is compiled already: --quantize " +
+                      request.quantize + " comes too late",
+                  compiled);
+  std::string kv(tensorFormatInfo((*artifact)->info().kvFormat).name);
+  if (request.kv != "auto" && request.kv != kv)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + request.model + "' is compiled for a KV cache of " +
+                      kv + ", --kv asks for " + request.kv,
+                  compiled);
+  ResolvedModel resolved;
+  resolved.artifact = std::move(*artifact);
+  return resolved;
+}
+
+static Status compileInto(const ModelRequest &request, const std::string &model,
+                          const std::string &path) {
+  LLMIRCompileOptions options = {};
+  options.model = model.c_str();
+  options.output = path.c_str();
+  options.target = "native";
+  options.quantize = request.quantize.c_str();
+  options.kv = request.kv.c_str();
+  return compileModel(options).takeStatus();
+}
+
+static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
+                                                ModelKind kind) {
+  Expected<std::string> model = canonicalPath(request.model);
+  if (!model)
+    return model.takeStatus();
+  int64_t bytes = 0;
+  Expected<std::string> key = cacheKey(request, *model, kind, bytes);
+  if (!key)
+    return key.takeStatus();
+  Expected<ArtifactCache> cache = ArtifactCache::open(request.cache);
+  if (!cache)
+    return cache.takeStatus();
+
+  auto findOrCompile = [&](std::string &path) -> Expected<ResolvedModel> {
+    ResolvedModel resolved;
+    Expected<std::string> found =
+        cache->findOrMake(*model, *key, bytes + bytes / 32 + (16 << 20),
+                          [&](const std::string &target) {
+                            Stopwatch watch;
+                            // The user's spelling, so that errors name what he
+                            // typed.
+                            Status made =
+                                compileInto(request, request.model, target);
+                            resolved.compileMs = watch.milliseconds();
+                            resolved.compiled = true;
+                            return made;
+                          });
+    if (!found)
+      return found.takeStatus();
+    path = *found;
+    auto artifact = Artifact::open(path);
+    if (!artifact)
+      return artifact.takeStatus();
+    resolved.artifact = std::move(*artifact);
+    return resolved;
+  };
+
+  std::string path;
+  Expected<ResolvedModel> resolved = findOrCompile(path);
+  if (resolved || path.empty())
+    return resolved;
+  // A file that was damaged in the cache is made once more.
+  note("made again, because the cache's entry is unusable: " +
+       resolved.status().cause());
+  cache->remove(path);
+  return findOrCompile(path);
+}
+
+Expected<ResolvedModel> cli::resolveModel(const ModelRequest &request) {
+  Expected<ModelKind> kind = modelKind(request.model);
+  if (!kind)
+    return kind.takeStatus();
+  if (*kind == ModelKind::Artifact)
+    return openArtifact(request);
+  if (*kind == ModelKind::Other)
+    return Status(
+        StatusCode::InvalidFile,
+        "'" + request.model + "' is neither a GGUF file nor an LLMIR artifact",
+        std::string(modelForms) + "; for a .safetensors file, name its folder");
+  return compileIntoCache(request, *kind);
+}
+
+Expected<std::optional<Tokenizer>>
+cli::artifactTokenizer(const Artifact &artifact) {
+  if (artifact.tokenizer().empty())
+    return std::optional<Tokenizer>();
+  Expected<Tokenizer> tokenizer = Tokenizer::load(artifact.tokenizer());
+  if (!tokenizer)
+    return tokenizer.takeStatus().withContext("'" + artifact.path() + "'");
+  return std::optional<Tokenizer>(std::move(*tokenizer));
+}

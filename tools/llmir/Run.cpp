@@ -1,0 +1,274 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir run: continues a prompt.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "Console.h"
+#include "Ids.h"
+#include "ModelResolver.h"
+#include "Profile.h"
+
+#include "llmir/Runtime/Executor.h"
+#include "llmir/Serving/Generator.h"
+#include "llmir/Support/Json.h"
+#include "llmir/Tokenizer/StreamDecoder.h"
+
+#include <memory>
+#include <random>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct RunOptions {
+  ModelRequest model;
+  std::optional<std::string> prompt;
+  std::string promptIds;
+  std::optional<int64_t> maxTokens;
+  std::optional<double> temperature, topP, minP;
+  std::optional<int64_t> topK;
+  std::optional<uint64_t> seed;
+  int64_t threads = 0;
+  int64_t context = 0;
+  bool pin = false;
+  bool json = false;
+  std::string profile;
+};
+
+/// One call of `llmir run`, step by step; each step leaves its result here.
+class Run {
+public:
+  explicit Run(const RunOptions &options) : options(options) {}
+  Outcome operator()();
+
+private:
+  Status load();
+  Status encodePrompt();
+  Expected<SamplingParams> sampling();
+  Expected<GenerateResult> generateText(const SamplingParams &params);
+  void report(const GenerateResult &result);
+
+  const RunOptions &options;
+  ResolvedModel model;
+  std::optional<Tokenizer> tokenizer;
+  std::unique_ptr<Executor> executor;
+  std::vector<int32_t> prompt;
+  std::string text; ///< What was generated.
+  double loadMs = 0;
+  Profile profile;
+};
+
+} // namespace
+
+Status Run::load() {
+  Profile::Phase resolving = profile.begin("compile");
+  Expected<ResolvedModel> resolved = resolveModel(options.model);
+  if (!resolved)
+    return resolved.takeStatus();
+  if (resolved->compiled)
+    profile.end(resolving);
+  model = std::move(*resolved);
+
+  Stopwatch watch;
+  Profile::Phase loading = profile.begin("load");
+  Expected<std::optional<Tokenizer>> carried =
+      artifactTokenizer(*model.artifact);
+  if (!carried)
+    return carried.takeStatus();
+  tokenizer = std::move(*carried);
+
+  ExecutorOptions settings;
+  settings.threads = options.threads;
+  settings.pin = options.pin;
+  settings.contextLength = options.context;
+  auto created = Executor::create(model.artifact, settings);
+  if (!created)
+    return created.takeStatus();
+  executor = std::move(*created);
+  loadMs = watch.milliseconds();
+  profile.end(loading);
+  return Status::ok();
+}
+
+/// The ids given, or those of the text; without either, what begins a text.
+Status Run::encodePrompt() {
+  if (!options.promptIds.empty()) {
+    Expected<std::vector<int32_t>> ids =
+        parseIds(options.promptIds, "--prompt-ids");
+    if (!ids)
+      return ids.takeStatus();
+    prompt = std::move(*ids);
+    return Status::ok();
+  }
+  if (tokenizer) {
+    Expected<std::vector<int32_t>> ids =
+        tokenizer->encode(options.prompt.value_or(""));
+    if (!ids)
+      return ids.takeStatus().withContext("the prompt");
+    prompt = std::move(*ids);
+  } else if (options.prompt && !options.prompt->empty()) {
+    return Status(StatusCode::NotFound,
+                  "'" + options.model.model + "' has no tokenizer",
+                  "give the prompt as ids: --prompt-ids 1,2,3");
+  }
+  int64_t bos = executor->info().bosToken;
+  if (prompt.empty() && bos >= 0)
+    prompt.push_back(static_cast<int32_t>(bos));
+  if (prompt.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "the prompt is empty, and the model names no token that "
+                  "begins a text",
+                  "give a PROMPT or --prompt-ids");
+  return Status::ok();
+}
+
+Expected<SamplingParams> Run::sampling() {
+  SamplingParams params =
+      SamplingParams::fromDefaults(executor->info().generation);
+  params.temperature = options.temperature.value_or(params.temperature);
+  params.topK = options.topK.value_or(params.topK);
+  params.topP = options.topP.value_or(params.topP);
+  params.minP = options.minP.value_or(params.minP);
+  params.seed = options.seed ? *options.seed : std::random_device()();
+  LLMIR_RETURN_IF_ERROR(validateSamplingParams(params));
+  return params;
+}
+
+Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
+  std::optional<StreamDecoder> decoder;
+  if (tokenizer) {
+    StreamDecoderOptions style;
+    for (int32_t id : prompt)
+      style.continuesText |= !tokenizer->isSpecial(id);
+    decoder.emplace(*tokenizer, style);
+  }
+  auto show = [&](std::string piece) {
+    if (!options.json && !piece.empty())
+      printNow(piece);
+    text += piece;
+  };
+
+  GenerateOptions settings;
+  settings.sampling = params;
+  settings.maxTokens = options.maxTokens.value_or(-1);
+  bool idsFollow = false;
+  Profile::Phase step = profile.begin("prefill");
+  settings.onToken = [&](int32_t id) {
+    profile.end(step);
+    step = profile.begin("decode");
+    if (decoder) {
+      show(decoder->feed(id));
+    } else if (!options.json) { // Without a tokenizer the ids are the text.
+      printNow((idsFollow ? "," : "") + std::to_string(id));
+      idsFollow = true;
+    }
+    return true;
+  };
+  Expected<GenerateResult> result = generate(*executor, prompt, settings);
+  if (decoder && result)
+    show(decoder->flush());
+  return result;
+}
+
+void Run::report(const GenerateResult &result) {
+  auto generated = static_cast<int64_t>(result.ids.size());
+  if (options.json) {
+    Json object = {{"prompt_ids", prompt},
+                   {"ids", result.ids},
+                   {"text", tokenizer ? Json(text) : Json(nullptr)},
+                   {"finish_reason", finishReasonName(result.finishReason)},
+                   {"timings",
+                    {{"compile_ms", model.compileMs},
+                     {"load_ms", loadMs},
+                     {"prefill_ms", result.prefillMilliseconds},
+                     {"decode_ms", result.decodeMilliseconds},
+                     {"prompt_tokens", result.promptTokens},
+                     {"generated_tokens", generated}}}};
+    print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return;
+  }
+  if (text.empty() || text.back() != '\n')
+    print("\n");
+  flushOutput().isOk(); // Reported at the end of the command.
+  auto rate = [](double tokens, double ms) {
+    return ms > 0 ? formatNumber(tokens * 1000 / ms, 1) + " tokens/s" : "-";
+  };
+  std::string line;
+  if (model.compiled)
+    line = "compiled in " + formatNumber(model.compileMs / 1000, 2) + " s, ";
+  line += "loaded in " + formatNumber(loadMs, 0) + " ms; prompt " +
+          std::to_string(result.promptTokens) + " tokens, " +
+          rate(static_cast<double>(result.promptTokens),
+               result.prefillMilliseconds) +
+          "; generated " + std::to_string(generated) + " tokens, " +
+          rate(static_cast<double>(generated - 1), result.decodeMilliseconds);
+  note(line);
+}
+
+Outcome Run::operator()() {
+  if (options.prompt && !options.promptIds.empty())
+    return Outcome::usage("PROMPT and --prompt-ids were both given",
+                          "give one of them");
+  LLMIR_RETURN_IF_ERROR(load());
+  LLMIR_RETURN_IF_ERROR(encodePrompt());
+  Expected<SamplingParams> params = sampling();
+  if (!params)
+    return Outcome::usage(params.status().cause(), params.status().advice());
+  Expected<GenerateResult> result = generateText(*params);
+  if (!result)
+    return result.takeStatus();
+  report(*result);
+  if (!options.profile.empty())
+    return profile.write(options.profile);
+  return Status::ok();
+}
+
+void cli::addRunCommand(CommandLine &line) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App &command =
+      line.add("run", "Continue a prompt",
+               "llmir run models/demo \"In the beginning\" -n 100 --temp 0");
+  addModelOptions(command, options->model);
+  command.add_option("prompt", options->prompt, "the text to continue")
+      ->option_text("PROMPT");
+  addOption(command, "--prompt-ids", options->promptIds,
+            "the prompt as token ids: 1,2,3");
+  addOption(command, "-n,--max-tokens", options->maxTokens,
+            "most tokens to generate (default: until the end token or the "
+            "context's end)")
+      ->check(CLI::NonNegativeNumber);
+  addOption(command, "--temp", options->temperature,
+            "temperature; 0 is greedy (default: as generation_config.json "
+            "says, else greedy)")
+      ->check(CLI::NonNegativeNumber);
+  addOption(command, "--top-k", options->topK,
+            "sample among the best K tokens; 0: all")
+      ->check(CLI::NonNegativeNumber);
+  addOption(command, "--top-p", options->topP,
+            "sample among the fewest tokens that reach this probability");
+  addOption(command, "--min-p", options->minP,
+            "drop tokens below this share of the best one's probability");
+  addOption(command, "--seed", options->seed,
+            "of the random numbers (default: another one each time)");
+  addOption(command, "-t,--threads", options->threads,
+            "worker threads (default: one per processor)")
+      ->check(CLI::PositiveNumber);
+  addOption(command, "--ctx", options->context,
+            "longest sequence in tokens (default: the model's own)")
+      ->check(CLI::PositiveNumber);
+  addFlag(command, "--pin", options->pin, "bind each thread to a processor");
+  addFlag(command, "--json", options->json, "print one JSON object instead");
+  addOption(command, "--profile", options->profile,
+            "write what took how long to FILE, in Chrome's trace format")
+      ->option_text("FILE");
+  line.onRun(command, [options] { return Run(*options)(); });
+}

@@ -1,0 +1,182 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir tokenize: text to ids and back, once or line by line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "Console.h"
+#include "Ids.h"
+#include "ModelTokenizer.h"
+
+#include "llmir/Support/Json.h"
+
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <optional>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+struct TokenizeOptions {
+  std::string model;
+  std::optional<std::string> text, decode;
+  bool jsonLines = false;
+  bool noSpecialTokens = false;
+  bool skipSpecialTokens = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// One JSON object a line
+//===----------------------------------------------------------------------===//
+
+static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
+                                    const JsonReader &request) {
+  Expected<std::string> text = request.string("text");
+  if (!text)
+    return text.takeStatus();
+  Expected<bool> addSpecial = request.booleanOr("add_special_tokens", true);
+  if (!addSpecial)
+    return addSpecial.takeStatus();
+  // What the text itself says, without the ids that encoding adds around it.
+  EncodeOptions bare;
+  bare.addSpecialTokens = false;
+  Expected<std::vector<int32_t>> own = tokenizer.encode(*text, bare);
+  if (!own)
+    return own.takeStatus();
+  std::string decoded = tokenizer.decode(*own);
+  if (!*addSpecial)
+    return Json{{"ids", *own}, {"decoded", decoded}};
+  Expected<std::vector<int32_t>> ids = tokenizer.encode(*text);
+  if (!ids)
+    return ids.takeStatus();
+  return Json{{"ids", *ids}, {"decoded", decoded}};
+}
+
+static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
+                                    const JsonReader &request) {
+  Expected<const Json *> array = request.array("ids");
+  if (!array)
+    return array.takeStatus();
+  std::vector<int32_t> ids;
+  for (const Json &element : **array) {
+    if (!element.is_number_integer() || element < 0 ||
+        element > std::numeric_limits<int32_t>::max())
+      return request.unexpected("ids", "an array of token ids");
+    ids.push_back(element.get<int32_t>());
+  }
+  Expected<bool> skip = request.booleanOr("skip_special_tokens", false);
+  if (!skip)
+    return skip.takeStatus();
+  return Json{{"decoded", tokenizer.decode(ids, *skip)}};
+}
+
+static Expected<Json> answerLine(const Tokenizer &tokenizer,
+                                 const std::string &line,
+                                 const std::string &where) {
+  Expected<Json> json = parseJson(line, where);
+  if (!json)
+    return json.takeStatus();
+  Expected<JsonReader> request = JsonReader::of(*json, where);
+  if (!request)
+    return request.takeStatus();
+  if (request->has("text"))
+    return encodeRequest(tokenizer, *request);
+  if (request->has("ids"))
+    return decodeRequest(tokenizer, *request);
+  if (request->has("messages"))
+    return Status(StatusCode::Unsupported,
+                  where + ": chat templates are not part of this version",
+                  "render the messages and give them as 'text'");
+  return Status(StatusCode::InvalidArgument,
+                where + ": the object has neither 'text' nor 'ids'",
+                "give one of them");
+}
+
+/// Answers every line; one that fails does not end it.
+static Status answerLines(const Tokenizer &tokenizer) {
+  std::string line;
+  for (int64_t number = 1; std::getline(std::cin, line); ++number) {
+    Expected<Json> answer =
+        answerLine(tokenizer, line, "line " + std::to_string(number));
+    if (!answer)
+      answer = Json{{"error",
+                     {{"code", statusCodeName(answer.status().code())},
+                      {"message", answer.status().message()}}}};
+    print(answer->dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    // Whoever writes line by line wants to read line by line.
+    if (std::cin.rdbuf()->in_avail() == 0)
+      printNow({});
+  }
+  return Status::ok();
+}
+
+static Outcome tokenize(const TokenizeOptions &options) {
+  int modes =
+      options.text.has_value() + options.decode.has_value() + options.jsonLines;
+  if (modes != 1)
+    return Outcome::usage(modes == 0
+                              ? "neither TEXT, --decode nor --jsonl was given"
+                              : "only one of TEXT, --decode and --jsonl can be "
+                                "given",
+                          "see `llmir tokenize --help`");
+  Expected<Tokenizer> tokenizer = openTokenizer(options.model);
+  if (!tokenizer)
+    return tokenizer.takeStatus();
+  if (options.jsonLines) {
+    std::ios::sync_with_stdio(false);
+    return answerLines(*tokenizer);
+  }
+  if (options.decode) {
+    Expected<std::vector<int32_t>> ids = parseIds(*options.decode, "--decode");
+    if (!ids)
+      return Outcome::usage(ids.status().cause(), ids.status().advice());
+    print(tokenizer->decode(*ids, options.skipSpecialTokens) + "\n");
+    return Status::ok();
+  }
+  EncodeOptions settings;
+  settings.addSpecialTokens = !options.noSpecialTokens;
+  Expected<std::vector<int32_t>> ids =
+      tokenizer->encode(*options.text, settings);
+  if (!ids)
+    return ids.takeStatus();
+  print(formatIds(*ids) + "\n");
+  return Status::ok();
+}
+
+void cli::addTokenizeCommand(CommandLine &line) {
+  auto options = std::make_shared<TokenizeOptions>();
+  CLI::App &command = line.add(
+      "tokenize", "Turn text into token ids, and back",
+      "llmir tokenize models/demo \"In the beginning\"\n"
+      "  llmir tokenize models/demo --decode 1,2,3\n"
+      "  echo '{\"text\": \"Hello\"}' | llmir tokenize models/demo --jsonl");
+  command
+      .add_option("model", options->model,
+                  "a model, or a folder or file with a tokenizer only")
+      ->required()
+      ->option_text("MODEL");
+  command.add_option("text", options->text, "the text to encode")
+      ->option_text("TEXT");
+  addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3")
+      ->option_text("IDS");
+  addFlag(command, "--jsonl", options->jsonLines,
+          "read one JSON object a line, {\"text\": …} or {\"ids\": …}, and "
+          "write one a line");
+  addFlag(command, "--no-special-tokens", options->noSpecialTokens,
+          "do not add what the model expects around a text");
+  addFlag(command, "--skip-special-tokens", options->skipSpecialTokens,
+          "leave special tokens out when decoding");
+  line.onRun(command, [options] { return tokenize(*options); });
+}

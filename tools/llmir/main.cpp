@@ -1,0 +1,37 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The user's command. It links the small libraries only; the compiler is opened
+// when a MODEL is not an artifact yet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "Console.h"
+
+#include <exception>
+
+int main(int argc, char **argv) {
+  using namespace llmir;
+  try {
+    cli::CommandLine line;
+    cli::addRunCommand(line);
+    cli::addCompileCommand(line);
+    cli::addTokenizeCommand(line);
+    cli::addInspectCommand(line);
+    cli::addDoctorCommand(line);
+    cli::addPerplexityCommand(line);
+    cli::addBenchCommand(line);
+    cli::addCacheCommand(line);
+    return line.run(argc, argv);
+  } catch (const std::exception &error) { // Memory that is not there, mostly.
+    cli::printFailure(Status(StatusCode::ResourceExhausted, error.what(),
+                             "close other programs or use a smaller model"));
+    return 1;
+  }
+}
