@@ -46,7 +46,8 @@ static Value halfToF32(KernelBuilder &kb, Value words, int64_t shift) {
   Type f16 = withElement(words.getType(), kb.getF16Type());
   Type f32 = withElement(words.getType(), kb.getF32Type());
   Value half = arith::TruncIOp::create(kb, i16, shiftRight(kb, words, shift));
-  return arith::ExtFOp::create(kb, f32, arith::BitcastOp::create(kb, f16, half));
+  Value bits = arith::BitcastOp::create(kb, f16, half);
+  return arith::ExtFOp::create(kb, f32, bits);
 }
 
 /// Byte i of each word, sign-extended.

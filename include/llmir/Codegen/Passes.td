@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_CODEGEN_PASSES
+#define LLMIR_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlanProgramMemory : Pass<"plan-program-memory", "::mlir::ModuleOp"> {
+  let summary = "Give each buffer of a program its place in the arena";
+  let description = [{
+    A buffer lives from the phase (the instructions between two barriers) that
+    first touches it to the phase that last does; buffers touched in a loop live
+    for the whole loop when they carry a value around it. Buffers whose lives
+    do not meet share memory: the largest is placed first, at the lowest offset
+    that is free for its whole life, on a 64-byte line.
+
+    ```mlir
+    %a = mllm.program.buffer : memref<512x64xf32>
+    // becomes
+    %a = mllm.program.buffer offset 131072 : memref<512x64xf32>
+    ```
+    The fragment receives `arena_bytes`. Does nothing to a fragment without
+    buffers.
+  }];
+  let statistics = [
+    Statistic<"numBuffers", "buffers", "Buffers placed">,
+    Statistic<"arenaBytes", "arena-bytes", "Bytes of the arena">,
+    Statistic<"unsharedBytes", "unshared-bytes", "Bytes if no memory were shared">];
+}
+
+def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "Emit a function for each kernel of the program";
+  let description = [{
+    Each `mllm.program.kernel` becomes a private function of the same name: a
+    matmul or attention through the micro-kernel emitter, a norm or an
+    element-wise chain as linalg on row tiles.
+
+    ```mlir
+    mllm.program.kernel @add_64 elementwise {columns = 64 : i64, …} […] { … }
+    // becomes
+    func.func private @add_64(%ctx: !llvm.ptr, %worker: index, …) { scf.for … }
+    ```
+    Fails on a kernel of unknown kind, on missing parameters, and on operand
+    types that do not fit the kind. The text fragment is erased.
+  }];
+  let options = [
+    Option<"level", "level", "std::string", /*default=*/"\"x86-64-v4\"",
+           "CPU level whose row of the table decides tiles (x86-64-v3, x86-64-v4)">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "Kernels emitted">];
+}
+
+def VectorizeRowTiles : Pass<"vectorize-row-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Turn the linalg ops of row kernels into vector code";
+  let description = [{
+    Vectorizes each linalg op on a rank-1 row tile, lowers the transfers to
+    plain vector loads and stores, and expands `math.exp` to a polynomial, so
+    that no call of the math library remains.
+
+    Fails on a linalg op that upstream's vectorizer refuses.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numVectorized", "vectorized", "Linalg ops vectorized">];
+}
+
+#endif // LLMIR_CODEGEN_PASSES

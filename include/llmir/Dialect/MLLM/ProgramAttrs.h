@@ -1,0 +1,27 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Names of the attributes with which passes annotate a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_PROGRAMATTRS_H
+#define LLMIR_DIALECT_MLLM_PROGRAMATTRS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace llmir::mllm::program {
+
+/// On a code fragment: bytes of the arena that its buffers need (i64).
+constexpr llvm::StringLiteral kArenaBytesAttr = "arena_bytes";
+/// On a data fragment: bytes of the weight section (i64).
+constexpr llvm::StringLiteral kWeightBytesAttr = "weight_bytes";
+
+} // namespace llmir::mllm::program
+
+#endif // LLMIR_DIALECT_MLLM_PROGRAMATTRS_H
