@@ -31,9 +31,14 @@ def LLM_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Registers the types, whose storage one source file alone knows.
     void registerTypes();
+
+    /// Unit attribute of a function: it is one layer of the model, which
+    /// `-llm-inline-modules` keeps as a function.
+    static ::llvm::StringRef getLayerAttrName() { return "llm.layer"; }
   }];
 }
 

@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes from one dialect to another.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_CONVERSION_PASSES_TD
+#define LLMIR_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
+  let summary = "Say how inference runs a traced model: ragged batch and paged cache";
+  let description = [{
+    Replaces the subgraphs of a traced model by functions on the `llm` dialect.
+    Parameters (`mllm.tensor.register`) stay.
+
+    The subgraph marked `entry` becomes the public function `@step`, whose
+    operands describe one step of a ragged batch (T tokens of S sequences, R
+    rows whose logits are wanted):
+    ```mlir
+    func.func @step(%token_ids: tensor<?xi32>, %positions: tensor<?xi32>,
+        %query_offsets: tensor<?xi32>, %seq_lens: tensor<?xi32>,
+        %slot_mapping: tensor<?xi32>, %block_tables: tensor<?x?xi32>,
+        %logit_rows: tensor<?xi32>, %cache: !llm.paged_kv_cache<…>)
+        -> (tensor<?xVxf32>, !llm.paged_kv_cache<…>)
+    ```
+    Every other subgraph becomes a private function of its own name. It takes
+    its data inputs; those of `%positions, %query_offsets, %seq_lens,
+    %slot_mapping, %block_tables` that it or a callee needs; the cache, where it
+    touches it; its layer number (`index`), where it touches exactly one layer;
+    and its weights, in the order of first use. It gives its results and the
+    cache. `llm.weight` stands in `@step` only, so that equal layers have equal
+    functions. The outermost functions with one layer are marked `llm.layer`.
+
+    ```mlir
+    %K, %V = mllm.linalg.kv_cache %k, %v {layer = 3}
+    %o = mllm.linalg.flash_attention2 %q, %K, %V {scale = 0.25, causal = true}
+    ```
+    ⇒
+    ```mlir
+    %c1 = llm.append_kv %c0, %k, %v slots(%slot_mapping) layer(%layer)
+    %o = llm.paged_attention %q, %c1, %block_tables, %seq_lens
+           offsets(%query_offsets) layer(%layer) {scale = 0.25, causal = true}
+    ```
+    Logits are made for `%logit_rows` only: `llm.select_rows` stands before the
+    ops that treat each row alone and end in the logits.
+
+    Does nothing to a module without a subgraph. Fails when there is no `entry`;
+    when the entry is not (token ids) -> (logits); when layers of the cache
+    differ in heads or head size; and when keys or values from the cache go
+    anywhere but into an attention op.
+  }];
+  let options = [
+    Option<"kvElementType", "kv-element-type", "std::string", "\"f32\"",
+           "Element type of the cache: f32, f16 or bf16">,
+    Option<"blockSize", "block-size", "int64_t", "16",
+           "Tokens in a block of the cache, a power of two">,
+    Option<"contextLength", "context-length", "int64_t", "0",
+           "Most tokens of a sequence; 0 means what the model was trained for">
+  ];
+  let statistics = [
+    Statistic<"subgraphsConverted", "subgraphs-converted", "Subgraphs that became functions">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::llm::LLMDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+#endif // LLMIR_CONVERSION_PASSES_TD

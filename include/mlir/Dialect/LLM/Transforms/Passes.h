@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes on the `llm` dialect; Passes.td says what each does.
+//
+//   PassManager pm(module->getName());
+//   pm.addPass(llm::createDeduplicateFunctions());
+//   pm.addPass(llm::createInlineModules());
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLIR_DIALECT_LLM_TRANSFORMS_PASSES_H
+#define MLIR_DIALECT_LLM_TRANSFORMS_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::llm {
+
+#define GEN_PASS_DECL
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+
+/// Registers all passes of this folder by their flags (registerLLMPasses).
+#define GEN_PASS_REGISTRATION
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+
+} // namespace mlir::llm
+
+#endif // MLIR_DIALECT_LLM_TRANSFORMS_PASSES_H

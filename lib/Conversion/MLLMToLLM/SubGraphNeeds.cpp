@@ -1,0 +1,158 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a subgraph's function needs beyond the subgraph's own arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SubGraphNeeds.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::mllm;
+
+KVCacheOp llmir::getCacheOp(FlashAttention2Op attention) {
+  auto cache = attention.getK().getDefiningOp<KVCacheOp>();
+  if (!cache || cache.getKeys() != attention.getK() ||
+      cache.getValues() != attention.getV())
+    return {};
+  return cache;
+}
+
+namespace {
+
+class NeedsCollector {
+public:
+  NeedsCollector(const ModelFacts &facts, SymbolTable &symbols)
+      : facts(facts), symbols(symbols) {}
+
+  LogicalResult visit(SubGraphOp subgraph);
+  NeedsMap takeNeeds() { return std::move(done); }
+
+private:
+  LogicalResult visitOp(Operation *op, SubGraphNeeds &needs);
+  LogicalResult visitCache(KVCacheOp op, SubGraphNeeds &needs);
+  LogicalResult visitAttention(FlashAttention2Op op, SubGraphNeeds &needs);
+  LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
+
+  const ModelFacts &facts;
+  SymbolTable &symbols;
+  NeedsMap done;
+};
+
+LogicalResult NeedsCollector::visit(SubGraphOp subgraph) {
+  if (done.contains(subgraph))
+    return success();
+  SubGraphNeeds needs;
+  for (Operation &op : subgraph.getBody().front())
+    if (failed(visitOp(&op, needs)))
+      return failure();
+  done.insert({subgraph, std::move(needs)});
+  return success();
+}
+
+LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](EmbeddingOp embedding) {
+        needs.embeds = true;
+        needs.weights.insert(embedding.getWeightAttr().getAttr());
+        return success();
+      })
+      .Case([&](LinearOp linear) {
+        needs.weights.insert(linear.getWeightAttr().getAttr());
+        if (FlatSymbolRefAttr bias = linear.getBiasAttr())
+          needs.weights.insert(bias.getAttr());
+        return success();
+      })
+      .Case([&](RMSNormOp norm) {
+        needs.weights.insert(norm.getWeightAttr().getAttr());
+        return success();
+      })
+      .Case([&](RoPEOp) {
+        needs.batch[unsigned(BatchPiece::Positions)] = true;
+        return success();
+      })
+      .Case([&](KVCacheOp cache) { return visitCache(cache, needs); })
+      .Case([&](FlashAttention2Op attention) {
+        return visitAttention(attention, needs);
+      })
+      .Case([&](CallGraphOp call) { return visitCall(call, needs); })
+      .Case<SiLUOp, AddOp, MulOp, ViewOp, ReturnOp>(
+          [](auto) { return success(); })
+      .Default([](Operation *other) {
+        return other->emitOpError("has no counterpart in the llm dialect");
+      });
+}
+
+LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
+  int64_t layer = op.getLayer();
+  if (layer >= facts.numLayers)
+    return op.emitOpError()
+           << "is of layer " << layer << ", but " << ModelFacts::attrName()
+           << " says that there are " << facts.numLayers << " layers";
+  for (Value value : {op.getK(), op.getV()}) {
+    auto shape = cast<RankedTensorType>(value.getType()).getShape();
+    if (shape[1] != facts.numKVHeads || shape[2] != facts.headDim)
+      return op.emitOpError()
+             << "stores " << shape[1] << " heads of " << shape[2]
+             << " numbers, but " << ModelFacts::attrName() << " says "
+             << facts.numKVHeads << " heads of " << facts.headDim;
+  }
+  for (Operation *user : op->getUsers()) {
+    auto attention = dyn_cast<FlashAttention2Op>(user);
+    if (attention && getCacheOp(attention) == op &&
+        attention.getQ().getDefiningOp() != op)
+      continue;
+    InFlightDiagnostic diag = op.emitOpError(
+        "gives keys and values that only an attention op may read, as its k "
+        "and v");
+    diag.attachNote(user->getLoc()) << "also used here";
+    return diag;
+  }
+  needs.layers.insert(layer);
+  needs.batch[unsigned(BatchPiece::SlotMapping)] = true;
+  return success();
+}
+
+LogicalResult NeedsCollector::visitAttention(FlashAttention2Op op,
+                                             SubGraphNeeds &needs) {
+  if (!getCacheOp(op))
+    return op.emitOpError(
+        "needs keys and values from one kv_cache op: inference keeps all of "
+        "them in the paged cache");
+  for (BatchPiece piece :
+       {BatchPiece::QueryOffsets, BatchPiece::SeqLens, BatchPiece::BlockTables})
+    needs.batch[unsigned(piece)] = true;
+  return success();
+}
+
+LogicalResult NeedsCollector::visitCall(CallGraphOp op, SubGraphNeeds &needs) {
+  auto callee = symbols.lookup<SubGraphOp>(op.getCallee());
+  if (failed(visit(callee)))
+    return failure();
+  const SubGraphNeeds &inner = done.find(callee)->second;
+  for (unsigned i = 0; i < numBatchPieces; ++i)
+    needs.batch[i] |= inner.batch[i];
+  needs.embeds |= inner.embeds;
+  needs.layers.insert(inner.layers.begin(), inner.layers.end());
+  needs.weights.insert(inner.weights.begin(), inner.weights.end());
+  return success();
+}
+
+} // namespace
+
+FailureOr<NeedsMap> llmir::collectNeeds(SubGraphOp entry,
+                                        const ModelFacts &facts,
+                                        SymbolTable &symbols) {
+  NeedsCollector collector(facts, symbols);
+  if (failed(collector.visit(entry)))
+    return failure();
+  return collector.takeNeeds();
+}

@@ -1,0 +1,83 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-deduplicate-functions: equal private functions become one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_DEDUPLICATEFUNCTIONS
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace {
+
+/// Everything about a function but its name, location and body.
+DictionaryAttr getAttributesButName(func::FuncOp func) {
+  NamedAttrList attributes(func->getAttrDictionary());
+  attributes.erase(func.getSymNameAttrName());
+  return attributes.getDictionary(func.getContext());
+}
+
+bool areEqual(func::FuncOp a, func::FuncOp b) {
+  return OperationEquivalence::isRegionEquivalentTo(
+      &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+/// Functions with a body, callees before callers. Functions that call each
+/// other in a circle are left out.
+SmallVector<func::FuncOp> getFunctionsBottomUp(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
+  const CallGraph graph(module);
+  for (auto scc = llvm::scc_begin(&graph); !scc.isAtEnd(); ++scc) {
+    if (scc.hasCycle() || scc->front()->isExternal())
+      continue;
+    Operation *callable = scc->front()->getCallableRegion()->getParentOp();
+    if (auto func = dyn_cast<func::FuncOp>(callable))
+      functions.push_back(func);
+  }
+  return functions;
+}
+
+struct DeduplicateFunctionsPass
+    : llm::impl::DeduplicateFunctionsBase<DeduplicateFunctionsPass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions = getFunctionsBottomUp(getOperation());
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, getOperation());
+
+    // Candidates by all that is quick to compare. Bodies compare equal only
+    // after calls of equal callees have become calls of the same callee, which
+    // the order of visit sees to.
+    DenseMap<DictionaryAttr, SmallVector<func::FuncOp>> kept;
+    for (func::FuncOp func : functions) {
+      if (!func.isPrivate())
+        continue;
+      SmallVector<func::FuncOp> &alike = kept[getAttributesButName(func)];
+      auto *same = llvm::find_if(
+          alike, [&](func::FuncOp other) { return areEqual(func, other); });
+      if (same == alike.end()) {
+        alike.push_back(func);
+        continue;
+      }
+      users.replaceAllUsesWith(func, same->getSymNameAttr());
+      func.erase();
+      ++functionsMerged;
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,163 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-inline-modules: what remains is the step and its layers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/Inliner.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/SCCIterator.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_INLINEMODULES
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace {
+
+struct InlineModulesPass : llm::impl::InlineModulesBase<InlineModulesPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    InlineModulesBase::getDependentDialects(registry);
+    func::registerInlinerExtension(registry);
+  }
+
+  void runOnOperation() override {
+    if (failed(checkNoCircle()))
+      return signalPassFailure();
+
+    symbols.emplace(getOperation());
+    SetVector<func::FuncOp> layers;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func.isPublic() && failed(inlineAboveLayers(func, layers)))
+        return signalPassFailure();
+    // A layer called by another layer is part of it.
+    for (func::FuncOp layer : layers)
+      if (failed(inlineCalls(layer, [](func::FuncOp) { return true; })))
+        return signalPassFailure();
+    eraseUnused();
+    symbols.reset();
+  }
+
+private:
+  /// Inlines into the public function `root` all that stands above the layers,
+  /// and adds the layers that it calls to `layers`.
+  LogicalResult inlineAboveLayers(func::FuncOp root,
+                                  SetVector<func::FuncOp> &layers) {
+    // Inlining shows new calls: what is called once may turn out to be called
+    // again by the body of another, so layers are decided anew each time.
+    bool changed = true;
+    while (changed) {
+      llvm::MapVector<func::FuncOp, unsigned> calls;
+      root.walk([&](func::CallOp call) {
+        if (func::FuncOp callee = getCallee(call))
+          ++calls[callee];
+      });
+      int64_t before = callsInlined.getValue();
+      if (failed(inlineOnce(root, [&](func::FuncOp callee) {
+            return !callee->hasAttr(LLMDialect::getLayerAttrName()) &&
+                   calls.lookup(callee) == 1;
+          })))
+        return failure();
+      changed = int64_t(callsInlined.getValue()) != before;
+    }
+    root.walk([&](func::CallOp call) {
+      if (func::FuncOp callee = getCallee(call))
+        layers.insert(callee);
+    });
+    return success();
+  }
+
+  /// Inlines the calls in `func` whose callee `wanted` accepts, until there is
+  /// none.
+  LogicalResult inlineCalls(func::FuncOp func,
+                            function_ref<bool(func::FuncOp)> wanted) {
+    int64_t before;
+    do {
+      before = callsInlined.getValue();
+      if (failed(inlineOnce(func, wanted)))
+        return failure();
+    } while (int64_t(callsInlined.getValue()) != before);
+    return success();
+  }
+
+  /// Inlines the calls that stand in `func` now.
+  LogicalResult inlineOnce(func::FuncOp func,
+                           function_ref<bool(func::FuncOp)> wanted) {
+    SmallVector<std::pair<func::CallOp, func::FuncOp>> found;
+    func.walk([&](func::CallOp call) {
+      func::FuncOp callee = getCallee(call);
+      if (callee && wanted(callee))
+        found.push_back({call, callee});
+    });
+    InlinerInterface interface(&getContext());
+    InlinerConfig config;
+    for (auto [call, callee] : found) {
+      if (failed(inlineCall(interface, config.getCloneCallback(), call, callee,
+                            callee.getCallableRegion()))) {
+        InFlightDiagnostic diag = call.emitError("cannot inline @")
+                                  << callee.getSymName();
+        diag.attachNote(callee.getLoc()) << "the function is here";
+        return diag;
+      }
+      call.erase();
+      ++callsInlined;
+    }
+    return success();
+  }
+
+  /// The private function with a body that is called, or null.
+  func::FuncOp getCallee(func::CallOp call) {
+    auto callee = symbols->lookup<func::FuncOp>(call.getCallee());
+    return callee && callee.isPrivate() && !callee.isExternal()
+               ? callee
+               : func::FuncOp();
+  }
+
+  LogicalResult checkNoCircle() {
+    const CallGraph graph(getOperation());
+    for (auto scc = llvm::scc_begin(&graph); !scc.isAtEnd(); ++scc)
+      if (scc.hasCycle())
+        for (CallGraphNode *node : *scc)
+          if (!node->isExternal())
+            return node->getCallableRegion()->getParentOp()->emitError(
+                "function calls itself, directly or through others: modules "
+                "must form a tree");
+    return success();
+  }
+
+  /// Erases private functions without users, callers before callees.
+  void eraseUnused() {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      SymbolTableCollection collection;
+      SymbolUserMap users(collection, getOperation());
+      for (auto func :
+           llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+        if (!func.isPrivate() || func.isExternal() || !users.useEmpty(func))
+          continue;
+        func.erase();
+        ++functionsErased;
+        changed = true;
+      }
+    }
+  }
+
+  std::optional<SymbolTable> symbols;
+};
+
+} // namespace
