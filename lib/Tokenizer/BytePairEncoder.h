@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Byte-pair encoding of one piece of text: by the rank of merge rules, or by
+// the score of the merged piece (SentencePiece).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_TOKENIZER_BPE_H
+#define LLMIR_LIB_TOKENIZER_BPE_H
+
+#include "Tables.h"
+
+#include <array>
+
+namespace llmir {
+
+class BytePairEncoder {
+public:
+  /// `spec` is checked and stays in place, as does `table`.
+  void build(const TokenizerSpec &spec, const TokenTable &table);
+
+  /// Appends the ids of a piece (valid UTF-8, not empty).
+  void encode(std::string_view piece, std::vector<int32_t> &ids) const;
+
+private:
+
+  void encodeWord(std::string_view word, std::vector<int32_t> &ids) const;
+  void encodeRanked(std::string_view word, std::vector<int32_t> &ids) const;
+  void encodeScored(std::string_view word, std::vector<int32_t> &ids) const;
+  void appendSymbols(std::string_view word, std::vector<int32_t> &ids) const;
+  std::optional<int32_t> characterId(std::string_view character) const;
+  std::optional<int32_t> symbolId(std::string_view character, bool isFirst,
+                                  bool isLast) const;
+  bool appendBytes(std::string_view text, std::vector<int32_t> &ids) const;
+  void notePairs();
+  bool mayMerge(uint32_t left, uint32_t right) const;
+
+  const TokenizerSpec *spec = nullptr;
+  const TokenTable *table = nullptr;
+  MergeTable merges;
+  /// Ids of <0x00> to <0xFF>; -1 where there is none.
+  std::array<int32_t, 256> byteIds{};
+  /// Ids of the characters below its size; -1 where there is none.
+  std::vector<int32_t> characterIds;
+
+  /// Where two neighbouring characters stand side by side in no token, no merge
+  /// joins them, and the piece can be cut there. A set of pairs that may name
+  /// too many; empty where cutting could change the result.
+  std::vector<uint64_t> pairs;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_TOKENIZER_BPE_H

@@ -1,0 +1,36 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The stages that tokenizer.json names, translated to steps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_TOKENIZER_JSONSTAGES_H
+#define LLMIR_LIB_TOKENIZER_JSONSTAGES_H
+
+#include "TokenizerSpec.h"
+
+#include "llmir/Support/Json.h"
+
+namespace llmir {
+
+/// Each takes the stage's object (never null), follows Sequences and appends to
+/// the spec. Unsupported names a stage that is not known; `where` begins the
+/// messages.
+Status addNormalizers(const Json &stage, const std::string &where,
+                      TokenizerSpec &spec);
+Status addPreTokenizers(const Json &stage, const std::string &where,
+                        TokenizerSpec &spec);
+Status addDecoders(const Json &stage, const std::string &where,
+                   TokenizerSpec &spec);
+Status addPostProcessors(const Json &stage, const std::string &where,
+                         TokenizerSpec &spec);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_TOKENIZER_JSONSTAGES_H

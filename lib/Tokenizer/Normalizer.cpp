@@ -1,0 +1,310 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stages.h"
+#include "Unicode.h"
+
+#include <utf8proc.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace llmir {
+
+/// Longest replacement and longest text that replacing may give.
+constexpr size_t maxContentBytes = 256;
+constexpr size_t maxNormalizedBytes = size_t(1) << 30;
+
+//===----------------------------------------------------------------------===//
+// The byte-level alphabet
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Printable bytes stand for themselves, the other 68 for U+0100 upward.
+struct ByteAlphabet {
+  std::array<uint16_t, 256> character{};
+  std::array<int16_t, 0x200> byte{};
+
+  ByteAlphabet() {
+    byte.fill(-1);
+    uint16_t next = 0x100;
+    for (int b = 0; b < 256; ++b) {
+      bool printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) ||
+                       (b >= 0xae && b <= 0xff);
+      character[b] = printable ? static_cast<uint16_t>(b) : next++;
+      byte[character[b]] = static_cast<int16_t>(b);
+    }
+  }
+};
+
+const ByteAlphabet &byteAlphabet() {
+  static const ByteAlphabet alphabet;
+  return alphabet;
+}
+
+} // namespace
+
+uint32_t byteLevelCharacter(uint8_t byte) {
+  return byteAlphabet().character[byte];
+}
+
+int byteLevelByte(uint32_t codePoint) {
+  return codePoint < 0x200 ? byteAlphabet().byte[codePoint] : -1;
+}
+
+void appendByteLevel(std::string &out, std::string_view text) {
+  const ByteAlphabet &alphabet = byteAlphabet();
+  for (char c : text)
+    appendUtf8(out, alphabet.character[static_cast<uint8_t>(c)]);
+}
+
+std::string replaceAll(std::string_view text, std::string_view pattern,
+                       std::string_view content) {
+  std::string out;
+  out.reserve(text.size());
+  while (true) {
+    size_t found = text.find(pattern);
+    if (found == std::string_view::npos)
+      break;
+    out.append(text.substr(0, found));
+    out.append(content);
+    text.remove_prefix(found + pattern.size());
+  }
+  out.append(text);
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+bool isAscii(std::string_view text) {
+  for (char c : text)
+    if (static_cast<uint8_t>(c) >= 0x80)
+      return false;
+  return true;
+}
+
+Status unicodeForm(std::string &text, int options) {
+  utf8proc_uint8_t *result = nullptr;
+  utf8proc_ssize_t length = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
+      static_cast<utf8proc_ssize_t>(text.size()), &result,
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
+  std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result,
+                                                               &std::free);
+  if (length < 0)
+    return Status(StatusCode::ResourceExhausted,
+                  std::string("Unicode normalization failed: ") +
+                      utf8proc_errmsg(length));
+  text.assign(reinterpret_cast<const char *>(result),
+              static_cast<size_t>(length));
+  return Status::ok();
+}
+
+bool isCombiningMark(uint32_t c) {
+  utf8proc_category_t category =
+      utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
+         category == UTF8PROC_CATEGORY_ME;
+}
+
+/// Rebuilds the text from what `map(codePoint, out)` appends for each
+/// character.
+template <typename Map>
+void mapCharacters(std::string &text, Map map) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::string_view rest = text; !rest.empty();) {
+    Utf8Char c = firstUtf8Char(rest);
+    rest.remove_prefix(c.bytes);
+    map(c.codePoint, out);
+  }
+  text = std::move(out);
+}
+
+void lowercase(std::string &text) {
+  mapCharacters(text, [](uint32_t c, std::string &out) {
+    if (c == 0x130) { // The one character whose lower case is two.
+      appendUtf8(out, 'i');
+      appendUtf8(out, 0x307);
+      return;
+    }
+    appendUtf8(out, static_cast<uint32_t>(
+                        utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+  });
+}
+
+/// SentencePiece's `nmt` rules: control characters go, odd spaces become one.
+void nmt(std::string &text) {
+  mapCharacters(text, [](uint32_t c, std::string &out) {
+    if ((c >= 0x01 && c <= 0x08) || c == 0x0b || (c >= 0x0e && c <= 0x1f) ||
+        c == 0x7f || c == 0x8f || c == 0x9f)
+      return;
+    bool becomesSpace = c == 0x09 || c == 0x0a || c == 0x0c || c == 0x0d ||
+                        c == 0x1680 || (c >= 0x200b && c <= 0x200f) ||
+                        c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                        c == 0xfeff || c == 0xfffd;
+    appendUtf8(out, becomesSpace ? ' ' : c);
+  });
+}
+
+void stripLeft(std::string &text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    Utf8Char c = firstUtf8Char(rest);
+    if (!isWhiteSpace(c.codePoint))
+      break;
+    rest.remove_prefix(c.bytes);
+  }
+  text.erase(0, text.size() - rest.size());
+}
+
+void stripRight(std::string &text) {
+  while (!text.empty()) {
+    size_t last = text.size() - 1;
+    while ((static_cast<uint8_t>(text[last]) & 0xc0) == 0x80)
+      --last;
+    if (!isWhiteSpace(firstUtf8Char(std::string_view(text).substr(last)).codePoint))
+      break;
+    text.resize(last);
+  }
+}
+
+void collapseSpaces(std::string &text) {
+  std::string out;
+  out.reserve(text.size());
+  for (char c : text)
+    if (c != ' ' || (!out.empty() && out.back() != ' '))
+      out += c;
+  if (!out.empty() && out.back() == ' ')
+    out.pop_back();
+  text = std::move(out);
+}
+
+/// Replaces the matches among `ranges`, which cover the text.
+Status replaceRanges(std::string &text, const std::vector<TextRange> &ranges,
+                     std::string_view content) {
+  std::string out;
+  for (TextRange range : ranges) {
+    if (range.isMatch)
+      out.append(content);
+    else
+      out.append(text, range.begin, range.end - range.begin);
+    if (out.size() > maxNormalizedBytes)
+      return Status(StatusCode::OutOfRange,
+                    "the text grows beyond " +
+                        std::to_string(maxNormalizedBytes) +
+                        " bytes in the normalizer's Replace",
+                    "shorten the text");
+  }
+  text = std::move(out);
+  return Status::ok();
+}
+
+} // namespace
+
+Expected<Normalizer> Normalizer::build(NormalizerStep step) {
+  Normalizer result;
+  if (step.kind == NormalizerStep::ReplaceRegex) {
+    Expected<Regex> regex = Regex::compile(step.pattern);
+    if (!regex)
+      return regex.takeStatus().withContext("normalizer Replace");
+    result.regex = std::move(*regex);
+  }
+  if (step.kind == NormalizerStep::ReplaceString && step.pattern.empty())
+    return Status(StatusCode::InvalidFile,
+                  "normalizer Replace: the pattern is empty");
+  if (step.content.size() > maxContentBytes)
+    return Status(StatusCode::Unsupported,
+                  "normalizer: a replacement of " +
+                      std::to_string(step.content.size()) +
+                      " bytes; the limit is " +
+                      std::to_string(maxContentBytes));
+  result.step = std::move(step);
+  return result;
+}
+
+Status Normalizer::apply(std::string &text, bool isFirst) const {
+  switch (step.kind) {
+  case NormalizerStep::NFC:
+    return isAscii(text) ? Status::ok() : unicodeForm(text, UTF8PROC_COMPOSE);
+  case NormalizerStep::NFD:
+    return isAscii(text) ? Status::ok()
+                         : unicodeForm(text, UTF8PROC_DECOMPOSE);
+  case NormalizerStep::NFKC:
+    return isAscii(text)
+               ? Status::ok()
+               : unicodeForm(text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+  case NormalizerStep::NFKD:
+    return isAscii(text)
+               ? Status::ok()
+               : unicodeForm(text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+  case NormalizerStep::Nmt:
+    nmt(text);
+    break;
+  case NormalizerStep::Lowercase:
+    lowercase(text);
+    break;
+  case NormalizerStep::StripAccents:
+    mapCharacters(text, [](uint32_t c, std::string &out) {
+      if (!isCombiningMark(c))
+        appendUtf8(out, c);
+    });
+    break;
+  case NormalizerStep::StripLeft:
+    stripLeft(text);
+    break;
+  case NormalizerStep::StripRight:
+    stripRight(text);
+    break;
+  case NormalizerStep::CollapseSpaces:
+    collapseSpaces(text);
+    break;
+  case NormalizerStep::PrependFirst:
+    if (!isFirst)
+      break;
+    [[fallthrough]];
+  case NormalizerStep::Prepend:
+    if (!text.empty())
+      text.insert(0, step.content);
+    break;
+  case NormalizerStep::ReplaceString: {
+    std::vector<TextRange> ranges;
+    partitionString(text, step.pattern, ranges);
+    return replaceRanges(text, ranges, step.content);
+  }
+  case NormalizerStep::ReplaceRegex: {
+    std::vector<TextRange> ranges;
+    LLMIR_RETURN_IF_ERROR(regex->partition(text, ranges));
+    return replaceRanges(text, ranges, step.content);
+  }
+  case NormalizerStep::ByteLevel: {
+    std::string mapped;
+    appendByteLevel(mapped, text);
+    text = std::move(mapped);
+    break;
+  }
+  case NormalizerStep::KindCount:
+    break;
+  }
+  return Status::ok();
+}
+
+Status normalize(const std::vector<Normalizer> &steps, std::string &text,
+                 bool isFirst) {
+  for (const Normalizer &step : steps)
+    LLMIR_RETURN_IF_ERROR(step.apply(text, isFirst));
+  return Status::ok();
+}
+
+} // namespace llmir

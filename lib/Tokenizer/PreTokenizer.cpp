@@ -1,0 +1,203 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stages.h"
+#include "Unicode.h"
+
+#include <algorithm>
+
+namespace llmir {
+
+void partitionString(std::string_view text, std::string_view pattern,
+                     std::vector<TextRange> &ranges) {
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t found = std::min(text.find(pattern, at), text.size());
+    if (found > at)
+      ranges.push_back({static_cast<uint32_t>(at),
+                        static_cast<uint32_t>(found), false});
+    if (found == text.size())
+      break;
+    at = found + pattern.size();
+    ranges.push_back(
+        {static_cast<uint32_t>(found), static_cast<uint32_t>(at), true});
+  }
+}
+
+namespace {
+
+/// Joins each range that is equal in kind to the one before it (Contiguous),
+/// or each match with the range before it unless that was a match as well.
+void joinForward(std::vector<TextRange> &ranges, bool equalKinds) {
+  size_t kept = 0;
+  bool previous = false;
+  for (TextRange range : ranges) {
+    bool join =
+        equalKinds ? range.isMatch == previous : range.isMatch && !previous;
+    previous = range.isMatch;
+    if (join && kept > 0)
+      ranges[kept - 1].end = range.end;
+    else
+      ranges[kept++] = range;
+  }
+  ranges.resize(kept);
+}
+
+/// Joins each match with the range after it unless that is a match as well.
+void joinBackward(std::vector<TextRange> &ranges) {
+  size_t kept = ranges.size();
+  bool following = false;
+  for (size_t i = ranges.size(); i-- > 0;) {
+    TextRange range = ranges[i];
+    if (range.isMatch && !following && kept < ranges.size())
+      ranges[kept].begin = range.begin;
+    else
+      ranges[--kept] = range;
+    following = range.isMatch;
+  }
+  ranges.erase(ranges.begin(), ranges.begin() + static_cast<ptrdiff_t>(kept));
+}
+
+void applyBehavior(PreTokenizerStep::Behavior behavior,
+                   std::vector<TextRange> &ranges) {
+  switch (behavior) {
+  case PreTokenizerStep::Isolated:
+  case PreTokenizerStep::Removed:
+  case PreTokenizerStep::BehaviorCount:
+    break;
+  case PreTokenizerStep::Contiguous:
+    joinForward(ranges, /*equalKinds=*/true);
+    break;
+  case PreTokenizerStep::MergedWithPrevious:
+    joinForward(ranges, /*equalKinds=*/false);
+    break;
+  case PreTokenizerStep::MergedWithNext:
+    joinBackward(ranges);
+    break;
+  }
+}
+
+/// Rebuilds the text; `append(piece, out)` writes a piece's new text.
+template <typename Append>
+void rewrite(Pieces &pieces, size_t expectedBytes, Append append) {
+  std::string out;
+  out.reserve(expectedBytes);
+  for (Pieces::Piece &piece : pieces.pieces) {
+    std::string_view text = std::string_view(pieces.text)
+                                .substr(piece.begin, piece.end - piece.begin);
+    auto begin = static_cast<uint32_t>(out.size());
+    append(text, piece, out);
+    piece.begin = begin;
+    piece.end = static_cast<uint32_t>(out.size());
+  }
+  pieces.text = std::move(out);
+}
+
+} // namespace
+
+Expected<PreTokenizer> PreTokenizer::build(PreTokenizerStep step) {
+  PreTokenizer result;
+  if (step.kind == PreTokenizerStep::SplitRegex) {
+    Expected<Regex> regex = Regex::compile(step.pattern);
+    if (!regex)
+      return regex.takeStatus().withContext("pre-tokenizer Split");
+    result.regex = std::move(*regex);
+  }
+  bool needsPattern = step.kind == PreTokenizerStep::SplitString ||
+                      step.kind == PreTokenizerStep::Metaspace;
+  if (needsPattern && step.pattern.empty())
+    return Status(StatusCode::InvalidFile,
+                  "pre-tokenizer: the pattern to split by is empty");
+  if (step.kind == PreTokenizerStep::Metaspace &&
+      firstUtf8Char(step.pattern).bytes != step.pattern.size())
+    return Status(StatusCode::InvalidFile,
+                  "pre-tokenizer Metaspace: the replacement must be one "
+                  "character");
+  result.step = std::move(step);
+  return result;
+}
+
+Status PreTokenizer::split(Pieces &pieces) const {
+  std::vector<Pieces::Piece> result;
+  std::vector<TextRange> ranges;
+  for (Pieces::Piece piece : pieces.pieces) {
+    std::string_view text = std::string_view(pieces.text)
+                                .substr(piece.begin, piece.end - piece.begin);
+    ranges.clear();
+    if (regex)
+      LLMIR_RETURN_IF_ERROR(regex->partition(text, ranges));
+    else
+      partitionString(text, step.pattern, ranges);
+    if (step.invert)
+      for (TextRange &range : ranges)
+        range.isMatch = !range.isMatch;
+    applyBehavior(step.behavior, ranges);
+    for (TextRange range : ranges) {
+      bool remove =
+          step.behavior == PreTokenizerStep::Removed && range.isMatch;
+      if (!remove && range.begin < range.end)
+        result.push_back({piece.begin + range.begin, piece.begin + range.end,
+                          piece.isFirst && range.begin == 0});
+    }
+  }
+  pieces.pieces = std::move(result);
+  return Status::ok();
+}
+
+void PreTokenizer::prefixSpace(Pieces &pieces) const {
+  rewrite(pieces, pieces.text.size() + pieces.pieces.size(),
+          [](std::string_view text, const Pieces::Piece &, std::string &out) {
+            if (!text.empty() && text[0] != ' ')
+              out += ' ';
+            out.append(text);
+          });
+}
+
+void PreTokenizer::mapBytes(Pieces &pieces) const {
+  rewrite(pieces, pieces.text.size() + pieces.text.size() / 4,
+          [](std::string_view text, const Pieces::Piece &, std::string &out) {
+            appendByteLevel(out, text);
+          });
+}
+
+void PreTokenizer::metaspace(Pieces &pieces) const {
+  rewrite(pieces, pieces.text.size() * 2,
+          [&](std::string_view text, const Pieces::Piece &piece,
+              std::string &out) {
+            std::string replaced = replaceAll(text, " ", step.pattern);
+            bool wanted = step.scheme == PreTokenizerStep::Always ||
+                          (step.scheme == PreTokenizerStep::First &&
+                           piece.isFirst);
+            if (wanted && replaced.compare(0, step.pattern.size(),
+                                           step.pattern) != 0)
+              out += step.pattern;
+            out += replaced;
+          });
+}
+
+Status PreTokenizer::apply(Pieces &pieces) const {
+  switch (step.kind) {
+  case PreTokenizerStep::SplitRegex:
+  case PreTokenizerStep::SplitString:
+    return split(pieces);
+  case PreTokenizerStep::PrefixSpace:
+    prefixSpace(pieces);
+    break;
+  case PreTokenizerStep::ByteLevel:
+    mapBytes(pieces);
+    break;
+  case PreTokenizerStep::Metaspace:
+    metaspace(pieces);
+    break;
+  case PreTokenizerStep::KindCount:
+    break;
+  }
+  return Status::ok();
+}
+
+} // namespace llmir

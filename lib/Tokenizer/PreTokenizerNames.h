@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pre-tokenizers that GGUF files name (`tokenizer.ggml.pre`), each as the
+// splits of the tokenizer.json that the name stands for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_TOKENIZER_PRETOKENIZERNAMES_H
+#define LLMIR_LIB_TOKENIZER_PRETOKENIZERNAMES_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmir {
+
+/// A named pre-tokenizer with what else the name says of the tokenizer.
+struct NamedPreTokenizer {
+  std::string_view name;
+  /// Patterns, one after the other; matches and what is between them are
+  /// pieces.
+  std::vector<const char *> patterns;
+  bool ignoreMerges = false;
+  bool addBos = false;
+  bool nfc = false;
+};
+
+/// Null for an unknown name.
+const NamedPreTokenizer *findPreTokenizer(std::string_view name);
+
+/// All names, for messages.
+std::string preTokenizerNames();
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_TOKENIZER_PRETOKENIZERNAMES_H

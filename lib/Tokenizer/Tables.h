@@ -1,0 +1,112 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Hash tables that hold 24-bit indices beside 8 bits of hash, and the two uses:
+// token texts and merge rules. The hash is seeded per process, so that no file
+// can be made whose entries collide.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_TOKENIZER_TABLES_H
+#define LLMIR_LIB_TOKENIZER_TABLES_H
+
+#include "TokenizerSpec.h"
+
+#include <optional>
+
+namespace llmir {
+
+uint64_t hashBytes(std::string_view bytes);
+uint64_t hashPair(int32_t left, int32_t right);
+
+/// Open addressing with at most half of the slots in use. Values are indices
+/// below 2^24; what they stand for is compared by the caller.
+class IndexTable {
+public:
+  /// Makes room for `count` values; forgets all others.
+  void reset(size_t count);
+
+  /// The value in a slot of `hash` for which `equals(value)`.
+  template <typename Equals>
+  std::optional<uint32_t> find(uint64_t hash, Equals equals) const {
+    if (slots.empty())
+      return std::nullopt;
+    uint32_t tag = tagOf(hash);
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      uint32_t slot = slots[i];
+      if (slot == emptySlot)
+        return std::nullopt;
+      if ((slot & tagMask) == tag && equals(slot & valueMask))
+        return slot & valueMask;
+    }
+  }
+
+  /// Adds a value; where `equals` finds one already, replaces and returns it.
+  template <typename Equals>
+  std::optional<uint32_t> insert(uint64_t hash, uint32_t value, Equals equals) {
+    uint32_t tag = tagOf(hash);
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      uint32_t slot = slots[i];
+      if (slot != emptySlot &&
+          ((slot & tagMask) != tag || !equals(slot & valueMask)))
+        continue;
+      slots[i] = tag | value;
+      if (slot == emptySlot)
+        return std::nullopt;
+      return slot & valueMask;
+    }
+  }
+
+private:
+  static constexpr uint32_t tagMask = 0xff000000u, valueMask = 0x00ffffffu;
+  static constexpr uint32_t emptySlot = 0xffffffffu;
+  static uint32_t tagOf(uint64_t hash) {
+    uint32_t tag = static_cast<uint32_t>(hash >> 32) & tagMask;
+    return tag == tagMask ? 0 : tag; // Keeps emptySlot apart.
+  }
+
+  std::vector<uint32_t> slots;
+  size_t mask = 0;
+};
+
+/// Ids by text.
+class TokenTable {
+public:
+  /// InvalidFile where two ids have one text. `texts` must stay in place.
+  Status build(const TokenTexts &texts, const std::vector<uint8_t> &flags);
+  std::optional<int32_t> find(std::string_view text) const;
+  /// In bytes.
+  size_t longestToken() const { return longest; }
+
+private:
+  const TokenTexts *texts = nullptr;
+  IndexTable table;
+  size_t longest = 0;
+};
+
+/// Merge rules by their two parts. Of rules with the same parts the last
+/// counts.
+class MergeTable {
+public:
+  void build(const std::vector<MergeRule> &rules);
+  /// The rank; the rule is rules[rank].
+  std::optional<uint32_t> find(int32_t left, int32_t right) const {
+    return table.find(hashPair(left, right), [&](uint32_t rank) {
+      const MergeRule &rule = (*rules)[rank];
+      return rule.left == left && rule.right == right;
+    });
+  }
+
+private:
+  const std::vector<MergeRule> *rules = nullptr;
+  IndexTable table;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_TOKENIZER_TABLES_H

@@ -1,0 +1,154 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include "TokenizerImpl.h"
+
+namespace llmir {
+namespace {
+
+/// Longest text; what normalization makes of it stays below 2^31 bytes.
+constexpr size_t maxTextBytes = size_t(1) << 28;
+constexpr size_t maxSegmentBytes = size_t(1) << 30;
+
+/// One encoding under way.
+class Encoding {
+public:
+  Encoding(const TokenizerImpl &impl, EncodeOptions options)
+      : impl(impl), options(options) {}
+
+  Expected<std::vector<int32_t>> run(std::string_view text) {
+    const TokenizerSpec &spec = impl.spec;
+    if (options.addSpecialTokens)
+      ids = spec.prefix;
+    std::vector<AddedTokenMatcher::Part> parts;
+    impl.rawTokens.split(text, options.matchSpecialTokens, parts);
+    for (AddedTokenMatcher::Part part : parts) {
+      if (part.id >= 0)
+        ids.push_back(part.id);
+      else
+        LLMIR_RETURN_IF_ERROR(encodeSegment(
+            text.substr(part.begin, part.end - part.begin), part.begin == 0));
+    }
+    if (options.addSpecialTokens)
+      ids.insert(ids.end(), spec.suffix.begin(), spec.suffix.end());
+    return std::move(ids);
+  }
+
+private:
+  /// A stretch of text without tokens that are looked for in raw text.
+  Status encodeSegment(std::string_view segment, bool isFirst) {
+    std::string text(segment);
+    LLMIR_RETURN_IF_ERROR(normalize(impl.normalizers, text, isFirst));
+    if (text.size() > maxSegmentBytes)
+      return Status(StatusCode::OutOfRange,
+                    "the text grows to " + std::to_string(text.size()) +
+                        " bytes in normalization",
+                    "shorten the text");
+    if (impl.normalizedTokens.empty())
+      return encodePieces(std::move(text), isFirst);
+    std::vector<AddedTokenMatcher::Part> parts;
+    impl.normalizedTokens.split(text, options.matchSpecialTokens, parts);
+    for (AddedTokenMatcher::Part part : parts) {
+      if (part.id >= 0)
+        ids.push_back(part.id);
+      else
+        LLMIR_RETURN_IF_ERROR(
+            encodePieces(text.substr(part.begin, part.end - part.begin),
+                         isFirst && part.begin == 0));
+    }
+    return Status::ok();
+  }
+
+  Status encodePieces(std::string text, bool isFirst) {
+    if (text.empty())
+      return Status::ok();
+    Pieces pieces;
+    pieces.text = std::move(text);
+    pieces.pieces.push_back(
+        {0, static_cast<uint32_t>(pieces.text.size()), isFirst});
+    for (const PreTokenizer &step : impl.preTokenizers)
+      LLMIR_RETURN_IF_ERROR(step.apply(pieces));
+    for (Pieces::Piece piece : pieces.pieces)
+      if (piece.begin < piece.end)
+        impl.model.encode(std::string_view(pieces.text)
+                              .substr(piece.begin, piece.end - piece.begin),
+                          ids);
+    return Status::ok();
+  }
+
+  const TokenizerImpl &impl;
+  EncodeOptions options;
+  std::vector<int32_t> ids;
+};
+
+} // namespace
+
+Tokenizer::Tokenizer(std::shared_ptr<const TokenizerImpl> impl)
+    : representation(std::move(impl)) {}
+
+Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view text,
+                                                 EncodeOptions options) const {
+  if (text.size() > maxTextBytes)
+    return Status(StatusCode::OutOfRange,
+                  "the text has " + std::to_string(text.size()) +
+                      " bytes; the limit is " + std::to_string(maxTextBytes),
+                  "encode it in parts");
+  if (size_t valid = validUtf8Length(text); valid != text.size())
+    return Status(StatusCode::InvalidArgument,
+                  "the text is not UTF-8 at byte " + std::to_string(valid),
+                  "convert it to UTF-8");
+  return Encoding(impl(), options).run(text);
+}
+
+std::string Tokenizer::decode(Span<const int32_t> ids,
+                              bool skipSpecialTokens) const {
+  DecoderChainOptions options;
+  options.wholeByteRows = true;
+  DecoderChain chain(impl().spec.decoders, options);
+  std::string text;
+  for (int32_t id : ids)
+    if (hasToken(id) && !(skipSpecialTokens && impl().skipsInDecoding(id)))
+      chain.feed(impl().decodedText(id), text);
+  chain.finish(text);
+  return text;
+}
+
+int64_t Tokenizer::vocabSize() const {
+  return static_cast<int64_t>(impl().spec.tokens.size());
+}
+
+bool Tokenizer::hasToken(int32_t id) const {
+  const TokenizerSpec &spec = impl().spec;
+  return id >= 0 && static_cast<size_t>(id) < spec.tokens.size() &&
+         (spec.flags[id] & TokenPresent);
+}
+
+std::string_view Tokenizer::tokenText(int32_t id) const {
+  return hasToken(id) ? impl().spec.tokens[id] : std::string_view();
+}
+
+std::optional<int32_t> Tokenizer::tokenId(std::string_view text) const {
+  return impl().tokens.find(text);
+}
+
+bool Tokenizer::isSpecial(int32_t id) const {
+  const TokenizerImpl::AddedFacts *facts = impl().addedFacts(id);
+  return facts && facts->isSpecial;
+}
+
+int32_t Tokenizer::bosId() const { return impl().spec.bos; }
+int32_t Tokenizer::eosId() const { return impl().spec.eos; }
+int32_t Tokenizer::unkId() const { return impl().spec.unknown; }
+int32_t Tokenizer::padId() const { return impl().spec.padding; }
+
+Span<const int32_t> Tokenizer::prefixIds() const { return impl().spec.prefix; }
+Span<const int32_t> Tokenizer::suffixIds() const { return impl().spec.suffix; }
+
+} // namespace llmir

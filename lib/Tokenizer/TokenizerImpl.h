@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a Tokenizer holds: the description it was built from and the tables made
+// of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_TOKENIZER_TOKENIZERIMPL_H
+#define LLMIR_LIB_TOKENIZER_TOKENIZERIMPL_H
+
+#include "AddedTokens.h"
+#include "BytePairEncoder.h"
+#include "DecoderChain.h"
+#include "Stages.h"
+
+namespace llmir {
+
+struct TokenizerImpl {
+  explicit TokenizerImpl(TokenizerSpec spec) : spec(std::move(spec)) {}
+  TokenizerImpl(const TokenizerImpl &) = delete; // Tables point into spec.
+
+  Status build();
+
+  /// How decoding spells an id; empty for ids without a token.
+  std::string_view decodedText(int32_t id) const;
+  bool skipsInDecoding(int32_t id) const;
+
+  const TokenizerSpec spec;
+  TokenTable tokens;
+  BytePairEncoder model;
+  AddedTokenMatcher rawTokens;        ///< Looked for in the text as it comes.
+  AddedTokenMatcher normalizedTokens; ///< In normalized text.
+  std::vector<Normalizer> normalizers;
+  std::vector<PreTokenizer> preTokenizers;
+
+  /// Facts about added tokens, sorted by id.
+  struct AddedFacts {
+    int32_t id;
+    bool isSpecial;
+    /// Left out when special tokens are skipped.
+    bool isSkipped;
+    std::string decoded;
+  };
+  std::vector<AddedFacts> added;
+  const AddedFacts *addedFacts(int32_t id) const;
+
+private:
+  Status checkTokens() const;
+  Status checkIds() const;
+  Status checkMerges() const;
+  Status checkAddedTokens() const;
+  Status buildStages();
+  Status buildAddedTokens();
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_TOKENIZER_TOKENIZERIMPL_H
