@@ -1,5 +1,7 @@
 // Headers of MLIR that nearly every file of the compiler parses; used as a
 // precompiled header only, never included by name.
+#include "TraitTypeIDs.h" // first: see there
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
