@@ -15,8 +15,9 @@ chapter, a dictionary entry, a page.  Results:
                                   that holds one form feed
     CACHE/text/sources.json       packages, versions, sizes, sha256 sums
     models/demo/heldout/<name>.txt
-                                  held-out text (only with --write-heldout;
-                                  these files are part of the repository)
+                                  held-out text (only with --write-heldout,
+                                  as a copy of sources.json beside it; these
+                                  files are part of the repository)
 
 Whole books, stories, chapters, letters of a dictionary and pages are held
 out; nothing of them is in the training text.  The extraction is
@@ -430,9 +431,10 @@ def main():
         print("%-9s %5d documents %8d bytes; held out: %6d bytes (%s)" % (
             name, len(train), len(data), report[-1]["held_out_bytes"],
             ", ".join(held_keys) or "-"), flush=True)
-    with open(os.path.join(out, "sources.json"), "w") as f:
-        json.dump(report, f, indent=1)
-        f.write("\n")
+    record = json.dumps(report, indent=1) + "\n"
+    for folder in [out] + ([os.path.dirname(held)] * args.write_heldout):
+        with open(os.path.join(folder, "sources.json"), "w") as f:
+            f.write(record)
     print("total %d bytes of training text, %d bytes held out" % (
         sum(r["bytes"] for r in report),
         sum(r["held_out_bytes"] for r in report)))
