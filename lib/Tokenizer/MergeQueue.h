@@ -16,7 +16,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <queue>
+#include <unordered_map>
 #include <vector>
 
 namespace llmir {
@@ -24,25 +27,88 @@ namespace llmir {
 /// Two symbols that never merge.
 constexpr uint32_t noMerge = UINT32_MAX;
 
-/// Sorts pairs of (key, position), which arrive in order of position, by key:
-/// three stable passes over 11 bits each.
-inline void sortByKey(std::vector<uint64_t> &entries) {
-  if (std::is_sorted(entries.begin(), entries.end()))
-    return;
-  constexpr int bits = 11;
-  constexpr size_t buckets = size_t(1) << bits;
-  std::vector<uint64_t> other(entries.size());
-  for (int shift = 32; shift < 64; shift += bits) {
-    std::vector<uint32_t> starts(buckets + 1);
-    for (uint64_t entry : entries)
-      ++starts[(entry >> shift & (buckets - 1)) + 1];
-    for (size_t i = 0; i < buckets; ++i)
-      starts[i + 1] += starts[i];
-    for (uint64_t entry : entries)
-      other[starts[entry >> shift & (buckets - 1)]++] = entry;
-    entries.swap(other);
+/// A priority queue of (key, position), made for few keys with many positions
+/// each: merging in order of keys adds the positions of one key nearly sorted,
+/// so that taking them out again costs next to nothing. O(log n) at worst.
+class MergeQueue {
+public:
+  void push(uint32_t key, uint32_t position) {
+    Bucket &bucket = bucketOf(key);
+    if (bucket.isOpen) {
+      bucket.late.push(position);
+    } else {
+      bucket.isSorted &=
+          bucket.positions.empty() || bucket.positions.back() <= position;
+      bucket.positions.push_back(position);
+    }
+    if (!bucket.isQueued) {
+      bucket.isQueued = true;
+      keys.push(key);
+    }
   }
-}
+
+  /// Takes the smallest entry; false where there is none.
+  bool pop(uint32_t &key, uint32_t &position) {
+    while (!keys.empty()) {
+      key = keys.top();
+      if (bucketOf(key).pop(position))
+        return true;
+      bucketOf(key).isQueued = false;
+      keys.pop();
+    }
+    return false;
+  }
+
+private:
+  template <typename T>
+  using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+  struct Bucket {
+    std::vector<uint32_t> positions;
+    size_t taken = 0;
+    MinHeap<uint32_t> late; ///< What came after the first was taken.
+    bool isSorted = true, isOpen = false, isQueued = false;
+
+    bool pop(uint32_t &position) {
+      if (!isOpen && !isSorted)
+        std::sort(positions.begin(), positions.end());
+      isOpen = true;
+      bool hasNext = taken < positions.size();
+      if (!late.empty() && (!hasNext || late.top() < positions[taken])) {
+        position = late.top();
+        late.pop();
+        return true;
+      }
+      if (hasNext)
+        position = positions[taken++];
+      return hasNext;
+    }
+  };
+
+  Bucket &bucketOf(uint32_t key) {
+    for (const Recent &entry : recent)
+      if (entry.bucket && entry.key == key)
+        return *entry.bucket;
+    auto [place, isNew] = byKey.try_emplace(key, nullptr);
+    if (isNew) {
+      buckets.emplace_back();
+      place->second = &buckets.back();
+    }
+    recent[next++ & 3] = {key, place->second};
+    return *place->second;
+  }
+
+  std::unordered_map<uint32_t, Bucket *> byKey;
+  std::deque<Bucket> buckets;
+  MinHeap<uint32_t> keys;
+  /// The keys used last: in a long row of one character there are few.
+  struct Recent {
+    uint32_t key;
+    Bucket *bucket;
+  };
+  Recent recent[4] = {};
+  unsigned next = 0;
+};
 
 /// Merges the symbols 0 … count - 1 until no two neighbours merge; O(n log n).
 /// `keyOf(left, right)` is the key of two neighbours or noMerge; `merge(left,
@@ -51,49 +117,32 @@ inline void sortByKey(std::vector<uint64_t> &entries) {
 template <typename KeyOf, typename Merge>
 std::vector<uint32_t> mergeNeighbours(size_t count, KeyOf keyOf, Merge merge) {
   std::vector<uint32_t> next(count), previous(count), keys(count, noMerge);
-  // What merges at the start is sorted once; only what merging makes possible
-  // goes through the heap.
-  std::vector<uint64_t> sorted, heap;
+  MergeQueue queue;
+  auto renew = [&](uint32_t left, uint32_t right) {
+    keys[left] = keyOf(left, right);
+    if (keys[left] != noMerge)
+      queue.push(keys[left], left);
+  };
   for (uint32_t i = 0; i < count; ++i) {
     next[i] = i + 1;
     previous[i] = i - 1;
-    if (i + 1 < count && (keys[i] = keyOf(i, i + 1)) != noMerge)
-      sorted.push_back(uint64_t(keys[i]) << 32 | i);
+    if (i + 1 < count)
+      renew(i, i + 1);
   }
-  sortByKey(sorted);
-
-  auto renew = [&](uint32_t left, uint32_t right) {
-    keys[left] = keyOf(left, right);
-    if (keys[left] == noMerge)
-      return;
-    heap.push_back(uint64_t(keys[left]) << 32 | left);
-    std::push_heap(heap.begin(), heap.end(), std::greater<>());
-  };
-  for (size_t cursor = 0; cursor < sorted.size() || !heap.empty();) {
-    uint64_t entry;
-    if (heap.empty() ||
-        (cursor < sorted.size() && sorted[cursor] < heap.front())) {
-      entry = sorted[cursor++];
-    } else {
-      entry = heap.front();
-      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-      heap.pop_back();
-    }
-    auto left = static_cast<uint32_t>(entry);
-    if (keys[left] != static_cast<uint32_t>(entry >> 32))
+  for (uint32_t key, left; queue.pop(key, left);) {
+    if (keys[left] != key)
       continue; // The pair has changed since.
     uint32_t right = next[left], after = next[right];
     merge(left, right);
     keys[left] = keys[right] = noMerge;
     next[left] = after;
+    if (left != 0)
+      renew(previous[left], left);
     if (after < count) {
       previous[after] = left;
       renew(left, after);
     }
-    if (left != 0)
-      renew(previous[left], left);
   }
-
   std::vector<uint32_t> remaining;
   for (uint32_t i = 0; i < count; i = next[i])
     remaining.push_back(i);

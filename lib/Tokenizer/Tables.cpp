@@ -55,7 +55,7 @@ uint64_t hashPair(int32_t left, int32_t right) {
 
 void IndexTable::reset(size_t count) {
   size_t size = 16;
-  while (size < count * 2)
+  while (size * 3 < count * 4)
     size *= 2;
   slots.assign(size, emptySlot);
   mask = size - 1;

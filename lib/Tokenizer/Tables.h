@@ -24,7 +24,7 @@ namespace llmir {
 uint64_t hashBytes(std::string_view bytes);
 uint64_t hashPair(int32_t left, int32_t right);
 
-/// Open addressing with at most half of the slots in use. Values are indices
+/// Open addressing with at most three quarters of the slots in use. Values are indices
 /// below 2^24; what they stand for is compared by the caller.
 class IndexTable {
 public:
