@@ -1,0 +1,111 @@
+// RUN: llmir-artifact-tests --gtest_filter='ArtifactInfo.*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Artifact/Handmade.h"
+#include "llmir/Artifact/ArtifactInfoJSON.h"
+
+#include <cmath>
+#include <functional>
+
+using namespace llmir;
+using namespace llmir::test;
+
+TEST(ArtifactInfo, ComesBackFromItsText) {
+  const ArtifactInfo before = sampleInfo();
+  Expected<ArtifactInfo> after =
+      artifactInfoFromJSON(artifactInfoToJSON(before));
+  ASSERT_TRUE(after) << after.status().message();
+  EXPECT_EQ(after->modelName, before.modelName);
+  EXPECT_EQ(after->architecture, before.architecture);
+  EXPECT_EQ(after->weightsDescription, before.weightsDescription);
+  EXPECT_EQ(after->parameterCount, before.parameterCount);
+  EXPECT_EQ(after->abiVersion, before.abiVersion);
+  EXPECT_EQ(after->targetTriple, before.targetTriple);
+  EXPECT_EQ(after->targetLevel, before.targetLevel);
+  EXPECT_EQ(after->cpuFeatures, before.cpuFeatures);
+  EXPECT_EQ(after->vocabSize, before.vocabSize);
+  EXPECT_EQ(after->logitsRowStride, before.logitsRowStride);
+  EXPECT_EQ(after->tokenBudget, before.tokenBudget);
+  EXPECT_EQ(after->maxLogitRows, before.maxLogitRows);
+  EXPECT_EQ(after->arenaBytes, before.arenaBytes);
+  EXPECT_EQ(after->contextLength, before.contextLength);
+  EXPECT_EQ(after->numLayers, before.numLayers);
+  EXPECT_EQ(after->numKVHeads, before.numKVHeads);
+  EXPECT_EQ(after->headDim, before.headDim);
+  EXPECT_EQ(after->kvBlockSize, before.kvBlockSize);
+  EXPECT_EQ(after->kvFormat, before.kvFormat);
+  EXPECT_EQ(after->bosToken, before.bosToken);
+  EXPECT_EQ(after->eosTokens, before.eosTokens);
+  EXPECT_EQ(after->generation.doSample, before.generation.doSample);
+  EXPECT_EQ(after->generation.temperature, before.generation.temperature);
+  EXPECT_EQ(after->generation.topK, before.generation.topK);
+  EXPECT_EQ(after->generation.topP, before.generation.topP);
+  EXPECT_EQ(after->generation.minP, before.generation.minP);
+}
+
+TEST(ArtifactInfo, ANameNeedNotBeUTF8) {
+  ArtifactInfo info = sampleInfo();
+  info.modelName = "caf\xe9 \x01 \"quoted\"";
+  Expected<ArtifactInfo> after = artifactInfoFromJSON(artifactInfoToJSON(info));
+  ASSERT_TRUE(after) << after.status().message();
+  EXPECT_EQ(after->modelName, "caf\xef\xbf\xbd \x01 \"quoted\"");
+}
+
+TEST(ArtifactInfo, EveryRangeIsChecked) {
+  struct Case {
+    const char *field;
+    std::function<void(ArtifactInfo &)> change;
+  };
+  const Case cases[] = {
+      {"targetTriple", [](ArtifactInfo &i) { i.targetTriple.clear(); }},
+      {"targetLevel", [](ArtifactInfo &i) { i.targetLevel.clear(); }},
+      {"modelName", [](ArtifactInfo &i) { i.modelName.assign(5000, 'x'); }},
+      {"cpuFeatures", [](ArtifactInfo &i) { i.cpuFeatures.resize(5000); }},
+      {"abiVersion", [](ArtifactInfo &i) { i.abiVersion = 0; }},
+      {"vocabSize", [](ArtifactInfo &i) { i.vocabSize = 0; }},
+      {"vocabSize", [](ArtifactInfo &i) { i.vocabSize = int64_t(1) << 31; }},
+      {"logitsRowStride", [](ArtifactInfo &i) { i.logitsRowStride = 49; }},
+      {"logitsRowStride",
+       [](ArtifactInfo &i) { i.logitsRowStride = INT64_MAX; }},
+      {"tokenBudget", [](ArtifactInfo &i) { i.tokenBudget = 0; }},
+      {"tokenBudget", [](ArtifactInfo &i) { i.tokenBudget = 100000; }},
+      {"maxLogitRows", [](ArtifactInfo &i) { i.maxLogitRows = -1; }},
+      {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = -1; }},
+      {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = INT64_MAX; }},
+      {"contextLength", [](ArtifactInfo &i) { i.contextLength = 0; }},
+      {"contextLength", [](ArtifactInfo &i) { i.contextLength = INT64_MAX; }},
+      {"numLayers", [](ArtifactInfo &i) { i.numLayers = 0; }},
+      {"numKVHeads", [](ArtifactInfo &i) { i.numKVHeads = 70000; }},
+      {"headDim", [](ArtifactInfo &i) { i.headDim = INT64_MIN; }},
+      {"kvBlockSize", [](ArtifactInfo &i) { i.kvBlockSize = 0; }},
+      {"kvBlockSize",
+       [](ArtifactInfo &i) {
+         i.kvBlockSize = 3;
+         i.kvFormat = TensorFormat::BF16;
+       }},
+      {"kvFormat", [](ArtifactInfo &i) { i.kvFormat = TensorFormat::Q4_0; }},
+      {"bosToken", [](ArtifactInfo &i) { i.bosToken = -2; }},
+      {"eosTokens", [](ArtifactInfo &i) { i.eosTokens.push_back(-1); }},
+      {"generation.temperature",
+       [](ArtifactInfo &i) { i.generation.temperature = NAN; }},
+      {"generation.topK", [](ArtifactInfo &i) { i.generation.topK = -1; }},
+      {"generation.topP", [](ArtifactInfo &i) { i.generation.topP = 1.5; }},
+      {"generation.minP", [](ArtifactInfo &i) { i.generation.minP = -0.1; }},
+  };
+  EXPECT_TRUE(validateArtifactInfo(sampleInfo()));
+  for (const Case &c : cases) {
+    ArtifactInfo info = sampleInfo();
+    c.change(info);
+    Status status = validateArtifactInfo(info);
+    EXPECT_EQ(status.code(), StatusCode::InvalidFile) << c.field;
+    EXPECT_NE(status.cause().find(std::string("'") + c.field + "'"),
+              std::string::npos)
+        << status.message();
+  }
+}
