@@ -267,12 +267,13 @@ readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
     return std::optional(std::move(ids));
   }
   for (const Json &element : *value) {
-    if (!element.is_number_unsigned() ||
-        element.get<uint64_t>() >= static_cast<uint64_t>(vocabSize))
+    // Beyond 2^63 an unsigned one reads as negative.
+    int64_t id = element.is_number_integer() ? element.get<int64_t>() : -1;
+    if (id < 0 || id >= vocabSize)
       return json.failure(StatusCode::InvalidFile, key,
                           "holds " + describeJson(element) + "; expected " +
                               expectation);
-    ids.push_back(element.get<int64_t>());
+    ids.push_back(id);
   }
   return std::optional(std::move(ids));
 }

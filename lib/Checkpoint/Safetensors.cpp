@@ -336,7 +336,7 @@ readTensors(const std::shared_ptr<const MappedFile> &file) {
     return text.takeStatus();
   HeaderHandler header;
   LLMIR_RETURN_IF_ERROR(parseJsonEvents(
-      *text, "header", {maxHeaderBytes, /*maxDepth=*/3}, header));
+      *text, "header", {maxHeaderBytes, /*maxDepth=*/4}, header));
   LLMIR_RETURN_IF_ERROR(checkUniqueNames(header.entries));
   std::sort(header.entries.begin(), header.entries.end(),
             [](const HeaderEntry &a, const HeaderEntry &b) {
