@@ -1,0 +1,288 @@
+// RUN: llmir-opt %s --split-input-file --verify-diagnostics
+
+// The graph, cf and tensor levels, and the facts about the model; the cases are
+// named by the constraint that they break.
+
+// graph_subgraph_c1, an argument
+// expected-error@+1 {{argument #1 has type 'f32', want a ranked tensor}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: f32) {
+  mllm.cf.return
+}
+
+// -----
+
+// graph_subgraph_c1, a result
+// expected-error@+1 {{result #0 has type 'tensor<*xf32>', want a ranked tensor}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<*xf32> {
+  "mllm.cf.return"() : () -> ()
+}
+
+// -----
+
+// graph_subgraph_c2
+// expected-error@+1 {{ends in 'llvm.unreachable', want 'mllm.cf.return'}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // expected-note@+1 {{the last op of the body}}
+  llvm.unreachable
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @f}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) attributes {entry} {
+  mllm.cf.return
+}
+// graph_subgraph_c3
+// expected-error@+1 {{@g is marked 'entry', and so is @f; a module has one entry}}
+mllm.graph.subgraph @g(%x: tensor<?x4xf32>) attributes {entry} {
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f() attributes {entry} {
+  mllm.graph.call_graph @g() : () -> ()
+  mllm.cf.return
+}
+// expected-note@+1 {{subgraph @g}}
+mllm.graph.subgraph @g() {
+  mllm.graph.call_graph @h() : () -> ()
+  mllm.cf.return
+}
+mllm.graph.subgraph @h() {
+  // graph_subgraph_c4
+  // expected-error@+1 {{leads back to subgraph @g, which is still being called}}
+  mllm.graph.call_graph @g() : () -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// A subgraph is called twice, but not by itself: that is no circle.
+mllm.graph.subgraph @f() attributes {entry} {
+  mllm.graph.call_graph @g() : () -> ()
+  mllm.graph.call_graph @h() : () -> ()
+  mllm.cf.return
+}
+mllm.graph.subgraph @g() {
+  mllm.graph.call_graph @h() : () -> ()
+  mllm.cf.return
+}
+mllm.graph.subgraph @h() {
+  mllm.cf.return
+}
+
+// -----
+
+// A subgraph without a body.
+// expected-error@+1 {{region with 1 blocks}}
+mllm.graph.subgraph private @f(tensor<?x4xf32>)
+
+// -----
+
+// A subgraph outside of a module.
+func.func @f() {
+  // expected-error@+1 {{expects parent op 'builtin.module'}}
+  mllm.graph.subgraph @g() {
+    mllm.cf.return
+  }
+  return
+}
+
+// -----
+
+mllm.graph.subgraph @f() {
+  // graph_call_graph_c1
+  // expected-error@+1 {{@absent is not a subgraph of the module}}
+  mllm.graph.call_graph @absent() : () -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{the symbol is 'mllm.tensor.register'}}
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+mllm.graph.subgraph @f() {
+  // graph_call_graph_c1
+  // expected-error@+1 {{@w is not a subgraph of the module}}
+  mllm.graph.call_graph @w() : () -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @g}}
+mllm.graph.subgraph @g(%x: tensor<?x4xf32>) {
+  mllm.cf.return
+}
+mllm.graph.subgraph @f() {
+  // graph_call_graph_c2, their number
+  // expected-error@+1 {{has 0 operands, but @g has 1 arguments}}
+  mllm.graph.call_graph @g() : () -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @g}}
+mllm.graph.subgraph @g(%x: tensor<?x4xf32>) {
+  mllm.cf.return
+}
+mllm.graph.subgraph @f(%x: tensor<?x5xf32>) {
+  // graph_call_graph_c2, their types
+  // expected-error@+1 {{operand #0 has type 'tensor<?x5xf32>', but @g has argument type 'tensor<?x4xf32>'}}
+  mllm.graph.call_graph @g(%x) : (tensor<?x5xf32>) -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @g}}
+mllm.graph.subgraph @g(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // graph_call_graph_c3, their number
+  // expected-error@+1 {{has 0 results, but @g has 1 results}}
+  mllm.graph.call_graph @g(%x) : (tensor<?x4xf32>) -> ()
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @g}}
+mllm.graph.subgraph @g(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // graph_call_graph_c3, their types
+  // expected-error@+1 {{result #0 has type 'tensor<?x5xf32>', but @g has result type 'tensor<?x4xf32>'}}
+  %0 = mllm.graph.call_graph @g(%x) : (tensor<?x4xf32>) -> tensor<?x5xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @f}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // cf_return_c1, their number
+  // expected-error@+1 {{has 1 operands, but the subgraph has 0 results}}
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-note@+1 {{subgraph @f}}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<?x5xf32> {
+  // cf_return_c1, their types
+  // expected-error@+1 {{operand #0 has type 'tensor<?x4xf32>', but the subgraph's result has type 'tensor<?x5xf32>'}}
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+
+// -----
+
+// A return outside of a subgraph.
+func.func @f() {
+  // expected-error@+1 {{expects parent op 'mllm.graph.subgraph'}}
+  mllm.cf.return
+}
+
+// -----
+
+// tensor_register_c1, an element type that no parameter has
+// expected-error@+1 {{has type 'tensor<4xi32>', want a ranked tensor of f32, f16 or bf16, or an !llm.quantized_tensor}}
+mllm.tensor.register @w : tensor<4xi32> {source = "w"}
+
+// -----
+
+// tensor_register_c1, no tensor
+// expected-error@+1 {{has type 'f32', want a ranked tensor}}
+mllm.tensor.register @w : f32 {source = "w"}
+
+// -----
+
+// tensor_register_c2
+// expected-error@+1 {{has rank 3, want 1 or 2}}
+mllm.tensor.register @w : tensor<2x3x4xf32> {source = "w"}
+
+// -----
+
+// tensor_register_c2, quantized
+// expected-error@+1 {{has rank 1, want 2}}
+mllm.tensor.register @w : !llm.quantized_tensor<i8, [32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
+
+// -----
+
+// tensor_register_c3, a dynamic size
+// expected-error@+1 {{size #1 is dynamic, want a number}}
+mllm.tensor.register @w : tensor<4x?xf32> {source = "w"}
+
+// -----
+
+// tensor_register_c3, an empty tensor
+// expected-error@+1 {{size #0 is 0, want at least 1}}
+mllm.tensor.register @w : tensor<0x4xf32> {source = "w"}
+
+// -----
+
+// tensor_register_c4
+// expected-error@+1 {{has an empty 'source', want a tensor's name}}
+mllm.tensor.register @w : tensor<4xf32> {source = ""}
+
+// -----
+
+// tensor_register_c5, no head
+// expected-error@+1 {{has 'rope_unpermute_heads' 0, which does not divide 8 rows into heads of an even number of rows}}
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 0 : i64}
+
+// -----
+
+// tensor_register_c5, a rest
+// expected-error@+1 {{has 'rope_unpermute_heads' 3, which does not divide 8 rows}}
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 3 : i64}
+
+// -----
+
+// tensor_register_c5, heads of an odd size
+// expected-error@+1 {{has 'rope_unpermute_heads' 2, which does not divide 6 rows into heads of an even number of rows}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", rope_unpermute_heads = 2 : i64}
+
+// -----
+
+// mllm.model on another op
+// expected-error@+1 {{carries 'mllm.model', which belongs on a builtin module}}
+func.func private @f() attributes {mllm.model = {}}
+
+// -----
+
+// mllm.model is no dictionary
+// expected-error@+1 {{'mllm.model' is not a dictionary}}
+module attributes {mllm.model = 1 : i64} {}
+
+// -----
+
+// mllm.model without architecture
+// expected-error@+1 {{'mllm.model' needs a string 'architecture'}}
+module attributes {mllm.model = {architecture = ""}} {}
+
+// -----
+
+// mllm.model without one of its numbers
+// expected-error@+1 {{'mllm.model' needs an i64 'num_layers'}}
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i32}} {}
+
+// -----
+
+// mllm.model with a number that is too small
+// expected-error@+1 {{'mllm.model' has 'num_layers' 0, want at least 1}}
+module attributes {mllm.model = {architecture = "llama", num_layers = 0 : i64}} {}
+
+// -----
+
+// mllm.model with heads that cannot be grouped
+// expected-error@+1 {{'mllm.model' has 'num_heads' 4, want a multiple of 'num_kv_heads' 3}}
+module attributes {mllm.model = {
+    architecture = "llama", num_layers = 1 : i64, num_heads = 4 : i64,
+    num_kv_heads = 3 : i64, head_dim = 16 : i64, hidden_size = 64 : i64,
+    intermediate_size = 160 : i64, vocab_size = 259 : i64,
+    context_length = 512 : i64}} {}
