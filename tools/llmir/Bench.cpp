@@ -321,7 +321,7 @@ void cli::addBenchCommand(CommandLine &line) {
     return addOption(command, names, list, description)
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::NonNegativeNumber);
+        ->check(atLeast(0));
   };
   addList("-p,--prompt", options->prompts,
           "prompt tokens of the prefill tests; 0: none")
@@ -335,11 +335,11 @@ void cli::addBenchCommand(CommandLine &line) {
           "worker threads (default: one per processor)");
   addOption(command, "-b,--batch", options->piece,
             "tokens of one prefill step (default: the model's token budget)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addOption(command, "-r,--repetitions", options->repetitions,
             "of each test, after one to warm up")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addFlag(command, "--pin", options->pin, "bind each thread to a processor");
   addOption(command, "-o,--output", options->format, "form of the result")
       ->capture_default_str()

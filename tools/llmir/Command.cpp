@@ -87,3 +87,16 @@ std::string cli::environmentName(const std::string &names) {
   }
   return longest;
 }
+
+CLI::Validator cli::atLeast(double least) {
+  return CLI::Validator(
+      [least](std::string &text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= least)
+          return std::string();
+        std::ostringstream message;
+        message << "'" << text << "' is not a number of at least " << least;
+        return message.str();
+      },
+      std::string());
+}

@@ -77,6 +77,9 @@ inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
       ->envname(environmentName(names));
 }
 
+/// Refuses numbers below `least`.
+CLI::Validator atLeast(double least);
+
 void addRunCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);

@@ -91,9 +91,9 @@ void cli::addCompileCommand(CommandLine &line) {
                                "llmir compile models/demo -o demo.llmir\n"
                                "  llmir compile models/demo --emit llm");
   command
-      .add_option("model", flags->model, "Hugging Face folder or .gguf file")
+      .add_option("MODEL", flags->model, "Hugging Face folder or .gguf file")
       ->required()
-      ->option_text("MODEL");
+      ->option_text(" ");
   addOption(command, "-o,--output", flags->output,
             "the artifact, or the file for --emit (default: standard output)")
       ->option_text("FILE");
@@ -108,10 +108,10 @@ void cli::addCompileCommand(CommandLine &line) {
       ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
   addOption(command, "--ctx", flags->context,
             "longest sequence in tokens (default: the model's own)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addOption(command, "--token-budget", flags->tokenBudget,
             "most tokens of one step (default: 512)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,
             "write a form of the model instead of an artifact")
       ->check(CLI::IsMember({"mllm", "llm", "optimized", "program", "lowered",

@@ -43,9 +43,33 @@ void cli::note(const std::string &message) {
   std::fprintf(stderr, "llmir: %s\n", message.c_str());
 }
 
+/// What can be done about a failure that brings no advice of its own.
+static const char *usualAdvice(StatusCode code) {
+  switch (code) {
+  case StatusCode::InvalidFile:
+    return "the file is damaged or not what its name says: fetch it again";
+  case StatusCode::NotFound:
+    return "check the path";
+  case StatusCode::Unsupported:
+    return "`llmir --help` and the documentation say what is supported";
+  case StatusCode::ResourceExhausted:
+    return "close other programs, or ask for less";
+  case StatusCode::IncompatibleTarget:
+    return "compile the model again on this machine";
+  case StatusCode::IoError:
+    return "check permissions and free space";
+  case StatusCode::Internal:
+    return "this is a bug of LLMIR, please report it";
+  default:
+    return "see `llmir --help`";
+  }
+}
+
 void cli::printFailure(const Status &status) {
   std::fflush(stdout); // Keep the order on a terminal.
   std::string line = status.message();
+  if (status.advice().empty() && line.find("; ") == std::string::npos)
+    line += std::string("; ") + usualAdvice(status.code());
   std::replace(line.begin(), line.end(), '\n', ' ');
   note(line);
 }

@@ -203,7 +203,7 @@ void cli::addDoctorCommand(CommandLine &line) {
   addCacheOptions(command, options->cache);
   addOption(command, "-t,--threads", options->threads,
             "threads that read memory (default: one per processor)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addFlag(command, "--json", options->json, "print one JSON object instead");
   line.onRun(command, [options] { return examine(*options); });
 }

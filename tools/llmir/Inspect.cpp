@@ -181,10 +181,10 @@ void cli::addInspectCommand(CommandLine &line) {
       line.add("inspect", "Show what a checkpoint or an artifact holds",
                "llmir inspect models/demo --tensors");
   command
-      .add_option("model", options->model,
+      .add_option("MODEL", options->model,
                   "Hugging Face folder, .gguf file or .llmir artifact")
       ->required()
-      ->option_text("MODEL");
+      ->option_text(" ");
   addFlag(command, "--tensors", options->tensors, "list every tensor");
   addFlag(command, "--verify", options->verify,
           "read an artifact's weights and compare their checksum");

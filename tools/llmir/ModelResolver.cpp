@@ -65,15 +65,15 @@ void cli::addCacheOptions(CLI::App &command, CacheOptions &options) {
   addOption(command, "--cache-limit", options.limitGB,
             "GB after which the least recently used artifacts are removed")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0));
 }
 
 void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
   command
-      .add_option("model", request.model,
+      .add_option("MODEL", request.model,
                   "Hugging Face folder, .gguf file or .llmir artifact")
       ->required()
-      ->option_text("MODEL");
+      ->option_text(" ");
   addOption(command, "--quantize", request.quantize,
             "quantize the weights while compiling: none")
       ->capture_default_str();

@@ -276,13 +276,13 @@ void cli::addPerplexityCommand(CommandLine &line) {
       ->option_text("IDS");
   addOption(command, "--ctx", options->context,
             "tokens of a window (default: the model's context, at most 4096)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addOption(command, "--logits", options->logits,
             "write the logits of every position: float32 [tokens, vocab]")
       ->option_text("OUT.npy");
   addOption(command, "-t,--threads", options->threads,
             "worker threads (default: one per processor)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addFlag(command, "--json", options->json, "print one JSON object instead");
   line.onRun(command, [options] { return perplexity(*options); });
 }

@@ -238,21 +238,21 @@ void cli::addRunCommand(CommandLine &line) {
       line.add("run", "Continue a prompt",
                "llmir run models/demo \"In the beginning\" -n 100 --temp 0");
   addModelOptions(command, options->model);
-  command.add_option("prompt", options->prompt, "the text to continue")
-      ->option_text("PROMPT");
+  command.add_option("PROMPT", options->prompt, "the text to continue")
+      ->option_text(" ");
   addOption(command, "--prompt-ids", options->promptIds,
             "the prompt as token ids: 1,2,3");
   addOption(command, "-n,--max-tokens", options->maxTokens,
             "most tokens to generate (default: until the end token or the "
             "context's end)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0));
   addOption(command, "--temp", options->temperature,
             "temperature; 0 is greedy (default: as generation_config.json "
             "says, else greedy)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0));
   addOption(command, "--top-k", options->topK,
             "sample among the best K tokens; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0));
   addOption(command, "--top-p", options->topP,
             "sample among the fewest tokens that reach this probability");
   addOption(command, "--min-p", options->minP,
@@ -261,10 +261,10 @@ void cli::addRunCommand(CommandLine &line) {
             "of the random numbers (default: another one each time)");
   addOption(command, "-t,--threads", options->threads,
             "worker threads (default: one per processor)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addOption(command, "--ctx", options->context,
             "longest sequence in tokens (default: the model's own)")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   addFlag(command, "--pin", options->pin, "bind each thread to a processor");
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,

@@ -163,12 +163,12 @@ void cli::addTokenizeCommand(CommandLine &line) {
       "  llmir tokenize models/demo --decode 1,2,3\n"
       "  echo '{\"text\": \"Hello\"}' | llmir tokenize models/demo --jsonl");
   command
-      .add_option("model", options->model,
+      .add_option("MODEL", options->model,
                   "a model, or a folder or file with a tokenizer only")
       ->required()
-      ->option_text("MODEL");
-  command.add_option("text", options->text, "the text to encode")
-      ->option_text("TEXT");
+      ->option_text(" ");
+  command.add_option("TEXT", options->text, "the text to encode")
+      ->option_text(" ");
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3")
       ->option_text("IDS");
   addFlag(command, "--jsonl", options->jsonLines,
