@@ -26,15 +26,15 @@ namespace llmir {
 /// The metadata section of an artifact, stored as JSON.
 struct ArtifactInfo {
   // Identity.
-  std::string modelName;    ///< For people: folder or file name.
-  std::string architecture; ///< "llama", "qwen2", "qwen3".
+  std::string modelName;          ///< For people: folder or file name.
+  std::string architecture;       ///< "llama", "qwen2", "qwen3".
   std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
   uint64_t parameterCount = 0;
 
   // Compatibility, checked on load.
   int64_t abiVersion = 0;
-  std::string targetTriple;             ///< "x86_64-unknown-linux-gnu".
-  std::string targetLevel;              ///< "x86-64-v3", "x86-64-v4", "aarch64".
+  std::string targetTriple; ///< "x86_64-unknown-linux-gnu".
+  std::string targetLevel;  ///< "x86-64-v3", "x86-64-v4", "aarch64".
   std::vector<std::string> cpuFeatures; ///< What the code needs: "avx2", …
 
   // Shape of a step.
