@@ -15,7 +15,7 @@
 #define LLMIR_LIB_CODEGEN_EMITTERS_H
 
 #include "llmir/Codegen/KernelBuilder.h"
-#include "llmir/Codegen/PackedLayout.h"
+#include "llmir/Support/PackedLayout.h"
 
 namespace llmir {
 

@@ -16,6 +16,7 @@
 
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/Runtime/ABI/StepFields.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,18 +24,6 @@
 #include <functional>
 
 namespace llmir {
-
-/// The fields of the step context, in the order of RuntimeABI.def.
-enum class StepField {
-#define LLMIR_STEP_FIELD(type, name, doc) name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
-};
-
-/// The functions of the runtime, in the order of RuntimeABI.def.
-enum class RuntimeFunction {
-#define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc) name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
-};
 
 /// Lanes of every vector that kernels compute with, whatever the register
 /// width: levels differ in how many registers LLVM gives a vector.

@@ -13,7 +13,9 @@
 #ifndef LLMIR_CONVERSION_PASSES_H
 #define LLMIR_CONVERSION_PASSES_H
 
+#include "llmir/Conversion/LLMToProgram.h"
 #include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Conversion/ProgramToLLVM.h"
 
 namespace llmir {
 

@@ -74,4 +74,54 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
+  let summary = "Turn the optimised step into a program of kernels and barriers";
+  let description = [{
+    Replaces the functions of the step by three fragments: `@weights` (where
+    each packed weight lies), `@kernels` (what is computed) and `@llmir_step`
+    (the instructions that every worker runs).
+
+    Each op becomes an instruction; element-wise ops that feed each other become
+    one kernel; a run of calls of one layer function becomes a loop over the
+    layer register. A barrier stands wherever a worker would touch elements that
+    another worker has touched since the last one, and nowhere else.
+
+    ```mlir
+    %y = llm.linear %x, %w : tensor<?x64xf32>, tensor<172x64xbf16> -> tensor<?x172xf32>
+    ```
+    becomes
+    ```mlir
+    mllm.program.instruction @linear_bf16_172x64 weights [@…up_proj.weight] (%x, %y)
+    ```
+    Fails on an op that has no kernel, on operands of a step that are not the
+    step's own (positions, block tables, …), and on calls whose results do not
+    feed the next layer.
+  }];
+  let options = [
+    Option<"tokenBudget", "token-budget", "int64_t", /*default=*/"512",
+           "Most tokens of a step: rows of the buffers">,
+    Option<"maxLogitRows", "max-logit-rows", "int64_t", /*default=*/"64",
+           "Most rows of logits of a step">];
+  let statistics = [
+    Statistic<"numInstructions", "instructions", "Instructions written">,
+    Statistic<"numBarriers", "barriers", "Barriers written">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::llmir::mllm::MLLMDialect"];
+}
+
+def ConvertProgramToLLVM : Pass<"convert-program-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turn a program into one native SPMD function";
+  let description = [{
+    The code fragment becomes `llvm.func @llmir_step(ctx, worker, workers)`:
+    buffers are addresses in the arena, weights are addresses in the weight
+    section (by a constant table of offsets where they differ by layer), labels
+    and jumps are blocks and branches, and a barrier is a call through the
+    runtime's table. Kernels are `llvm.func` already.
+
+    Fails when a buffer has no offset yet or a kernel has no function.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // LLMIR_CONVERSION_PASSES_TD

@@ -142,6 +142,17 @@ def MLLM_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
   let assemblyFormat = "$sym_name $kind $parameters $operand_types ($body^)? attr-dict";
 }
 
+def MLLM_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "Ends the scalar region of an element-wise kernel";
+  let description = [{
+    Gives the element of the output.
+
+    Example: `mllm.program.yield %sum : f32`
+  }];
+  let arguments = (ins Arg<F32, "the output's element">:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 //===----------------------------------------------------------------------===//
 // Code
 //===----------------------------------------------------------------------===//

@@ -23,8 +23,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_CODEGEN_PACKEDLAYOUT_H
-#define LLMIR_CODEGEN_PACKEDLAYOUT_H
+#ifndef LLMIR_SUPPORT_PACKEDLAYOUT_H
+#define LLMIR_SUPPORT_PACKEDLAYOUT_H
 
 #include "llmir/Support/TensorFormat.h"
 
@@ -85,4 +85,4 @@ inline int64_t packedVectorBytes(int64_t size) {
 
 } // namespace llmir
 
-#endif // LLMIR_CODEGEN_PACKEDLAYOUT_H
+#endif // LLMIR_SUPPORT_PACKEDLAYOUT_H

@@ -1,0 +1,99 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementwiseChain.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+static bool isElementwise(Operation *op) {
+  return isa<ll::SiluOp, ll::AddOp, ll::MulOp>(op);
+}
+
+bool feedsElementwiseOnly(Operation *op) {
+  if (!isElementwise(op) || !op->hasOneUse())
+    return false;
+  Operation *user = *op->user_begin();
+  return isElementwise(user) && user->getBlock() == op->getBlock();
+}
+
+Operation *kernelRoot(Operation *op) {
+  while (feedsElementwiseOnly(op))
+    op = *op->user_begin();
+  return op;
+}
+
+ElementwiseChain::ElementwiseChain(Operation *root) { collect(root); }
+
+void ElementwiseChain::collect(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && feedsElementwiseOnly(producer))
+      collect(producer);
+    else
+      inputs.insert(operand);
+  }
+  ops.push_back(op);
+}
+
+std::string ElementwiseChain::name() const {
+  std::string text;
+  for (Operation *op : ops) {
+    if (!text.empty())
+      text += '_';
+    text += op->getName().stripDialect();
+  }
+  return text;
+}
+
+/// x / (1 + exp(-x))
+static Value emitSilu(OpBuilder &b, Location loc, Value x) {
+  Value one = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1.0f));
+  Value e = math::ExpOp::create(b, loc, arith::NegFOp::create(b, loc, x));
+  Value denominator = arith::AddFOp::create(b, loc, one, e);
+  return arith::DivFOp::create(b, loc, x, denominator);
+}
+
+void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, block.addArgument(b.getF32Type(), input.getLoc()));
+  Value last;
+  for (Operation *op : ops) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(mapping.lookup(operand));
+    Location loc = op->getLoc();
+    last = llvm::TypeSwitch<Operation *, Value>(op)
+               .Case<ll::SiluOp>(
+                   [&](auto) { return emitSilu(b, loc, operands[0]); })
+               .Case<ll::AddOp>([&](auto) {
+                 return arith::AddFOp::create(b, loc, operands[0], operands[1])
+                     .getResult();
+               })
+               .Case<ll::MulOp>([&](auto) {
+                 return arith::MulFOp::create(b, loc, operands[0], operands[1])
+                     .getResult();
+               });
+    mapping.map(op->getResult(0), last);
+  }
+  mllm::program::YieldOp::create(b, ops.back()->getLoc(), last);
+}
+
+} // namespace llmir

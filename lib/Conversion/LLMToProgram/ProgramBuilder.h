@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds a program: declares kernels and weights once, appends instructions,
+// and puts a barrier wherever one worker would touch what another has touched.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
+#define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
+
+#include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+
+namespace llmir {
+
+using namespace mllm::program;
+
+/// Which elements of a buffer each worker touches. Equal shares are the same
+/// elements of the same worker.
+struct WorkShare {
+  WorkSplit split;
+  RowSpace over = RowSpace::Tokens;
+  int64_t parts = 1; ///< Column tiles, or heads; 1 for Rows.
+
+  bool operator==(const WorkShare &other) const {
+    return split == other.split && over == other.over && parts == other.parts;
+  }
+};
+
+/// What an instruction does to one of its buffers; no share means that a worker
+/// may touch any element.
+struct BufferAccess {
+  mlir::Value buffer;
+  bool writes;
+  std::optional<WorkShare> share;
+};
+
+class ProgramBuilder {
+public:
+  /// Creates the three fragments at the end of `module`.
+  explicit ProgramBuilder(mlir::ModuleOp module);
+
+  /// A buffer for the rows of a step, padded to whole tiles.
+  mlir::Value createBuffer(mlir::Location loc, int64_t rows, int64_t columns);
+  /// The step's output.
+  mlir::Value createLogits(mlir::Location loc, int64_t rows, int64_t columns);
+
+  /// Declares (once) the weight that the registered parameters make, one per
+  /// layer from `firstLayer` on; all have the same type.
+  mlir::FailureOr<mlir::FlatSymbolRefAttr>
+  declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters,
+                int64_t firstLayer);
+
+  /// Appends a call of the kernel of that spec; a kernel of the same kind,
+  /// parameters, operand types and scalar body is declared once. `touchesCache`
+  /// says how the instruction touches the KV cache, if it does.
+  template <typename Spec>
+  void call(mlir::Location loc, llvm::StringRef name, const Spec &spec,
+            llvm::ArrayRef<mlir::Attribute> weights,
+            llvm::ArrayRef<BufferAccess> accesses,
+            std::optional<BufferAccess> cache = std::nullopt,
+            llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body =
+                nullptr) {
+    callKernel(loc, name, Spec::kind, toParameters(module.getContext(), spec),
+               weights, accesses, cache, body);
+  }
+
+  /// Waits for what is under way, if anything is.
+  void barrier(mlir::Location loc);
+  void setLayer(mlir::Location loc, int64_t layer);
+  void label(mlir::Location loc, llvm::StringRef name);
+  void jumpNextLayer(mlir::Location loc, llvm::StringRef label, int64_t limit);
+  /// Ends the code and writes the size of the weight section.
+  void finish(mlir::Location loc);
+
+private:
+  void callKernel(mlir::Location loc, llvm::StringRef name,
+                  llvm::StringRef kind, mlir::DictionaryAttr parameters,
+                  llvm::ArrayRef<mlir::Attribute> weights,
+                  llvm::ArrayRef<BufferAccess> accesses,
+                  std::optional<BufferAccess> cache,
+                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>
+                      body);
+  mlir::FlatSymbolRefAttr
+  declareKernel(mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
+                mlir::DictionaryAttr parameters, mlir::ArrayAttr operandTypes,
+                llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>
+                    body);
+  /// Inserts a barrier when an access meets one under way.
+  void synchronize(mlir::Location loc, llvm::ArrayRef<BufferAccess> accesses);
+  int64_t placeWeight(mllm::RegisterOp parameter, int64_t bytes);
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder weights, kernels, buffers, code;
+  FragmentOp weightFragment;
+  llvm::SmallVector<BufferAccess> underWay; ///< Since the last barrier.
+  llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> kernelByKey;
+  llvm::StringMap<int64_t> weightOffsets; ///< By parameter.
+  int64_t weightBytes = 0;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
