@@ -10,6 +10,7 @@
 
 #include "llmir/Frontend/RopeFrequencies.h"
 #include "llmir/Frontend/TensorNames.h"
+#include "llmir/Support/Json.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
@@ -112,9 +113,9 @@ Status CheckpointParameters::checkAllUsed() const {
   std::string more =
       count > 1 ? " (and " + std::to_string(count - 1) + " more)" : "";
   return Status(StatusCode::InvalidFile,
-                checkpoint.path() + ": tensor '" + first->name + "' of shape " +
-                    first->shapeText() + more + " is not part of a " +
-                    config.architecture + " model of " +
+                checkpoint.path() + ": tensor '" + printable(first->name) +
+                    "' of shape " + first->shapeText() + more +
+                    " is not part of a " + config.architecture + " model of " +
                     std::to_string(config.numLayers) +
                     " layers, which has no tensor of that name",
                 "check that the config and the weights belong together");

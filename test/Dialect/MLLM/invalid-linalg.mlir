@@ -335,7 +335,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %v: tensor<?x4x6xf32>) {
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>) {
   // flash_attention2_c5
-  // expected-error@+1 {{'scale' is NaN, want a finite positive number}}
+  // expected-error@+1 {{'scale' is nan, want a finite positive number}}
   %0 = mllm.linalg.flash_attention2 %q, %q, %q {causal = true, scale = 0x7FF8000000000000 : f64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -379,7 +379,7 @@ mllm.graph.subgraph @f(%x: tensor<f32>) {
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: tensor<?x5xf32>) {
-  // expected-error@+1 {{requires the same type for all operands and results}}
+  // expected-error@+1 {{all non-scalar operands/results must have the same shape and base type}}
   %0 = "mllm.linalg.add"(%x, %y) : (tensor<?x4xf32>, tensor<?x5xf32>) -> tensor<?x4xf32>
   mllm.cf.return
 }
@@ -387,7 +387,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: tensor<?x5xf32>) {
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: tensor<?x5xf32>) {
-  // expected-error@+1 {{requires the same type for all operands and results}}
+  // expected-error@+1 {{all non-scalar operands/results must have the same shape and base type}}
   %0 = "mllm.linalg.mul"(%x, %y) : (tensor<?x4xf32>, tensor<?x5xf32>) -> tensor<?x4xf32>
   mllm.cf.return
 }

@@ -1,0 +1,209 @@
+// RUN: llmir-frontend-tests --gtest_filter='ModuleTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The model-building API itself: modules that somebody might write.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "mllm/ir/Trace.h"
+#include "mllm/nn/Layers.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+using namespace llmir;
+using mllm::kSymbolic;
+using mllm::Tensor;
+namespace nn = ::mllm::nn;
+namespace ir = ::mllm::ir;
+
+namespace {
+
+/// Binds every parameter to an f32 tensor of its own name.
+struct AnyParameters : ir::ParameterSource {
+  Expected<ir::ParameterBinding> bind(mlir::MLIRContext &context,
+                                      const nn::Parameter &parameter) override {
+    names.push_back(parameter.path());
+    if (parameter.path() == refused)
+      return Status(StatusCode::NotFound, "no " + refused);
+    ir::ParameterBinding binding;
+    binding.type = mlir::RankedTensorType::get(
+        parameter.shape(), mlir::Float32Type::get(&context));
+    binding.source = parameter.path();
+    return binding;
+  }
+  std::vector<std::string> names;
+  std::string refused;
+};
+
+/// A module whose forward() is a function.
+class Function : public nn::Module {
+public:
+  explicit Function(std::function<Tensor(Function &, const Tensor &)> body)
+      : body(std::move(body)) {}
+  Tensor forward(const Tensor &x) override { return body(*this, x); }
+  template <typename T, typename... Args>
+  T add(const std::string &name, Args &&...args) {
+    return reg<T>(name, std::forward<Args>(args)...);
+  }
+
+private:
+  std::function<Tensor(Function &, const Tensor &)> body;
+};
+
+class ModuleTest : public testing::Test {
+protected:
+  /// Traces a model that embeds its tokens in 8 columns and runs `body`.
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+  trace(std::function<Tensor(Function &, const Tensor &)> body) {
+    Function model([&](Function &self, const Tensor &ids) {
+      return body(self, self.add<nn::Embedding>("embed", 10, 8)(ids));
+    });
+    return ir::traceModel(context, model, "Model", parameters);
+  }
+
+  void expectRefused(std::function<Tensor(Function &, const Tensor &)> body,
+                     const std::string &text) {
+    auto traced = trace(std::move(body));
+    ASSERT_FALSE(traced) << "was accepted";
+    EXPECT_EQ(traced.status().code(), StatusCode::InvalidArgument);
+    EXPECT_NE(traced.status().cause().find(text), std::string::npos)
+        << traced.status().message();
+  }
+
+  mlir::MLIRContext context;
+  AnyParameters parameters;
+};
+
+TEST_F(ModuleTest, PathsFollowTheTree) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    auto block =
+        self.add<Function>("block", [](Function &inner, const Tensor &y) {
+          return inner.add<nn::Linear>("proj", 8, 8, true)(y);
+        });
+    EXPECT_EQ(self.path(), "");
+    EXPECT_EQ(block.path(), "block");
+    return block(x);
+  });
+  ASSERT_TRUE(traced) << traced.status().message();
+  EXPECT_EQ(parameters.names,
+            (std::vector<std::string>{"embed.weight", "block.proj.weight",
+                                      "block.proj.bias"}));
+}
+
+TEST_F(ModuleTest, ASharedModuleIsTracedOnceAndCalledTwice) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    auto block = self.add<Function>(
+        "block", [](Function &, const Tensor &y) { return y + y; });
+    return block(block(x));
+  });
+  ASSERT_TRUE(traced) << traced.status().message();
+  int64_t subgraphs = 0, calls = 0;
+  (**traced)->walk([&](llmir::mllm::SubGraphOp) { ++subgraphs; });
+  (**traced)->walk([&](llmir::mllm::CallGraphOp) { ++calls; });
+  EXPECT_EQ(subgraphs, 2);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(ModuleTest, ASharedParameterIsBoundOnce) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    auto first = self.add<nn::Linear>("first", 8, 8, false);
+    auto second = self.add<nn::Linear>("second", first.weight());
+    return second(first(x));
+  });
+  ASSERT_TRUE(traced) << traced.status().message();
+  EXPECT_EQ(parameters.names,
+            (std::vector<std::string>{"embed.weight", "first.weight"}));
+}
+
+TEST_F(ModuleTest, AMissingParameterEndsTheTrace) {
+  parameters.refused = "first.weight";
+  auto traced = trace([](Function &self, const Tensor &x) {
+    auto y = self.add<nn::Linear>("first", 8, 8, false)(x);
+    EXPECT_FALSE(y);
+    // Everything that follows goes through without effect.
+    y = self.add<nn::RMSNorm>("norm", 8, 1e-5)(y * y + x);
+    y = self.add<nn::SiLU>("act")(y.view({kSymbolic, 2, 4}));
+    auto [keys, values] = self.add<nn::KVCache>("cache", 0)(y, y);
+    y = self.add<nn::FlashAttention2>("attention", 1.0)(y, keys, values);
+    y = self.add<nn::RoPE>("rope", std::vector<double>{1.0})(y);
+    y = self.add<Function>("block",
+                           [](Function &, const Tensor &z) { return z; })(y);
+    return self.add<nn::Linear>("last", 8, 8, false)(y);
+  });
+  ASSERT_FALSE(traced);
+  EXPECT_EQ(traced.status().code(), StatusCode::NotFound);
+  EXPECT_EQ(traced.status().cause(), "no first.weight");
+}
+
+TEST_F(ModuleTest, AWeightThatDoesNotFitNamesTheLayer) {
+  expectRefused(
+      [](Function &self, const Tensor &x) {
+        return self.add<nn::Linear>("proj", 9, 4, false)(x);
+      },
+      "proj: 'mllm.linalg.linear' op weight @proj.weight has shape 4x9, but "
+      "the op needs 4x8");
+}
+
+TEST_F(ModuleTest, AnInputOfAnotherRankNamesTheLayer) {
+  expectRefused(
+      [](Function &self, const Tensor &x) {
+        return self.add<nn::RoPE>("rope", std::vector<double>{1.0})(x);
+      },
+      "rope: the input has rank 2, want 3");
+}
+
+TEST_F(ModuleTest, OperandsOfDifferentShapes) {
+  expectRefused(
+      [](Function &, const Tensor &x) { return x + x.view({kSymbolic, 2, 4}); },
+      "differ in shape");
+}
+
+TEST_F(ModuleTest, AViewThatDoesNotFit) {
+  expectRefused(
+      [](Function &, const Tensor &x) { return x.view({kSymbolic, 3, 3}); },
+      "operand has 8 values per token, but result has 9");
+}
+
+TEST_F(ModuleTest, AModuleThatCallsItself) {
+  expectRefused(
+      [](Function &self, const Tensor &x) {
+        auto block = std::make_shared<std::optional<Function>>();
+        block->emplace(self.add<Function>(
+            "block",
+            [block = std::weak_ptr(block)](Function &, const Tensor &y) {
+              return (**block.lock())(y);
+            }));
+        return (**block)(x);
+      },
+      "'block' is called inside itself");
+}
+
+TEST_F(ModuleTest, AModuleThatIsCalledWithTwoShapes) {
+  expectRefused(
+      [](Function &self, const Tensor &x) {
+        auto block = self.add<Function>(
+            "block", [](Function &, const Tensor &y) { return y + y; });
+        return block(x) + block(x.view({kSymbolic, 2, 4}));
+      },
+      "'block' is called with two shapes");
+}
+
+TEST_F(ModuleTest, AModuleThatGivesNothing) {
+  expectRefused(
+      [](Function &self, const Tensor &x) {
+        return self.add<Function>(
+            "block", [](Function &, const Tensor &) { return Tensor(); })(x);
+      },
+      "block: forward() gave no tensor");
+}
+
+} // namespace

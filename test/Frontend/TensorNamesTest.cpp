@@ -1,0 +1,47 @@
+// RUN: llmir-frontend-tests --gtest_filter='TensorNamesTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Frontend/TensorNames.h"
+
+#include <gtest/gtest.h>
+
+using namespace llmir;
+
+TEST(TensorNamesTest, NamesOfGGUF) {
+  EXPECT_EQ(ggufTensorName("model.embed_tokens.weight"), "token_embd.weight");
+  EXPECT_EQ(ggufTensorName("model.norm.weight"), "output_norm.weight");
+  EXPECT_EQ(ggufTensorName("lm_head.weight"), "output.weight");
+  EXPECT_EQ(ggufTensorName("model.layers.0.input_layernorm.weight"),
+            "blk.0.attn_norm.weight");
+  EXPECT_EQ(ggufTensorName("model.layers.31.self_attn.q_proj.bias"),
+            "blk.31.attn_q.bias");
+  EXPECT_EQ(ggufTensorName("model.layers.7.self_attn.k_norm.weight"),
+            "blk.7.attn_k_norm.weight");
+  EXPECT_EQ(ggufTensorName("model.layers.7.post_attention_layernorm.weight"),
+            "blk.7.ffn_norm.weight");
+  EXPECT_EQ(ggufTensorName("model.layers.7.mlp.down_proj.weight"),
+            "blk.7.ffn_down.weight");
+}
+
+TEST(TensorNamesTest, NamesThatGGUFDoesNotHave) {
+  for (const char *name :
+       {"", "weight", "model.layers.0", "model.layers.0.weight",
+        "model.layers.0.mlp.gate.weight", "layers.0.mlp.up_proj.weight",
+        "model.embed_tokens", "model.layers..weight"})
+    EXPECT_EQ(ggufTensorName(name), std::nullopt) << name;
+}
+
+TEST(TensorNamesTest, Buffers) {
+  EXPECT_TRUE(isIgnoredTensor("model.layers.0.self_attn.rotary_emb.inv_freq"));
+  EXPECT_TRUE(isIgnoredTensor("h.0.attn.bias"));
+  EXPECT_TRUE(isIgnoredTensor("h.0.attn.masked_bias"));
+  EXPECT_FALSE(isIgnoredTensor("model.layers.0.self_attn.q_proj.bias"));
+  EXPECT_FALSE(isIgnoredTensor("rope_freqs.weight"));
+  EXPECT_FALSE(isIgnoredTensor(""));
+}
