@@ -48,6 +48,10 @@ int CommandLine::reportUsage(const CLI::ParseError &error) {
   for (char &c : cause)
     if (c == '\n')
       c = ' ';
+  // The parser asks for a command also where a wrong one was given.
+  std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  if (error.get_name() == "RequiredError" && !unknown.empty())
+    cause = "'" + unknown.front() + "' was not expected: " + cause;
   printFailure(Status(StatusCode::InvalidArgument, cause,
                       "see `" + command + " --help`"));
   return 2;

@@ -1,0 +1,182 @@
+// RUN: llmir-command-tests --gtest_filter='ArtifactCache*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ArtifactCache.h"
+
+#include "llmir/Support/FileWriter.h"
+#include "llmir/Support/MappedFile.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llmir;
+using namespace llmir::cli;
+
+namespace {
+
+class ArtifactCacheTest : public testing::Test {
+protected:
+  void SetUp() override {
+    char name[] = "/tmp/llmir-cache-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    root = name;
+    options.folder = root + "/below/cache";
+  }
+  void TearDown() override { std::filesystem::remove_all(root); }
+
+  ArtifactCache openCache() {
+    Expected<ArtifactCache> cache = ArtifactCache::open(options);
+    EXPECT_TRUE(cache) << cache.status().message();
+    return *cache;
+  }
+  /// Asks for an artifact of `size` bytes; counts how often it is made.
+  Expected<std::string> get(ArtifactCache &cache, const std::string &key,
+                            size_t size = 100) {
+    return cache.findOrMake("model", key, 0, [&](const std::string &path) {
+      ++made;
+      return writeFileAtomically(path, std::string(size, 'x'));
+    });
+  }
+
+  std::string root;
+  CacheOptions options;
+  std::atomic<int> made{0};
+};
+
+} // namespace
+
+TEST_F(ArtifactCacheTest, MakesEachKeyOnce) {
+  ArtifactCache cache = openCache();
+  Expected<std::string> first = get(cache, "a"), again = get(cache, "a");
+  Expected<std::string> other = get(cache, "b");
+  ASSERT_TRUE(first && again && other);
+  EXPECT_EQ(*first, *again);
+  EXPECT_NE(*first, *other);
+  EXPECT_EQ(made, 2);
+  struct stat info;
+  ASSERT_EQ(stat(options.folder.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0700u);
+}
+
+TEST_F(ArtifactCacheTest, ManyAtOnceMakeItOnce) {
+  ArtifactCache cache = openCache();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] { EXPECT_TRUE(get(cache, "same")); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(ArtifactCacheTest, AFailureLeavesNoEntry) {
+  ArtifactCache cache = openCache();
+  Expected<std::string> failed =
+      cache.findOrMake("model", "a", 0, [](const std::string &) {
+        return Status(StatusCode::Unsupported, "no");
+      });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.status().cause(), "no");
+  EXPECT_TRUE(cache.entries()->empty());
+  EXPECT_TRUE(get(cache, "a"));
+}
+
+TEST_F(ArtifactCacheTest, AnotherKeyOfTheSameNameIsNotUsed) {
+  ArtifactCache cache = openCache();
+  std::string path = *get(cache, "a");
+  std::string key = path.substr(0, path.size() - 6) + ".key";
+  ASSERT_TRUE(writeFileAtomically(key, "model model\nsomething else"));
+  EXPECT_TRUE(get(cache, "a"));
+  EXPECT_EQ(made, 2);
+}
+
+TEST_F(ArtifactCacheTest, RemovesTheLeastRecentlyUsed) {
+  options.limitGB = 250e-9; // 250 bytes: two entries of 100.
+  ArtifactCache cache = openCache();
+  auto pause = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  ASSERT_TRUE(get(cache, "a"));
+  pause();
+  ASSERT_TRUE(get(cache, "b"));
+  pause();
+  ASSERT_TRUE(get(cache, "a")); // Now b is the older one.
+  pause();
+  ASSERT_TRUE(get(cache, "c"));
+  EXPECT_EQ(cache.entries()->size(), 2u);
+  made = 0;
+  EXPECT_TRUE(get(cache, "a"));
+  EXPECT_TRUE(get(cache, "c"));
+  EXPECT_EQ(made, 0);
+  EXPECT_TRUE(get(cache, "b"));
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(ArtifactCacheTest, KeepsWhatWasJustMadeEvenAboveTheLimit) {
+  options.limitGB = 0;
+  ArtifactCache cache = openCache();
+  Expected<std::string> path = get(cache, "a");
+  ASSERT_TRUE(path);
+  EXPECT_EQ(access(path->c_str(), R_OK), 0);
+}
+
+TEST_F(ArtifactCacheTest, RefusesAFolderThatOthersMayWriteTo) {
+  openCache();
+  ASSERT_EQ(chmod(options.folder.c_str(), 0770), 0);
+  Expected<ArtifactCache> cache = ArtifactCache::open(options);
+  ASSERT_FALSE(cache);
+  EXPECT_NE(cache.status().message().find("chmod 700"), std::string::npos);
+}
+
+TEST_F(ArtifactCacheTest, RefusesTheFolderOfAnotherUser) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder away";
+  openCache();
+  ASSERT_EQ(chown(options.folder.c_str(), 12345, 12345), 0);
+  Expected<ArtifactCache> cache = ArtifactCache::open(options);
+  ASSERT_FALSE(cache);
+  EXPECT_NE(cache.status().cause().find("12345"), std::string::npos);
+}
+
+TEST_F(ArtifactCacheTest, SaysWhenThereIsNoSpace) {
+  ArtifactCache cache = openCache();
+  Expected<std::string> path =
+      cache.findOrMake("model", "a", int64_t(1) << 60,
+                       [](const std::string &) { return Status::ok(); });
+  ASSERT_FALSE(path);
+  EXPECT_EQ(path.status().code(), StatusCode::ResourceExhausted);
+  EXPECT_NE(path.status().advice().find("--cache-dir"), std::string::npos);
+}
+
+TEST_F(ArtifactCacheTest, SaysWhenTheFolderCannotBeMade) {
+  ASSERT_TRUE(writeFileAtomically(root + "/file", "x"));
+  options.folder = root + "/file/cache";
+  Expected<ArtifactCache> cache = ArtifactCache::open(options);
+  ASSERT_FALSE(cache);
+  EXPECT_NE(cache.status().cause().find(root + "/file"), std::string::npos);
+}
+
+TEST_F(ArtifactCacheTest, ClearRemovesEverythingOfItsOwn) {
+  ArtifactCache cache = openCache();
+  ASSERT_TRUE(get(cache, "a"));
+  ASSERT_TRUE(get(cache, "b"));
+  ASSERT_TRUE(writeFileAtomically(options.folder + "/letter.txt", "x"));
+  Expected<int64_t> removed = cache.clear();
+  ASSERT_TRUE(removed);
+  EXPECT_EQ(*removed, 2);
+  int left = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(options.folder))
+    left += entry.path().filename() == "letter.txt" ? 0 : 1;
+  EXPECT_EQ(left, 0);
+}
