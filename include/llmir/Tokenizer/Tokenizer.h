@@ -81,7 +81,9 @@ public:
   Expected<std::vector<int32_t>> encode(std::string_view text,
                                         EncodeOptions options = {}) const;
   /// The text of ids, always valid UTF-8. An id without a token (a padded row of
-  /// the embedding) contributes nothing.
+  /// the embedding) contributes nothing. Skipping leaves out the special tokens
+  /// whose decoded text is their own: as in the reference implementation, one
+  /// that normalization changes ("<s>" to "▁<s>") stays.
   std::string decode(Span<const int32_t> ids,
                      bool skipSpecialTokens = false) const;
 
@@ -93,7 +95,7 @@ public:
   std::string_view tokenText(int32_t id) const;
   /// The id of a token spelled as in the vocabulary.
   std::optional<int32_t> tokenId(std::string_view text) const;
-  /// Whether skipSpecialTokens leaves the id out.
+  /// Whether the token is declared special (control) rather than text.
   bool isSpecial(int32_t id) const;
 
   /// -1 where the tokenizer names none.

@@ -1,0 +1,341 @@
+// RUN: llmir-tokenizer-tests --gtest_filter='StagesTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The stages one by one: UTF-8, patterns, splits, normalizers, added tokens.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AddedTokens.h"
+#include "MergeQueue.h"
+#include "Stages.h"
+#include "TestSupport.h"
+#include "Unicode.h"
+
+#include <chrono>
+#include <set>
+
+using namespace llmir;
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+//===----------------------------------------------------------------------===//
+// UTF-8
+//===----------------------------------------------------------------------===//
+
+TEST(StagesTest, FindsTheFirstInvalidByte) {
+  const std::pair<std::string, size_t> cases[] = {
+      {"abc", 3},
+      {std::string("a\0b", 3), 3},
+      {"\xEF\xBF\xBD", 3},           // U+FFFD.
+      {"\xF4\x8F\xBF\xBF", 4},       // U+10FFFF.
+      {"a\x80", 1},                  // Continuation alone.
+      {"\xC0\xAF", 0},               // Overlong.
+      {"\xE0\x9F\xBF", 0},           // Overlong.
+      {"\xF0\x8F\xBF\xBF", 0},       // Overlong.
+      {"\xED\xA0\x80", 0},           // Surrogate.
+      {"\xF4\x90\x80\x80", 0},       // Above U+10FFFF.
+      {"\xF5\x80\x80\x80", 0},       // No lead byte.
+      {"ab\xE4\xBD", 2},             // Cut off.
+      {"\xE4\xBD\xA0\xE4\xBD", 3}};  // Cut off after a whole one.
+  for (const auto &[text, valid] : cases)
+    EXPECT_EQ(validUtf8Length(text), valid) << printable(text);
+}
+
+TEST(StagesTest, RepairsEveryMaximalPart) {
+  const std::string bad = "\xEF\xBF\xBD";
+  const std::pair<std::string, std::string> cases[] = {
+      {"a\xE4\xBD\xA0z", "a\xE4\xBD\xA0z"},
+      {"\xE4\xBDz", bad + "z"},               // Cut off by another character.
+      {"\xE4\xBD", bad},                      // Cut off by the end.
+      {"\xF0\x9F\x98", bad},                  // Three of four bytes: one.
+      {"\xC0\xAF", bad + bad},                // Overlong: each byte.
+      {"\xED\xA0\x80", bad + bad + bad},      // Surrogate: each byte.
+      {"\xE4\xE4\xBD\xA0", bad + "\xE4\xBD\xA0"},
+      {"\xFF\xFE", bad + bad}};
+  for (const auto &[bytes, text] : cases) {
+    Utf8Repair repair;
+    std::string out;
+    repair.feed(bytes, out);
+    repair.finish(out);
+    EXPECT_EQ(out, text) << printable(bytes);
+  }
+}
+
+TEST(StagesTest, ByteAlphabetIsOneToOne) {
+  for (int byte = 0; byte < 256; ++byte)
+    EXPECT_EQ(byteLevelByte(byteLevelCharacter(static_cast<uint8_t>(byte))),
+              byte);
+  EXPECT_EQ(byteLevelCharacter(' '), 0x120u);
+  EXPECT_EQ(byteLevelCharacter('\n'), 0x10au);
+  EXPECT_EQ(byteLevelByte(0x3000), -1);
+  EXPECT_EQ(byteLevelByte(0xad), -1);
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// The matches, each in brackets, with what lies between.
+std::string marked(const char *pattern, const std::string &text) {
+  Expected<Regex> regex = Regex::compile(pattern);
+  if (!regex)
+    return regex.status().cause();
+  std::vector<TextRange> ranges;
+  Status status = regex->partition(text, ranges);
+  if (!status)
+    return status.cause();
+  std::string out;
+  uint32_t last = 0;
+  for (TextRange range : ranges) {
+    EXPECT_EQ(range.begin, last);
+    last = range.end;
+    std::string part = text.substr(range.begin, range.end - range.begin);
+    out += range.isMatch ? "[" + part + "]" : part;
+  }
+  EXPECT_EQ(last, text.size());
+  return out;
+}
+
+TEST(StagesTest, PatternsFollowOniguruma) {
+  EXPECT_EQ(marked("\\p{L}+", "ab1cd"), "[ab]1[cd]");
+  EXPECT_EQ(marked("\\s+(?!\\S)|\\s+", "a   b"), "a[  ][ ]b");
+  EXPECT_EQ(marked("\\s", "a\xE1\xA0\x8E\xC2\x85"), "a\xE1\xA0\x8E[\xC2\x85]");
+  EXPECT_EQ(marked("[^\\s]", "\xE1\xA0\x8E "), "[\xE1\xA0\x8E] ");
+  EXPECT_EQ(marked("\\w+", "e\xCC\x81-a_b"), "[e\xCC\x81]-[a_b]");
+  EXPECT_EQ(marked("(?i:'s)", "'S'\xC5\xBF"), "['S]['\xC5\xBF]");
+  EXPECT_EQ(marked("^a$", "b\na\nb"), "b\n[a]\nb");
+  EXPECT_EQ(marked("\\u0061", "ba"), "b[a]");
+  EXPECT_EQ(marked("[]a]", "]"), "[]]");
+  EXPECT_EQ(marked("[[:digit:]]", "a1"), "a[1]");
+  // U+3005 is Han, U+3006 is not, though Chinese text has it.
+  EXPECT_EQ(marked("\\p{Han}", "\xE3\x80\x85\xE3\x80\x81"),
+            "[\xE3\x80\x85]\xE3\x80\x81");
+  EXPECT_EQ(marked("\\p{Alphabetic}", "a1"), "[a]1");
+  // Empty matches are boundaries, except right after a match.
+  EXPECT_EQ(marked("(?=(\\d{3})+(?!\\d))", "12345"), "12[]345");
+  EXPECT_EQ(marked("x*", "axb"), "[]a[x]b[]");
+}
+
+TEST(StagesTest, RefusesPatternsThatMeanSomethingElse) {
+  for (const char *pattern :
+       {"[a[b]]", "[a-z&&[^b]]", "a{1,3}+", "\\h", "[\\W]"}) {
+    Expected<Regex> regex = Regex::compile(pattern);
+    ASSERT_FALSE(regex) << pattern;
+    EXPECT_EQ(regex.status().code(), StatusCode::Unsupported) << pattern;
+  }
+  for (const char *pattern : {"(", "[a", "a\\", "\\u12", "\\p{", "\\p{Nope}",
+                              "(?<n>", "*", "\\C", "[[:digit"}) {
+    Expected<Regex> regex = Regex::compile(pattern);
+    EXPECT_FALSE(regex) << pattern;
+  }
+  std::string deep(2000, '('), closed(2000, ')');
+  EXPECT_FALSE(Regex::compile(deep + "a" + closed));
+  EXPECT_FALSE(Regex::compile(std::string(100000, 'a')));
+}
+
+TEST(StagesTest, CostlyPatternsEndInTime) {
+  auto start = std::chrono::steady_clock::now();
+  std::string a(50000, 'a'), spaces(200000, ' ');
+  for (auto [pattern, text] :
+       {std::pair("(a+)+$", a + "b"), std::pair("(a|aa)+$", a + "b"),
+        std::pair("\\s*[xy]", spaces),
+        std::pair("(?:\\s|\\s\\s)*[xy]", spaces)}) {
+    Expected<Regex> regex = Regex::compile(pattern);
+    ASSERT_TRUE(regex);
+    std::vector<TextRange> ranges;
+    Status status = regex->partition(text, ranges);
+    ASSERT_FALSE(status) << pattern;
+    EXPECT_EQ(status.code(), StatusCode::OutOfRange);
+  }
+  std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  EXPECT_LT(taken.count(), 30) << "each should take about a second";
+}
+
+//===----------------------------------------------------------------------===//
+// Splits
+//===----------------------------------------------------------------------===//
+
+Strings piecesOf(const PreTokenizerStep &step, const std::string &text) {
+  Expected<PreTokenizer> built = PreTokenizer::build(step);
+  EXPECT_TRUE(built) << built.status().message();
+  Pieces pieces{text, {{0, static_cast<uint32_t>(text.size()), true}}};
+  Status status = built->apply(pieces);
+  EXPECT_TRUE(status) << status.message();
+  Strings result;
+  for (Pieces::Piece piece : pieces.pieces)
+    result.push_back(pieces.text.substr(piece.begin, piece.end - piece.begin));
+  return result;
+}
+
+TEST(StagesTest, SplitBehaviors) {
+  const std::string text = "The-final--countdown";
+  const std::pair<PreTokenizerStep::Behavior, Strings> cases[] = {
+      {PreTokenizerStep::Removed, {"The", "final", "countdown"}},
+      {PreTokenizerStep::Isolated,
+       {"The", "-", "final", "-", "-", "countdown"}},
+      {PreTokenizerStep::MergedWithPrevious,
+       {"The-", "final-", "-", "countdown"}},
+      {PreTokenizerStep::MergedWithNext, {"The", "-final", "-", "-countdown"}},
+      {PreTokenizerStep::Contiguous,
+       {"The", "-", "final", "--", "countdown"}}};
+  for (const auto &[behavior, expected] : cases) {
+    PreTokenizerStep step;
+    step.behavior = behavior;
+    step.pattern = "-";
+    for (auto kind :
+         {PreTokenizerStep::SplitString, PreTokenizerStep::SplitRegex}) {
+      step.kind = kind;
+      EXPECT_EQ(piecesOf(step, text), expected) << int(behavior);
+    }
+  }
+}
+
+TEST(StagesTest, SplitOfWhatDoesNotMatch) {
+  PreTokenizerStep step;
+  step.pattern = "\\w+";
+  step.behavior = PreTokenizerStep::Removed;
+  step.invert = true;
+  EXPECT_EQ(piecesOf(step, "ab, cd"), (Strings{"ab", "cd"}));
+  step.invert = false;
+  EXPECT_EQ(piecesOf(step, "ab, cd"), (Strings{", "}));
+  EXPECT_EQ(piecesOf(step, ""), Strings());
+}
+
+TEST(StagesTest, MetaspacePrependsByScheme) {
+  PreTokenizerStep step;
+  step.kind = PreTokenizerStep::Metaspace;
+  step.pattern = "_";
+  EXPECT_EQ(piecesOf(step, "a b"), (Strings{"_a_b"}));
+  EXPECT_EQ(piecesOf(step, " a"), (Strings{"_a"}));
+  step.scheme = PreTokenizerStep::Never;
+  EXPECT_EQ(piecesOf(step, "a b"), (Strings{"a_b"}));
+  step.scheme = PreTokenizerStep::First;
+  EXPECT_EQ(piecesOf(step, "a b"), (Strings{"_a_b"}));
+  step.pattern = "ab";
+  EXPECT_FALSE(PreTokenizer::build(step));
+}
+
+//===----------------------------------------------------------------------===//
+// Normalizers
+//===----------------------------------------------------------------------===//
+
+TEST(StagesTest, Normalizers) {
+  struct Case {
+    NormalizerStep step;
+    const char *text, *expected;
+  };
+  const Case cases[] = {
+      {{NormalizerStep::NFC, {}, {}}, "e\u0301", "\u00e9"},
+      {{NormalizerStep::NFD, {}, {}}, "\u00e9", "e\u0301"},
+      {{NormalizerStep::NFC, {}, {}}, "\ufb01", "\ufb01"},
+      {{NormalizerStep::NFKC, {}, {}}, "\ufb01\u2460", "fi1"},
+      {{NormalizerStep::NFKD, {}, {}}, "\uac00", "\u1100\u1161"},
+      {{NormalizerStep::Lowercase, {}, {}}, "A\u0130\u0391", "ai\u0307\u03b1"},
+      {{NormalizerStep::StripAccents, {}, {}}, "e\u0301x", "ex"},
+      {{NormalizerStep::StripLeft, {}, {}}, "\u3000 a ", "a "},
+      {{NormalizerStep::StripRight, {}, {}}, " a \u00a0", " a"},
+      {{NormalizerStep::CollapseSpaces, {}, {}}, "  a   b ", "a b"},
+      {{NormalizerStep::Nmt, {}, {}}, "a\u200bb\x01", "a b"},
+      {{NormalizerStep::Prepend, {}, "_"}, "a", "_a"},
+      {{NormalizerStep::Prepend, {}, "_"}, "", ""},
+      {{NormalizerStep::ReplaceString, "ab", "x"}, "ababa", "xxa"},
+      {{NormalizerStep::ReplaceRegex, " {2,}", " "}, "a   b c", "a b c"},
+      {{NormalizerStep::ByteLevel, {}, {}}, "a \u00e9", "a\u0120\u00c3\u00a9"}};
+  for (const Case &c : cases) {
+    Expected<Normalizer> step = Normalizer::build(c.step);
+    ASSERT_TRUE(step) << step.status().message();
+    std::string text = c.text;
+    ASSERT_TRUE(step->apply(text, true));
+    EXPECT_EQ(text, c.expected) << int(c.step.kind);
+  }
+  EXPECT_FALSE(Normalizer::build({NormalizerStep::ReplaceString, "", "x"}));
+  EXPECT_FALSE(Normalizer::build(
+      {NormalizerStep::ReplaceString, " ", std::string(100000, 'x')}));
+}
+
+//===----------------------------------------------------------------------===//
+// Added tokens
+//===----------------------------------------------------------------------===//
+
+/// The parts of a text, tokens as their ids in brackets.
+std::string partsOf(const AddedTokenMatcher &matcher, const std::string &text,
+                    bool matchSpecial = true) {
+  std::vector<AddedTokenMatcher::Part> parts;
+  matcher.split(text, matchSpecial, parts);
+  std::string out;
+  size_t last = 0;
+  for (AddedTokenMatcher::Part part : parts) {
+    EXPECT_EQ(part.begin, last);
+    last = part.end;
+    out += part.id < 0 ? text.substr(part.begin, part.end - part.begin)
+                       : "[" + std::to_string(part.id) + "]";
+  }
+  EXPECT_EQ(last, text.size());
+  return out;
+}
+
+TEST(StagesTest, AddedTokensLeftmostLongest) {
+  AddedTokenMatcher matcher;
+  EXPECT_EQ(partsOf(matcher, "abc"), "abc");
+  int32_t id = 0;
+  for (const char *text : {"<a>", "<a>b", "<ab", "bb", "b", "\xE4\xBD\xA0"})
+    matcher.add(text, AddedToken{id++, AddedToken::Special, text});
+  matcher.finish();
+  EXPECT_EQ(partsOf(matcher, "x<a>bb"), "x[1][4]");
+  EXPECT_EQ(partsOf(matcher, "<a><ab<a"), "[0][2]<a");
+  EXPECT_EQ(partsOf(matcher, "bbb"), "[3][4]");
+  EXPECT_EQ(partsOf(matcher, "\xE4\xBD\xA0\xE4\xBD\xA1"), "[5]\xE4\xBD\xA1");
+  EXPECT_EQ(partsOf(matcher, "bbb", false), "bbb");
+  EXPECT_EQ(partsOf(matcher, ""), "");
+}
+
+TEST(StagesTest, AddedTokensTakeSpaceAndWords) {
+  AddedTokenMatcher matcher;
+  matcher.add("<l>", AddedToken{1, AddedToken::LeftStrip, "<l>"});
+  matcher.add("<r>", AddedToken{2, AddedToken::RightStrip, "<r>"});
+  matcher.add("word", AddedToken{3, AddedToken::SingleWord, "word"});
+  matcher.add(" x", AddedToken{4, 0, " x"});
+  matcher.finish();
+  EXPECT_EQ(partsOf(matcher, "a \t<l> b"), "a[1] b");
+  EXPECT_EQ(partsOf(matcher, "a <r>\u3000 b"), "a [2]b");
+  EXPECT_EQ(partsOf(matcher, "<r> <l>"), "[2][1]");
+  EXPECT_EQ(partsOf(matcher, "word sword words word."), "[3] sword words [3].");
+  EXPECT_EQ(partsOf(matcher, "\u00e9word"), "\u00e9word");
+  // The space belongs to the first token; the second begins with it.
+  EXPECT_EQ(partsOf(matcher, "<r> x"), "[2][4]");
+}
+
+//===----------------------------------------------------------------------===//
+// The queue of merges
+//===----------------------------------------------------------------------===//
+
+TEST(StagesTest, MergeQueueIsAPriorityQueue) {
+  std::mt19937 random(7);
+  MergeQueue queue;
+  std::multiset<std::pair<uint32_t, uint32_t>> model;
+  for (int i = 0; i < 20000; ++i) {
+    if (random() % 3 != 0) {
+      uint32_t key = random() % 20, position = random() % 1000;
+      queue.push(key, position);
+      model.insert({key, position});
+      continue;
+    }
+    uint32_t key = 0, position = 0;
+    ASSERT_EQ(queue.pop(key, position), !model.empty());
+    if (model.empty())
+      continue;
+    EXPECT_EQ(std::pair(key, position), *model.begin());
+    model.erase(model.begin());
+  }
+}
+
+} // namespace
