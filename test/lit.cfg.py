@@ -27,6 +27,7 @@ config.environment["PATH"] = os.pathsep.join(
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%llmir_src", config.llmir_src_root))
 config.substitutions.append(("%llmir_bin", own_tools))
+config.substitutions.append(("%llvm_tools", config.llvm_tools_dir))
 config.substitutions.append(("%llmir_lib", os.path.join(config.llmir_obj_root, "lib")))
 
 # GoogleTest programs run through a wrapper that fails when the filter matched
