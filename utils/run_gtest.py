@@ -2,8 +2,8 @@
 """Runs a GoogleTest program for lit: run_gtest.py REPORT.xml PROGRAM [ARGUMENT]...
 
 Fails when the program fails, and also when its filter matched no test (which
-GoogleTest itself calls a success). Skipped tests are listed with their reasons
-on stdout and in REPORT.xml, where `./dev check` finds them.
+GoogleTest itself calls a success). Skipped tests are listed with their reasons, for
+`./dev check`.
 """
 
 import os

@@ -3,26 +3,20 @@
 
 test_summary.py [--lint LINT.json] BUILD_FOLDER...
 
-Reads BUILD_FOLDER/results/tests.json (written by lit) and the GoogleTest reports
-below BUILD_FOLDER/test. Exits with 1 when anything failed or nothing ran.
+Reads BUILD_FOLDER/results/tests.json (written by lit). A part of a test that was
+skipped says so in its output: "skipped: NAME: REASON" or "SKIP NAME: REASON". Exits
+with 1 when anything failed or nothing ran.
 """
 
 import argparse
 import json
 import os
+import re
 import sys
-
-from run_gtest import read_report, skipped_tests
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED"}
-
-
-def gtest_reports(folder):
-    for place, _, files in os.walk(os.path.join(folder, "test")):
-        for name in sorted(files):
-            if name.endswith(".gtest.xml"):
-                yield os.path.join(place, name)
+SKIPPED_PART = re.compile(r"^(?:# \| )?(?:skipped:|SKIP) *(.+)$", re.M)
 
 
 def summarize_folder(folder):
@@ -35,18 +29,15 @@ def summarize_folder(folder):
         return 0, [f"{folder}: check-llmir ended without a result"], []
     passed, failed, skipped = 0, [], []
     for test in tests:
+        output = test.get("output", "")
         if test["code"] in PASSED:
             passed += 1
+            skipped += SKIPPED_PART.findall(output)
         elif test["code"] in SKIPPED:
-            output = test.get("output", "").strip().splitlines()
-            reason = output[0] if output else "a feature that it needs is absent"
-            skipped.append(f"{test['name']}: {reason}")
+            reason = output.strip().split("\n")[0]
+            skipped.append(f"{test['name']}: {reason or 'a feature that it needs is absent'}")
         elif test["code"] != "EXCLUDED":
             failed.append(f"{folder}: {test['name']} ({test['code'].lower()})")
-    for report in gtest_reports(folder):
-        root = read_report(report)
-        if root is not None:
-            skipped += [f"{name}: {reason}" for name, reason in skipped_tests(root)]
     if passed == 0 and not failed:
         failed.append(f"{folder}: no test was run")
     return passed, failed, skipped
