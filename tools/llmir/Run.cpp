@@ -198,7 +198,7 @@ void Run::report(const GenerateResult &result) {
   }
   if (text.empty() || text.back() != '\n')
     print("\n");
-  flushOutput().isOk(); // Reported at the end of the command.
+  printNow({}); // Before the note below.
   auto rate = [](double tokens, double ms) {
     return ms > 0 ? formatNumber(tokens * 1000 / ms, 1) + " tokens/s" : "-";
   };
