@@ -58,6 +58,8 @@ private:
 };
 
 /// Sum and product of two tensors of one shape, value by value.
+/// C++ leaves open which operand is computed first: call layers in statements
+/// of their own, so that every compiler traces the same order.
 Tensor operator+(const Tensor &a, const Tensor &b);
 Tensor operator*(const Tensor &a, const Tensor &b);
 

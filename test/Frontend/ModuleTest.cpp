@@ -20,8 +20,8 @@
 #include <functional>
 
 using namespace llmir;
-using mllm::kSymbolic;
-using mllm::Tensor;
+using ::mllm::kSymbolic;
+using ::mllm::Tensor;
 namespace nn = ::mllm::nn;
 namespace ir = ::mllm::ir;
 

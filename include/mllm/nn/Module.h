@@ -13,7 +13,9 @@
 //     explicit LlamaMLP(const DecoderConfig &config)
 //         : gateProj(reg<nn::Linear>("gate_proj", …)), … {}
 //     Tensor forward(const Tensor &x) override {
-//       return downProj(silu(gateProj(x)) * upProj(x));
+//       Tensor gate = silu(gateProj(x));
+//       Tensor up = upProj(x);
+//       return downProj(gate * up);
 //     }
 //   };
 //

@@ -70,7 +70,9 @@ LlamaMLP::LlamaMLP(const DecoderConfig &config, const LlamaVariant &variant)
       silu(reg<nn::SiLU>("act_fn")) {}
 
 Tensor LlamaMLP::forward(const Tensor &x) {
-  return downProj(silu(gateProj(x)) * upProj(x));
+  Tensor gate = silu(gateProj(x));
+  Tensor up = upProj(x);
+  return downProj(gate * up);
 }
 
 //===----------------------------------------------------------------------===//
