@@ -33,14 +33,6 @@ bool usesUp(Operation *op) {
          llvm::any_of(op->getResults(), isCache);
 }
 
-/// True if control can go from the end of `from` to `to` without passing
-/// `definition`, where the value in question is made anew.
-bool canReach(Block *from, Block *to, Block *definition) {
-  return llvm::any_of(from->getSuccessors(), [&](Block *successor) {
-    return successor->isReachable(to, {definition});
-  });
-}
-
 /// True if `later` can run after `earlier` has, both users of `cache`.
 bool canFollow(Operation *later, Operation *earlier, Value cache) {
   Region *region = later->getParentRegion();
@@ -55,7 +47,8 @@ bool canFollow(Operation *later, Operation *earlier, Value cache) {
   Block *to = laterTop->getBlock();
   if (from == to && earlierTop->isBeforeInBlock(laterTop))
     return true;
-  return canReach(from, to, cache.getParentBlock());
+  // On a way through its block the value is made anew.
+  return from->isReachable(to, {cache.getParentBlock()});
 }
 
 /// True if `op` can run several times for one value `cache`.
@@ -65,7 +58,7 @@ bool runsAgain(Operation *op, Value cache) {
     if (isa<LoopLikeOpInterface>(region->getParentOp()))
       return true;
   Block *block = region->findAncestorBlockInRegion(*op->getBlock());
-  return canReach(block, block, cache.getParentBlock());
+  return block->isReachable(block, {cache.getParentBlock()});
 }
 
 /// Checks the uses of one value; `append` is a user that uses it up.

@@ -46,7 +46,7 @@ struct InlineModulesPass : llm::impl::InlineModulesBase<InlineModulesPass> {
         return signalPassFailure();
     // A layer called by another layer is part of it.
     for (func::FuncOp layer : layers)
-      if (failed(inlineCalls(layer, [](func::FuncOp) { return true; })))
+      if (failed(inlineAll(layer)))
         return signalPassFailure();
     eraseUnused();
     symbols.reset();
@@ -58,45 +58,49 @@ private:
   LogicalResult inlineAboveLayers(func::FuncOp root,
                                   SetVector<func::FuncOp> &layers) {
     // Inlining shows new calls: what is called once may turn out to be called
-    // again by the body of another, so layers are decided anew each time.
-    bool changed = true;
-    while (changed) {
-      llvm::MapVector<func::FuncOp, unsigned> calls;
+    // again by the body of another, so calls are counted anew each time.
+    llvm::MapVector<func::FuncOp, unsigned> calls;
+    auto countCalls = [&] {
+      calls.clear();
       root.walk([&](func::CallOp call) {
         if (func::FuncOp callee = getCallee(call))
           ++calls[callee];
       });
-      int64_t before = callsInlined.getValue();
-      if (failed(inlineOnce(root, [&](func::FuncOp callee) {
-            return !callee->hasAttr(LLMDialect::getLayerAttrName()) &&
-                   calls.lookup(callee) == 1;
-          })))
+    };
+    countCalls();
+    auto isNoLayer = [&](func::FuncOp callee) {
+      return !callee->hasAttr(LLMDialect::getLayerAttrName()) &&
+             calls.lookup(callee) == 1;
+    };
+    while (true) {
+      FailureOr<bool> changed = inlineOnce(root, isNoLayer);
+      if (failed(changed))
         return failure();
-      changed = int64_t(callsInlined.getValue()) != before;
+      if (!*changed)
+        break;
+      countCalls();
     }
-    root.walk([&](func::CallOp call) {
-      if (func::FuncOp callee = getCallee(call))
-        layers.insert(callee);
-    });
+    for (const auto &called : calls)
+      layers.insert(called.first);
     return success();
   }
 
-  /// Inlines the calls in `func` whose callee `wanted` accepts, until there is
-  /// none.
-  LogicalResult inlineCalls(func::FuncOp func,
-                            function_ref<bool(func::FuncOp)> wanted) {
-    int64_t before;
-    do {
-      before = callsInlined.getValue();
-      if (failed(inlineOnce(func, wanted)))
+  /// Inlines all calls of functions with a body in `func`, until there is none.
+  LogicalResult inlineAll(func::FuncOp func) {
+    while (true) {
+      FailureOr<bool> changed =
+          inlineOnce(func, [](func::FuncOp) { return true; });
+      if (failed(changed))
         return failure();
-    } while (int64_t(callsInlined.getValue()) != before);
-    return success();
+      if (!*changed)
+        return success();
+    }
   }
 
-  /// Inlines the calls that stand in `func` now.
-  LogicalResult inlineOnce(func::FuncOp func,
-                           function_ref<bool(func::FuncOp)> wanted) {
+  /// Inlines the calls that stand in `func` now and whose callee `wanted`
+  /// accepts. Gives whether there was one.
+  FailureOr<bool> inlineOnce(func::FuncOp func,
+                             function_ref<bool(func::FuncOp)> wanted) {
     SmallVector<std::pair<func::CallOp, func::FuncOp>> found;
     func.walk([&](func::CallOp call) {
       func::FuncOp callee = getCallee(call);
@@ -116,7 +120,7 @@ private:
       call.erase();
       ++callsInlined;
     }
-    return success();
+    return !found.empty();
   }
 
   /// The private function with a body that is called, or null.

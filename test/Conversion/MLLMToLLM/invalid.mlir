@@ -1,0 +1,143 @@
+// RUN: llmir-opt %s --convert-mllm-to-llm --split-input-file --verify-diagnostics
+
+// No entry.
+// expected-error@+1 {{has subgraphs, but none is marked entry}}
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.graph.subgraph @model(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// An entry that is no model.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  // expected-error@+1 {{is the entry, so it must be (token ids [tokens]) -> (logits [tokens, vocabulary]), not '(tensor<?x8xf32>) -> tensor<?x8xf32>'}}
+  mllm.graph.subgraph @model(%x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {entry} {
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// The step's name is taken.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  // expected-note@+1 {{taken here}}
+  mllm.tensor.register @step : tensor<8x8xf32> {source = "embed"}
+  // expected-error@+1 {{becomes @step, but that is taken}}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @step : tensor<?xi64> -> tensor<?x8xf32>
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// A layer beyond the last.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{is of layer 2, but mllm.model says that there are 2 layers}}
+    %k, %v = mllm.linalg.kv_cache %h, %h {layer = 2 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+    %a = mllm.linalg.flash_attention2 %h, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Other heads than the model's.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x1x8xf32>
+    // expected-error@+1 {{stores 1 heads of 8 numbers, but mllm.model says 2 heads of 4}}
+    %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x1x8xf32>, tensor<?x1x8xf32>) -> (tensor<?x1x8xf32>, tensor<?x1x8xf32>)
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// All keys, wanted elsewhere.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+    // expected-note@+1 {{also used here}}
+    %s = mllm.linalg.silu %k : tensor<?x2x4xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Keys and values swapped.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+    // expected-note@+1 {{also used here}}
+    %a = mllm.linalg.flash_attention2 %h, %v, %k {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// All keys as queries.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{gives keys and values that only an attention op may read, as its k and v}}
+    %k, %v = mllm.linalg.kv_cache %h, %h {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+    // expected-note@+1 {{also used here}}
+    %a = mllm.linalg.flash_attention2 %k, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Attention to keys that are not cached.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    %h = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<?x2x4xf32>
+    // expected-error@+1 {{needs keys and values from one kv_cache op: inference keeps all of them in the paged cache}}
+    %a = mllm.linalg.flash_attention2 %h, %h, %h {causal = true, scale = 0.5 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// An op of another dialect.
+module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{'math.exp' op has no counterpart in the llm dialect}}
+    %e = math.exp %x : tensor<?x8xf32>
+
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}

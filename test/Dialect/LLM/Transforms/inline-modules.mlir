@@ -1,0 +1,87 @@
+// RUN: llmir-opt %s --llm-inline-modules --split-input-file --verify-diagnostics | FileCheck %s
+
+// What is above the layers goes into the step; what is below goes into them.
+// CHECK-LABEL: func @step
+// CHECK-NEXT: %[[A:.*]] = call @layers.0(
+// CHECK-NEXT: %[[B:.*]] = call @layers.0(%[[A]]
+// CHECK-NEXT: %[[N:.*]] = llm.rms_norm %[[B]]
+// CHECK-NEXT: return %[[N]]
+func.func @step(%x: tensor<?x64xf32>, %w0: tensor<64xf32>, %w1: tensor<64xf32>) -> tensor<?x64xf32> {
+  %0 = call @model(%x, %w0, %w1) : (tensor<?x64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+// CHECK-NOT: @model
+func.func private @model(%x: tensor<?x64xf32>, %w0: tensor<64xf32>, %w1: tensor<64xf32>) -> tensor<?x64xf32> {
+  %0 = call @layers.0(%x, %w0) : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+  %1 = call @layers.0(%0, %w1) : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+  %2 = llm.rms_norm %1, %w0 {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
+  return %2 : tensor<?x64xf32>
+}
+// CHECK: func private @layers.0(%[[X:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<64xf32>)
+// CHECK-NEXT: %[[M:.*]] = llm.rms_norm %[[X]], %[[W]]
+// CHECK-NEXT: %[[M2:.*]] = llm.rms_norm %[[M]], %[[W]]
+// CHECK-NEXT: %[[S:.*]] = llm.add %[[M2]], %[[X]]
+// CHECK-NEXT: return %[[S]]
+func.func private @layers.0(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+  %0 = call @norm(%x, %w) : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+  %1 = call @norm(%0, %w) : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+  %2 = llm.add %1, %x : tensor<?x64xf32>
+  return %2 : tensor<?x64xf32>
+}
+// CHECK-NOT: @norm
+func.func private @norm(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+  %0 = llm.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// -----
+
+// A marked function is a layer although it is called once; its own marked
+// parts are not.
+// CHECK-LABEL: func @one_layer
+// CHECK-NEXT: call @layer(
+func.func @one_layer(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = call @layer(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+// CHECK: func private @layer({{.*}} attributes {llm.layer}
+// CHECK-NEXT: llm.silu
+func.func private @layer(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.layer} {
+  %0 = call @inner(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+// CHECK-NOT: @inner
+func.func private @inner(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.layer} {
+  %0 = llm.silu %x : tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// -----
+
+// Must not fire: functions without a body, and public ones.
+// CHECK-LABEL: func @others
+// CHECK-NEXT: call @external
+// CHECK-NEXT: call @public
+func.func @others() {
+  call @external() : () -> ()
+  call @public() : () -> ()
+  return
+}
+// CHECK: func private @external
+func.func private @external()
+// CHECK: func @public
+func.func @public() {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{function calls itself, directly or through others: modules must form a tree}}
+func.func private @circle(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = call @circle(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+func.func @step(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = call @circle(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
