@@ -26,7 +26,7 @@ FORMS = {
     "llm": ("llm.paged_attention", "llm.append_kv", "llm.weight", "func.func @step"),
     "optimized": ("llm.paged_attention", "func.func @step"),
     "program": ("mllm.program.fragment", "mllm.program.instruction"),
-    "lowered": ("llvm.func",),
+    "lowered": ("func", "vector."),
     "llvm": ("define ", "target triple"),
     "asm": (".text", ".globl"),
 }

@@ -15,8 +15,10 @@
 #include "Console.h"
 #include "ModelResolver.h"
 
+#include <algorithm>
 #include <memory>
 #include <sys/stat.h>
+#include <vector>
 
 using namespace llmir;
 using namespace llmir::cli;
@@ -31,6 +33,44 @@ struct CompileFlags {
 };
 
 } // namespace
+
+static std::vector<std::string> formNames() {
+  return {
+#define LLMIR_FORM(Enum, name, stage, doc) name,
+#include "llmir/Pipelines/Stages.def"
+  };
+}
+
+/// The stages that compiling goes through, which end with the artifact.
+static std::vector<std::string> compilerStages() {
+  std::vector<std::string> names;
+  for (const char *name : {
+#define LLMIR_STAGE(Enum, name, doc) name,
+#include "llmir/Pipelines/Stages.def"
+       }) {
+    names.push_back(name);
+    if (names.back() == "artifact")
+      break;
+  }
+  return names;
+}
+
+/// A line for each, for the end of the help text.
+static std::string stagesAndForms() {
+  std::string text = "\n\nStages:";
+  std::vector<std::string> stages = compilerStages();
+  auto add = [&text](const std::string &name, const std::string &doc) {
+    text += "\n  " + name + std::string(12 - name.size(), ' ') + doc;
+  };
+#define LLMIR_STAGE(Enum, name, doc)                                           \
+  if (std::find(stages.begin(), stages.end(), name) != stages.end())           \
+    add(name, doc);
+#include "llmir/Pipelines/Stages.def"
+  text += "\n\nForms:";
+#define LLMIR_FORM(Enum, name, stage, doc) add(name, doc);
+#include "llmir/Pipelines/Stages.def"
+  return text;
+}
 
 static const char *orNull(const std::string &text) {
   return text.empty() ? nullptr : text.c_str();
@@ -89,7 +129,8 @@ void cli::addCompileCommand(CommandLine &line) {
   auto flags = std::make_shared<CompileFlags>();
   CLI::App &command = line.add("compile", "Compile a checkpoint to an artifact",
                                "llmir compile models/demo -o demo.llmir\n"
-                               "  llmir compile models/demo --emit llm");
+                               "  llmir compile models/demo --emit llm" +
+                                   stagesAndForms());
   command
       .add_option("MODEL", flags->model, "Hugging Face folder or .gguf file")
       ->required()
@@ -114,13 +155,11 @@ void cli::addCompileCommand(CommandLine &line) {
       ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,
             "write a form of the model instead of an artifact")
-      ->check(CLI::IsMember({"mllm", "llm", "optimized", "program", "lowered",
-                             "llvm", "asm", "obj"}))
+      ->check(CLI::IsMember(formNames()))
       ->option_text("FORM");
   addOption(command, "--stop-after", flags->stopAfter,
             "end after a stage and report what it made")
-      ->check(CLI::IsMember({"checkpoint", "frontend", "llm", "optimize",
-                             "lower", "target", "artifact"}))
+      ->check(CLI::IsMember(compilerStages()))
       ->option_text("STAGE");
   line.onRun(command, [flags] { return compile(*flags); });
 }
