@@ -80,41 +80,47 @@ LogicalResult SubGraphOp::verifyRegions() {
   return success();
 }
 
-namespace {
-/// Follows the calls from a subgraph and reports the first that closes a
-/// circle.
-class CallWalk {
-public:
-  explicit CallWalk(SymbolTableCollection &tables) : tables(tables) {}
-
-  LogicalResult visit(SubGraphOp subgraph) {
-    if (!done.insert(subgraph).second)
-      return success();
+/// Follows the calls from `entry`, depth first, and reports the first that
+/// closes a circle. The stack is explicit: a file may nest calls at will.
+static LogicalResult verifyNoCircle(SubGraphOp entry,
+                                    SymbolTableCollection &tables) {
+  struct Visit {
+    SubGraphOp subgraph;
+    Block::iterator next; ///< The op of its body to be looked at next.
+  };
+  llvm::SmallPtrSet<Operation *, 32> seen, active;
+  SmallVector<Visit> stack;
+  auto enter = [&](SubGraphOp subgraph) {
+    seen.insert(subgraph);
     active.insert(subgraph);
-    for (auto call : subgraph.getBody().getOps<CallGraphOp>()) {
-      auto callee = tables.lookupNearestSymbolFrom<SubGraphOp>(
-          call, call.getCalleeAttr());
-      if (!callee)
-        continue; // call_graph_c1 reports it.
-      if (active.contains(callee))
-        return (call.emitOpError()
-                << "leads back to subgraph @" << callee.getSymName()
-                << ", which is still being called")
-                   .attachNote(callee.getLoc())
-               << "subgraph @" << callee.getSymName();
-      if (failed(visit(callee)))
-        return failure();
+    stack.push_back({subgraph, subgraph.getBody().front().begin()});
+  };
+  enter(entry);
+  while (!stack.empty()) {
+    Visit &visit = stack.back();
+    if (visit.next == visit.subgraph.getBody().front().end()) {
+      active.erase(visit.subgraph);
+      stack.pop_back();
+      continue;
     }
-    active.erase(subgraph);
-    return success();
+    auto call = dyn_cast<CallGraphOp>(&*visit.next++);
+    if (!call)
+      continue;
+    auto callee =
+        tables.lookupNearestSymbolFrom<SubGraphOp>(call, call.getCalleeAttr());
+    if (!callee)
+      continue; // call_graph_c1 reports it.
+    if (active.contains(callee))
+      return (call.emitOpError()
+              << "leads back to subgraph @" << callee.getSymName()
+              << ", which is still being called")
+                 .attachNote(callee.getLoc())
+             << "subgraph @" << callee.getSymName();
+    if (!seen.contains(callee))
+      enter(callee);
   }
-
-private:
-  SymbolTableCollection &tables;
-  llvm::SmallPtrSet<Operation *, 32> done;
-  llvm::SmallPtrSet<Operation *, 8> active;
-};
-} // namespace
+  return success();
+}
 
 LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!getEntry())
@@ -128,7 +134,7 @@ LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
                .attachNote(first.getLoc())
            << "subgraph @" << first.getSymName();
   // c4
-  return CallWalk(tables).visit(*this);
+  return verifyNoCircle(*this, tables);
 }
 
 //===----------------------------------------------------------------------===//
