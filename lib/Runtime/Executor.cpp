@@ -156,6 +156,8 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
 Expected<std::unique_ptr<Executor>>
 Executor::create(std::shared_ptr<const Artifact> artifact,
                  const ExecutorOptions &options) {
+  if (!artifact)
+    return Status(StatusCode::InvalidArgument, "the artifact is null");
   if (Status status = checkCpu(artifact->info()); !status)
     return std::move(status).withContext(artifact->path());
   Expected<CodeImage> code = CodeImage::load(*artifact);

@@ -122,6 +122,8 @@ TEST_F(ExecutorErrors, WhatCannotBeCreated) {
   };
   const ArtifactInfo info = sampleInfo();
   EXPECT_EQ(code(info, {}, nullptr), StatusCode::InvalidArgument);
+  EXPECT_EQ(Executor::create(nullptr, {}).status().code(),
+            StatusCode::InvalidArgument);
   EXPECT_EQ(code(ArtifactInfo(), {}), StatusCode::InvalidFile);
   ExecutorOptions options;
   options.contextLength = 41;

@@ -170,6 +170,7 @@ TEST(PagedKVCache, DocumentsExampleCompilesAsWritten) {
   int32_t *blockIndices = room.data();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-result"
+#pragma GCC diagnostic ignored "-Wunused-value"
   PagedKVCache cache(numLayers, numHeads, headDim, blockSize, maxSeqLen,
                      elementType);
   cache.appendKV(keyPtr, valuePtr, batchSize, seqLen, seqIds, blockIndices);
