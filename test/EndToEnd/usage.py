@@ -94,8 +94,7 @@ def check_help(usage):
         for flag in re.findall(r"^  (-\S+)(.*)", out, re.M):
             if "--help" not in flag[0]:
                 usage.check("%s: %s names its variable" % (command, flag[0]),
-                            "Env:LLMIR_" in flag[1] or "FILE" in flag[1] or " IDS" in flag[1]
-                            or "FORM" in flag[1] or "STAGE" in flag[1] or "OUT" in flag[1], flag)
+                            "Env:LLMIR_" in flag[1], flag)
 
 
 def check_wrong_usage(usage):

@@ -62,12 +62,18 @@ private:
 /// Of a flag with several names, the one that is set, else the longest's.
 std::string environmentName(const std::string &names);
 
-/// Adds a flag with a value; its environment variable comes with it.
+/// Adds a flag with a value; its environment variable comes with it. `form` is
+/// what the help text calls the value, by default its type.
 template <typename T>
 CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
-                       const std::string &description) {
-  return command.add_option(names, value, description)
-      ->envname(environmentName(names));
+                       const std::string &description,
+                       const std::string &form = {}) {
+  std::string variable = environmentName(names);
+  CLI::Option *option =
+      command.add_option(names, value, description)->envname(variable);
+  if (!form.empty())
+    option->option_text(form + " (Env:" + variable + ")");
+  return option;
 }
 
 /// Adds a flag without value.

@@ -136,8 +136,8 @@ void cli::addCompileCommand(CommandLine &line) {
       ->required()
       ->option_text(" ");
   addOption(command, "-o,--output", flags->output,
-            "the artifact, or the file for --emit (default: standard output)")
-      ->option_text("FILE");
+            "the artifact, or the file for --emit (default: standard output)",
+            "FILE");
   addOption(command, "--target", flags->target,
             "native, x86-64-v3 or x86-64-v4")
       ->capture_default_str();
@@ -154,12 +154,10 @@ void cli::addCompileCommand(CommandLine &line) {
             "most tokens of one step (default: 512)")
       ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,
-            "write a form of the model instead of an artifact")
-      ->check(CLI::IsMember(formNames()))
-      ->option_text("FORM");
+            "write a form of the model instead of an artifact", "FORM")
+      ->check(CLI::IsMember(formNames()));
   addOption(command, "--stop-after", flags->stopAfter,
-            "end after a stage and report what it made")
-      ->check(CLI::IsMember(compilerStages()))
-      ->option_text("STAGE");
+            "end after a stage and report what it made", "STAGE")
+      ->check(CLI::IsMember(compilerStages()));
   line.onRun(command, [flags] { return compile(*flags); });
 }

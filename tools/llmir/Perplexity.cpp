@@ -269,17 +269,17 @@ void cli::addPerplexityCommand(CommandLine &line) {
   addModelOptions(command, options->model);
   addOption(command, "-f,--file", options->file,
             "the text; - is standard input. Windows begin with the model's "
-            "BOS token, where it has one")
-      ->option_text("FILE");
+            "BOS token, where it has one",
+            "FILE");
   addOption(command, "--ids", options->ids,
-            "token ids instead: 1,2,3, or a file with them; taken as they are")
-      ->option_text("IDS");
+            "token ids instead: 1,2,3, or a file with them; taken as they are",
+            "IDS");
   addOption(command, "--ctx", options->context,
             "tokens of a window (default: the model's context, at most 4096)")
       ->check(atLeast(1));
   addOption(command, "--logits", options->logits,
-            "write the logits of every position: float32 [tokens, vocab]")
-      ->option_text("OUT.npy");
+            "write the logits of every position: float32 [tokens, vocab]",
+            "OUT.npy");
   addOption(command, "-t,--threads", options->threads,
             "worker threads (default: one per processor)")
       ->check(atLeast(1));

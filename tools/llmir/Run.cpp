@@ -268,7 +268,7 @@ void cli::addRunCommand(CommandLine &line) {
   addFlag(command, "--pin", options->pin, "bind each thread to a processor");
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,
-            "write what took how long to FILE, in Chrome's trace format")
-      ->option_text("FILE");
+            "write what took how long to FILE, in Chrome's trace format",
+            "FILE");
   line.onRun(command, [options] { return Run(*options)(); });
 }

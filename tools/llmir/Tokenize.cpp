@@ -169,8 +169,8 @@ void cli::addTokenizeCommand(CommandLine &line) {
       ->option_text(" ");
   command.add_option("TEXT", options->text, "the text to encode")
       ->option_text(" ");
-  addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3")
-      ->option_text("IDS");
+  addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
+            "IDS");
   addFlag(command, "--jsonl", options->jsonLines,
           "read one JSON object a line, {\"text\": …} or {\"ids\": …}, and "
           "write one a line");
