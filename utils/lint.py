@@ -35,7 +35,7 @@ WITHOUT_IR = {
 
 def tracked_files():
     out = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
     return [f for f in out.splitlines() if os.path.isfile(os.path.join(ROOT, f))]
 

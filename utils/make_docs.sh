@@ -20,7 +20,7 @@ generate() {
   echo "$out"
 }
 
-for file in $(git ls-files --cached --others --exclude-standard -- 'include/*.td'); do
+for file in $(git -c safe.directory='*' ls-files --cached --others --exclude-standard -- 'include/*.td'); do
   [ -f "$file" ] || continue
   name=$(basename "$file" .td)
   case "$file" in
