@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "ExceptionGuard.h"
 #include "llmir/Checkpoint/Safetensors.h"
 #include "llmir/Support/Json.h"
 
@@ -92,6 +93,10 @@ Expected<Json> readJson(const std::string &folder, const char *name,
 } // namespace
 
 Expected<Checkpoint> Checkpoint::open(const std::string &path) {
+  return withoutExceptions(path, [&] { return openAny(path); });
+}
+
+Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
   std::error_code error;
   fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))

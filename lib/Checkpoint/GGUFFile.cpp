@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExceptionGuard.h"
 #include "llmir/Checkpoint/GGUF.h"
 #include "llmir/Support/Json.h"
 
@@ -443,7 +444,9 @@ Expected<GGUFFile> GGUFFile::open(const std::string &path) {
 }
 
 Expected<GGUFFile> GGUFFile::parse(std::shared_ptr<const MappedFile> file) {
-  return GGUFParser(std::move(file)).parse();
+  std::string path = file->path();
+  return withoutExceptions(path,
+                           [&] { return GGUFParser(std::move(file)).parse(); });
 }
 
 } // namespace llmir

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Checkpoint/Safetensors.h"
+#include "ExceptionGuard.h"
 #include "llmir/Support/JsonEvents.h"
 
 #include <algorithm>
@@ -376,7 +377,8 @@ readTensors(const std::shared_ptr<const MappedFile> &file) {
 
 Expected<std::vector<CheckpointTensor>>
 readSafetensors(std::shared_ptr<const MappedFile> file) {
-  Expected<std::vector<CheckpointTensor>> tensors = readTensors(file);
+  Expected<std::vector<CheckpointTensor>> tensors =
+      withoutExceptions(file->path(), [&] { return readTensors(file); });
   if (!tensors)
     return tensors.takeStatus().withContext(std::string(file->name()));
   return tensors;

@@ -119,12 +119,12 @@ TEST(GGUFHostileTest, ManyKeys) { // G3: no quadratic search for duplicates
   for (int i = 0; i < 65536; ++i)
     image.keys.push_back({"k" + std::to_string(i), 0, "x", {}});
   std::string path = folder.write("many.gguf", image.build());
-  auto start = std::chrono::steady_clock::now();
+  double start = cpuSeconds();
   auto file = GGUFFile::open(path);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  double time = cpuSeconds() - start;
   ASSERT_TRUE(file) << file.status().message();
   EXPECT_NE(file->metadata().find("k65535"), nullptr);
-  EXPECT_LT(time.count(), 1.0);
+  EXPECT_LT(time, timeLimit);
   image.keys.push_back({"k1000000", 0, "x", {}});
   std::string bytes = image.build();
   folder.write("many.gguf", bytes);

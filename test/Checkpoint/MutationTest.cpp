@@ -144,6 +144,37 @@ TEST(MutationTest, Safetensors) {
   });
 }
 
+/// Fails each allocation of `read` in turn, until there are no more.
+template <typename Read> void failEveryAllocation(Read read) {
+  for (size_t n = 1;; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    AllocationMeter::failAt(n);
+    auto result = read();
+    AllocationMeter::failAt(0);
+    if (result) {
+      EXPECT_GT(n, 10u);
+      return;
+    }
+    ASSERT_EQ(result.status().code(), StatusCode::ResourceExhausted)
+        << result.status().message();
+  }
+}
+
+TEST(MutationTest, EveryAllocationFailsOnce) {
+  TempFolder folder;
+  std::string gguf = folder.write("m.gguf", tinyGGUF().build());
+  failEveryAllocation([&] { return Checkpoint::open(gguf); });
+  std::string header =
+      R"({"a tensor with a long name":{"dtype":"F32","shape":[2,3],)"
+      R"("data_offsets":[0,24]}})";
+  auto file = MappedFile::open(
+      folder.write("m.safetensors", bytesOf(uint64_t(header.size())) + header +
+                                        std::string(24, 'd')));
+  ASSERT_TRUE(file);
+  auto shared = std::make_shared<const MappedFile>(std::move(*file));
+  failEveryAllocation([&] { return readSafetensors(shared); });
+}
+
 TEST(MutationTest, ConfigAndIndex) {
   TempFolder folder;
   std::string config =

@@ -225,12 +225,12 @@ TEST(SafetensorsTest, ReadsAHundredThousandTensors) {
               std::to_string(2 * i) + "," + std::to_string(2 * i + 2) + "]}";
   std::string path =
       folder.write("many.safetensors", safetensors(header + "}", 200000));
-  auto start = std::chrono::steady_clock::now();
+  double start = cpuSeconds();
   auto tensors = readFile(path);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  double time = cpuSeconds() - start;
   ASSERT_TRUE(tensors) << tensors.status().message();
   EXPECT_EQ(tensors->size(), 100000u);
-  EXPECT_LT(time.count(), 1.0);
+  EXPECT_LT(time, timeLimit);
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 using namespace llmir;
 
@@ -69,12 +69,12 @@ TEST(Json, TakesLinearTime) {
   for (int i = 0; i < 200000; ++i)
     text += (i ? ",\"token" : "\"token") + std::to_string(i) +
             "\":" + std::to_string(i);
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   auto value = parseJson(text + "}", "x");
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  double time = double(std::clock() - start) / CLOCKS_PER_SEC;
   ASSERT_TRUE(value);
   EXPECT_EQ(value->size(), 200000u);
-  EXPECT_LT(time.count(), 2.0);
+  EXPECT_LT(time, 5.0); // Quadratic time would be hours.
 }
 
 TEST(Json, TypedReadsNameFileAndKey) {

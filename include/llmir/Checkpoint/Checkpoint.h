@@ -70,6 +70,7 @@ public:
 
 private:
   Checkpoint() = default;
+  static Expected<Checkpoint> openAny(const std::string &path);
   static Expected<Checkpoint> openFolder(const std::string &path);
   static Expected<Checkpoint> openGGUF(const std::string &path);
   Status indexTensors();
