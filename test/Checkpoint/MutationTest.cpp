@@ -25,10 +25,11 @@ using namespace llmir::test;
 
 namespace {
 
-/// How many files of each kind: LLMIR_MUTATIONS, for long runs.
+/// How many files of each kind: LLMIR_MUTATIONS, or more in long runs.
 int mutations() {
-  const char *variable = std::getenv("LLMIR_MUTATIONS");
-  return variable ? std::atoi(variable) : 3000;
+  if (const char *variable = std::getenv("LLMIR_MUTATIONS"))
+    return std::atoi(variable);
+  return std::getenv("LLMIR_LONG_TESTS") ? 100000 : 3000;
 }
 
 /// Changes a few places: bits, bytes, numbers that readers fear, pieces copied,
