@@ -1,0 +1,109 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One compilation: a model carried from stage to stage. llmirCompile() of
+// llmir-c/Compiler.h is a thin wrapper around it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_PIPELINES_COMPILATION_H
+#define LLMIR_PIPELINES_COMPILATION_H
+
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Codegen/CPULevel.h"
+#include "llmir/Pipelines/PackWeights.h"
+#include "llmir/Pipelines/Stages.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class PassManager;
+}
+
+namespace llmir {
+
+/// What to compile and to what.
+struct CompilationOptions {
+  std::string model;             ///< Hugging Face folder or GGUF file.
+  std::string output;            ///< The .llmir file; empty with form.
+  std::string target = "native"; ///< Or a name of CPULevels.def.
+  std::string kv = "auto";       ///< "auto", "f32", "f16", "bf16".
+  int64_t contextLength = 0;     ///< 0 = the model's own.
+  int64_t tokenBudget = 512;
+  int64_t maxLogitRows = 64;
+  std::optional<Form> form; ///< Written instead of an artifact …
+  std::string formOutput;   ///< … to this file; empty or "-" = stdout.
+  std::optional<Stage> stopAfter;
+  /// Gets a sentence and the share done, from 0 to 1; may be empty.
+  std::function<void(const char *, double)> progress;
+};
+
+class Compilation {
+public:
+  explicit Compilation(CompilationOptions options);
+  ~Compilation();
+
+  /// Runs the stages up to the artifact, the form or stopAfter. `report` says
+  /// what was reached, one line per stage.
+  Status run(std::string &report);
+
+private:
+  /// Runs one stage; true in `done` when it was the last one wanted.
+  Status runStage(Stage stage);
+  Status readCheckpoint();
+  Status trace();
+  Status lowerToStep();
+  Status optimize();
+  Status lower();
+  Status generateCode();
+  Status writeArtifact();
+
+  Status resolveTarget();
+  Status resolveKVFormat();
+  /// Runs a pipeline; a failure carries the first diagnostic.
+  Status runPasses(const std::function<void(mlir::PassManager &)> &build);
+  /// Notes of the stage for the report.
+  void note(const std::string &text) { notes = text; }
+  bool wants(Form form) const { return options.form == form; }
+  Status writeForm(const std::string &bytes) const;
+  std::string moduleText() const;
+
+  /// Reads the weights' places and the arena's size from the program.
+  void readProgram();
+  ArtifactInfo makeInfo() const;
+  /// The tokenizer's section; empty where the model has none.
+  Expected<std::vector<uint8_t>> serializeTokenizer() const;
+
+  CompilationOptions options;
+  const CPULevel *level = nullptr;
+  TensorFormat kvFormat = TensorFormat::F32;
+  std::optional<Checkpoint> checkpoint;
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string programText;
+  std::vector<PackJob> jobs;
+  int64_t arenaBytes = 0, logitsRowStride = 0;
+  std::vector<uint8_t> image;
+  std::string notes;
+};
+
+/// A context with every dialect of the compiler loaded, without threads.
+std::unique_ptr<mlir::MLIRContext> createCompilerContext();
+
+} // namespace llmir
+
+#endif // LLMIR_PIPELINES_COMPILATION_H

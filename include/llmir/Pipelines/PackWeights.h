@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stage 7's long part: from mapped checkpoint tensors to the packed layout of
+// PackedLayout.h, one tensor in memory at a time, on all cores.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_PIPELINES_PACKWEIGHTS_H
+#define LLMIR_PIPELINES_PACKWEIGHTS_H
+
+#include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Checkpoint/Checkpoint.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace llmir {
+
+/// One tensor to pack.
+struct PackJob {
+  std::string source;         ///< Name in the checkpoint.
+  bool isVector = false;      ///< Rank 1: stored as f32.
+  int64_t rows = 0;           ///< Entries of a vector.
+  int64_t columns = 1;        ///< 1 for a vector.
+  int64_t offset = 0;         ///< In the weight section.
+  int64_t bytes = 0;          ///< Packed.
+  int64_t unpermuteHeads = 0; ///< Heads whose row order is put back; 0 = none.
+};
+
+/// Packs one tensor into `out` (`job.bytes` bytes, zeroed by the callee).
+Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
+                  Span<uint8_t> out);
+
+/// Writes the weight section. Jobs are in ascending order of offset and leave
+/// no hole. `progress` (may be empty) gets the share done, from 0 to 1.
+Status packWeights(const Checkpoint &checkpoint,
+                   const std::vector<PackJob> &jobs, ArtifactWriter &writer,
+                   const std::function<void(double)> &progress);
+
+} // namespace llmir
+
+#endif // LLMIR_PIPELINES_PACKWEIGHTS_H

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stage 6 for CPUs: from the LLVM dialect to a position-independent image that
+// needs nothing: no relocation, no library, no symbol.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TARGET_CPU_CPUTARGET_H
+#define LLMIR_TARGET_CPU_CPUTARGET_H
+
+#include "llmir/Codegen/CPULevel.h"
+#include "llmir/Support/Span.h"
+#include "llmir/Support/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace llmir {
+
+/// The triple that artifacts of x86-64 levels carry.
+constexpr const char *kX86Triple = "x86_64-unknown-linux-gnu";
+
+/// One module on its way to machine code. The forms are made on demand, each
+/// from the one before.
+class CPUCodeGenerator {
+public:
+  /// Translates `module` (LLVM dialect only) for the level. Fails with Internal
+  /// when LLVM lacks the target or the module cannot be translated.
+  static Expected<CPUCodeGenerator> create(mlir::ModuleOp module,
+                                           const CPULevel &level);
+  CPUCodeGenerator(CPUCodeGenerator &&) noexcept;
+  ~CPUCodeGenerator();
+
+  /// Runs LLVM's optimisations; call once, before the outputs below.
+  void optimize();
+
+  std::string llvmText() const;
+  Expected<std::string> assembly() const;
+  /// A relocatable object; fails with Internal, naming them, when it has
+  /// undefined symbols: nothing is there to define them.
+  Expected<std::vector<uint8_t>> object() const;
+
+private:
+  struct State;
+  explicit CPUCodeGenerator(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+/// Links an object into the image that an artifact carries; `entry` becomes the
+/// image's entry point.
+Expected<std::vector<uint8_t>> linkCodeImage(Span<const uint8_t> object,
+                                             const std::string &entry);
+
+} // namespace llmir
+
+#endif // LLMIR_TARGET_CPU_CPUTARGET_H

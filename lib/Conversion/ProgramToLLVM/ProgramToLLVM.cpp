@@ -1,0 +1,244 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Conversion/ProgramToLLVM.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Runtime/ABI/StepFields.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace llmir::mllm::program;
+
+namespace llmir {
+
+#define GEN_PASS_DEF_CONVERTPROGRAMTOLLVM
+#include "llmir/Conversion/Passes.h.inc"
+
+namespace {
+
+/// Writes the native function of one code fragment.
+class FragmentLowering {
+public:
+  FragmentLowering(ModuleOp module, FragmentOp fragment)
+      : module(module), fragment(fragment),
+        b(fragment.getLoc(), OpBuilder::atBlockEnd(module.getBody())),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+
+  LogicalResult lower();
+
+private:
+  LogicalResult lowerOp(Operation &op);
+  LogicalResult lower(BufferOp op);
+  LogicalResult lower(InstructionOp op);
+  LogicalResult lower(LabelOp op);
+  LogicalResult lower(JumpNextLayerOp op);
+  LogicalResult lower(BarrierOp op);
+
+  Value i64(int64_t value) {
+    return LLVM::ConstantOp::create(b, b.getI64Type(),
+                                    b.getI64IntegerAttr(value));
+  }
+  Value loadField(StepField field) {
+    return loadWord(context, static_cast<int32_t>(field));
+  }
+  /// The pointer in the eight-byte word number `index` from `base` on.
+  Value loadWord(Value base, int32_t index) {
+    Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), base,
+                                        ArrayRef<LLVM::GEPArg>{index});
+    return LLVM::LoadOp::create(b, pointer, address, 8);
+  }
+  Value advance(Value base, Value bytes) {
+    return LLVM::GEPOp::create(b, pointer, b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  /// Where the weight lies for the layer register's layer.
+  FailureOr<Value> weightAddress(InstructionOp user, FlatSymbolRefAttr name);
+  /// The constant table of a weight's offsets, one per layer.
+  LLVM::GlobalOp offsetTable(WeightOp weight);
+
+  ModuleOp module;
+  FragmentOp fragment;
+  ImplicitLocOpBuilder b;
+  Type pointer;
+  LLVM::LLVMFuncOp function;
+  Value context, worker, workers, arena, weightBase, layer;
+  llvm::DenseMap<Value, Value> addresses; ///< Of buffers.
+  llvm::StringMap<Block *> labels;
+  llvm::StringMap<LLVM::GlobalOp> tables;
+};
+
+} // namespace
+
+LogicalResult FragmentLowering::lower() {
+  Type i64Type = b.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64Type, i64Type});
+  function = LLVM::LLVMFuncOp::create(b, fragment.getSymName(), type);
+  Block *entry = function.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  context = entry->getArgument(0);
+  worker = entry->getArgument(1);
+  workers = entry->getArgument(2);
+  arena = loadField(StepField::arena);
+  weightBase = loadField(StepField::weights);
+  layer = i64(0);
+  for (Operation &op : fragment.getBody().front()) {
+    b.setLoc(op.getLoc());
+    if (failed(lowerOp(op)))
+      return failure();
+  }
+  fragment.erase();
+  return success();
+}
+
+LogicalResult FragmentLowering::lowerOp(Operation &op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case<BufferOp, InstructionOp, LabelOp, JumpNextLayerOp, BarrierOp>(
+          [&](auto typed) { return lower(typed); })
+      .Case<LogitsOp>([&](LogitsOp logits) {
+        addresses[logits.getBuffer()] = loadField(StepField::logits);
+        return success();
+      })
+      .Case<SetLayerOp>([&](SetLayerOp set) {
+        layer = i64(set.getLayer());
+        return success();
+      })
+      .Case<EntryPointOp>([](auto) { return success(); })
+      .Case<ExitOp>([&](auto) {
+        LLVM::ReturnOp::create(b, ValueRange());
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitOpError("cannot stand in a code fragment");
+      });
+}
+
+LogicalResult FragmentLowering::lower(BufferOp op) {
+  if (!op.getOffset())
+    return op.emitOpError("has no offset; plan the program's memory first");
+  addresses[op.getBuffer()] = advance(arena, i64(*op.getOffset()));
+  return success();
+}
+
+LogicalResult FragmentLowering::lower(LabelOp op) {
+  Block *block = function.addBlock();
+  block->addArgument(b.getI64Type(), op.getLoc());
+  LLVM::BrOp::create(b, ValueRange{layer}, block);
+  b.setInsertionPointToStart(block);
+  layer = block->getArgument(0);
+  labels[op.getName()] = block;
+  return success();
+}
+
+LogicalResult FragmentLowering::lower(JumpNextLayerOp op) {
+  Block *target = labels.lookup(op.getLabel());
+  if (!target)
+    return op.emitOpError("jumps forward to label \"") << op.getLabel() << "\"";
+  Block *after = function.addBlock();
+  layer = LLVM::AddOp::create(b, layer, i64(1));
+  Value again = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, layer,
+                                     i64(op.getLimit()));
+  LLVM::CondBrOp::create(b, again, target, ValueRange{layer}, after,
+                         ValueRange{});
+  b.setInsertionPointToStart(after);
+  return success();
+}
+
+LogicalResult FragmentLowering::lower(BarrierOp) {
+  Value table = loadField(StepField::runtime);
+  Value barrier =
+      loadWord(table, static_cast<int32_t>(RuntimeFunction::barrier));
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer, b.getI64Type()});
+  LLVM::CallOp::create(b, type, ValueRange{barrier, context, worker});
+  return success();
+}
+
+LLVM::GlobalOp FragmentLowering::offsetTable(WeightOp weight) {
+  LLVM::GlobalOp &table = tables[weight.getSymName()];
+  if (table)
+    return table;
+  ArrayRef<int64_t> offsets = weight.getOffsets();
+  auto type = LLVM::LLVMArrayType::get(b.getI64Type(), offsets.size());
+  auto values = DenseElementsAttr::get(
+      RankedTensorType::get({static_cast<int64_t>(offsets.size())},
+                            b.getI64Type()),
+      offsets);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(function);
+  table = LLVM::GlobalOp::create(
+      b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+      ("offsets." + weight.getSymName()).str(), values);
+  return table;
+}
+
+FailureOr<Value> FragmentLowering::weightAddress(InstructionOp user,
+                                                 FlatSymbolRefAttr name) {
+  WeightOp weight;
+  for (FragmentOp other : module.getOps<FragmentOp>())
+    if (auto found = dyn_cast_or_null<WeightOp>(
+            SymbolTable::lookupSymbolIn(other, name.getAttr())))
+      weight = found;
+  if (!weight)
+    return user.emitOpError("uses the unknown weight ") << name;
+  if (weight.getOffsets().size() == 1)
+    return advance(weightBase, i64(weight.getOffsets().front()));
+  Value table = LLVM::AddressOfOp::create(b, offsetTable(weight));
+  Value row = LLVM::SubOp::create(b, layer, i64(weight.getFirstLayer()));
+  Value entry = LLVM::GEPOp::create(b, pointer, b.getI64Type(), table,
+                                    ArrayRef<LLVM::GEPArg>{row});
+  Value offset = LLVM::LoadOp::create(b, b.getI64Type(), entry, 8);
+  return advance(weightBase, offset);
+}
+
+LogicalResult FragmentLowering::lower(InstructionOp op) {
+  auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(op.getKernelAttr());
+  if (!kernel)
+    return op.emitOpError("calls kernel ")
+           << op.getKernelAttr() << ", for which no code was emitted";
+  SmallVector<Value> operands{context, worker, workers, layer};
+  for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>()) {
+    FailureOr<Value> address = weightAddress(op, name);
+    if (failed(address))
+      return failure();
+    operands.push_back(*address);
+  }
+  for (Value buffer : op.getBuffers())
+    operands.push_back(addresses.lookup(buffer));
+  LLVM::CallOp::create(b, kernel, operands);
+  return success();
+}
+
+namespace {
+struct ConvertProgramToLLVMPass
+    : impl::ConvertProgramToLLVMBase<ConvertProgramToLLVMPass> {
+  using ConvertProgramToLLVMBase::ConvertProgramToLLVMBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
+      kernel.setLinkage(LLVM::Linkage::Internal);
+    auto fragments = llvm::to_vector(module.getOps<FragmentOp>());
+    for (FragmentOp fragment : fragments)
+      if (fragment.getKind() == FragmentKind::Code &&
+          failed(FragmentLowering(module, fragment).lower()))
+        return signalPassFailure();
+    // What is left describes data: the packer has read it.
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (isa<FragmentOp, mllm::RegisterOp>(op))
+        op.erase();
+  }
+};
+} // namespace
+
+} // namespace llmir

@@ -1,0 +1,368 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/Compilation.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Frontend/Frontend.h"
+#include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Support/FileWriter.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace mlir;
+using namespace llmir::mllm::program;
+
+namespace llmir {
+
+Compilation::Compilation(CompilationOptions options)
+    : options(std::move(options)) {}
+Compilation::~Compilation() = default;
+
+std::unique_ptr<MLIRContext> createCompilerContext() {
+  DialectRegistry registry;
+  registry.insert<arith::ArithDialect, func::FuncDialect,
+                  mlir::llm::LLMDialect, mllm::MLLMDialect,
+                  LLVM::LLVMDialect, tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
+  auto context = std::make_unique<MLIRContext>(
+      registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+//===----------------------------------------------------------------------===//
+// The way through the stages
+//===----------------------------------------------------------------------===//
+
+/// How much of a compilation's time a stage is expected to take, by its end.
+static double shareDone(Stage stage) {
+  switch (stage) {
+  case Stage::Checkpoint:
+    return 0.02;
+  case Stage::Frontend:
+    return 0.04;
+  case Stage::LLM:
+    return 0.06;
+  case Stage::Optimize:
+    return 0.08;
+  case Stage::Lower:
+    return 0.12;
+  case Stage::Target:
+    return 0.3;
+  default:
+    return 1.0;
+  }
+}
+
+Status Compilation::runStage(Stage stage) {
+  switch (stage) {
+  case Stage::Checkpoint:
+    return readCheckpoint();
+  case Stage::Frontend:
+    return trace();
+  case Stage::LLM:
+    return lowerToStep();
+  case Stage::Optimize:
+    return optimize();
+  case Stage::Lower:
+    return lower();
+  case Stage::Target:
+    return generateCode();
+  case Stage::Artifact:
+    return writeArtifact();
+  case Stage::Runtime:
+  case Stage::Serving:
+    break;
+  }
+  return Status(StatusCode::InvalidArgument,
+                std::string("stage '") + stageName(stage) +
+                    "' is not a stage of compiling",
+                "stop after one of checkpoint, frontend, llm, optimize, lower, "
+                "target, artifact");
+}
+
+Status Compilation::run(std::string &report) {
+  Stage last = options.form ? stageOfForm(*options.form) : Stage::Artifact;
+  if (options.stopAfter && !options.form)
+    last = *options.stopAfter;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    Stage stage = static_cast<Stage>(i);
+    double before = i == 0 ? 0.0 : shareDone(static_cast<Stage>(i - 1));
+    if (options.progress)
+      options.progress(stageSentence(stage), before);
+    auto start = std::chrono::steady_clock::now();
+    LLMIR_RETURN_IF_ERROR(runStage(stage));
+    std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
+    char line[64];
+    std::snprintf(line, sizeof line, "%-10s %9.1f ms  ", stageName(stage),
+                  spent.count());
+    report += line + notes + "\n";
+    notes.clear();
+  }
+  if (options.progress)
+    options.progress(stageSentence(last), 1.0);
+  return Status::ok();
+}
+
+Status Compilation::runPasses(
+    const std::function<void(mlir::PassManager &)> &build) {
+  // The first error is the one that says what is wrong.
+  std::string diagnostic;
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &d) {
+    if (d.getSeverity() == DiagnosticSeverity::Error && diagnostic.empty()) {
+      llvm::raw_string_ostream stream(diagnostic);
+      if (!isa<UnknownLoc>(d.getLocation()))
+        stream << d.getLocation() << ": ";
+      stream << d;
+    }
+    return success();
+  });
+  PassManager passes(context.get());
+  build(passes);
+  if (succeeded(passes.run(*module)))
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                options.model + ": " +
+                    (diagnostic.empty() ? "a pass failed" : diagnostic),
+                "'llmir compile --emit mllm' shows the model as it was traced");
+}
+
+//===----------------------------------------------------------------------===//
+// Checkpoint
+//===----------------------------------------------------------------------===//
+
+Status Compilation::resolveTarget() {
+  std::string name = options.target;
+  if (name == "native") {
+    name = CpuFeatures::host().level();
+    if (!findCPULevel(name))
+      return Status(StatusCode::IncompatibleTarget,
+                    "this CPU is of level '" + name +
+                        "'; the lowest that LLMIR generates code for is "
+                        "x86-64-v3 (AVX2, FMA, F16C)",
+                    "run on another machine, or compile for another with "
+                    "--target x86-64-v3");
+  }
+  level = findCPULevel(name);
+  if (level)
+    return Status::ok();
+  std::string known = "native";
+  for (const CPULevel &row : cpuLevels())
+    known += ", " + row.name.str();
+  return Status(StatusCode::InvalidArgument, "unknown target '" + name + "'",
+                "choose one of " + known);
+}
+
+Status Compilation::resolveKVFormat() {
+  if (options.kv == "auto") {
+    // An f32 model keeps f32 throughout; other weights are coarser than bf16's
+    // rounding of K and V.
+    bool allF32 = true;
+    for (const CheckpointTensor &tensor : checkpoint->tensors())
+      if (tensor.shape.size() == 2 && tensor.format != TensorFormat::F32)
+        allF32 = false;
+    kvFormat = allF32 ? TensorFormat::F32 : TensorFormat::BF16;
+    return Status::ok();
+  }
+  std::optional<TensorFormat> format = tensorFormatFromName(options.kv);
+  if (!format || isBlockFormat(*format))
+    return Status(StatusCode::InvalidArgument,
+                  "unknown KV cache type '" + options.kv + "'",
+                  "choose auto, f32, f16 or bf16");
+  kvFormat = *format;
+  return Status::ok();
+}
+
+Status Compilation::readCheckpoint() {
+  LLMIR_RETURN_IF_ERROR(resolveTarget());
+  if (options.tokenBudget < 1 || options.tokenBudget > 65536)
+    return Status(StatusCode::InvalidArgument,
+                  "the token budget is " + std::to_string(options.tokenBudget),
+                  "give a number from 1 to 65536");
+  if (options.contextLength < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "the context is " + std::to_string(options.contextLength),
+                  "give a number of tokens, or 0 for the model's own");
+  Expected<Checkpoint> opened = Checkpoint::open(options.model);
+  if (!opened)
+    return opened.takeStatus();
+  checkpoint = std::move(*opened);
+  LLMIR_RETURN_IF_ERROR(resolveKVFormat());
+  const ModelConfig &config = checkpoint->config();
+  note(config.architecture + ", " + std::to_string(config.numLayers) +
+       " layers, " + std::to_string(checkpoint->tensors().size()) +
+       " tensors");
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Frontend, llm, optimize, lower
+//===----------------------------------------------------------------------===//
+
+Status Compilation::trace() {
+  context = createCompilerContext();
+  FrontendOptions frontend;
+  frontend.contextLength = options.contextLength;
+  auto traced = traceCheckpoint(*context, *checkpoint, frontend);
+  if (!traced)
+    return traced.takeStatus();
+  module = std::move(*traced);
+  int64_t subgraphs = 0;
+  for (Operation &op : *module->getBody())
+    subgraphs += isa<mllm::SubGraphOp>(op);
+  note(std::to_string(subgraphs) + " subgraphs");
+  return wants(Form::MLLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+Status Compilation::lowerToStep() {
+  LLMStageOptions stage;
+  stage.kvElementType = std::string(tensorFormatInfo(kvFormat).name);
+  stage.contextLength = options.contextLength;
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([&](PassManager &pm) { buildLLMStage(pm, stage); }));
+  note("KV cache " + std::string(tensorFormatInfo(kvFormat).name));
+  return wants(Form::LLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+Status Compilation::optimize() {
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([](PassManager &pm) { buildOptimizeStage(pm); }));
+  int64_t functions = 0;
+  for (Operation &op : *module->getBody())
+    functions += isa<func::FuncOp>(op);
+  note(std::to_string(functions) + " functions");
+  return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
+}
+
+Status Compilation::lower() {
+  LowerStageOptions stage;
+  stage.tokenBudget = options.tokenBudget;
+  stage.maxLogitRows = options.maxLogitRows;
+  stage.level = level->name.str();
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([&](PassManager &pm) { buildProgramStage(pm, stage); }));
+  readProgram();
+  programText = moduleText();
+  if (wants(Form::Program))
+    return writeForm(programText);
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([&](PassManager &pm) { buildKernelStage(pm, stage); }));
+  note(std::to_string(arenaBytes >> 10) + " KiB arena");
+  return wants(Form::Lowered) ? writeForm(moduleText()) : Status::ok();
+}
+
+void Compilation::readProgram() {
+  module->walk([&](WeightOp weight) {
+    ArrayRef<int64_t> shape = weight.getShape();
+    for (auto [source, offset] :
+         llvm::zip(weight.getSources().getAsRange<StringAttr>(),
+                   weight.getOffsets())) {
+      PackJob job;
+      job.source = source.str();
+      job.isVector = shape.size() == 1;
+      job.rows = shape[0];
+      job.columns = job.isVector ? 1 : shape[1];
+      job.offset = offset;
+      job.bytes = weight.getBytes();
+      job.unpermuteHeads = weight.getRopeUnpermuteHeads();
+      jobs.push_back(job);
+    }
+  });
+  // A shared weight (a tied output projection) is packed once.
+  llvm::sort(jobs, [](const PackJob &a, const PackJob &b) {
+    return a.offset < b.offset;
+  });
+  jobs.erase(std::unique(jobs.begin(), jobs.end(),
+                         [](const PackJob &a, const PackJob &b) {
+                           return a.offset == b.offset;
+                         }),
+             jobs.end());
+  for (FragmentOp fragment : module->getOps<FragmentOp>())
+    if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
+      arenaBytes = bytes.getInt();
+  module->walk([&](LogitsOp logits) {
+    logitsRowStride =
+        cast<MemRefType>(logits.getBuffer().getType()).getDimSize(1);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+Status Compilation::generateCode() {
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([](PassManager &pm) { buildLLVMStage(pm); }));
+  Expected<CPUCodeGenerator> generator =
+      CPUCodeGenerator::create(*module, *level);
+  if (!generator)
+    return generator.takeStatus();
+  generator->optimize();
+  if (wants(Form::LLVM))
+    return writeForm(generator->llvmText());
+  if (wants(Form::Asm)) {
+    Expected<std::string> assembly = generator->assembly();
+    return assembly ? writeForm(*assembly) : assembly.takeStatus();
+  }
+  Expected<std::vector<uint8_t>> object = generator->object();
+  if (!object)
+    return object.takeStatus();
+  if (wants(Form::Obj))
+    return writeForm(std::string(object->begin(), object->end()));
+  Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
+  if (!linked)
+    return linked.takeStatus();
+  image = std::move(*linked);
+  note(std::to_string(object->size() >> 10) + " KiB of code for " +
+       level->name.str());
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+std::string Compilation::moduleText() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return text;
+}
+
+Status Compilation::writeForm(const std::string &bytes) const {
+  if (options.formOutput.empty() || options.formOutput == "-") {
+    bool written =
+        std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() &&
+        std::fflush(stdout) == 0;
+    return written ? Status::ok()
+                   : Status(StatusCode::IoError,
+                            "standard output cannot be written",
+                            "write to a file with -o");
+  }
+  return writeFileAtomically(options.formOutput, bytes);
+}
+
+} // namespace llmir

@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir-c/Compiler.h"
+
+#include "llmir/Pipelines/Compilation.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace llmir;
+
+static std::string textOr(const char *text, const char *fallback) {
+  return text && *text ? text : fallback;
+}
+
+/// The C options as the compiler's own; checks every name.
+static Expected<CompilationOptions>
+readOptions(const LLMIRCompileOptions &given) {
+  if (given.version != LLMIR_COMPILER_API_VERSION)
+    return Status(StatusCode::InvalidArgument,
+                  "the compiler library speaks version " +
+                      std::to_string(LLMIR_COMPILER_API_VERSION) +
+                      " of its interface, the caller version " +
+                      std::to_string(given.version),
+                  "install the command and the library of one build");
+  if (!given.model || !*given.model)
+    return Status(StatusCode::InvalidArgument, "no model is named",
+                  "give a Hugging Face folder or a .gguf file");
+  std::string quantize = textOr(given.quantize, "none");
+  if (quantize != "none")
+    return Status(StatusCode::Unsupported,
+                  "--quantize " + quantize + " is not known",
+                  "weights keep the format of the checkpoint: --quantize none");
+
+  CompilationOptions options;
+  options.model = given.model;
+  options.output = textOr(given.output, "");
+  options.target = textOr(given.target, "native");
+  options.kv = textOr(given.kv, "auto");
+  options.contextLength = given.context;
+  if (given.token_budget != 0)
+    options.tokenBudget = given.token_budget;
+  options.formOutput = textOr(given.emit_output, "");
+  if (given.emit) {
+    options.form = formFromName(given.emit);
+    if (!options.form)
+      return Status(StatusCode::InvalidArgument,
+                    std::string("unknown form '") + given.emit + "'",
+                    "choose one of " + allFormNames());
+  }
+  if (given.stop_after) {
+    options.stopAfter = stageFromName(given.stop_after);
+    if (!options.stopAfter)
+      return Status(StatusCode::InvalidArgument,
+                    std::string("unknown stage '") + given.stop_after + "'",
+                    "choose one of " + allStageNames());
+  }
+  if (given.progress)
+    options.progress = [=](const char *stage, double fraction) {
+      given.progress(given.progress_user, stage, fraction);
+    };
+  return options;
+}
+
+static void setMessage(char **message, const std::string &text) {
+  if (!message)
+    return;
+  *message = static_cast<char *>(std::malloc(text.size() + 1));
+  if (*message)
+    std::memcpy(*message, text.c_str(), text.size() + 1);
+}
+
+int llmirCompile(const LLMIRCompileOptions *given, char **message) {
+  if (message)
+    *message = nullptr;
+  Expected<CompilationOptions> options = readOptions(*given);
+  std::string report;
+  Status status = options ? Compilation(std::move(*options)).run(report)
+                          : options.takeStatus();
+  if (!status.isOk()) {
+    setMessage(message, status.message());
+    return 1;
+  }
+  if (given->stop_after)
+    setMessage(message, report);
+  return 0;
+}
+
+void llmirCompilerFree(char *message) { std::free(message); }

@@ -1,0 +1,96 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/Pipelines.h"
+
+#include "llmir/Codegen/Passes.h"
+#include "llmir/Conversion/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+void buildLLMStage(OpPassManager &pm, const LLMStageOptions &options) {
+  ConvertMLLMToLLMOptions conversion;
+  conversion.kvElementType = options.kvElementType;
+  conversion.blockSize = options.blockSize;
+  conversion.contextLength = options.contextLength;
+  pm.addPass(createConvertMLLMToLLM(conversion));
+}
+
+void buildOptimizeStage(OpPassManager &pm) {
+  // Inlining first leaves each layer flat, so that equality sees whole layers.
+  pm.addPass(mlir::llm::createInlineModules());
+  pm.addPass(mlir::llm::createDeduplicateFunctions());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // Programs write the cache in place: a second use would see the new tokens.
+  pm.addNestedPass<func::FuncOp>(mlir::llm::createCheckCacheUse());
+}
+
+void buildProgramStage(OpPassManager &pm, const LowerStageOptions &options) {
+  ConvertLLMToProgramOptions conversion;
+  conversion.tokenBudget = options.tokenBudget;
+  conversion.maxLogitRows = options.maxLogitRows;
+  pm.addPass(createConvertLLMToProgram(conversion));
+  pm.addPass(createPlanProgramMemory());
+}
+
+void buildKernelStage(OpPassManager &pm, const LowerStageOptions &options) {
+  EmitKernelsOptions emission;
+  emission.level = options.level;
+  pm.addPass(createEmitKernels(emission));
+  pm.addNestedPass<func::FuncOp>(createVectorizeRowTiles());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void buildLLVMStage(OpPassManager &pm) {
+  // Subviews become offset arithmetic, which only then is affine.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  // Kernels take plain addresses: that is their contract with the program.
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(functions));
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createConvertProgramToLLVM());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void registerLLMIRPipelines() {
+  PassPipelineRegistration<LLMStageOptions>(
+      "llmir-llm-stage", "mllm to llm: ragged batch, paged KV cache",
+      buildLLMStage);
+  PassPipelineRegistration<>("llmir-optimize-stage",
+                             "Equal layers as one function",
+                             buildOptimizeStage);
+  PassPipelineRegistration<LowerStageOptions>(
+      "llmir-program-stage", "llm to a program with planned memory",
+      buildProgramStage);
+  PassPipelineRegistration<LowerStageOptions>(
+      "llmir-kernel-stage", "Kernels to loops and vectors", buildKernelStage);
+  PassPipelineRegistration<>("llmir-llvm-stage", "Everything to LLVM",
+                             buildLLVMStage);
+}
+
+} // namespace llmir

@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stage 7: everything that a run needs, in one file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+#include "llmir/Tokenizer/FromGGUF.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <filesystem>
+#include <set>
+
+namespace llmir {
+
+/// Tokens per KV block: what convert-mllm-to-llm gives the cache.
+static constexpr int64_t kBlockSize = 16;
+
+/// "bf16", or the formats of the matrices: "f16 + q8_0".
+static std::string describeWeights(const Checkpoint &checkpoint) {
+  std::set<std::string> formats;
+  for (const CheckpointTensor &tensor : checkpoint.tensors())
+    if (tensor.shape.size() == 2)
+      formats.insert(tensor.storageName);
+  std::string text;
+  for (const std::string &format : formats)
+    text += (text.empty() ? "" : " + ") + format;
+  return text;
+}
+
+ArtifactInfo Compilation::makeInfo() const {
+  const ModelConfig &config = checkpoint->config();
+  ArtifactInfo info;
+  info.modelName = config.modelName;
+  info.architecture = config.architecture;
+  info.weightsDescription = describeWeights(*checkpoint);
+  for (const PackJob &job : jobs)
+    info.parameterCount += static_cast<uint64_t>(job.rows) * job.columns;
+
+  info.abiVersion = LLMIR_ABI_VERSION;
+  info.targetTriple = kX86Triple;
+  info.targetLevel = level->name.str();
+  info.cpuFeatures = cpuLevelFeatures(info.targetLevel);
+
+  info.vocabSize = config.vocabSize;
+  info.logitsRowStride = logitsRowStride;
+  info.tokenBudget = options.tokenBudget;
+  info.maxLogitRows = options.maxLogitRows;
+  info.arenaBytes = arenaBytes;
+  info.contextLength =
+      options.contextLength ? options.contextLength : config.contextLength;
+
+  info.numLayers = config.numLayers;
+  info.numKVHeads = config.numKVHeads;
+  info.headDim = config.headDim;
+  info.kvBlockSize = kBlockSize;
+  info.kvFormat = kvFormat;
+
+  info.bosToken = config.bosToken;
+  info.eosTokens = config.eosTokens;
+  info.generation = config.generation;
+  return info;
+}
+
+/// True where the checkpoint brings a tokenizer.
+static bool hasTokenizer(const Checkpoint &checkpoint) {
+  if (const GGUFMetadata *metadata = checkpoint.gguf()) {
+    if (!metadata->has("tokenizer.ggml.model"))
+      return false;
+    Expected<std::string_view> model = metadata->string("tokenizer.ggml.model");
+    return !model || *model != "none";
+  }
+  for (const char *name : {"/tokenizer.json", "/tokenizer.model"}) {
+    std::error_code ignored; // What cannot be read is reported when it is read.
+    if (std::filesystem::exists(checkpoint.path() + name, ignored))
+      return true;
+  }
+  return false;
+}
+
+Expected<std::vector<uint8_t>> Compilation::serializeTokenizer() const {
+  if (!hasTokenizer(*checkpoint))
+    return std::vector<uint8_t>();
+  Expected<Tokenizer> tokenizer =
+      checkpoint->gguf() ? tokenizerFromGGUF(*checkpoint->gguf())
+                         : Tokenizer::fromFolder(checkpoint->path());
+  if (!tokenizer)
+    return tokenizer.takeStatus();
+  return tokenizer->serialize();
+}
+
+static Span<const uint8_t> bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+Status Compilation::writeArtifact() {
+  if (options.output.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "there is no file to write the artifact to",
+                  "name one with -o FILE.llmir");
+  Expected<std::vector<uint8_t>> tokenizer = serializeTokenizer();
+  if (!tokenizer)
+    return tokenizer.takeStatus();
+  Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
+  if (!writer)
+    return writer.takeStatus();
+  LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfo()));
+  LLMIR_RETURN_IF_ERROR(
+      writer->addSection(ArtifactSection::Program, bytesOf(programText)));
+  if (!tokenizer->empty())
+    LLMIR_RETURN_IF_ERROR(
+        writer->addSection(ArtifactSection::Tokenizer, *tokenizer));
+  LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
+  LLMIR_RETURN_IF_ERROR(
+      packWeights(*checkpoint, jobs, *writer, [&](double done) {
+        if (options.progress)
+          options.progress("packing weights", 0.3 + 0.7 * done);
+      }));
+  LLMIR_RETURN_IF_ERROR(writer->finish());
+  int64_t bytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;
+  note(options.output + ", " + std::to_string(bytes >> 10) +
+       " KiB of weights");
+  return Status::ok();
+}
+
+} // namespace llmir
