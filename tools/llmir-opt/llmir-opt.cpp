@@ -10,8 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/Codegen/Passes.h"
 #include "llmir/Conversion/Passes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -41,6 +43,8 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::llm::registerLLMPasses();
   llmir::registerConversionPasses();
+  llmir::registerLLMIRCodegenPasses();
+  llmir::registerLLMIRPipelines();
 
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "LLMIR's optimizer driver\n", registry));
