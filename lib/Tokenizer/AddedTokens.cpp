@@ -93,12 +93,14 @@ AddedTokenMatcher::longestAt(std::string_view text) const {
                                        : -1;
     };
     int wanted = static_cast<uint8_t>(text[depth]);
-    begin = std::lower_bound(
-        begin, end, wanted,
-        [&](const Entry &entry, int byte) { return byteAt(entry) < byte; });
-    end = std::upper_bound(
-        begin, end, wanted,
-        [&](int byte, const Entry &entry) { return byte < byteAt(entry); });
+    begin =
+        std::lower_bound(begin, end, wanted, [&](const Entry &entry, int byte) {
+          return byteAt(entry) < byte;
+        });
+    end =
+        std::upper_bound(begin, end, wanted, [&](int byte, const Entry &entry) {
+          return byte < byteAt(entry);
+        });
   }
   return longest;
 }

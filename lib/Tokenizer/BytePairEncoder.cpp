@@ -76,13 +76,14 @@ void BytePairEncoder::build(const TokenizerSpec &description,
 
 /// Fills `pairs` where pieces may be cut without changing the result.
 void BytePairEncoder::notePairs() {
-  bool cutsPieces = std::any_of(
-      spec->preTokenizers.begin(), spec->preTokenizers.end(),
-      [](const PreTokenizerStep &step) {
-        return step.kind == PreTokenizerStep::SplitRegex;
-      });
-  bool allBytes = spec->byteFallback &&
-                  std::find(byteIds.begin(), byteIds.end(), -1) == byteIds.end();
+  bool cutsPieces =
+      std::any_of(spec->preTokenizers.begin(), spec->preTokenizers.end(),
+                  [](const PreTokenizerStep &step) {
+                    return step.kind == PreTokenizerStep::SplitRegex;
+                  });
+  bool allBytes =
+      spec->byteFallback &&
+      std::find(byteIds.begin(), byteIds.end(), -1) == byteIds.end();
   // Unknown characters in a row are one token: no cutting between them.
   bool fuses = spec->fuseUnknown && spec->unknownToken >= 0 && !allBytes;
   if (cutsPieces || fuses || spec->ignoreMerges ||
@@ -113,8 +114,8 @@ void BytePairEncoder::notePairs() {
       // what they come from.
       auto isIndirect = [&](int32_t id) {
         return id == spec->unknownToken ||
-               (spec->byteFallback && std::find(byteIds.begin(), byteIds.end(),
-                                                id) != byteIds.end());
+               (spec->byteFallback &&
+                std::find(byteIds.begin(), byteIds.end(), id) != byteIds.end());
       };
       std::string_view left = spec->tokens[rule.left];
       std::string_view right = spec->tokens[rule.right];

@@ -29,7 +29,6 @@ public:
   void encode(std::string_view piece, std::vector<int32_t> &ids) const;
 
 private:
-
   void encodeWord(std::string_view word, std::vector<int32_t> &ids) const;
   void encodeRanked(std::string_view word, std::vector<int32_t> &ids) const;
   void encodeScored(std::string_view word, std::vector<int32_t> &ids) const;

@@ -113,8 +113,7 @@ DecoderChain::DecoderChain(const std::vector<DecoderStep> &steps,
   }
 }
 
-void DecoderChain::run(size_t stage, std::string_view token,
-                       std::string &out) {
+void DecoderChain::run(size_t stage, std::string_view token, std::string &out) {
   if (stage == steps.size()) {
     out.append(token);
     return;
@@ -125,7 +124,8 @@ void DecoderChain::run(size_t stage, std::string_view token,
   case DecoderStep::JoinWithSpaces: {
     bool needsSpace = !state.isFirst;
     state.isFirst = false;
-    return run(stage + 1, needsSpace ? " " + std::string(token) : std::string(token), out);
+    return run(stage + 1,
+               needsSpace ? " " + std::string(token) : std::string(token), out);
   }
   case DecoderStep::ByteLevel: {
     std::string text;

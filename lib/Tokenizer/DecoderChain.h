@@ -38,20 +38,18 @@ public:
                DecoderChainOptions options);
 
   /// Appends to `out` what the token completes.
-  void feed(std::string_view token, std::string &out) {
-    run(0, token, out);
-  }
+  void feed(std::string_view token, std::string &out) { run(0, token, out); }
   /// Appends what was held back.
   void finish(std::string &out);
 
 private:
   /// What a stage remembers between tokens.
   struct State {
-    bool isFused = false;   ///< All tokens before this stage are one.
-    bool isFirst = true;    ///< No token has come yet.
-    uint32_t toStrip = 0;   ///< Strip: left of `start`, where fused.
-    std::string heldBack;   ///< Strip: trailing text that may have to go.
-    std::string row;        ///< ByteFallback: the bytes of a row.
+    bool isFused = false; ///< All tokens before this stage are one.
+    bool isFirst = true;  ///< No token has come yet.
+    uint32_t toStrip = 0; ///< Strip: left of `start`, where fused.
+    std::string heldBack; ///< Strip: trailing text that may have to go.
+    std::string row;      ///< ByteFallback: the bytes of a row.
     Utf8Repair repair;
   };
 

@@ -19,7 +19,8 @@ constexpr uint64_t maxFileBytes = uint64_t(256) << 20;
 /// The file of a folder, or nothing where there is none.
 Expected<std::optional<MappedFile>> openOptional(const std::string &folder,
                                                  const char *name) {
-  Expected<MappedFile> file = MappedFile::open(folder + "/" + name, maxFileBytes);
+  Expected<MappedFile> file =
+      MappedFile::open(folder + "/" + name, maxFileBytes);
   if (file)
     return std::optional<MappedFile>(std::move(*file));
   if (file.status().code() == StatusCode::NotFound)
@@ -38,7 +39,8 @@ Expected<std::string> readConfig(const std::string &folder) {
       return file.takeStatus();
     if (!*file)
       continue;
-    Expected<Json> json = parseJson((*file)->text(), name);
+    Expected<Json> json =
+        parseJson((*file)->text(), name, tokenizerConfigLimits());
     if (!json)
       return json.takeStatus();
     if (!json->is_object())

@@ -161,8 +161,7 @@ Expected<TokenizerSpec> sentencePieceSpec(const VocabularyData &data,
 
   bool prefixes = data.addSpacePrefix.value_or(true);
   if (data.removeExtraWhitespaces)
-    spec.normalizers.push_back(
-        normalizerStep(NormalizerStep::CollapseSpaces));
+    spec.normalizers.push_back(normalizerStep(NormalizerStep::CollapseSpaces));
   if (prefixes)
     spec.normalizers.push_back(normalizerStep(
         options.prefixEverySegment ? NormalizerStep::Prepend
@@ -176,8 +175,8 @@ Expected<TokenizerSpec> sentencePieceSpec(const VocabularyData &data,
                    decoderStep(DecoderStep::Fuse)};
   if (prefixes)
     spec.decoders.push_back(decoderStep(DecoderStep::Strip, " ", {}, 1));
-  LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(
-      data.addBos.value_or(true), data.addEos.value_or(false), spec));
+  LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(data.addBos.value_or(true),
+                                            data.addEos.value_or(false), spec));
   return spec;
 }
 
@@ -215,6 +214,10 @@ Expected<TokenizerSpec> gpt2Spec(const VocabularyData &data) {
   spec.preTokenizers.push_back(bytes);
   spec.decoders = {decoderStep(DecoderStep::ByteLevel)};
 
+  if (data.merges.empty() && !data.tokens.empty())
+    return Status(StatusCode::InvalidFile,
+                  "the vocabulary has no merges ('tokenizer.ggml.merges')",
+                  "convert the model again");
   TokenTable tokens;
   LLMIR_RETURN_IF_ERROR(tokens.build(spec.tokens, spec.flags));
   for (std::string_view text : data.merges) {
@@ -223,8 +226,8 @@ Expected<TokenizerSpec> gpt2Spec(const VocabularyData &data) {
       return rule.takeStatus();
     spec.merges.push_back(*rule);
   }
-  LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(
-      data.addBos.value_or(pre->addBos), data.addEos.value_or(false), spec));
+  LLMIR_RETURN_IF_ERROR(fillPrefixAndSuffix(data.addBos.value_or(pre->addBos),
+                                            data.addEos.value_or(false), spec));
   return spec;
 }
 
@@ -235,9 +238,8 @@ Expected<Tokenizer> Tokenizer::fromVocabulary(const VocabularyData &data) {
                       "' is not supported",
                   "use a model with a BPE vocabulary (llama or gpt2)");
   Expected<TokenizerSpec> spec =
-      data.model == "llama"
-          ? sentencePieceSpec(data, SentencePieceOptions())
-          : gpt2Spec(data);
+      data.model == "llama" ? sentencePieceSpec(data, SentencePieceOptions())
+                            : gpt2Spec(data);
   if (!spec)
     return spec.takeStatus();
   return buildTokenizer(std::move(*spec));

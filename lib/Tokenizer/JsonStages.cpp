@@ -151,9 +151,8 @@ Expected<Behavior> readBehavior(const JsonReader &reader,
   for (auto [name, behavior] : names)
     if (text == name)
       return behavior;
-  return reader.unexpected("behavior",
-                           "Isolated, Removed, MergedWithPrevious, "
-                           "MergedWithNext or Contiguous");
+  return reader.unexpected("behavior", "Isolated, Removed, MergedWithPrevious, "
+                                       "MergedWithNext or Contiguous");
 }
 
 Status addSplit(const JsonReader &reader, TokenizerSpec &spec) {
@@ -206,14 +205,13 @@ Status addMetaspace(const JsonReader &reader, TokenizerSpec &spec) {
   step.pattern = replacement;
   spec.preTokenizers.push_back(step);
   if (splits)
-    spec.preTokenizers.push_back(splitStep({replacement, false},
-                                           PreTokenizerStep::MergedWithNext));
+    spec.preTokenizers.push_back(
+        splitStep({replacement, false}, PreTokenizerStep::MergedWithNext));
   return Status::ok();
 }
 
 constexpr const char *whiteSpacePattern = "\\s";
-constexpr const char *punctuationPattern =
-    "[!-/:-@\\[-`{-~\\p{P}]";
+constexpr const char *punctuationPattern = "[!-/:-@\\[-`{-~\\p{P}]";
 
 } // namespace
 
@@ -360,7 +358,8 @@ Status addTemplate(const JsonReader &reader, TokenizerSpec &spec) {
       LLMIR_RETURN_IF_ERROR(
           appendTemplateToken(reader, id, sequences ? suffix : prefix));
     else
-      return reader.unexpected("single", "a list of SpecialToken and Sequence A");
+      return reader.unexpected("single",
+                               "a list of SpecialToken and Sequence A");
   }
   if (sequences != 1)
     return Status(StatusCode::Unsupported,

@@ -96,12 +96,12 @@ bool isAscii(std::string_view text) {
 
 Status unicodeForm(std::string &text, int options) {
   utf8proc_uint8_t *result = nullptr;
-  utf8proc_ssize_t length = utf8proc_map(
-      reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
-      static_cast<utf8proc_ssize_t>(text.size()), &result,
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
+  utf8proc_ssize_t length =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
+                   static_cast<utf8proc_ssize_t>(text.size()), &result,
+                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
   std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result,
-                                                               &std::free);
+                                                                &std::free);
   if (length < 0)
     return Status(StatusCode::ResourceExhausted,
                   std::string("Unicode normalization failed: ") +
@@ -120,8 +120,7 @@ bool isCombiningMark(uint32_t c) {
 
 /// Rebuilds the text from what `map(codePoint, out)` appends for each
 /// character.
-template <typename Map>
-void mapCharacters(std::string &text, Map map) {
+template <typename Map> void mapCharacters(std::string &text, Map map) {
   std::string out;
   out.reserve(text.size());
   for (std::string_view rest = text; !rest.empty();) {
@@ -174,7 +173,8 @@ void stripRight(std::string &text) {
     size_t last = text.size() - 1;
     while ((static_cast<uint8_t>(text[last]) & 0xc0) == 0x80)
       --last;
-    if (!isWhiteSpace(firstUtf8Char(std::string_view(text).substr(last)).codePoint))
+    if (!isWhiteSpace(
+            firstUtf8Char(std::string_view(text).substr(last)).codePoint))
       break;
     text.resize(last);
   }
@@ -225,11 +225,10 @@ Expected<Normalizer> Normalizer::build(NormalizerStep step) {
     return Status(StatusCode::InvalidFile,
                   "normalizer Replace: the pattern is empty");
   if (step.content.size() > maxContentBytes)
-    return Status(StatusCode::Unsupported,
-                  "normalizer: a replacement of " +
-                      std::to_string(step.content.size()) +
-                      " bytes; the limit is " +
-                      std::to_string(maxContentBytes));
+    return Status(
+        StatusCode::Unsupported,
+        "normalizer: a replacement of " + std::to_string(step.content.size()) +
+            " bytes; the limit is " + std::to_string(maxContentBytes));
   result.step = std::move(step);
   return result;
 }
@@ -239,8 +238,7 @@ Status Normalizer::apply(std::string &text, bool isFirst) const {
   case NormalizerStep::NFC:
     return isAscii(text) ? Status::ok() : unicodeForm(text, UTF8PROC_COMPOSE);
   case NormalizerStep::NFD:
-    return isAscii(text) ? Status::ok()
-                         : unicodeForm(text, UTF8PROC_DECOMPOSE);
+    return isAscii(text) ? Status::ok() : unicodeForm(text, UTF8PROC_DECOMPOSE);
   case NormalizerStep::NFKC:
     return isAscii(text)
                ? Status::ok()

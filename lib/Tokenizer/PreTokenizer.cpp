@@ -19,8 +19,8 @@ void partitionString(std::string_view text, std::string_view pattern,
   while (at < text.size()) {
     size_t found = std::min(text.find(pattern, at), text.size());
     if (found > at)
-      ranges.push_back({static_cast<uint32_t>(at),
-                        static_cast<uint32_t>(found), false});
+      ranges.push_back(
+          {static_cast<uint32_t>(at), static_cast<uint32_t>(found), false});
     if (found == text.size())
       break;
     at = found + pattern.size();
@@ -138,8 +138,7 @@ Status PreTokenizer::split(Pieces &pieces) const {
         range.isMatch = !range.isMatch;
     applyBehavior(step.behavior, ranges);
     for (TextRange range : ranges) {
-      bool remove =
-          step.behavior == PreTokenizerStep::Removed && range.isMatch;
+      bool remove = step.behavior == PreTokenizerStep::Removed && range.isMatch;
       if (!remove && range.begin < range.end)
         result.push_back({piece.begin + range.begin, piece.begin + range.end,
                           piece.isFirst && range.begin == 0});
@@ -166,18 +165,17 @@ void PreTokenizer::mapBytes(Pieces &pieces) const {
 }
 
 void PreTokenizer::metaspace(Pieces &pieces) const {
-  rewrite(pieces, pieces.text.size() * 2,
-          [&](std::string_view text, const Pieces::Piece &piece,
-              std::string &out) {
-            std::string replaced = replaceAll(text, " ", step.pattern);
-            bool wanted = step.scheme == PreTokenizerStep::Always ||
-                          (step.scheme == PreTokenizerStep::First &&
-                           piece.isFirst);
-            if (wanted && replaced.compare(0, step.pattern.size(),
-                                           step.pattern) != 0)
-              out += step.pattern;
-            out += replaced;
-          });
+  rewrite(
+      pieces, pieces.text.size() * 2,
+      [&](std::string_view text, const Pieces::Piece &piece, std::string &out) {
+        std::string replaced = replaceAll(text, " ", step.pattern);
+        bool wanted = step.scheme == PreTokenizerStep::Always ||
+                      (step.scheme == PreTokenizerStep::First && piece.isFirst);
+        if (wanted &&
+            replaced.compare(0, step.pattern.size(), step.pattern) != 0)
+          out += step.pattern;
+        out += replaced;
+      });
 }
 
 Status PreTokenizer::apply(Pieces &pieces) const {

@@ -120,7 +120,8 @@ private:
 
   Status escape() {
     if (at + 1 >= in.size())
-      return Status(StatusCode::InvalidFile, "the pattern ends with a backslash");
+      return Status(StatusCode::InvalidFile,
+                    "the pattern ends with a backslash");
     char c = in[at + 1];
     switch (c) {
     case 's':
@@ -181,8 +182,8 @@ private:
       return Status::ok();
     size_t end = in.find('}', at);
     if (end == std::string_view::npos)
-      return Status(StatusCode::InvalidFile, "unfinished \\p{ at byte " +
-                                                 std::to_string(at));
+      return Status(StatusCode::InvalidFile,
+                    "unfinished \\p{ at byte " + std::to_string(at));
     std::string_view name = in.substr(at + 1, end - at - 1);
     bool negated = !name.empty() && name[0] == '^';
     std::string_view bare = negated ? name.substr(1) : name;
@@ -296,10 +297,10 @@ size_t nextCharacter(std::string_view text, size_t at) {
 
 Expected<Regex> Regex::compile(std::string_view pattern) {
   if (pattern.size() > maxPatternBytes)
-    return Status(StatusCode::Unsupported,
-                  "a pattern of " + std::to_string(pattern.size()) +
-                      " bytes; the limit is " +
-                      std::to_string(maxPatternBytes));
+    return Status(StatusCode::Unsupported, "a pattern of " +
+                                               std::to_string(pattern.size()) +
+                                               " bytes; the limit is " +
+                                               std::to_string(maxPatternBytes));
   Status failure;
   // Names longer than two letters are scripts in nearly all patterns, else
   // properties.
@@ -325,18 +326,20 @@ Status Regex::partition(std::string_view text,
                         std::vector<TextRange> &ranges) const {
   thread_local MatchScratch scratch;
   if (!scratch.context || !scratch.data)
-    return Status(StatusCode::ResourceExhausted, "no memory to match a pattern");
+    return Status(StatusCode::ResourceExhausted,
+                  "no memory to match a pattern");
   const auto *compiled = static_cast<const pcre2_code *>(code.get());
   auto subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-  uint64_t steps = std::max<uint64_t>(minMatchSteps,
-                                      uint64_t(stepsPerByte) * text.size());
-  pcre2_set_match_limit(scratch.context,
-                        static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX)));
+  uint64_t steps =
+      std::max<uint64_t>(minMatchSteps, uint64_t(stepsPerByte) * text.size());
+  pcre2_set_match_limit(
+      scratch.context,
+      static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX)));
   Deadline deadline(text.size());
 
-  size_t last = 0;        // End of the last match.
-  size_t from = 0;        // Where the next search begins.
-  bool matched = false;   // Whether there was a match at all.
+  size_t last = 0;      // End of the last match.
+  size_t from = 0;      // Where the next search begins.
+  bool matched = false; // Whether there was a match at all.
   while (from <= text.size()) {
     size_t limit = std::min(text.size(), from + searchWindow);
     pcre2_set_offset_limit(scratch.context, limit);
@@ -346,8 +349,7 @@ Status Regex::partition(std::string_view text,
       rc = pcre2_match(compiled, subject, text.size(), from,
                        PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, scratch.data,
                        scratch.context);
-    if (deadline.hasPassed() ||
-        (rc < 0 && rc != PCRE2_ERROR_NOMATCH))
+    if (deadline.hasPassed() || (rc < 0 && rc != PCRE2_ERROR_NOMATCH))
       return Status(StatusCode::OutOfRange,
                     "the tokenizer's pattern '" + printable(source) +
                         "' costs too much on a text of " +
@@ -376,8 +378,8 @@ Status Regex::partition(std::string_view text,
                         "' matches before the place where it was tried");
     }
     if (begin > last)
-      ranges.push_back({static_cast<uint32_t>(last),
-                        static_cast<uint32_t>(begin), false});
+      ranges.push_back(
+          {static_cast<uint32_t>(last), static_cast<uint32_t>(begin), false});
     ranges.push_back(
         {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), true});
     matched = true;

@@ -245,10 +245,10 @@ Status checkSupport(const SentencePieceModel &model, const std::string &name) {
                   "use the model's tokenizer.json");
   };
   if (model.modelType != modelTypeBPE)
-    return unsupported("SentencePiece model type " +
-                       std::to_string(model.modelType) +
-                       (model.modelType == modelTypeUnigram ? " (Unigram)" : "") +
-                       "; only BPE (2) is supported");
+    return unsupported(
+        "SentencePiece model type " + std::to_string(model.modelType) +
+        (model.modelType == modelTypeUnigram ? " (Unigram)" : "") +
+        "; only BPE (2) is supported");
   if (model.spaceAsSuffix)
     return unsupported("spaces at the end of pieces are not supported");
   if (!model.escapesSpaces)

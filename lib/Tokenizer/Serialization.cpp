@@ -28,8 +28,7 @@ class Writer {
 public:
   std::vector<uint8_t> bytes;
 
-  template <typename T>
-  void number(T value) {
+  template <typename T> void number(T value) {
     static_assert(std::is_arithmetic_v<T>, "numbers only");
     raw(&value, sizeof value);
   }
@@ -37,8 +36,7 @@ public:
     number(static_cast<uint64_t>(value.size()));
     raw(value.data(), value.size());
   }
-  template <typename T>
-  void array(const std::vector<T> &values) {
+  template <typename T> void array(const std::vector<T> &values) {
     static_assert(std::is_trivially_copyable_v<T>, "stored as they are");
     number(static_cast<uint64_t>(values.size()));
     raw(values.data(), values.size() * sizeof(T));
@@ -58,8 +56,7 @@ public:
   explicit Reader(Span<const uint8_t> bytes) : rest(bytes) {}
   bool ok = true;
 
-  template <typename T>
-  T number() {
+  template <typename T> T number() {
     T value{};
     raw(&value, sizeof value);
     return value;
@@ -70,8 +67,7 @@ public:
     return value == 1;
   }
   /// An enumeration whose values are below `count`.
-  template <typename Enum>
-  Enum choice(int count) {
+  template <typename Enum> Enum choice(int count) {
     uint8_t value = number<uint8_t>();
     ok &= value < count;
     return static_cast<Enum>(ok ? value : 0);
@@ -82,8 +78,7 @@ public:
     rest = rest.subspan(size, rest.size() - size);
     return value;
   }
-  template <typename T>
-  std::vector<T> array() {
+  template <typename T> std::vector<T> array() {
     std::vector<T> values(length(sizeof(T)));
     if (!values.empty())
       raw(values.data(), values.size() * sizeof(T));
@@ -170,14 +165,12 @@ void read(Reader &in, AddedToken &token) {
   token.text = in.text();
 }
 
-template <typename T>
-void writeAll(Writer &out, const std::vector<T> &values) {
+template <typename T> void writeAll(Writer &out, const std::vector<T> &values) {
   out.number(static_cast<uint64_t>(values.size()));
   for (const T &value : values)
     write(out, value);
 }
-template <typename T>
-void readAll(Reader &in, std::vector<T> &values) {
+template <typename T> void readAll(Reader &in, std::vector<T> &values) {
   size_t count = in.length(1);
   for (size_t i = 0; i < count && in.ok; ++i)
     read(in, values.emplace_back());
@@ -265,7 +258,8 @@ Expected<Tokenizer> Tokenizer::load(Span<const uint8_t> bytes) {
   for (int32_t *id : {&spec.bos, &spec.eos, &spec.unknown, &spec.padding})
     *id = in.number<int32_t>();
   if (!in.ok || !in.atEnd())
-    return damaged(in.ok ? "there are bytes after its end" : "a field is wrong or cut off");
+    return damaged(in.ok ? "there are bytes after its end"
+                         : "a field is wrong or cut off");
   if (!isConsistent(spec.tokens))
     return damaged("the token table is wrong");
   Expected<Tokenizer> result = buildTokenizer(std::move(spec));

@@ -15,7 +15,8 @@ namespace llmir {
 Expected<Json> parseTokenizerConfig(std::string_view json) {
   if (json.empty())
     return Json(Json::object());
-  Expected<Json> config = parseJson(json, "tokenizer_config.json");
+  Expected<Json> config =
+      parseJson(json, "tokenizer_config.json", tokenizerConfigLimits());
   if (config && !config->is_object())
     return Status(StatusCode::InvalidFile,
                   "tokenizer_config.json: not an object");

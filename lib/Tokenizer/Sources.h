@@ -23,6 +23,13 @@ namespace llmir {
 /// GPT-2's pattern, which a ByteLevel stage with its own pattern stands for.
 extern const char *const gpt2Pattern;
 
+/// A config is small; as a tree it takes far more memory than as text.
+inline JsonLimits tokenizerConfigLimits() {
+  JsonLimits limits;
+  limits.maxBytes = uint64_t(16) << 20;
+  return limits;
+}
+
 /// The object in tokenizer_config.json; empty for an empty text.
 Expected<Json> parseTokenizerConfig(std::string_view json);
 

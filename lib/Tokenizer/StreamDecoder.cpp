@@ -16,8 +16,8 @@ struct StreamDecoderState {
   DecoderChain chain;
 };
 
-static std::unique_ptr<StreamDecoderState>
-newState(const Tokenizer &tokenizer, bool continuesText) {
+static std::unique_ptr<StreamDecoderState> newState(const Tokenizer &tokenizer,
+                                                    bool continuesText) {
   DecoderChainOptions options;
   options.continuesText = continuesText;
   return std::make_unique<StreamDecoderState>(StreamDecoderState{

@@ -24,8 +24,8 @@ namespace llmir {
 uint64_t hashBytes(std::string_view bytes);
 uint64_t hashPair(int32_t left, int32_t right);
 
-/// Open addressing with at most three quarters of the slots in use. Values are indices
-/// below 2^24; what they stand for is compared by the caller.
+/// Open addressing with at most three quarters of the slots in use. Values are
+/// indices below 2^24; what they stand for is compared by the caller.
 class IndexTable {
 public:
   /// Makes room for `count` values; forgets all others.

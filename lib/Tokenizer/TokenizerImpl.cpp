@@ -18,7 +18,7 @@ namespace llmir {
 
 /// Added tokens and stages of hostile files cost time; real ones stay far
 /// below.
-constexpr size_t maxAddedTokens = 1u << 17;
+constexpr size_t maxAddedTokens = 1u << 16;
 constexpr size_t maxStages = 64;
 
 Expected<Tokenizer> buildTokenizer(TokenizerSpec spec) {
@@ -110,10 +110,9 @@ Status TokenizerImpl::checkIds() const {
 
 Status TokenizerImpl::checkMerges() const {
   if (spec.merges.size() >= maxTokenIds)
-    return Status(StatusCode::Unsupported,
-                  std::to_string(spec.merges.size()) +
-                      " merges; the limit is " +
-                      std::to_string(maxTokenIds - 1));
+    return Status(StatusCode::Unsupported, std::to_string(spec.merges.size()) +
+                                               " merges; the limit is " +
+                                               std::to_string(maxTokenIds - 1));
   size_t count = spec.tokens.size();
   for (size_t rank = 0; rank < spec.merges.size(); ++rank) {
     const MergeRule &rule = spec.merges[rank];
@@ -137,8 +136,8 @@ Status TokenizerImpl::checkAddedTokens() const {
   std::set<int32_t> ids;
   for (const AddedToken &token : spec.addedTokens) {
     if (!ids.insert(token.id).second)
-      return Status(StatusCode::InvalidFile, "two added tokens have id " +
-                                                 std::to_string(token.id));
+      return Status(StatusCode::InvalidFile,
+                    "two added tokens have id " + std::to_string(token.id));
     if (token.text.size() > maxAddedTokenBytes)
       return Status(StatusCode::Unsupported,
                     "added token " + std::to_string(token.id) + " is " +
@@ -160,7 +159,8 @@ Status TokenizerImpl::checkAddedTokens() const {
 //===----------------------------------------------------------------------===//
 
 /// Every text of a stage ends up in texts that are known to be UTF-8.
-static Status checkStageTexts(std::initializer_list<const std::string *> texts) {
+static Status
+checkStageTexts(std::initializer_list<const std::string *> texts) {
   for (const std::string *text : texts)
     if (validUtf8Length(*text) != text->size())
       return Status(StatusCode::InvalidFile,
@@ -172,8 +172,7 @@ Status TokenizerImpl::buildStages() {
   LLMIR_RETURN_IF_ERROR(
       checkStageTexts({&spec.continuingPrefix, &spec.endSuffix}));
   if (spec.normalizers.size() > maxStages ||
-      spec.preTokenizers.size() > maxStages ||
-      spec.decoders.size() > maxStages)
+      spec.preTokenizers.size() > maxStages || spec.decoders.size() > maxStages)
     return Status(StatusCode::Unsupported, "more than " +
                                                std::to_string(maxStages) +
                                                " stages of one kind");
@@ -209,22 +208,25 @@ Status TokenizerImpl::buildAddedTokens() {
     // which is then not among the texts that are skipped: so does the
     // reference implementation.
     bool isSkipped = specialTexts.count(text) != 0;
-    added.push_back({token.id, token.has(AddedToken::Special), isSkipped, text});
+    added.push_back(
+        {token.id, token.has(AddedToken::Special), isSkipped, text});
     AddedTokenMatcher &matcher =
         token.has(AddedToken::Normalized) ? normalizedTokens : rawTokens;
     matcher.add(std::move(text), token);
   }
-  std::sort(added.begin(), added.end(),
-            [](const AddedFacts &a, const AddedFacts &b) { return a.id < b.id; });
+  std::sort(
+      added.begin(), added.end(),
+      [](const AddedFacts &a, const AddedFacts &b) { return a.id < b.id; });
   rawTokens.finish();
   normalizedTokens.finish();
   return Status::ok();
 }
 
 const TokenizerImpl::AddedFacts *TokenizerImpl::addedFacts(int32_t id) const {
-  auto found = std::lower_bound(
-      added.begin(), added.end(), id,
-      [](const AddedFacts &facts, int32_t wanted) { return facts.id < wanted; });
+  auto found = std::lower_bound(added.begin(), added.end(), id,
+                                [](const AddedFacts &facts, int32_t wanted) {
+                                  return facts.id < wanted;
+                                });
   return found != added.end() && found->id == id ? &*found : nullptr;
 }
 

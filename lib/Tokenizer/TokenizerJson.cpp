@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// tokenizer.json. Its vocabulary and merges, nearly all of the file, go straight
-// from the parser's events into flat arrays; the rest becomes a small tree.
+// tokenizer.json. Its vocabulary and merges, nearly all of the file, go
+// straight from the parser's events into flat arrays; the rest becomes a small
+// tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +21,22 @@
 namespace llmir {
 namespace {
 
+/// Most values beside vocabulary and merges: a tree takes far more memory than
+/// its text. Real files stay below 50,000.
+constexpr size_t maxTreeValues = 1u << 18;
+
 //===----------------------------------------------------------------------===//
 // Events to data
 //===----------------------------------------------------------------------===//
 
 /// What the file holds.
 struct TokenizerFile {
-  TokenTexts vocabulary;           ///< In the file's order.
-  std::vector<uint64_t> ids;       ///< Of the texts above.
-  TokenTexts merges;               ///< Left and right parts in turn.
-  bool hasVocabulary = false;      ///< model.vocab is an object.
-  bool hasMerges = false;          ///< model.merges is a list.
-  Json rest = Json(nullptr);       ///< Everything else.
+  TokenTexts vocabulary;      ///< In the file's order.
+  std::vector<uint64_t> ids;  ///< Of the texts above.
+  TokenTexts merges;          ///< Left and right parts in turn.
+  bool hasVocabulary = false; ///< model.vocab is an object.
+  bool hasMerges = false;     ///< model.merges is a list.
+  Json rest = Json(nullptr);  ///< Everything else.
 };
 
 class TokenizerFileEvents : public JsonEvents {
@@ -39,6 +44,8 @@ public:
   explicit TokenizerFileEvents(TokenizerFile &file) : file(file) {}
 
   Status beginObject() override {
+    if (mode == Mode::Skipped)
+      return ++skippedDepth, Status::ok();
     if (mode == Mode::Tree && isAt("vocab")) {
       mode = Mode::Vocabulary;
       file.hasVocabulary = true;
@@ -47,6 +54,8 @@ public:
     return mode == Mode::Tree ? open(Json::object()) : unexpected();
   }
   Status endObject() override {
+    if (mode == Mode::Skipped)
+      return endSkipped();
     if (mode == Mode::Vocabulary) {
       mode = Mode::Tree;
       return Status::ok();
@@ -54,6 +63,11 @@ public:
     return close();
   }
   Status beginArray() override {
+    // Unigram's vocabulary: only the message about the model's type needs it.
+    if (mode == Mode::Skipped || (mode == Mode::Tree && isAt("vocab"))) {
+      mode = Mode::Skipped;
+      return ++skippedDepth, Status::ok();
+    }
     if (mode == Mode::Tree && isAt("merges")) {
       mode = Mode::Merges;
       file.hasMerges = true;
@@ -66,6 +80,8 @@ public:
     return mode == Mode::Tree ? open(Json::array()) : unexpected();
   }
   Status endArray() override {
+    if (mode == Mode::Skipped)
+      return endSkipped();
     if (mode == Mode::MergePair) {
       if (file.merges.size() % 2 != 0 || file.merges.size() != pairStart + 2)
         return badMerge();
@@ -80,6 +96,8 @@ public:
     return close();
   }
   Status key(std::string &&text) override {
+    if (mode == Mode::Skipped)
+      return Status::ok();
     if (mode == Mode::Vocabulary) {
       file.vocabulary.append(text);
       return checkSize(file.vocabulary);
@@ -115,7 +133,13 @@ public:
   Status null() override { return add(nullptr); }
 
 private:
-  enum class Mode { Tree, Vocabulary, Merges, MergePair };
+  enum class Mode { Tree, Vocabulary, Merges, MergePair, Skipped };
+
+  Status endSkipped() {
+    if (--skippedDepth == 0)
+      mode = Mode::Tree;
+    return Status::ok();
+  }
 
   /// Whether a value now would be that of model.<key>.
   bool isAt(const char *key) const {
@@ -128,9 +152,9 @@ private:
                       : "'model.merges' must be a list of pairs");
   }
   Status badMerge() const {
-    return Status(StatusCode::InvalidFile,
-                  "'model.merges' entry " + std::to_string(pairStart / 2) +
-                      " is not a pair of tokens");
+    return Status(StatusCode::InvalidFile, "'model.merges' entry " +
+                                               std::to_string(pairStart / 2) +
+                                               " is not a pair of tokens");
   }
   Status checkSize(const TokenTexts &texts) const {
     if (texts.size() < size_t(maxTokenIds) * 2)
@@ -163,18 +187,27 @@ private:
     return *slot = std::move(value);
   }
   Status add(Json value) {
+    if (mode == Mode::Skipped)
+      return Status::ok();
     if (mode != Mode::Tree)
       return unexpected();
     place(std::move(value));
     slot = nullptr;
-    return Status::ok();
+    return countValue();
+  }
+  Status countValue() {
+    if (++treeValues <= maxTreeValues)
+      return Status::ok();
+    return Status(StatusCode::Unsupported,
+                  "more than " + std::to_string(maxTreeValues) +
+                      " values beside the vocabulary and the merges");
   }
   Status open(Json value) {
     if (stack.size() == 1)
       inModel = slot && lastKey == "model" && value.is_object();
     stack.push_back(&place(std::move(value)));
     slot = nullptr;
-    return Status::ok();
+    return countValue();
   }
   Status close() {
     stack.pop_back();
@@ -189,6 +222,8 @@ private:
   std::string lastKey;
   bool inModel = false;
   size_t pairStart = 0;
+  size_t skippedDepth = 0;
+  size_t treeValues = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -274,8 +309,9 @@ private:
                      "'model.vocab' must map tokens to ids");
     TokenCollector collector;
     for (size_t i = 0; i < file.ids.size(); ++i)
-      LLMIR_RETURN_IF_ERROR(collector.add(file.vocabulary[i], file.ids[i],
-                                          TokenPresent | TokenMergeable)
+      LLMIR_RETURN_IF_ERROR(collector
+                                .add(file.vocabulary[i], file.ids[i],
+                                     TokenPresent | TokenMergeable)
                                 .withContext(name));
     modelTexts.reset(file.vocabulary.size());
     for (size_t i = 0; i < file.vocabulary.size(); ++i)
@@ -306,10 +342,9 @@ private:
       return failure(StatusCode::InvalidFile, "'added_tokens' is not a list");
     spec.addedTokens.reserve(found->size());
     for (const Json &entry : *found) {
-      Expected<JsonReader> reader =
-          JsonReader::of(entry, name + ": added_tokens[" +
-                                    std::to_string(spec.addedTokens.size()) +
-                                    "]");
+      Expected<JsonReader> reader = JsonReader::of(
+          entry, name + ": added_tokens[" +
+                     std::to_string(spec.addedTokens.size()) + "]");
       if (!reader)
         return reader.takeStatus();
       LLMIR_RETURN_IF_ERROR(addAddedToken(*reader));
@@ -357,8 +392,9 @@ private:
   }
 
   std::optional<uint64_t> modelId(std::string_view text) const {
-    std::optional<uint32_t> index = modelTexts.find(
-        hashBytes(text), [&](uint32_t i) { return file.vocabulary[i] == text; });
+    std::optional<uint32_t> index =
+        modelTexts.find(hashBytes(text),
+                        [&](uint32_t i) { return file.vocabulary[i] == text; });
     return index ? std::optional<uint64_t>(file.ids[*index]) : std::nullopt;
   }
 
@@ -388,8 +424,8 @@ private:
   }
 
   Status addStages() {
-    using AddStage = Status (*)(const Json &, const std::string &,
-                                TokenizerSpec &);
+    using AddStage =
+        Status (*)(const Json &, const std::string &, TokenizerSpec &);
     const std::pair<const char *, AddStage> stages[] = {
         {"normalizer", addNormalizers},
         {"pre_tokenizer", addPreTokenizers},

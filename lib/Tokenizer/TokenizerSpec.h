@@ -31,17 +31,17 @@ struct NormalizerStep {
     NFD,
     NFKC,
     NFKD,
-    Nmt,             ///< SentencePiece's cleaning of control characters.
+    Nmt, ///< SentencePiece's cleaning of control characters.
     Lowercase,
-    StripAccents,    ///< Drops combining marks.
-    StripLeft,       ///< Drops white space at the start.
+    StripAccents, ///< Drops combining marks.
+    StripLeft,    ///< Drops white space at the start.
     StripRight,
-    CollapseSpaces,  ///< Spaces in a row become one, those at the ends none.
-    Prepend,         ///< Puts `content` before a text that is not empty.
-    PrependFirst,    ///< The same, for the text's first segment only.
-    ReplaceString,   ///< Every `pattern` becomes `content`.
+    CollapseSpaces, ///< Spaces in a row become one, those at the ends none.
+    Prepend,        ///< Puts `content` before a text that is not empty.
+    PrependFirst,   ///< The same, for the text's first segment only.
+    ReplaceString,  ///< Every `pattern` becomes `content`.
     ReplaceRegex,
-    ByteLevel,       ///< Every byte becomes its printable character.
+    ByteLevel, ///< Every byte becomes its printable character.
     KindCount,
   };
   Kind kind = NFC;
@@ -83,7 +83,7 @@ struct DecoderStep {
     ByteFallback,   ///< Rows of <0xNN> to characters.
     Fuse,           ///< All tokens become one.
     ReplaceString,
-    Strip,     ///< At most `start` times `pattern` at the start, `stop` at the end.
+    Strip, ///< At most `start` times `pattern` at the start, `stop` at the end.
     Metaspace, ///< `pattern` to a space; in the first token to nothing.
     KindCount,
   };

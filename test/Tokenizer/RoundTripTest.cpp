@@ -67,8 +67,8 @@ TEST(RoundTripTest, RandomUnicode) {
       // Kinds that write spaces as U+2581 cannot tell the two apart.
       std::string expected = text;
       bool marksSpaces = tokenizer.tokenId("\u2581").has_value();
-      for (size_t at; marksSpaces && (at = expected.find("\u2581")) !=
-                                         std::string::npos;)
+      for (size_t at;
+           marksSpaces && (at = expected.find("\u2581")) != std::string::npos;)
         expected.replace(at, 3, " ");
       Expected<Ids> ids = tokenizer.encode(text, plain);
       ASSERT_TRUE(ids) << ids.status().message();
@@ -160,8 +160,7 @@ TEST(RoundTripTest, MegabyteOfOneClass) {
   for (auto &[name, tokenizer] : allTokenizers()) {
     if (name == "gpt2" || name == "minimind2" || name == "mistral-v1")
       continue; // Nothing that the others do not show.
-    for (std::string unit :
-         {"A", " ", ".", "\u4e2d", "\u0301", "1", "a "}) {
+    for (std::string unit : {"A", " ", ".", "\u4e2d", "\u0301", "1", "a "}) {
       std::string text;
       while (text.size() < megabyte)
         text += unit;

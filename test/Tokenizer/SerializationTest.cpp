@@ -25,16 +25,14 @@ using Bytes = std::vector<uint8_t>;
 std::vector<Tokenizer> tinyTokenizers() {
   std::vector<Tokenizer> list;
   Json stages = tinyByteLevel();
-  stages["normalizer"] = {{"type", "Replace"},
-                          {"pattern", {{"Regex", "x+"}}},
-                          {"content", "x"}};
-  stages["pre_tokenizer"] = {
-      {"type", "Sequence"},
-      {"pretokenizers",
-       {{{"type", "Split"},
-         {"pattern", {{"String", " "}}},
-         {"behavior", "MergedWithNext"}},
-        {{"type", "Metaspace"}, {"split", true}}}}};
+  stages["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"Regex", "x+"}}}, {"content", "x"}};
+  stages["pre_tokenizer"] = {{"type", "Sequence"},
+                             {"pretokenizers",
+                              {{{"type", "Split"},
+                                {"pattern", {{"String", " "}}},
+                                {"behavior", "MergedWithNext"}},
+                               {{"type", "Metaspace"}, {"split", true}}}}};
   for (const Json &json : {tinyByteLevel(), tinyByteFallback(), stages}) {
     Expected<Tokenizer> tokenizer = fromJson(json);
     EXPECT_TRUE(tokenizer) << tokenizer.status().message();
@@ -63,7 +61,8 @@ TEST(SerializationTest, ComesBackEqual) {
     EXPECT_EQ(loaded->vocabSize(), tokenizer.vocabSize());
     for (int i = 0; i < 200; ++i) {
       std::string text = randomText(random, random() % 40);
-      Expected<Ids> before = tokenizer.encode(text), after = loaded->encode(text);
+      Expected<Ids> before = tokenizer.encode(text),
+                    after = loaded->encode(text);
       ASSERT_TRUE(before && after);
       EXPECT_EQ(*before, *after);
       EXPECT_EQ(tokenizer.decode(*before), loaded->decode(*after));

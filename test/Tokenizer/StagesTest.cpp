@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Stages.h"
 #include "AddedTokens.h"
 #include "MergeQueue.h"
-#include "Stages.h"
 #include "TestSupport.h"
 #include "Unicode.h"
 
@@ -34,17 +34,17 @@ TEST(StagesTest, FindsTheFirstInvalidByte) {
   const std::pair<std::string, size_t> cases[] = {
       {"abc", 3},
       {std::string("a\0b", 3), 3},
-      {"\xEF\xBF\xBD", 3},           // U+FFFD.
-      {"\xF4\x8F\xBF\xBF", 4},       // U+10FFFF.
-      {"a\x80", 1},                  // Continuation alone.
-      {"\xC0\xAF", 0},               // Overlong.
-      {"\xE0\x9F\xBF", 0},           // Overlong.
-      {"\xF0\x8F\xBF\xBF", 0},       // Overlong.
-      {"\xED\xA0\x80", 0},           // Surrogate.
-      {"\xF4\x90\x80\x80", 0},       // Above U+10FFFF.
-      {"\xF5\x80\x80\x80", 0},       // No lead byte.
-      {"ab\xE4\xBD", 2},             // Cut off.
-      {"\xE4\xBD\xA0\xE4\xBD", 3}};  // Cut off after a whole one.
+      {"\xEF\xBF\xBD", 3},          // U+FFFD.
+      {"\xF4\x8F\xBF\xBF", 4},      // U+10FFFF.
+      {"a\x80", 1},                 // Continuation alone.
+      {"\xC0\xAF", 0},              // Overlong.
+      {"\xE0\x9F\xBF", 0},          // Overlong.
+      {"\xF0\x8F\xBF\xBF", 0},      // Overlong.
+      {"\xED\xA0\x80", 0},          // Surrogate.
+      {"\xF4\x90\x80\x80", 0},      // Above U+10FFFF.
+      {"\xF5\x80\x80\x80", 0},      // No lead byte.
+      {"ab\xE4\xBD", 2},            // Cut off.
+      {"\xE4\xBD\xA0\xE4\xBD", 3}}; // Cut off after a whole one.
   for (const auto &[text, valid] : cases)
     EXPECT_EQ(validUtf8Length(text), valid) << printable(text);
 }
@@ -53,11 +53,11 @@ TEST(StagesTest, RepairsEveryMaximalPart) {
   const std::string bad = "\xEF\xBF\xBD";
   const std::pair<std::string, std::string> cases[] = {
       {"a\xE4\xBD\xA0z", "a\xE4\xBD\xA0z"},
-      {"\xE4\xBDz", bad + "z"},               // Cut off by another character.
-      {"\xE4\xBD", bad},                      // Cut off by the end.
-      {"\xF0\x9F\x98", bad},                  // Three of four bytes: one.
-      {"\xC0\xAF", bad + bad},                // Overlong: each byte.
-      {"\xED\xA0\x80", bad + bad + bad},      // Surrogate: each byte.
+      {"\xE4\xBDz", bad + "z"},          // Cut off by another character.
+      {"\xE4\xBD", bad},                 // Cut off by the end.
+      {"\xF0\x9F\x98", bad},             // Three of four bytes: one.
+      {"\xC0\xAF", bad + bad},           // Overlong: each byte.
+      {"\xED\xA0\x80", bad + bad + bad}, // Surrogate: each byte.
       {"\xE4\xE4\xBD\xA0", bad + "\xE4\xBD\xA0"},
       {"\xFF\xFE", bad + bad}};
   for (const auto &[bytes, text] : cases) {
@@ -146,7 +146,7 @@ TEST(StagesTest, CostlyPatternsEndInTime) {
   std::string a(50000, 'a'), spaces(200000, ' ');
   for (auto [pattern, text] :
        {std::pair("(a+)+$", a + "b"), std::pair("(a|aa)+$", a + "b"),
-        std::pair("\\s*[xy]", spaces),
+        std::pair("(\\s)*[xy]", spaces),
         std::pair("(?:\\s|\\s\\s)*[xy]", spaces)}) {
     Expected<Regex> regex = Regex::compile(pattern);
     ASSERT_TRUE(regex);
@@ -185,8 +185,7 @@ TEST(StagesTest, SplitBehaviors) {
       {PreTokenizerStep::MergedWithPrevious,
        {"The-", "final-", "-", "countdown"}},
       {PreTokenizerStep::MergedWithNext, {"The", "-final", "-", "-countdown"}},
-      {PreTokenizerStep::Contiguous,
-       {"The", "-", "final", "--", "countdown"}}};
+      {PreTokenizerStep::Contiguous, {"The", "-", "final", "--", "countdown"}}};
   for (const auto &[behavior, expected] : cases) {
     PreTokenizerStep step;
     step.behavior = behavior;

@@ -81,8 +81,7 @@ inline Json tinyByteLevel() {
             {"use_regex", true}}},
           {"post_processor", nullptr},
           {"decoder", {{"type", "ByteLevel"}}},
-          {"model",
-           {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}}};
+          {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", merges}}}};
 }
 
 /// A small tokenizer.json of Llama's kind: U+2581 for spaces, <0xNN> for bytes,
@@ -115,42 +114,40 @@ inline Json tinyByteFallback() {
                 {"special", true},
                 {"normalized", false}};
   };
-  return {{"added_tokens",
-           {special(0, "<unk>"), special(1, "<s>"), special(2, "</s>")}},
-          {"normalizer",
-           {{"type", "Sequence"},
-            {"normalizers",
-             {{{"type", "Prepend"}, {"prepend", mark}},
-              {{"type", "Replace"},
-               {"pattern", {{"String", " "}}},
-               {"content", mark}}}}}},
-          {"pre_tokenizer", nullptr},
-          {"post_processor",
-           {{"type", "TemplateProcessing"},
-            {"single",
-             {{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}},
-              {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
-            {"special_tokens",
-             {{"<s>", {{"id", "<s>"}, {"ids", {1}}, {"tokens", {"<s>"}}}}}}}},
-          {"decoder",
-           {{"type", "Sequence"},
-            {"decoders",
-             {{{"type", "Replace"},
-               {"pattern", {{"String", mark}}},
-               {"content", " "}},
-              {{"type", "ByteFallback"}},
-              {{"type", "Fuse"}},
-              {{"type", "Strip"},
-               {"content", " "},
-               {"start", 1},
-               {"stop", 0}}}}}},
-          {"model",
-           {{"type", "BPE"},
-            {"unk_token", "<unk>"},
-            {"fuse_unk", true},
-            {"byte_fallback", true},
-            {"vocab", vocab},
-            {"merges", merges}}}};
+  return {
+      {"added_tokens",
+       {special(0, "<unk>"), special(1, "<s>"), special(2, "</s>")}},
+      {"normalizer",
+       {{"type", "Sequence"},
+        {"normalizers",
+         {{{"type", "Prepend"}, {"prepend", mark}},
+          {{"type", "Replace"},
+           {"pattern", {{"String", " "}}},
+           {"content", mark}}}}}},
+      {"pre_tokenizer", nullptr},
+      {"post_processor",
+       {{"type", "TemplateProcessing"},
+        {"single",
+         {{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}},
+          {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+        {"special_tokens",
+         {{"<s>", {{"id", "<s>"}, {"ids", {1}}, {"tokens", {"<s>"}}}}}}}},
+      {"decoder",
+       {{"type", "Sequence"},
+        {"decoders",
+         {{{"type", "Replace"},
+           {"pattern", {{"String", mark}}},
+           {"content", " "}},
+          {{"type", "ByteFallback"}},
+          {{"type", "Fuse"}},
+          {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
+      {"model",
+       {{"type", "BPE"},
+        {"unk_token", "<unk>"},
+        {"fuse_unk", true},
+        {"byte_fallback", true},
+        {"vocab", vocab},
+        {"merges", merges}}}};
 }
 
 inline Expected<Tokenizer> fromJson(const Json &json) {
@@ -160,11 +157,10 @@ inline Expected<Tokenizer> fromJson(const Json &json) {
 /// Random text over all of Unicode with a bias to what tokenizers tell apart.
 inline std::string randomText(std::mt19937 &random, size_t characters) {
   constexpr std::pair<uint32_t, uint32_t> ranges[] = {
-      {0x20, 0x7e},     {0x61, 0x7a},     {0x20, 0x20},   {0x00, 0x1f},
-      {0x30, 0x39},     {0x80, 0x24f},    {0x300, 0x36f}, {0x600, 0x6ff},
-      {0x2000, 0x206f}, {0x2581, 0x2581}, {0x4e00, 0x9fff},
-      {0xac00, 0xd7a3}, {0xfff0, 0xffff}, {0x1f300, 0x1faff},
-      {0x80, 0x10ffff}};
+      {0x20, 0x7e},     {0x61, 0x7a},       {0x20, 0x20},     {0x00, 0x1f},
+      {0x30, 0x39},     {0x80, 0x24f},      {0x300, 0x36f},   {0x600, 0x6ff},
+      {0x2000, 0x206f}, {0x2581, 0x2581},   {0x4e00, 0x9fff}, {0xac00, 0xd7a3},
+      {0xfff0, 0xffff}, {0x1f300, 0x1faff}, {0x80, 0x10ffff}};
   std::string text;
   while (characters-- > 0) {
     auto [low, high] = ranges[random() % std::size(ranges)];

@@ -39,8 +39,7 @@ Ids encode(const Json &json, const std::string &text) {
 TEST(TokenizerJsonTest, ByteLevel) {
   Expected<Tokenizer> tokenizer = fromJson(tinyByteLevel());
   ASSERT_TRUE(tokenizer) << tokenizer.status().message();
-  EXPECT_EQ(encode(*tokenizer, "hello w<|end|>"),
-            (Ids{259, 260, 263}));
+  EXPECT_EQ(encode(*tokenizer, "hello w<|end|>"), (Ids{259, 260, 263}));
   EXPECT_EQ(encode(*tokenizer, "hell"), (Ids{258}));
   EXPECT_EQ(encode(*tokenizer, "aaaaa"), (Ids{262, 'a'}));
   EXPECT_EQ(encode(*tokenizer, ""), Ids());
@@ -110,7 +109,7 @@ TEST(TokenizerJsonTest, ModelFlags) {
   EXPECT_EQ(encode(json, "hAAhA").size(), 1 + 1 + 5u);
   json["model"].erase("unk_token");
   EXPECT_EQ(encode(json, "hAAhA").size(), 1 + 1 + 2u); // Dropped.
-  json["model"].erase("type"); // Old files.
+  json["model"].erase("type");                         // Old files.
   EXPECT_EQ(encode(json, "hAAhA").size(), 1 + 1 + 2u);
 }
 
@@ -120,8 +119,7 @@ TEST(TokenizerJsonTest, PrefixAndSuffixOfWords) {
   json["decoder"] = nullptr;
   json["model"] = {
       {"type", "BPE"},
-      {"vocab",
-       {{"a", 0}, {"b</w>", 1}, {"##b", 2}, {"ab</w>", 3}, {"b", 4}}},
+      {"vocab", {{"a", 0}, {"b</w>", 1}, {"##b", 2}, {"ab</w>", 3}, {"b", 4}}},
       {"merges", {"a b</w>"}},
       {"end_of_word_suffix", "</w>"}};
   json["added_tokens"] = Json::array();
@@ -140,37 +138,45 @@ TEST(TokenizerJsonTest, Stages) {
   Json json = tinyByteLevel();
   auto withPre = [&](Json stage) {
     Json changed = json;
-    changed["pre_tokenizer"] = {
-        {"type", "Sequence"},
-        {"pretokenizers",
-         {stage, {{"type", "ByteLevel"}, {"use_regex", false},
-                  {"add_prefix_space", false}}}}};
+    changed["pre_tokenizer"] = {{"type", "Sequence"},
+                                {"pretokenizers",
+                                 {stage,
+                                  {{"type", "ByteLevel"},
+                                   {"use_regex", false},
+                                   {"add_prefix_space", false}}}}};
     return changed;
   };
   auto count = [&](Json stage, const std::string &text) {
     return encode(withPre(stage), text).size();
   };
   // "aaaa" is one token: how many come out tells how a text was cut.
-  EXPECT_EQ(count({{"type", "Digits"}, {"individual_digits", true}}, "aaaa"), 1u);
+  EXPECT_EQ(count({{"type", "Digits"}, {"individual_digits", true}}, "aaaa"),
+            1u);
   EXPECT_EQ(count({{"type", "FixedLength"}, {"length", 3}}, "aaaa"), 3u);
-  EXPECT_EQ(count({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}},
-                  "aa-aa"), 2u);
+  EXPECT_EQ(
+      count({{"type", "CharDelimiterSplit"}, {"delimiter", "-"}}, "aa-aa"), 2u);
   EXPECT_EQ(count({{"type", "Whitespace"}}, "aaaa  , aa"), 3u);
   EXPECT_EQ(count({{"type", "WhitespaceSplit"}}, "aa aa"), 2u);
   EXPECT_EQ(count({{"type", "Punctuation"}}, "aa.aa"), 3u);
   EXPECT_EQ(count({{"type", "BertPreTokenizer"}}, "aa. aa"), 3u);
-  EXPECT_EQ(count({{"type", "Metaspace"}, {"replacement", "a"},
-                   {"add_prefix_space", false}, {"split", false}}, "aa a"), 1u);
-  EXPECT_EQ(count({{"type", "Split"}, {"pattern", "-"},
-                   {"behavior", "Removed"}}, "aa-aa"), 2u);
-  json["normalizer"] = {{"type", "Sequence"},
-                        {"normalizers",
-                         {{{"type", "Lowercase"}},
-                          {{"type", "Strip"}, {"strip_left", true},
-                           {"strip_right", true}}}}};
+  EXPECT_EQ(count({{"type", "Metaspace"},
+                   {"replacement", "a"},
+                   {"add_prefix_space", false},
+                   {"split", false}},
+                  "aa a"),
+            1u);
+  EXPECT_EQ(
+      count({{"type", "Split"}, {"pattern", "-"}, {"behavior", "Removed"}},
+            "aa-aa"),
+      2u);
+  json["normalizer"] = {
+      {"type", "Sequence"},
+      {"normalizers",
+       {{{"type", "Lowercase"}},
+        {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}}}};
   EXPECT_EQ(encode(json, " AAAA "), (Ids{262}));
-  json["post_processor"] = {{"type", "RobertaProcessing"},
-                            {"cls", {"h", 'h'}}, {"sep", {"w", 'w'}}};
+  json["post_processor"] = {
+      {"type", "RobertaProcessing"}, {"cls", {"h", 'h'}}, {"sep", {"w", 'w'}}};
   EXPECT_EQ(encode(json, "aaaa"), (Ids{'h', 262, 'w'}));
 }
 
@@ -247,6 +253,15 @@ const std::vector<BadFile> badFiles = {
     {"merge into an unknown token", "'hh'",
      [](Json &j) { j["model"]["merges"].push_back("h h"); }},
     {"Unigram", "Unigram", [](Json &j) { j["model"]["type"] = "Unigram"; }},
+    {"Unigram with its list", "Unigram",
+     [](Json &j) {
+       j["model"] = {{"vocab", Json::array({Json::array({"a", 0.5}), 1, Json{{"c", 2}}})},
+                     {"type", "Unigram"}};
+     }},
+    {"vocabulary of BPE is a list", "vocab",
+     [](Json &j) { j["model"]["vocab"] = Json::array({Json::array({"a", 0.5})}); }},
+    {"too many values", "values",
+     [](Json &j) { j["extra"] = std::vector<int>(300000); }},
     {"type is a number", "type", [](Json &j) { j["model"]["type"] = 1; }},
     {"dropout", "dropout", [](Json &j) { j["model"]["dropout"] = 0.1; }},
     {"flag is a text", "byte_fallback",

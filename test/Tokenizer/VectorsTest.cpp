@@ -103,7 +103,8 @@ TEST_P(VectorsTestChat, Rendered) {
     if (!chat.contains("rendered") || !chat["rendered"].is_string() ||
         !chat.contains("ids"))
       continue;
-    Expected<Ids> ids = tokenizer->encode(chat["rendered"].get<std::string>(), plain);
+    Expected<Ids> ids =
+        tokenizer->encode(chat["rendered"].get<std::string>(), plain);
     ASSERT_TRUE(ids) << ids.status().message();
     EXPECT_EQ(*ids, chat["ids"].get<Ids>()) << chat["name"];
   }

@@ -131,10 +131,12 @@ TEST(VocabularyTest, MergesByRank) {
 
 TEST(VocabularyTest, EveryNamedPreTokenizerCompiles) {
   for (const char *name :
-       {"default", "llama-bpe", "gpt-2", "smollm", "command-r", "qwen2",
-        "qwen35", "tekken", "gpt-4o", "deepseek-v3", "deepseek-llm",
-        "deepseek-coder", "falcon", "bloom", "viking", "bailingmoe",
-        "seed-coder", "exaone-moe", "laguna", "mpt", "stablelm2", "dbrx"}) {
+       {"default",    "llama-bpe",   "gpt-2",        "smollm",
+        "command-r",  "qwen2",       "qwen35",       "tekken",
+        "gpt-4o",     "deepseek-v3", "deepseek-llm", "deepseek-coder",
+        "falcon",     "bloom",       "viking",       "bailingmoe",
+        "seed-coder", "exaone-moe",  "laguna",       "mpt",
+        "stablelm2",  "dbrx"}) {
     Vocabulary v;
     fillGpt2(v);
     v.data.pre = name;
@@ -153,7 +155,8 @@ TEST(VocabularyTest, RefusesBadVocabularies) {
   };
   const Bad cases[] = {
       {"model", "'bert'", true, [](auto &v) { v.data.model = "bert"; }},
-      {"pre-tokenizer", "'novel'", false, [](auto &v) { v.data.pre = "novel"; }},
+      {"pre-tokenizer", "'novel'", false,
+       [](auto &v) { v.data.pre = "novel"; }},
       {"no pre-tokenizer", "tokenizer.ggml.pre", false,
        [](auto &v) { v.data.pre = ""; }},
       {"no tokens", "empty", false,
@@ -163,7 +166,8 @@ TEST(VocabularyTest, RefusesBadVocabularies) {
          v.data.merges.clear();
          v.data.eos.reset();
        }},
-      {"scores short", "scores", true, [](auto &v) { v.data.scores.pop_back(); }},
+      {"scores short", "scores", true,
+       [](auto &v) { v.data.scores.pop_back(); }},
       {"types long", "types", true, [](auto &v) { v.data.types.push_back(1); }},
       {"type 0", "type 0", true, [](auto &v) { v.data.types[260] = 0; }},
       {"type 7", "type 7", true, [](auto &v) { v.data.types[260] = 7; }},
@@ -186,6 +190,8 @@ TEST(VocabularyTest, RefusesBadVocabularies) {
        [](auto &v) { v.add("<0x>", TokenType::Byte); }},
       {"token too long", "bytes long", true,
        [](auto &v) { v.add(std::string(1 << 20, 'x')); }},
+      {"no merges", "tokenizer.ggml.merges", false,
+       [](auto &v) { v.data.merges.clear(); }},
       {"merge without space", "merge 0", false,
        [](auto &v) { v.data.merges = {"ab"}; }},
       {"merge with an empty side", "merge 0", false,
@@ -300,8 +306,8 @@ TEST(VocabularyTest, SentencePieceAddedTokens) {
 TEST(VocabularyTest, RefusesOtherSentencePieceModels) {
   std::string bpe = number(3, 2);
   for (const std::string &model :
-       {std::string(), std::string("hello"), spModel(number(3, 1)),
-        spModel(""), spModel(number(3, 3)), spModel(bpe + number(24, 1)),
+       {std::string(), std::string("hello"), spModel(number(3, 1)), spModel(""),
+        spModel(number(3, 3)), spModel(bpe + number(24, 1)),
         spModel(bpe, bytes(2, "map")), spModel(bpe, number(5, 0)),
         spModel(bpe + number(41, 100000)),
         bytes(1, bytes(1, "a") + number(3, 99)) + bytes(2, bpe)}) {

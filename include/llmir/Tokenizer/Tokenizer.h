@@ -58,14 +58,14 @@ public:
   /// The content of tokenizer.json, and of tokenizer_config.json or empty.
   /// `name` is what errors call the file. Unsupported names a stage that LLMIR
   /// does not know.
-  static Expected<Tokenizer> fromTokenizerJson(std::string_view json,
-                                               std::string_view configJson = {},
-                                               const std::string &name = "tokenizer.json");
+  static Expected<Tokenizer>
+  fromTokenizerJson(std::string_view json, std::string_view configJson = {},
+                    const std::string &name = "tokenizer.json");
   /// The content of a SentencePiece BPE model, and of tokenizer_config.json or
   /// empty.
-  static Expected<Tokenizer> fromSentencePiece(std::string_view model,
-                                               std::string_view configJson = {},
-                                               const std::string &name = "tokenizer.model");
+  static Expected<Tokenizer>
+  fromSentencePiece(std::string_view model, std::string_view configJson = {},
+                    const std::string &name = "tokenizer.model");
   /// A vocabulary as GGUF metadata describes it.
   static Expected<Tokenizer> fromVocabulary(const VocabularyData &data);
 
@@ -80,10 +80,10 @@ public:
   /// not UTF-8; OutOfRange where a pattern of the tokenizer costs too much.
   Expected<std::vector<int32_t>> encode(std::string_view text,
                                         EncodeOptions options = {}) const;
-  /// The text of ids, always valid UTF-8. An id without a token (a padded row of
-  /// the embedding) contributes nothing. Skipping leaves out the special tokens
-  /// whose decoded text is their own: as in the reference implementation, one
-  /// that normalization changes ("<s>" to "▁<s>") stays.
+  /// The text of ids, always valid UTF-8. An id without a token (a padded row
+  /// of the embedding) contributes nothing. Skipping leaves out the special
+  /// tokens whose decoded text is their own: as in the reference
+  /// implementation, one that normalization changes ("<s>" to "▁<s>") stays.
   std::string decode(Span<const int32_t> ids,
                      bool skipSpecialTokens = false) const;
 

@@ -39,8 +39,8 @@ struct VocabularyData {
   std::string_view model; ///< "llama" (SentencePiece BPE) or "gpt2" (BPE).
   std::string_view pre;   ///< Pre-tokenizer's name ("llama-bpe", "qwen2", …).
   std::vector<std::string_view> tokens; ///< Text by id.
-  std::vector<float> scores;   ///< By id; needed by "llama".
-  std::vector<int32_t> types;  ///< TokenType by id; empty = all normal.
+  std::vector<float> scores;            ///< By id; needed by "llama".
+  std::vector<int32_t> types; ///< TokenType by id; empty = all normal.
   std::vector<std::string_view> merges; ///< "left right" by rank; for "gpt2".
   std::optional<int64_t> bos, eos, unknown, padding;
   std::optional<bool> addBos, addEos, addSpacePrefix;
