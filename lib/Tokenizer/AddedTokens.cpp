@@ -62,7 +62,7 @@ void AddedTokenMatcher::add(std::string text, const AddedToken &token) {
 }
 
 void AddedTokenMatcher::finish() {
-  std::stable_sort(
+  std::sort(
       entries.begin(), entries.end(),
       [](const Entry &a, const Entry &b) { return a.text < b.text; });
   uint32_t at = 0;

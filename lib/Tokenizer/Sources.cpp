@@ -68,8 +68,8 @@ Status TokenCollector::add(std::string_view text, uint64_t id, uint8_t flags) {
 }
 
 Status TokenCollector::finish(TokenizerSpec &spec) {
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Token &a, const Token &b) { return a.id < b.id; });
+  std::sort(list.begin(), list.end(),
+            [](const Token &a, const Token &b) { return a.id < b.id; });
   uint64_t limit = uint64_t(list.size()) * 4 + (1u << 16);
   if (!list.empty() && list.back().id >= limit)
     return Status(StatusCode::InvalidFile,

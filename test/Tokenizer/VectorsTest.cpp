@@ -1,4 +1,4 @@
-// RUN: llmir-tokenizer-tests --gtest_filter='VectorsTest*'
+// RUN: llmir-tokenizer-tests --gtest_filter='*VectorsTest*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
