@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lets GCC-built code and a clang-built libMLIR agree about traits.
+// Lets our code and Debian's libMLIR agree: about the layout of statistics, and
+// (code built with GCC) about traits.
 //
 // MLIR identifies a trait by the name of `Trait<Empty>`, `Empty` being a class
 // local to TypeID::get(). Clang, with which Debian builds libMLIR, spells it
@@ -20,6 +21,16 @@
 
 #ifndef LLMIR_LIB_DIALECT_TRAITTYPEIDS_H
 #define LLMIR_LIB_DIALECT_TRAITTYPEIDS_H
+
+// Debian's libMLIR is built with NDEBUG, which makes llvm::Statistic an empty
+// class there; with our assertions on it would have fields that the library's
+// constructors do not know. It is parsed here as the library was.
+#ifndef NDEBUG
+#define NDEBUG
+#include "llvm/ADT/Statistic.h"
+#undef NDEBUG
+#include <cassert>
+#endif
 
 #include "mlir/Support/TypeID.h"
 

@@ -344,7 +344,7 @@ Status Compilation::generateCode() {
 // Output
 //===----------------------------------------------------------------------===//
 
-std::string Compilation::moduleText() const {
+std::string Compilation::moduleText() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);

@@ -80,7 +80,7 @@ private:
   void note(const std::string &text) { notes = text; }
   bool wants(Form form) const { return options.form == form; }
   Status writeForm(const std::string &bytes) const;
-  std::string moduleText() const;
+  std::string moduleText();
 
   /// Reads the weights' places and the arena's size from the program.
   void readProgram();

@@ -94,25 +94,29 @@ LogicalResult JumpNextLayerOp::verify() {
 
 /// Looks a symbol up in every fragment of the enclosing module.
 template <typename SymbolOp>
-static SymbolOp lookupInFragments(SymbolTableCollection &tables, Operation *from,
-                                  FlatSymbolRefAttr name) {
-  auto module = from->getParentOfType<ModuleOp>();
+static SymbolOp lookupInFragments(SymbolTableCollection &tables,
+                                  ModuleOp module, FlatSymbolRefAttr name) {
   for (FragmentOp fragment : module.getOps<FragmentOp>())
-    for (SymbolOp op : fragment.getBody().getOps<SymbolOp>())
-      if (op.getSymName() == name.getValue())
-        return op;
+    if (auto op = tables.lookupSymbolIn<SymbolOp>(fragment, name.getAttr()))
+      return op;
   return nullptr;
 }
 
 LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
-  auto kernel = lookupInFragments<KernelOp>(tables, *this, getKernelAttr());
-  if (!kernel)
-    return emitOpError("calls kernel ")
-           << getKernelAttr() << ", which no text fragment declares";
+  auto module = (*this)->getParentOfType<ModuleOp>();
   for (auto name : getWeights().getAsRange<FlatSymbolRefAttr>())
-    if (!lookupInFragments<WeightOp>(tables, *this, name))
+    if (!lookupInFragments<WeightOp>(tables, module, name))
       return emitOpError("uses weight ")
              << name << ", which no data fragment declares";
+  auto kernel = lookupInFragments<KernelOp>(tables, module, getKernelAttr());
+  if (!kernel) {
+    // Emitted kernels are functions; their signature says what they take.
+    if (tables.lookupSymbolIn(module, getKernelAttr().getAttr()))
+      return success();
+    return emitOpError("calls kernel ")
+           << getKernelAttr()
+           << ", which neither a text fragment nor the module defines";
+  }
   ArrayAttr expected = kernel.getOperandTypes();
   if (expected.size() != getBuffers().size())
     return emitOpError("passes ") << getBuffers().size() << " buffers to "

@@ -257,9 +257,10 @@ def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
     weight with several offsets is addressed by the layer register.
 
     Fails verification when:
-    - c1: the kernel is not declared in a text fragment;
+    - c1: the kernel is neither declared in a text fragment nor a function of the
+      module (once code is emitted for it);
     - c2: a weight is not declared in a data fragment;
-    - c3: the operand types are not those of the kernel.
+    - c3: the operand types are not those that the kernel declares.
 
     Example:
     ```mlir
