@@ -138,6 +138,9 @@ static Expected<Input> readInput(const PerplexityOptions &options,
                                  const Artifact &artifact) {
   if (!options.ids.empty())
     return readIds(options);
+  Expected<std::string> text = readText(options.file);
+  if (!text)
+    return text.takeStatus();
   Expected<std::optional<Tokenizer>> tokenizer = artifactTokenizer(artifact);
   if (!tokenizer)
     return tokenizer.takeStatus();
@@ -145,9 +148,6 @@ static Expected<Input> readInput(const PerplexityOptions &options,
     return Status(StatusCode::NotFound,
                   "'" + options.model.model + "' has no tokenizer",
                   "give token ids: --ids 1,2,3 or --ids FILE");
-  Expected<std::string> text = readText(options.file);
-  if (!text)
-    return text.takeStatus();
   Input input;
   input.bytes = static_cast<int64_t>(text->size());
   EncodeOptions bare; // The windows bring their own beginning.
