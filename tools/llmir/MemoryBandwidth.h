@@ -27,7 +27,7 @@ struct ReadBandwidth {
 
 /// Reads `bytes` (at least 1 MiB, at most a quarter of the memory that is free)
 /// with `threads` threads and several readers, each for `seconds`, and returns
-/// the fastest pass. Fails when the memory cannot be had.
+/// the best reader's mean. Fails when the memory cannot be had.
 Expected<ReadBandwidth> measureReadBandwidth(int64_t bytes, int64_t threads,
                                              double seconds, bool pin = false);
 

@@ -200,16 +200,18 @@ void Run::report(const GenerateResult &result) {
     print("\n");
   printNow({}); // Before the note below.
   auto rate = [](double tokens, double ms) {
-    return ms > 0 ? formatNumber(tokens * 1000 / ms, 1) + " tokens/s" : "-";
+    return ms > 0 && tokens > 0
+               ? ", " + formatNumber(tokens * 1000 / ms, 1) + " tokens/s"
+               : "";
   };
   std::string line;
   if (model.compiled)
     line = "compiled in " + formatNumber(model.compileMs / 1000, 2) + " s, ";
   line += "loaded in " + formatNumber(loadMs, 0) + " ms; prompt " +
-          std::to_string(result.promptTokens) + " tokens, " +
+          std::to_string(result.promptTokens) + " tokens" +
           rate(static_cast<double>(result.promptTokens),
                result.prefillMilliseconds) +
-          "; generated " + std::to_string(generated) + " tokens, " +
+          "; generated " + std::to_string(generated) + " tokens" +
           rate(static_cast<double>(generated - 1), result.decodeMilliseconds);
   note(line);
 }
