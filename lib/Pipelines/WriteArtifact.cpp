@@ -38,14 +38,24 @@ static std::string describeWeights(const Checkpoint &checkpoint) {
   return text;
 }
 
+/// True for the table of which a step reads single rows, by its names in
+/// safetensors and GGUF.
+static bool isEmbeddingTable(const std::string &source) {
+  return source == "model.embed_tokens.weight" ||
+         source == "token_embd.weight";
+}
+
 ArtifactInfo Compilation::makeInfo() const {
   const ModelConfig &config = checkpoint->config();
   ArtifactInfo info;
   info.modelName = config.modelName;
   info.architecture = config.architecture;
   info.weightsDescription = describeWeights(*checkpoint);
-  for (const PackJob &job : jobs)
+  for (const PackJob &job : jobs) {
     info.parameterCount += static_cast<uint64_t>(job.rows) * job.columns;
+    if (config.tieWordEmbeddings || !isEmbeddingTable(job.source))
+      info.stepWeightBytes += job.bytes;
+  }
 
   info.abiVersion = LLMIR_ABI_VERSION;
   info.targetTriple = kX86Triple;

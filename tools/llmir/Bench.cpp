@@ -133,7 +133,7 @@ static double decodeBytes(const Artifact &artifact, double length) {
       2.0 *
       static_cast<double>(info.numLayers * info.numKVHeads * info.headDim) *
       element * length;
-  return static_cast<double>(artifact.weights().size()) + kv;
+  return static_cast<double>(info.stepWeightBytes) + kv;
 }
 
 Expected<Result> Bench::run(const Test &test, double limit) {
@@ -283,9 +283,8 @@ static Outcome bench(const BenchOptions &options) {
   ProgressBar bar;
   for (int64_t threads : threadCounts) {
     // The limit of what decoding reads over and over: the weights.
-    Expected<ReadBandwidth> limit =
-        measureReadBandwidth(static_cast<int64_t>(artifact.weights().size()),
-                             threads, 0.3, options.pin);
+    Expected<ReadBandwidth> limit = measureReadBandwidth(
+        artifact.info().stepWeightBytes, threads, 0.3, options.pin);
     if (!limit)
       return limit.takeStatus();
     ExecutorOptions settings;

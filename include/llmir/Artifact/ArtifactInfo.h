@@ -30,6 +30,9 @@ struct ArtifactInfo {
   std::string architecture;       ///< "llama", "qwen2", "qwen3".
   std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
   uint64_t parameterCount = 0;
+  /// Bytes of packed weights that every step reads: all but an embedding table
+  /// of which it reads single rows.
+  int64_t stepWeightBytes = 0;
 
   // Compatibility, checked on load.
   int64_t abiVersion = 0;
