@@ -267,8 +267,8 @@ static Status checkSizes(const ArtifactInfo &info) {
       checkRange("maxLogitRows", info.maxLogitRows, 1, 65536));
   LLMIR_RETURN_IF_ERROR(
       checkRange("arenaBytes", info.arenaBytes, 0, int64_t(1) << 40));
-  LLMIR_RETURN_IF_ERROR(checkRange("stepWeightBytes", info.stepWeightBytes, 0,
-                                   int64_t(1) << 48));
+  LLMIR_RETURN_IF_ERROR(
+      checkRange("stepWeightBytes", info.stepWeightBytes, 0, int64_t(1) << 48));
   LLMIR_RETURN_IF_ERROR(
       checkRange("contextLength", info.contextLength, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));

@@ -11,8 +11,9 @@
 namespace llmir {
 
 static constexpr CPULevel levelTable[] = {
-#define LLMIR_CPU_LEVEL(Enum, name, cpu, bits, registers, gemmRows, gemmTokens, \
-                        blockRows, blockTokens, gemvRows, gemvBlockRows)       \
+#define LLMIR_CPU_LEVEL(Enum, name, cpu, bits, registers, gemmRows,            \
+                        gemmTokens, blockRows, blockTokens, gemvRows,          \
+                        gemvBlockRows)                                         \
   {name,                                                                       \
    cpu,                                                                        \
    bits,                                                                       \

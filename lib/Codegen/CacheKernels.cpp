@@ -26,8 +26,7 @@ namespace llmir {
 
 static KVBlockLayout blockLayout(int64_t kvHeads, int64_t headDim,
                                  int64_t blockSize, TensorFormat format) {
-  return {kvHeads, headDim, blockSize,
-          tensorFormatInfo(format).bytesPerBlock};
+  return {kvHeads, headDim, blockSize, tensorFormatInfo(format).bytesPerBlock};
 }
 
 /// Start of the current layer in the KV pool.
@@ -57,9 +56,9 @@ void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
     Value tile =
         kb.advance(base, kb.add(block, kb.mul(head, layout.headBytes())));
     // The constant parts of KVBlockLayout::keyOffset and valueOffset.
-    Value valueRow = kb.add(
-        kb.mul(kb.div(offset, cell), layout.valueDim() * cell),
-        kb.rem(offset, cell));
+    Value valueRow =
+        kb.add(kb.mul(kb.div(offset, cell), layout.valueDim() * cell),
+               kb.rem(offset, cell));
     kb.loop(0, spec.headDim, 1, [&](Value dim) {
       Value column = kb.add(kb.mul(head, spec.headDim), dim);
       Value keyElement = kb.add(
@@ -96,8 +95,8 @@ public:
   AttentionEmitter(KernelBuilder &kb, const PagedAttentionSpec &spec,
                    TensorFormat kvFormat)
       : kb(kb), spec(spec), kvFormat(kvFormat),
-        layout(blockLayout(spec.kvHeads, spec.headDim, spec.blockSize,
-                           kvFormat)),
+        layout(
+            blockLayout(spec.kvHeads, spec.headDim, spec.blockSize, kvFormat)),
         query(kb.buffer(0)), out(kb.buffer(1)), base(layerBase(kb)) {}
 
   /// Every (token, head) pair of this worker.
@@ -133,16 +132,15 @@ void AttentionEmitter::emit() {
   Value sequences = kb.contextIndex(StepField::num_sequences);
   kb.loop(kb.index(0), sequences, kb.index(1), [&](Value sequence) {
     Value first = kb.contextArray(StepField::query_offsets, sequence);
-    Value last =
-        kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
+    Value last = kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
     Value length = kb.contextArray(StepField::seq_lens, sequence);
     // Pairs are numbered over the whole step and dealt out in turn; this
     // worker's first pair at or after the sequence's first:
     Value begin = kb.mul(first, spec.heads);
-    Value ahead = kb.rem(kb.sub(kb.add(begin, kb.workers()), kb.worker()),
-                         kb.workers());
-    Value start = kb.add(
-        begin, kb.rem(kb.sub(kb.workers(), ahead), kb.workers()));
+    Value ahead =
+        kb.rem(kb.sub(kb.add(begin, kb.workers()), kb.worker()), kb.workers());
+    Value start =
+        kb.add(begin, kb.rem(kb.sub(kb.workers(), ahead), kb.workers()));
     kb.loop(start, kb.mul(last, spec.heads), kb.workers(), [&](Value item) {
       Value token = kb.div(item, spec.heads);
       Value head = kb.rem(item, spec.heads);
@@ -181,8 +179,7 @@ Value AttentionEmitter::scores(Value keys, Value token, Value column) {
         for (int64_t c = 0; c < chains; ++c) {
           Value index = kb.add(first, c);
           Value words =
-              kb.loadAt(kb.i32x16(), keys,
-                        kb.mul(index, layout.blockSize * 4));
+              kb.loadAt(kb.i32x16(), keys, kb.mul(index, layout.blockSize * 4));
           for (auto [i, key] :
                llvm::enumerate(decodeWords(kb, kvFormat, words))) {
             Value dim = kb.add(kb.mul(index, cell), i);
@@ -246,8 +243,8 @@ void AttentionEmitter::emitHead(Value sequence, Value token, Value head,
                                 Value position) {
   Value kvHead = kb.div(head, spec.heads / spec.kvHeads);
   Value column = kb.mul(head, spec.headDim);
-  SmallVector<int32_t> laneNumbers = llvm::to_vector_of<int32_t>(
-      llvm::seq<int32_t>(0, kLanes));
+  SmallVector<int32_t> laneNumbers =
+      llvm::to_vector_of<int32_t>(llvm::seq<int32_t>(0, kLanes));
   Value lanes = arith::ConstantOp::create(
       kb, DenseElementsAttr::get(kb.i32x16(), ArrayRef(laneNumbers)));
   Value zero = kb.floatConstant(kb.f32x16(), 0.0);
@@ -261,29 +258,25 @@ void AttentionEmitter::emitHead(Value sequence, Value token, Value head,
         KVTile tile = locateTile(sequence, kvTile, kvHead);
         Value s = scores(tile.keys, token, column);
         Value distance = arith::IndexCastOp::create(
-            kb, kb.getI32Type(),
-            kb.sub(position, kb.mul(kvTile, kLanes)));
-        Value seen = arith::CmpIOp::create(kb, arith::CmpIPredicate::sle,
-                                           lanes, kb.broadcast(distance));
+            kb, kb.getI32Type(), kb.sub(position, kb.mul(kvTile, kLanes)));
+        Value seen = arith::CmpIOp::create(kb, arith::CmpIPredicate::sle, lanes,
+                                           kb.broadcast(distance));
         s = arith::SelectOp::create(
             kb, seen, s, kb.floatConstant(kb.f32x16(), kMaskedScore));
 
-        Value tileMax = kb.foldLanes(
-            s, [&](Value a, Value b) { return kb.maxf(a, b); });
+        Value tileMax =
+            kb.foldLanes(s, [&](Value a, Value b) { return kb.maxf(a, b); });
         Value maximum = kb.maxf(carried[0], tileMax);
         Value p = math::ExpOp::create(kb, kb.subf(s, kb.broadcast(maximum)));
         p = arith::SelectOp::create(kb, seen, p, zero);
-        Value tileSum = kb.foldLanes(
-            p, [&](Value a, Value b) { return kb.addf(a, b); });
-        Value rescale =
-            math::ExpOp::create(kb, kb.subf(carried[0], maximum));
+        Value tileSum =
+            kb.foldLanes(p, [&](Value a, Value b) { return kb.addf(a, b); });
+        Value rescale = math::ExpOp::create(kb, kb.subf(carried[0], maximum));
 
         SmallVector<Value> accumulators;
         for (Value accumulator : carried.drop_front(2))
-          accumulators.push_back(
-              kb.mulf(accumulator, kb.broadcast(rescale)));
-        SmallVector<Value> next{
-            maximum, kb.fma(carried[1], rescale, tileSum)};
+          accumulators.push_back(kb.mulf(accumulator, kb.broadcast(rescale)));
+        SmallVector<Value> next{maximum, kb.fma(carried[1], rescale, tileSum)};
         llvm::append_range(next, addValues(tile.values, p, accumulators));
         return next;
       });

@@ -42,8 +42,7 @@ public:
   LogicalResult emit();
 
 private:
-  template <typename Spec>
-  LogicalResult emitAs();
+  template <typename Spec> LogicalResult emitAs();
 
   // What each kind needs: its weights' types, its number of buffers, its code.
   LogicalResult emit(const RopeAnglesSpec &spec);
@@ -58,8 +57,7 @@ private:
 
   /// Checks that the buffers are rank-2 f32 with at least `minColumns` columns
   /// each, in whole tiles, and begins the function.
-  LogicalResult begin(ArrayRef<Type> weightTypes,
-                      ArrayRef<int64_t> minColumns);
+  LogicalResult begin(ArrayRef<Type> weightTypes, ArrayRef<int64_t> minColumns);
   FailureOr<TensorFormat> format(StringRef name);
   LogicalResult checkCache(int64_t kvHeads, int64_t blockSize);
   Type matrixType(const PackedMatrixLayout &layout) {
@@ -88,12 +86,12 @@ LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
   SmallVector<Type> buffers(
       kernel.getOperandTypes().getAsValueRange<TypeAttr>());
   if (buffers.size() != minColumns.size())
-    return kernel.emitOpError("takes ") << buffers.size() << " buffers, its kind "
-                                        << minColumns.size();
+    return kernel.emitOpError("takes ")
+           << buffers.size() << " buffers, its kind " << minColumns.size();
   for (auto [i, type] : llvm::enumerate(buffers)) {
     auto memref = dyn_cast<MemRefType>(type);
-    if (!memref || memref.getRank() != 2 ||
-        !memref.getElementType().isF32() || memref.getNumDynamicDims() > 0 ||
+    if (!memref || memref.getRank() != 2 || !memref.getElementType().isF32() ||
+        memref.getNumDynamicDims() > 0 ||
         memref.getDimSize(1) < minColumns[i] ||
         memref.getDimSize(1) % kTileRows != 0)
       return kernel.emitOpError("buffer ")
@@ -201,16 +199,16 @@ LogicalResult KernelEmission::emit(const PagedAttentionSpec &spec) {
   if (failed(kvFormat) || failed(checkCache(spec.kvHeads, spec.blockSize)))
     return failure();
   if (spec.heads % spec.kvHeads != 0)
-    return kernel.emitOpError("has ") << spec.heads << " heads, which "
-                                      << spec.kvHeads << " KV heads do not divide";
+    return kernel.emitOpError("has ")
+           << spec.heads << " heads, which " << spec.kvHeads
+           << " KV heads do not divide";
   if (failed(begin({}, {row, row})))
     return failure();
   emitPagedAttention(kb, spec, *kvFormat);
   return success();
 }
 
-template <typename Spec>
-LogicalResult KernelEmission::emitAs() {
+template <typename Spec> LogicalResult KernelEmission::emitAs() {
   FailureOr<Spec> spec = fromKernel<Spec>(kernel);
   if (failed(spec) || failed(emit(*spec)))
     return failure();
@@ -227,8 +225,7 @@ LogicalResult KernelEmission::emit() {
           .Case(SelectRowsSpec::kind, &KernelEmission::emitAs<SelectRowsSpec>)
           .Case(RmsNormSpec::kind, &KernelEmission::emitAs<RmsNormSpec>)
           .Case(LinearSpec::kind, &KernelEmission::emitAs<LinearSpec>)
-          .Case(ElementwiseSpec::kind,
-                &KernelEmission::emitAs<ElementwiseSpec>)
+          .Case(ElementwiseSpec::kind, &KernelEmission::emitAs<ElementwiseSpec>)
           .Case(RopeSpec::kind, &KernelEmission::emitAs<RopeSpec>)
           .Case(AppendKVSpec::kind, &KernelEmission::emitAs<AppendKVSpec>)
           .Case(PagedAttentionSpec::kind,

@@ -50,9 +50,8 @@ void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
 /// Expands one packed 64-byte line (i32 x 16, one 4-byte word per row) into
 /// valuesPerLine() vectors f32 x 16 of ascending K, without block scales. The
 /// same on scalars: one i32 word into its values.
-llvm::SmallVector<mlir::Value> decodeWords(KernelBuilder &kb,
-                                           TensorFormat format,
-                                           mlir::Value words);
+llvm::SmallVector<mlir::Value>
+decodeWords(KernelBuilder &kb, TensorFormat format, mlir::Value words);
 
 /// f32 (scalar or vector) rounded to nearest even, as the bits of the format
 /// (i32 for F32, i16 for F16 and BF16).

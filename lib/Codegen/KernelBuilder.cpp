@@ -117,8 +117,7 @@ Value KernelBuilder::divf(Value a, Value b) {
 }
 
 Value KernelBuilder::maxf(Value a, Value b) {
-  Value greater =
-      arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
+  Value greater = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
   return arith::SelectOp::create(*this, greater, a, b);
 }
 
@@ -239,8 +238,9 @@ void KernelBuilder::storeAt(Value value, Value pointer, Value bytes) {
 
 /// Every field is eight bytes wide.
 static LLVM::GEPOp fieldAddress(KernelBuilder &kb, StepField field) {
-  return LLVM::GEPOp::create(kb, kb.ctx().getType(), kb.getI64Type(), kb.ctx(),
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
+  return LLVM::GEPOp::create(
+      kb, kb.ctx().getType(), kb.getI64Type(), kb.ctx(),
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
 }
 
 Value KernelBuilder::contextPointer(StepField field) {
@@ -249,8 +249,8 @@ Value KernelBuilder::contextPointer(StepField field) {
 }
 
 Value KernelBuilder::contextIndex(StepField field) {
-  Value value = LLVM::LoadOp::create(*this, getI64Type(),
-                                     fieldAddress(*this, field), 8);
+  Value value =
+      LLVM::LoadOp::create(*this, getI64Type(), fieldAddress(*this, field), 8);
   return toIndex(value);
 }
 

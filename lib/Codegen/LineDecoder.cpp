@@ -53,8 +53,8 @@ static Value halfToF32(KernelBuilder &kb, Value words, int64_t shift) {
 /// Byte i of each word, sign-extended.
 static Value signedByte(KernelBuilder &kb, Value words, int64_t i) {
   Value top = shiftLeft(kb, words, 24 - 8 * i);
-  Value extended = arith::ShRSIOp::create(kb, top,
-                                          kb.intConstant(words.getType(), 24));
+  Value extended =
+      arith::ShRSIOp::create(kb, top, kb.intConstant(words.getType(), 24));
   return arith::SIToFPOp::create(
       kb, withElement(words.getType(), kb.getF32Type()), extended);
 }
@@ -63,8 +63,8 @@ static Value signedByte(KernelBuilder &kb, Value words, int64_t i) {
 static Value nibbleMinusEight(KernelBuilder &kb, Value words, int64_t shift) {
   Value nibble = arith::AndIOp::create(kb, shiftRight(kb, words, shift),
                                        kb.intConstant(words.getType(), 15));
-  Value centred = arith::SubIOp::create(kb, nibble,
-                                        kb.intConstant(words.getType(), 8));
+  Value centred =
+      arith::SubIOp::create(kb, nibble, kb.intConstant(words.getType(), 8));
   return arith::SIToFPOp::create(
       kb, withElement(words.getType(), kb.getF32Type()), centred);
 }
@@ -113,9 +113,9 @@ static Value encodeBF16(KernelBuilder &kb, Value value) {
   Value isNaN =
       arith::CmpFOp::create(kb, arith::CmpFPredicate::UNO, value, value);
   Value chosen = arith::SelectOp::create(kb, isNaN, quiet, rounded);
-  return arith::TruncIOp::create(
-      kb, withElement(value.getType(), kb.getI16Type()),
-      shiftRight(kb, chosen, 16));
+  return arith::TruncIOp::create(kb,
+                                 withElement(value.getType(), kb.getI16Type()),
+                                 shiftRight(kb, chosen, 16));
 }
 
 Value encodeFloat(KernelBuilder &kb, TensorFormat format, Value value) {

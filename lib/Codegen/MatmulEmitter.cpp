@@ -85,8 +85,8 @@ void MatmulEmitter::emitRowGroups(Value from, Value to, int64_t rowTiles) {
     // A group may be wider than one of the tiles: then it takes several.
     auto emitGroup = [&](Value token, RegisterTile tile) {
       for (int64_t r = 0; r < rowTiles; r += tile.rowTiles)
-        emitTile(kb.add(group, r), std::min(tile.rowTiles, rowTiles - r),
-                 token, tile.tokens);
+        emitTile(kb.add(group, r), std::min(tile.rowTiles, rowTiles - r), token,
+                 tile.tokens);
     };
     Value whole = kb.sub(rowCount, kb.rem(rowCount, gemm.tokens));
     kb.loop(kb.index(0), whole, kb.index(gemm.tokens),
@@ -113,8 +113,8 @@ void MatmulEmitter::emitTile(Value tile, int64_t rowTiles, Value token,
         Value k = kb.mul(block, layout.valuesPerBlock());
         if (!layout.hasBlocks())
           return addLine(offsets, k, token, tokens, accumulators);
-        SmallVector<Value> blockSums = addLines(
-            offsets, k, layout.linesPerBlock(), token, tokens, zeros);
+        SmallVector<Value> blockSums =
+            addLines(offsets, k, layout.linesPerBlock(), token, tokens, zeros);
         return addScaled(offsets, blockSums, tokens, accumulators);
       });
   storeTile(tile, token, tokens, sums);
@@ -124,16 +124,15 @@ SmallVector<Value> MatmulEmitter::addLines(ArrayRef<Value> offsets, Value k,
                                            int64_t lines, Value token,
                                            int64_t tokens,
                                            SmallVector<Value> accumulators) {
-  return kb.reduce(kb.index(0), kb.index(lines), 1, accumulators,
-                   [&](Value line, ValueRange sums) {
-                     SmallVector<Value> lineOffsets;
-                     for (Value offset : offsets)
-                       lineOffsets.push_back(
-                           kb.add(offset, kb.mul(line, kLineBytes)));
-                     Value lineK =
-                         kb.add(k, kb.mul(line, layout.valuesPerLine()));
-                     return addLine(lineOffsets, lineK, token, tokens, sums);
-                   });
+  return kb.reduce(
+      kb.index(0), kb.index(lines), 1, accumulators,
+      [&](Value line, ValueRange sums) {
+        SmallVector<Value> lineOffsets;
+        for (Value offset : offsets)
+          lineOffsets.push_back(kb.add(offset, kb.mul(line, kLineBytes)));
+        Value lineK = kb.add(k, kb.mul(line, layout.valuesPerLine()));
+        return addLine(lineOffsets, lineK, token, tokens, sums);
+      });
 }
 
 SmallVector<Value> MatmulEmitter::addLine(ArrayRef<Value> offsets, Value k,

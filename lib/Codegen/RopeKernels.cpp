@@ -48,10 +48,10 @@ static std::pair<Value, Value> cosSin(KernelBuilder &kb, Value angle) {
   Value r = kb.fma(quarter, kb.floatConstant(f64, -halfPiHigh), angle);
   r = kb.fma(quarter, kb.floatConstant(f64, -halfPiLow), r);
   Value r2 = kb.mulf(r, r);
-  Value cosR = polynomial(kb, r2,
-                          {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
-                           -1.0 / 3628800, 1.0 / 479001600,
-                           -1.0 / 87178291200.0});
+  Value cosR =
+      polynomial(kb, r2,
+                 {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
+                  -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200.0});
   Value sinR = kb.mulf(
       r, polynomial(kb, r2,
                     {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880,
@@ -60,14 +60,13 @@ static std::pair<Value, Value> cosSin(KernelBuilder &kb, Value angle) {
   // Quadrant q: (cos, sin) is (c, s), (-s, c), (-c, -s), (s, -c).
   Value q = arith::FPToSIOp::create(kb, i32, quarter);
   auto bitSet = [&](Value value, int64_t bit) -> Value {
-    Value masked =
-        arith::AndIOp::create(kb, value, kb.intConstant(i32, bit));
+    Value masked = arith::AndIOp::create(kb, value, kb.intConstant(i32, bit));
     return arith::CmpIOp::create(kb, arith::CmpIPredicate::ne, masked,
                                  kb.intConstant(i32, 0));
   };
   auto negateIf = [&](Value condition, Value value) -> Value {
-    return arith::SelectOp::create(
-        kb, condition, arith::NegFOp::create(kb, value), value);
+    return arith::SelectOp::create(kb, condition,
+                                   arith::NegFOp::create(kb, value), value);
   };
   Value swap = bitSet(q, 1);
   Value cosine = arith::SelectOp::create(kb, swap, sinR, cosR);
@@ -95,8 +94,8 @@ void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec) {
       rest = rest.drop_front(part.size());
       VectorType f64 = kb.vec(part.size(), kb.getF64Type());
       VectorType f32 = kb.vec(part.size(), kb.getF32Type());
-      Value frequencies = arith::ConstantOp::create(
-          kb, DenseElementsAttr::get(f64, part));
+      Value frequencies =
+          arith::ConstantOp::create(kb, DenseElementsAttr::get(f64, part));
       auto [c, s] =
           cosSin(kb, kb.mulf(kb.broadcast(p, part.size()), frequencies));
       Value scaling = kb.floatConstant(f64, spec.scaling);

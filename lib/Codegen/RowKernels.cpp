@@ -36,15 +36,15 @@ static void copyPackedRow(KernelBuilder &kb, const PackedMatrixLayout &table,
         kb.add(row.tileOffset, kb.mul(block, table.blockBytes()));
     Value scale;
     if (table.hasBlocks()) {
-      Value scaleOffset = kb.add(
-          blockOffset, kb.add(kb.mul(row.lane, 2),
-                              table.linesPerBlock() * kLineBytes));
-      scale = arith::ExtFOp::create(
-          kb, kb.getF32Type(), loadBytes(scaleOffset, 2, kb.getF16Type()));
+      Value scaleOffset =
+          kb.add(blockOffset, kb.add(kb.mul(row.lane, 2),
+                                     table.linesPerBlock() * kLineBytes));
+      scale = arith::ExtFOp::create(kb, kb.getF32Type(),
+                                    loadBytes(scaleOffset, 2, kb.getF16Type()));
     }
     for (int64_t line = 0; line < table.linesPerBlock(); ++line) {
-      Value wordOffset = kb.add(kb.add(blockOffset, line * kLineBytes),
-                                kb.mul(row.lane, 4));
+      Value wordOffset =
+          kb.add(kb.add(blockOffset, line * kLineBytes), kb.mul(row.lane, 4));
       Value word = loadBytes(wordOffset, 4, kb.getI32Type());
       SmallVector<Value> values = decodeWords(kb, table.format, word);
       for (auto [v, value] : llvm::enumerate(values)) {

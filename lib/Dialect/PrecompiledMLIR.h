@@ -1,5 +1,15 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Headers of MLIR that nearly every file of the compiler parses; used as a
 // precompiled header only, never included by name.
+//
+//===----------------------------------------------------------------------===//
 #include "TraitTypeIDs.h" // first: see there
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

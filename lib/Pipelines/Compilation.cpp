@@ -41,12 +41,12 @@ Compilation::~Compilation() = default;
 
 std::unique_ptr<MLIRContext> createCompilerContext() {
   DialectRegistry registry;
-  registry.insert<arith::ArithDialect, func::FuncDialect,
-                  mlir::llm::LLMDialect, mllm::MLLMDialect,
-                  LLVM::LLVMDialect, tensor::TensorDialect>();
+  registry
+      .insert<arith::ArithDialect, func::FuncDialect, mlir::llm::LLMDialect,
+              mllm::MLLMDialect, LLVM::LLVMDialect, tensor::TensorDialect>();
   func::registerInlinerExtension(registry);
-  auto context = std::make_unique<MLIRContext>(
-      registry, MLIRContext::Threading::DISABLED);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   return context;
 }
@@ -126,8 +126,8 @@ Status Compilation::run(std::string &report) {
   return Status::ok();
 }
 
-Status Compilation::runPasses(
-    const std::function<void(mlir::PassManager &)> &build) {
+Status
+Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
   // The first error is the one that says what is wrong.
   std::string diagnostic;
   ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &d) {
@@ -212,8 +212,7 @@ Status Compilation::readCheckpoint() {
   LLMIR_RETURN_IF_ERROR(resolveKVFormat());
   const ModelConfig &config = checkpoint->config();
   note(config.architecture + ", " + std::to_string(config.numLayers) +
-       " layers, " + std::to_string(checkpoint->tensors().size()) +
-       " tensors");
+       " layers, " + std::to_string(checkpoint->tensors().size()) + " tensors");
   return Status::ok();
 }
 
@@ -313,8 +312,7 @@ void Compilation::readProgram() {
 //===----------------------------------------------------------------------===//
 
 Status Compilation::generateCode() {
-  LLMIR_RETURN_IF_ERROR(
-      runPasses([](PassManager &pm) { buildLLVMStage(pm); }));
+  LLMIR_RETURN_IF_ERROR(runPasses([](PassManager &pm) { buildLLVMStage(pm); }));
   Expected<CPUCodeGenerator> generator =
       CPUCodeGenerator::create(*module, *level);
   if (!generator)

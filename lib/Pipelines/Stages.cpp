@@ -54,13 +54,10 @@ std::optional<Form> formFromName(std::string_view name) {
   return std::nullopt;
 }
 
-Stage stageOfForm(Form form) {
-  return formTable[static_cast<int>(form)].stage;
-}
+Stage stageOfForm(Form form) { return formTable[static_cast<int>(form)].stage; }
 
 /// The names of a table's rows, with commas.
-template <typename Table>
-static std::string joinNames(const Table &table) {
+template <typename Table> static std::string joinNames(const Table &table) {
   std::string names;
   for (const auto &row : table)
     names += (names.empty() ? "" : ", ") + std::string(row.name);

@@ -41,8 +41,7 @@ static std::string describeWeights(const Checkpoint &checkpoint) {
 /// True for the table of which a step reads single rows, by its names in
 /// safetensors and GGUF.
 static bool isEmbeddingTable(const std::string &source) {
-  return source == "model.embed_tokens.weight" ||
-         source == "token_embd.weight";
+  return source == "model.embed_tokens.weight" || source == "token_embd.weight";
 }
 
 ArtifactInfo Compilation::makeInfo() const {
@@ -138,8 +137,7 @@ Status Compilation::writeArtifact() {
       }));
   LLMIR_RETURN_IF_ERROR(writer->finish());
   int64_t bytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;
-  note(options.output + ", " + std::to_string(bytes >> 10) +
-       " KiB of weights");
+  note(options.output + ", " + std::to_string(bytes >> 10) + " KiB of weights");
   return Status::ok();
 }
 

@@ -62,9 +62,8 @@ void AddedTokenMatcher::add(std::string text, const AddedToken &token) {
 }
 
 void AddedTokenMatcher::finish() {
-  std::sort(
-      entries.begin(), entries.end(),
-      [](const Entry &a, const Entry &b) { return a.text < b.text; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry &a, const Entry &b) { return a.text < b.text; });
   uint32_t at = 0;
   for (int byte = 0; byte < 256; ++byte) {
     byFirstByte[byte] = at;

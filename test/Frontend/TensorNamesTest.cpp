@@ -1,9 +1,9 @@
 // RUN: llmir-frontend-tests --gtest_filter='TensorNamesTest*'
 //===----------------------------------------------------------------------===//
 //
-// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 

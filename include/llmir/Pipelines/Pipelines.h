@@ -23,9 +23,9 @@ namespace llmir {
 
 /// Options of the llm stage.
 struct LLMStageOptions : mlir::PassPipelineOptions<LLMStageOptions> {
-  Option<std::string> kvElementType{
-      *this, "kv-element-type", llvm::cl::desc("f32, f16 or bf16"),
-      llvm::cl::init("f32")};
+  Option<std::string> kvElementType{*this, "kv-element-type",
+                                    llvm::cl::desc("f32, f16 or bf16"),
+                                    llvm::cl::init("f32")};
   Option<int64_t> blockSize{*this, "block-size",
                             llvm::cl::desc("tokens per KV block"),
                             llvm::cl::init(16)};

@@ -21,8 +21,7 @@
 namespace llmir {
 
 /// Pointer and length; owns nothing. `Span<const T>` reads.
-template <typename T>
-class Span {
+template <typename T> class Span {
 public:
   Span() = default;
   Span(T *data, size_t size) : first(data), count(size) {}

@@ -74,8 +74,7 @@ private:
 };
 
 /// A value or the Status that says why there is none.
-template <typename T>
-class [[nodiscard]] Expected {
+template <typename T> class [[nodiscard]] Expected {
 public:
   Expected(T value) : storage(std::move(value)) {}
   Expected(Status status) : failure(std::move(status)) {

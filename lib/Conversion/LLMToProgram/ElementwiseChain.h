@@ -34,9 +34,7 @@ public:
   explicit ElementwiseChain(mlir::Operation *root);
 
   /// The tensors it reads, each once, in the order of their first use.
-  llvm::ArrayRef<mlir::Value> leaves() const {
-    return inputs.getArrayRef();
-  }
+  llvm::ArrayRef<mlir::Value> leaves() const { return inputs.getArrayRef(); }
   /// "silu_mul"
   std::string name() const;
   /// Writes the scalar computation: one argument per leaf, and the yield.

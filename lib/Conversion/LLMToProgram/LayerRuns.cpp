@@ -64,7 +64,8 @@ static LogicalResult addParameters(LayerRun &run, ModuleOp module,
     auto weight = operand.getDefiningOp<mlir::llm::WeightOp>();
     if (!weight)
       continue;
-    auto parameter = module.lookupSymbol<mllm::RegisterOp>(weight.getNameAttr());
+    auto parameter =
+        module.lookupSymbol<mllm::RegisterOp>(weight.getNameAttr());
     if (!parameter)
       return weight.emitOpError("has no mllm.tensor.register");
     run.parameters[i].push_back(parameter);
@@ -85,8 +86,8 @@ FailureOr<LayerRun> LayerRun::startingAt(ModuleOp module, func::CallOp call) {
     if (!next)
       break;
     auto carried = carriedBetween(call, next);
-    bool fits = carried && (run.calls.size() == 1 ||
-                            llvm::equal(*carried, run.carried));
+    bool fits = carried &&
+                (run.calls.size() == 1 || llvm::equal(*carried, run.carried));
     if (!fits)
       break;
     run.carried = *carried;

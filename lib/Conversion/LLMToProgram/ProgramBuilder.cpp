@@ -8,8 +8,8 @@
 
 #include "ProgramBuilder.h"
 
-#include "llmir/Support/PackedLayout.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/SymbolTable.h"
@@ -24,8 +24,7 @@ namespace llmir {
 static FragmentOp createFragment(ModuleOp module, StringRef name,
                                  FragmentKind kind) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto fragment =
-      FragmentOp::create(builder, module.getLoc(), name, kind);
+  auto fragment = FragmentOp::create(builder, module.getLoc(), name, kind);
   fragment.getBody().emplaceBlock();
   return fragment;
 }
@@ -84,8 +83,7 @@ static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
   return element.isF16() ? TensorFormat::F16 : TensorFormat::BF16;
 }
 
-int64_t ProgramBuilder::placeWeight(mllm::RegisterOp parameter,
-                                    int64_t bytes) {
+int64_t ProgramBuilder::placeWeight(mllm::RegisterOp parameter, int64_t bytes) {
   auto [entry, isNew] =
       weightOffsets.try_emplace(parameter.getSymName(), weightBytes);
   if (isNew)
@@ -140,8 +138,8 @@ FlatSymbolRefAttr ProgramBuilder::declareKernel(
     ArrayAttr operandTypes,
     llvm::function_ref<void(OpBuilder &, Block &)> body) {
   OpBuilder::InsertionGuard guard(kernels);
-  auto kernel = KernelOp::create(kernels, loc, name, kind, parameters,
-                                 operandTypes);
+  auto kernel =
+      KernelOp::create(kernels, loc, name, kind, parameters, operandTypes);
   std::string bodyText;
   if (body) {
     Block &block = kernel.getBody().emplaceBlock();
@@ -152,9 +150,8 @@ FlatSymbolRefAttr ProgramBuilder::declareKernel(
       op.print(stream, OpPrintingFlags().useLocalScope().printGenericOpForm());
   }
   Builder &b = kernels;
-  Attribute key = b.getArrayAttr(
-      {b.getStringAttr(kind), parameters, operandTypes,
-       b.getStringAttr(bodyText)});
+  Attribute key = b.getArrayAttr({b.getStringAttr(kind), parameters,
+                                  operandTypes, b.getStringAttr(bodyText)});
   auto [entry, isNew] = kernelByKey.try_emplace(key);
   if (!isNew) {
     kernel.erase();

@@ -86,18 +86,15 @@ public:
   void finish(mlir::Location loc);
 
 private:
-  void callKernel(mlir::Location loc, llvm::StringRef name,
-                  llvm::StringRef kind, mlir::DictionaryAttr parameters,
-                  llvm::ArrayRef<mlir::Attribute> weights,
-                  llvm::ArrayRef<BufferAccess> accesses,
-                  std::optional<BufferAccess> cache,
-                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>
-                      body);
-  mlir::FlatSymbolRefAttr
-  declareKernel(mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
-                mlir::DictionaryAttr parameters, mlir::ArrayAttr operandTypes,
-                llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>
-                    body);
+  void callKernel(
+      mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
+      mlir::DictionaryAttr parameters, llvm::ArrayRef<mlir::Attribute> weights,
+      llvm::ArrayRef<BufferAccess> accesses, std::optional<BufferAccess> cache,
+      llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
+  mlir::FlatSymbolRefAttr declareKernel(
+      mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
+      mlir::DictionaryAttr parameters, mlir::ArrayAttr operandTypes,
+      llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
   /// Inserts a barrier when an access meets one under way.
   void synchronize(mlir::Location loc, llvm::ArrayRef<BufferAccess> accesses);
   int64_t placeWeight(mllm::RegisterOp parameter, int64_t bytes);

@@ -43,8 +43,7 @@ static void visit(RmsNormSpec &spec, Fields &fields) {
   fields("over", spec.over);
 }
 
-template <typename Fields>
-static void visit(LinearSpec &spec, Fields &fields) {
+template <typename Fields> static void visit(LinearSpec &spec, Fields &fields) {
   fields("format", spec.format);
   fields("rows", spec.rows);
   fields("columns", spec.columns);
@@ -58,8 +57,7 @@ static void visit(ElementwiseSpec &spec, Fields &fields) {
   fields("over", spec.over);
 }
 
-template <typename Fields>
-static void visit(RopeSpec &spec, Fields &fields) {
+template <typename Fields> static void visit(RopeSpec &spec, Fields &fields) {
   fields("heads", spec.heads);
   fields("head_dim", spec.headDim);
   fields("rotary_dim", spec.rotaryDim);
@@ -147,16 +145,17 @@ struct FieldReader {
     if (!attr)
       return;
     if (attr.getValue() != "tokens" && attr.getValue() != "logit_rows") {
-      kernel.emitOpError() << "parameter '" << name << "' is \"" << attr.getValue()
+      kernel.emitOpError() << "parameter '" << name << "' is \""
+                           << attr.getValue()
                            << "\", expected \"tokens\" or \"logit_rows\"";
       failed = true;
     }
-    value = attr.getValue() == "tokens" ? RowSpace::Tokens : RowSpace::LogitRows;
+    value =
+        attr.getValue() == "tokens" ? RowSpace::Tokens : RowSpace::LogitRows;
   }
 
 private:
-  template <typename Attr>
-  Attr get(StringRef name, StringRef expected) {
+  template <typename Attr> Attr get(StringRef name, StringRef expected) {
     auto attr = kernel.getParameters().getAs<Attr>(name);
     if (!attr) {
       kernel.emitOpError() << "kind '" << kernel.getKind()
@@ -176,8 +175,7 @@ DictionaryAttr toParameters(MLIRContext *context, const Spec &spec) {
   return writer.attributes.getDictionary(context);
 }
 
-template <typename Spec>
-FailureOr<Spec> fromKernel(KernelOp kernel) {
+template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   Spec spec;
   FieldReader reader{kernel};
   visit(spec, reader);

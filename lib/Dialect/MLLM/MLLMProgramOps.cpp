@@ -84,8 +84,8 @@ LogicalResult JumpNextLayerOp::verify() {
   for (LabelOp label : (*this)->getBlock()->getOps<LabelOp>())
     if (label.getName() == getLabel())
       return success();
-  return emitOpError("jumps to label \"") << getLabel()
-                                          << "\", which this fragment lacks";
+  return emitOpError("jumps to label \"")
+         << getLabel() << "\", which this fragment lacks";
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,15 +119,15 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
   }
   ArrayAttr expected = kernel.getOperandTypes();
   if (expected.size() != getBuffers().size())
-    return emitOpError("passes ") << getBuffers().size() << " buffers to "
-                                  << getKernelAttr() << ", which takes "
-                                  << expected.size();
+    return emitOpError("passes ")
+           << getBuffers().size() << " buffers to " << getKernelAttr()
+           << ", which takes " << expected.size();
   for (auto [index, buffer, type] :
        llvm::enumerate(getBuffers(), expected.getAsValueRange<TypeAttr>()))
     if (buffer.getType() != type)
-      return emitOpError("buffer ") << index << " is " << buffer.getType()
-                                    << ", but " << getKernelAttr()
-                                    << " takes " << type;
+      return emitOpError("buffer ")
+             << index << " is " << buffer.getType() << ", but "
+             << getKernelAttr() << " takes " << type;
   return success();
 }
 

@@ -1,8 +1,8 @@
 //===----------------------------------------------------------------------===//
 //
-// Part of the LLMIR Project, under the Apache License v2.0 with LLVM
-// Exceptions. See LICENSE.TXT for license information. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 

@@ -147,9 +147,9 @@ Expected<std::string> CPUCodeGenerator::assembly() const {
 
 /// Names of the symbols that the object needs and does not define.
 static Expected<std::string> undefinedSymbols(llvm::ArrayRef<char> object) {
-  auto parsed = llvm::object::ObjectFile::createELFObjectFile(
-      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()),
-                            "step.o"));
+  auto parsed =
+      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(
+          llvm::StringRef(object.data(), object.size()), "step.o"));
   if (!parsed)
     return internal("LLVM wrote an object that cannot be read: " +
                     llvm::toString(parsed.takeError()));

@@ -63,8 +63,7 @@ Expected<std::vector<uint8_t>> linkCodeImage(Span<const uint8_t> object,
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("llmir-link", folder))
     return linkFailure(error.message());
-  llvm::scope_exit cleanUp(
-      [&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
   std::string input = (folder + "/step.o").str();
   std::string output = (folder + "/step.image").str();
   LLMIR_RETURN_IF_ERROR(writeFile(input, object));

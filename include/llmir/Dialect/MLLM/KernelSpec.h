@@ -117,8 +117,7 @@ mlir::DictionaryAttr toParameters(mlir::MLIRContext *context, const Spec &spec);
 
 /// The parameters of a kernel op of the spec's kind; a diagnostic names what
 /// is missing or of the wrong type.
-template <typename Spec>
-mlir::FailureOr<Spec> fromKernel(KernelOp kernel);
+template <typename Spec> mlir::FailureOr<Spec> fromKernel(KernelOp kernel);
 
 } // namespace llmir::mllm::program
 
