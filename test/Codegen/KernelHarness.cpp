@@ -1,0 +1,481 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelHarness.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Support/SmallFloat.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <fcntl.h>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace llmir::test {
+
+/// Bytes behind each buffer that nobody may touch.
+static constexpr int64_t kGuardBytes = 256;
+/// A quiet NaN that no computation makes.
+static constexpr uint32_t kUnwritten = 0x7fc0dead;
+
+//===----------------------------------------------------------------------===//
+// Memory, random numbers
+//===----------------------------------------------------------------------===//
+
+AlignedBytes::AlignedBytes(size_t size)
+    : memory(static_cast<uint8_t *>(
+          std::aligned_alloc(64, roundUpTo(std::max<size_t>(size, 1), 64)))),
+      length(size) {}
+
+uint32_t Random::bits() {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  uint64_t mixed = (state ^ (state >> 29)) * 0xbf58476d1ce4e5b9u;
+  return static_cast<uint32_t>(mixed >> 32);
+}
+
+float Random::uniform(float low, float high) {
+  float unit = static_cast<float>(bits() >> 8) * 0x1p-24f;
+  return low + (high - low) * unit;
+}
+
+std::vector<float> Random::values(int64_t count, float low, float high) {
+  std::vector<float> result(count);
+  for (float &value : result)
+    value = uniform(low, high);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A step's context with the barrier of its workers behind it.
+struct SharedStep {
+  LLMIRStepContext context;
+  int64_t workers;
+  std::mutex mutex;
+  std::condition_variable arrived;
+  int64_t waiting = 0, generation = 0;
+
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex);
+    int64_t mine = generation;
+    if (++waiting == workers) {
+      waiting = 0;
+      ++generation;
+      arrived.notify_all();
+      return;
+    }
+    arrived.wait(lock, [&] { return generation != mine; });
+  }
+};
+} // namespace
+
+static void waitForWorkers(const LLMIRStepContext *context, int64_t) {
+  // The context is the first member of the step that run() made.
+  auto *step =
+      reinterpret_cast<SharedStep *>(const_cast<LLMIRStepContext *>(context));
+  step->wait();
+}
+
+void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
+  static const LLMIRRuntimeTable table = {waitForWorkers};
+  SharedStep step;
+  step.workers = workers;
+  LLMIRStepContext &ctx = step.context;
+  ctx.runtime = &table;
+  ctx.arena = arena.data();
+  ctx.weights = weights.data();
+  ctx.kv_pool = inputs.pool;
+  ctx.kv_layer_stride = inputs.layerStride;
+  ctx.num_tokens = inputs.numTokens;
+  ctx.num_sequences = static_cast<int64_t>(inputs.seqLens.size());
+  ctx.num_logit_rows = static_cast<int64_t>(inputs.logitRows.size());
+  ctx.token_ids = inputs.tokenIds.data();
+  ctx.positions = inputs.positions.data();
+  ctx.query_offsets = inputs.queryOffsets.data();
+  ctx.seq_lens = inputs.seqLens.data();
+  ctx.slot_mapping = inputs.slots.data();
+  ctx.block_tables = inputs.blockTables.data();
+  ctx.block_table_stride = inputs.blockTableStride;
+  ctx.logit_rows = inputs.logitRows.data();
+  ctx.logits = inputs.logits;
+
+  std::vector<std::thread> threads;
+  for (int64_t worker = 1; worker < workers; ++worker)
+    threads.emplace_back(
+        [&, worker] { image.step()(&step.context, worker, workers); });
+  image.step()(&step.context, 0, workers);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+//===----------------------------------------------------------------------===//
+// The arena
+//===----------------------------------------------------------------------===//
+
+void LoadedProgram::clearArena() {
+  for (size_t at = 0; at + 4 <= arena.size(); at += 4)
+    std::memcpy(arena.data() + at, &kUnwritten, 4);
+}
+
+void LoadedProgram::setRow(unsigned buffer, int64_t row, const float *values) {
+  const BufferPlace &place = buffers[buffer];
+  uint8_t *start = arena.data() + place.offset + row * place.stride * 4;
+  std::memset(start, 0, place.stride * 4);
+  std::memcpy(start, values, place.columns * 4);
+}
+
+void LoadedProgram::setRows(unsigned buffer, const std::vector<float> &values) {
+  int64_t columns = buffers[buffer].columns;
+  for (int64_t row = 0; row < static_cast<int64_t>(values.size()) / columns;
+       ++row)
+    setRow(buffer, row, values.data() + row * columns);
+}
+
+std::vector<float> LoadedProgram::rows(unsigned buffer, int64_t rows) const {
+  const BufferPlace &place = buffers[buffer];
+  std::vector<float> result(rows * place.columns);
+  for (int64_t row = 0; row < rows; ++row)
+    std::memcpy(result.data() + row * place.columns,
+                arena.data() + place.offset + row * place.stride * 4,
+                place.columns * 4);
+  return result;
+}
+
+std::vector<float> LoadedProgram::padding(unsigned buffer, int64_t row) const {
+  const BufferPlace &place = buffers[buffer];
+  std::vector<float> result(place.stride - place.columns);
+  if (!result.empty())
+    std::memcpy(result.data(),
+                arena.data() + place.offset +
+                    (row * place.stride + place.columns) * 4,
+                result.size() * 4);
+  return result;
+}
+
+void LoadedProgram::expectOnlyWritten(const std::vector<unsigned> &written,
+                                      int64_t rows) {
+  std::vector<uint8_t> expected = before;
+  for (unsigned buffer : written) {
+    const BufferPlace &place = buffers[buffer];
+    std::memcpy(expected.data() + place.offset, arena.data() + place.offset,
+                rows * place.stride * 4);
+  }
+  for (size_t at = 0; at < expected.size(); ++at)
+    if (expected[at] != arena.data()[at]) {
+      ADD_FAILURE() << "byte " << at << " of the arena was written";
+      return;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+static OpBuilder addFragment(ModuleOp module, StringRef name,
+                             FragmentKind kind) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto fragment = FragmentOp::create(builder, module.getLoc(), name, kind);
+  Block &block = fragment.getBody().emplaceBlock();
+  return OpBuilder::atBlockEnd(&block);
+}
+
+KernelProgram::KernelProgram()
+    : context(createCompilerContext()),
+      module(ModuleOp::create(UnknownLoc::get(context.get()))),
+      data(addFragment(*module, "weights", FragmentKind::Data)),
+      text(addFragment(*module, "kernels", FragmentKind::Text)),
+      buffersAt(context.get()),
+      code(addFragment(*module, "llmir_step", FragmentKind::Code)) {
+  context->loadDialect<math::MathDialect>();
+  buffersAt.setInsertionPoint(EntryPointOp::create(code, module->getLoc()));
+}
+
+unsigned KernelProgram::addBuffer(int64_t rows, int64_t columns) {
+  BufferPlace place{rows, columns, roundUpTo(columns, kTileRows), arenaBytes};
+  arenaBytes += place.rows * place.stride * 4 + kGuardBytes;
+  arenaBytes = roundUpTo(arenaBytes, 64);
+  auto type =
+      MemRefType::get({place.rows, place.stride}, buffersAt.getF32Type());
+  bufferValues.push_back(
+      BufferOp::create(buffersAt, module->getLoc(), type,
+                       buffersAt.getI64IntegerAttr(place.offset)));
+  buffers.push_back(place);
+  return static_cast<unsigned>(buffers.size() - 1);
+}
+
+/// The bytes of a weight as the packer writes them.
+static std::vector<uint8_t> pack(TensorFormat format, const PackJob &job,
+                                 const std::vector<uint8_t> &stored) {
+  CheckpointTensor tensor;
+  tensor.name = "test";
+  tensor.format = format;
+  tensor.shape = {job.rows};
+  if (!job.isVector)
+    tensor.shape.push_back(job.columns);
+  tensor.bytes = stored;
+  std::vector<uint8_t> packed(job.bytes);
+  Status status = packTensor(tensor, job, packed);
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return packed;
+}
+
+std::string KernelProgram::declareWeight(
+    const char *layout, TensorFormat format, const std::vector<int64_t> &shape,
+    const std::vector<std::vector<uint8_t>> &packed, int64_t firstLayer) {
+  std::string name = "weight" + std::to_string(numWeights++);
+  std::vector<StringRef> sources(packed.size(), "test");
+  std::vector<int64_t> offsets;
+  for (const std::vector<uint8_t> &bytes : packed) {
+    offsets.push_back(static_cast<int64_t>(weightBytes.size()));
+    weightBytes.insert(weightBytes.end(), bytes.begin(), bytes.end());
+  }
+  std::string_view formatName = tensorFormatInfo(format).name;
+  WeightOp::create(data, module->getLoc(), name, layout,
+                   StringRef(formatName.data(), formatName.size()), shape,
+                   static_cast<int64_t>(packed.front().size()),
+                   data.getStrArrayAttr(sources), offsets, firstLayer,
+                   /*rope_unpermute_heads=*/0);
+  return name;
+}
+
+std::string
+KernelProgram::addLayers(TensorFormat format, int64_t rows, int64_t columns,
+                         const std::vector<std::vector<uint8_t>> &stored,
+                         int64_t firstLayer) {
+  PackJob job;
+  job.rows = rows;
+  job.columns = columns;
+  job.bytes = PackedMatrixLayout{format, rows, columns}.bytes();
+  std::vector<std::vector<uint8_t>> packed;
+  for (const std::vector<uint8_t> &layer : stored)
+    packed.push_back(pack(format, job, layer));
+  return declareWeight("tiles16", format, {rows, columns}, packed, firstLayer);
+}
+
+std::string KernelProgram::addMatrix(TensorFormat format, int64_t rows,
+                                     int64_t columns,
+                                     const std::vector<uint8_t> &stored) {
+  return addLayers(format, rows, columns, {stored});
+}
+
+std::string KernelProgram::addVector(const std::vector<float> &values) {
+  PackJob job;
+  job.isVector = true;
+  job.rows = static_cast<int64_t>(values.size());
+  job.bytes = packedVectorBytes(job.rows);
+  std::vector<uint8_t> stored(values.size() * 4);
+  std::memcpy(stored.data(), values.data(), stored.size());
+  return declareWeight("vector", TensorFormat::F32, {job.rows},
+                       {pack(TensorFormat::F32, job, stored)},
+                       /*firstLayer=*/0);
+}
+
+void KernelProgram::addCall(StringRef kind, DictionaryAttr parameters,
+                            const std::vector<std::string> &weights,
+                            const std::vector<unsigned> &operands,
+                            const ScalarBody &body) {
+  std::string name = kind.str() + "_" + std::to_string(numKernels++);
+  SmallVector<Type> types;
+  SmallVector<Value> values;
+  for (unsigned operand : operands) {
+    values.push_back(bufferValues[operand]);
+    types.push_back(values.back().getType());
+  }
+  Location loc = module->getLoc();
+  auto kernel = KernelOp::create(text, loc, name, kind, parameters,
+                                 text.getTypeArrayAttr(types));
+  if (body) {
+    Block &block = kernel.getBody().emplaceBlock();
+    for (size_t i = 0; i + 1 < operands.size(); ++i)
+      block.addArgument(text.getF32Type(), loc);
+    OpBuilder inside = OpBuilder::atBlockEnd(&block);
+    YieldOp::create(inside, loc, body(inside, loc, block.getArguments()));
+  }
+  SmallVector<Attribute> names;
+  for (const std::string &weight : weights)
+    names.push_back(FlatSymbolRefAttr::get(context.get(), weight));
+  InstructionOp::create(code, loc, FlatSymbolRefAttr::get(context.get(), name),
+                        code.getArrayAttr(names), values);
+}
+
+void KernelProgram::callElementwise(const ElementwiseSpec &spec,
+                                    const std::vector<unsigned> &operands,
+                                    const ScalarBody &body) {
+  addCall(ElementwiseSpec::kind, toParameters(context.get(), spec), {},
+          operands, body);
+}
+
+void KernelProgram::barrier() { BarrierOp::create(code, module->getLoc()); }
+void KernelProgram::setLayer(int64_t layer) {
+  SetLayerOp::create(code, module->getLoc(), layer);
+}
+void KernelProgram::label(const std::string &name) {
+  LabelOp::create(code, module->getLoc(), name);
+}
+void KernelProgram::jumpNextLayer(const std::string &label, int64_t limit) {
+  JumpNextLayerOp::create(code, module->getLoc(), label, limit);
+}
+void KernelProgram::finish() { ExitOp::create(code, module->getLoc()); }
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+Expected<std::vector<uint8_t>>
+KernelProgram::compile(const CPULevel &level) const {
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module.get()->clone()));
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
+    diagnostics += diagnostic.str() + "\n";
+    return success();
+  });
+  LowerStageOptions options;
+  options.level = level.name.str();
+  PassManager passes(context.get());
+  buildKernelStage(passes, options);
+  buildLLVMStage(passes);
+  if (failed(mlir::verify(*copy)) || failed(passes.run(*copy)))
+    return Status(StatusCode::Internal, diagnostics);
+  Expected<CPUCodeGenerator> generator = CPUCodeGenerator::create(*copy, level);
+  if (!generator)
+    return generator.takeStatus().withContext(diagnostics);
+  generator->optimize();
+  Expected<std::vector<uint8_t>> object = generator->object();
+  if (!object)
+    return object.takeStatus();
+  return linkCodeImage(*object, "llmir_step");
+}
+
+Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
+  Expected<std::vector<uint8_t>> image = compile(level);
+  if (!image)
+    return image.takeStatus();
+  std::FILE *file = std::tmpfile();
+  if (!file ||
+      std::fwrite(image->data(), 1, image->size(), file) != image->size() ||
+      std::fflush(file) != 0)
+    return Status(StatusCode::IoError, "the image cannot be written");
+  Expected<CodeImage> mapped = CodeImage::load(fileno(file), 0, *image, "test");
+  std::fclose(file);
+  if (!mapped)
+    return mapped.takeStatus();
+  LoadedProgram loaded(std::move(*mapped));
+  loaded.arena = AlignedBytes(arenaBytes);
+  loaded.weights = AlignedBytes(weightBytes.size());
+  if (!weightBytes.empty())
+    std::memcpy(loaded.weights.data(), weightBytes.data(), weightBytes.size());
+  loaded.buffers = buffers;
+  loaded.clearArena();
+  return loaded;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+float roundTo(TensorFormat format, float value) {
+  if (format == TensorFormat::F16)
+    return f16ToFloat(floatToF16(value));
+  if (format == TensorFormat::BF16)
+    return bf16ToFloat(floatToBf16(value));
+  return value;
+}
+
+std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
+                                  int64_t columns, Random &random) {
+  const TensorFormatInfo &info = tensorFormatInfo(format);
+  int64_t rowBytes = *tensorRowBytes(format, columns);
+  std::vector<uint8_t> stored(rows * rowBytes);
+  for (int64_t at = 0; at < rows * rowBytes; at += info.bytesPerBlock) {
+    uint8_t *block = stored.data() + at;
+    if (format == TensorFormat::F32) {
+      float value = random.uniform();
+      std::memcpy(block, &value, 4);
+    } else if (!isBlockFormat(format)) {
+      float value = random.uniform();
+      uint16_t bits =
+          format == TensorFormat::F16 ? floatToF16(value) : floatToBf16(value);
+      std::memcpy(block, &bits, 2);
+    } else {
+      float top = format == TensorFormat::Q8_0 ? 127.0f : 8.0f;
+      uint16_t scale = floatToF16(random.uniform(-1.0f, 1.0f) / top);
+      std::memcpy(block, &scale, 2);
+      for (int64_t i = 2; i < info.bytesPerBlock; ++i)
+        block[i] = static_cast<uint8_t>(random.bits());
+    }
+  }
+  return stored;
+}
+
+std::vector<float> decodeMatrix(TensorFormat format, int64_t rows,
+                                int64_t columns,
+                                const std::vector<uint8_t> &stored) {
+  std::vector<float> values(rows * columns);
+  int64_t rowBytes = *tensorRowBytes(format, columns);
+  for (int64_t row = 0; row < rows; ++row)
+    decodeTensorRow(format, stored.data() + row * rowBytes, columns,
+                    values.data() + row * columns);
+  return values;
+}
+
+double normalizedError(const std::vector<float> &actual,
+                       const std::vector<double> &expected) {
+  if (actual.size() != expected.size())
+    return INFINITY;
+  double error = 0, power = 0;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    double difference = actual[i] - expected[i];
+    error += difference * difference;
+    power += expected[i] * expected[i];
+  }
+  if (error == 0)
+    return 0;
+  return power == 0 ? INFINITY : error / power;
+}
+
+bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * 4) == 0);
+}
+
+std::vector<const CPULevel *> allLevels() {
+  std::vector<const CPULevel *> levels;
+  for (const CPULevel &level : cpuLevels())
+    levels.push_back(&level);
+  return levels;
+}
+
+bool canRun(const CPULevel *level) {
+  std::string_view name(level->name.data(), level->name.size());
+  return CpuFeatures::host().hasAll(cpuLevelFeatures(name));
+}
+
+std::string levelName(const CPULevel *level) {
+  std::string name = level->name.str();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+} // namespace llmir::test

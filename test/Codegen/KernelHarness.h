@@ -1,0 +1,218 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs of a few kernels, compiled and called as the runtime calls a step:
+// built on the program ops, lowered through the stages' own pipelines, linked
+// into an image, mapped, and run by real workers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_CODEGEN_KERNELHARNESS_H
+#define LLMIR_TEST_CODEGEN_KERNELHARNESS_H
+
+#include "llmir/Artifact/CodeImage.h"
+#include "llmir/Codegen/CPULevel.h"
+#include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/Status.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llmir::test {
+
+using namespace mllm::program;
+
+/// Memory on a 64-byte line, as the runtime gives it.
+class AlignedBytes {
+public:
+  explicit AlignedBytes(size_t size = 0);
+  uint8_t *data() { return memory.get(); }
+  const uint8_t *data() const { return memory.get(); }
+  size_t size() const { return length; }
+
+private:
+  struct Free {
+    void operator()(uint8_t *p) const { std::free(p); }
+  };
+  std::unique_ptr<uint8_t, Free> memory;
+  size_t length = 0;
+};
+
+/// Reproducible numbers, the same with every standard library.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed * 2 + 1) {}
+  uint32_t bits();
+  /// Uniform in [low, high).
+  float uniform(float low = -1.0f, float high = 1.0f);
+  std::vector<float> values(int64_t count, float low = -1.0f,
+                            float high = 1.0f);
+
+private:
+  uint64_t state;
+};
+
+/// The arrays of one step; fields that a kernel does not read may stay empty.
+struct StepInputs {
+  int64_t numTokens = 0;
+  std::vector<int32_t> tokenIds, positions, slots, logitRows;
+  std::vector<int32_t> queryOffsets, seqLens, blockTables;
+  int64_t blockTableStride = 0;
+  uint8_t *pool = nullptr;
+  int64_t layerStride = 0;
+  float *logits = nullptr;
+};
+
+/// A buffer of a program: rows of `columns` values, `stride` apart.
+struct BufferPlace {
+  int64_t rows, columns, stride, offset;
+};
+
+/// A compiled program with memory of its own.
+class LoadedProgram {
+public:
+  /// Fills the whole arena with a NaN of its own kind, so that a value read
+  /// before it is written shows.
+  void clearArena();
+  /// Writes a row, with zero padding.
+  void setRow(unsigned buffer, int64_t row, const float *values);
+  void setRows(unsigned buffer, const std::vector<float> &values);
+  /// The first `rows` rows, without padding.
+  std::vector<float> rows(unsigned buffer, int64_t rows) const;
+  /// The same of a row's padding.
+  std::vector<float> padding(unsigned buffer, int64_t row) const;
+
+  /// One step by that many threads.
+  void run(const StepInputs &inputs, int64_t workers);
+
+  /// Remembers the arena, to see later what a step wrote.
+  void snapshot() { before = copyOfArena(); }
+  /// Fails the test where anything but the first `rows` rows of the buffers
+  /// differs from the snapshot.
+  void expectOnlyWritten(const std::vector<unsigned> &written, int64_t rows);
+
+private:
+  friend class KernelProgram;
+  explicit LoadedProgram(CodeImage image) : image(std::move(image)) {}
+  std::vector<uint8_t> copyOfArena() const {
+    return {arena.data(), arena.data() + arena.size()};
+  }
+
+  CodeImage image;
+  AlignedBytes arena, weights;
+  std::vector<uint8_t> before;
+  std::vector<BufferPlace> buffers;
+};
+
+/// Builds a module of fragments. Buffers are placed by hand, each on memory of
+/// its own with a guard behind it, so that the test can fill and read them.
+class KernelProgram {
+public:
+  KernelProgram();
+
+  unsigned addBuffer(int64_t rows, int64_t columns);
+  /// Packs a stored matrix and declares it.
+  std::string addMatrix(TensorFormat format, int64_t rows, int64_t columns,
+                        const std::vector<uint8_t> &stored);
+  std::string addVector(const std::vector<float> &values);
+  /// A weight with one matrix per layer from `firstLayer` on; all of one shape.
+  std::string addLayers(TensorFormat format, int64_t rows, int64_t columns,
+                        const std::vector<std::vector<uint8_t>> &stored,
+                        int64_t firstLayer = 0);
+
+  template <typename Spec>
+  void call(const Spec &spec, const std::vector<std::string> &weights,
+            const std::vector<unsigned> &operands) {
+    addCall(Spec::kind, toParameters(context.get(), spec), weights, operands,
+            nullptr);
+  }
+  /// The scalar computation of an element-wise kernel.
+  using ScalarBody = std::function<mlir::Value(
+      mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+  void callElementwise(const ElementwiseSpec &spec,
+                       const std::vector<unsigned> &operands,
+                       const ScalarBody &body);
+  void barrier();
+  void setLayer(int64_t layer);
+  void label(const std::string &name);
+  void jumpNextLayer(const std::string &label, int64_t limit);
+
+  /// Ends the code; call once, before load().
+  void finish();
+  /// The linked image for that level.
+  Expected<std::vector<uint8_t>> compile(const CPULevel &level) const;
+  /// Compiles, maps and gives memory.
+  Expected<LoadedProgram> load(const CPULevel &level) const;
+
+private:
+  void addCall(llvm::StringRef kind, mlir::DictionaryAttr parameters,
+               const std::vector<std::string> &weights,
+               const std::vector<unsigned> &operands, const ScalarBody &body);
+  std::string declareWeight(const char *layout, TensorFormat format,
+                            const std::vector<int64_t> &shape,
+                            const std::vector<std::vector<uint8_t>> &packed,
+                            int64_t firstLayer);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::OpBuilder data, text, buffersAt, code;
+  std::vector<BufferPlace> buffers;
+  std::vector<mlir::Value> bufferValues;
+  std::vector<uint8_t> weightBytes;
+  int64_t arenaBytes = 0, numKernels = 0, numWeights = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Random bytes of a stored matrix, with values of about one.
+std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
+                                  int64_t columns, Random &random);
+/// What the stored bytes mean, exactly.
+std::vector<float> decodeMatrix(TensorFormat format, int64_t rows,
+                                int64_t columns,
+                                const std::vector<uint8_t> &stored);
+/// The value after a trip through a plain format.
+float roundTo(TensorFormat format, float value);
+
+/// |a - b|^2 / |b|^2; 0 where both are empty or zero.
+double normalizedError(const std::vector<float> &actual,
+                       const std::vector<double> &expected);
+/// True where both have the same bits.
+bool sameBits(const std::vector<float> &a, const std::vector<float> &b);
+
+/// Every level of the table, for test parameters.
+std::vector<const CPULevel *> allLevels();
+/// For test names: "x86_64_v3".
+std::string levelName(const CPULevel *level);
+/// True where this processor runs the level's code.
+bool canRun(const CPULevel *level);
+
+/// Ends a test of a level that this processor lacks.
+#define LLMIR_SKIP_UNLESS_RUNNABLE(level)                                      \
+  if (!canRun(level))                                                          \
+  GTEST_SKIP() << "this processor is below " << (level)->name.str()
+
+} // namespace llmir::test
+
+#endif // LLMIR_TEST_CODEGEN_KERNELHARNESS_H

@@ -1,0 +1,251 @@
+// RUN: llmir-codegen-tests --gtest_filter='LinearKernels*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Matmuls of every format at every level, against float64 and against the
+// order of additions that the design promises.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelHarness.h"
+
+#include "llmir/Support/SmallFloat.h"
+
+#include <cmath>
+#include <map>
+#include <tuple>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+constexpr int64_t kBudget = 20;
+const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17};
+
+/// One matmul of a program, and what it should give.
+struct LinearCase {
+  int64_t rows, columns; // N, K
+  bool hasBias = false;
+  RowSpace over = RowSpace::Tokens;
+  std::vector<uint8_t> stored;
+  std::vector<float> weights, bias;
+  unsigned x = 0, y = 0;
+};
+
+std::vector<LinearCase> shapesFor(TensorFormat format) {
+  if (isBlockFormat(format)) // K is whole blocks.
+    return {{1, 32}, {5, 96, true}, {172, 64}, {64, 160, true}, {33, 96}};
+  return {{1, 1},   {5, 6, true},   {172, 64}, {64, 172, true},
+          {33, 96}, {16, 7, false}, {80, 33}};
+}
+
+/// All shapes of a format as one program.
+struct LinearProgram {
+  TensorFormat format;
+  std::vector<LinearCase> cases;
+  std::unique_ptr<LoadedProgram> loaded;
+  Status failure;
+
+  LinearProgram(TensorFormat format, const CPULevel &level)
+      : format(format), cases(shapesFor(format)) {
+    cases.push_back({48, 64, true, RowSpace::LogitRows});
+    Random random(static_cast<uint64_t>(format) + 1);
+    KernelProgram program;
+    std::string name(tensorFormatInfo(format).name);
+    for (LinearCase &c : cases) {
+      c.stored = randomMatrix(format, c.rows, c.columns, random);
+      c.weights = decodeMatrix(format, c.rows, c.columns, c.stored);
+      c.x = program.addBuffer(kBudget, c.columns);
+      c.y = program.addBuffer(kBudget, c.rows);
+      std::vector<std::string> operands{
+          program.addMatrix(format, c.rows, c.columns, c.stored)};
+      if (c.hasBias) {
+        c.bias = random.values(c.rows);
+        operands.push_back(program.addVector(c.bias));
+      }
+      LinearSpec spec{name, c.rows, c.columns, c.hasBias, c.over};
+      program.call(spec, operands, {c.x, c.y});
+    }
+    program.finish();
+    Expected<LoadedProgram> result = program.load(level);
+    if (result)
+      loaded = std::make_unique<LoadedProgram>(std::move(*result));
+    else
+      failure = result.takeStatus();
+  }
+};
+
+/// Output element `row` as the design promises it: one chain of fused
+/// multiply-adds over ascending K; a block format sums each block from zero
+/// and adds it, scaled.
+float chainOf(TensorFormat format, const LinearCase &c, int64_t row,
+              const float *x) {
+  float sum = 0.0f;
+  if (!isBlockFormat(format)) {
+    for (int64_t k = 0; k < c.columns; ++k)
+      sum = std::fma(c.weights[row * c.columns + k], x[k], sum);
+  } else {
+    const TensorFormatInfo &info = tensorFormatInfo(format);
+    for (int64_t b = 0; b < c.columns / 32; ++b) {
+      const uint8_t *block =
+          c.stored.data() + (row * (c.columns / 32) + b) * info.bytesPerBlock;
+      uint16_t bits;
+      std::memcpy(&bits, block, 2);
+      float blockSum = 0.0f;
+      for (int64_t i = 0; i < 32; ++i) {
+        int value =
+            format == TensorFormat::Q8_0
+                ? static_cast<int8_t>(block[2 + i])
+                : (i < 16 ? block[2 + i] & 15 : block[2 + i - 16] >> 4) - 8;
+        blockSum = std::fma(static_cast<float>(value), x[b * 32 + i], blockSum);
+      }
+      sum = std::fma(f16ToFloat(bits), blockSum, sum);
+    }
+  }
+  return c.hasBias ? sum + c.bias[row] : sum;
+}
+
+class LinearKernels : public testing::TestWithParam<
+                          std::tuple<const CPULevel *, TensorFormat>> {
+protected:
+  void SetUp() override {
+    auto [level, format] = GetParam();
+    LLMIR_SKIP_UNLESS_RUNNABLE(level);
+    // Compiled once for all tests of the level and format.
+    static std::map<std::pair<const CPULevel *, TensorFormat>,
+                    std::unique_ptr<LinearProgram>>
+        programs;
+    auto &entry = programs[{level, format}];
+    if (!entry)
+      entry = std::make_unique<LinearProgram>(format, *level);
+    program = entry.get();
+    ASSERT_TRUE(program->loaded) << program->failure.message();
+  }
+
+  /// Writes `tokens` rows of every input, runs, and gives every output.
+  std::vector<std::vector<float>> run(int64_t tokens, int64_t workers,
+                                      int64_t firstInput = 0) {
+    LoadedProgram &loaded = *program->loaded;
+    loaded.clearArena();
+    StepInputs inputs;
+    inputs.numTokens = tokens;
+    inputs.logitRows.resize(tokens);
+    std::vector<unsigned> written;
+    for (const LinearCase &c : program->cases) {
+      std::vector<float> x = input(c, firstInput, tokens);
+      loaded.setRows(c.x, x);
+      written.push_back(c.y);
+    }
+    loaded.snapshot();
+    loaded.run(inputs, workers);
+    loaded.expectOnlyWritten(written, tokens);
+    std::vector<std::vector<float>> results;
+    for (const LinearCase &c : program->cases)
+      results.push_back(loaded.rows(c.y, tokens));
+    return results;
+  }
+
+  /// Rows [first, first + tokens) of the case's input.
+  std::vector<float> input(const LinearCase &c, int64_t first,
+                           int64_t tokens) const {
+    Random random(1000 + c.rows);
+    std::vector<float> all = random.values(kBudget * c.columns, -2.0f, 2.0f);
+    return {all.begin() + first * c.columns,
+            all.begin() + (first + tokens) * c.columns};
+  }
+
+  LinearProgram *program = nullptr;
+};
+
+std::string label(const LinearCase &c, int64_t tokens) {
+  return std::to_string(c.rows) + "x" + std::to_string(c.columns) + ", " +
+         std::to_string(tokens) + " tokens";
+}
+
+} // namespace
+
+TEST_P(LinearKernels, AgreeWithFloat64) {
+  for (int64_t tokens : kTokenCounts) {
+    auto results = run(tokens, 1);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const LinearCase &c = program->cases[i];
+      std::vector<float> x = input(c, 0, tokens);
+      std::vector<double> expected(tokens * c.rows);
+      for (int64_t t = 0; t < tokens; ++t)
+        for (int64_t n = 0; n < c.rows; ++n) {
+          double sum = c.hasBias ? c.bias[n] : 0.0;
+          for (int64_t k = 0; k < c.columns; ++k)
+            sum += static_cast<double>(c.weights[n * c.columns + k]) *
+                   x[t * c.columns + k];
+          expected[t * c.rows + n] = sum;
+        }
+      EXPECT_LE(normalizedError(results[i], expected), 1e-10)
+          << label(c, tokens);
+    }
+  }
+}
+
+TEST_P(LinearKernels, AddAlongAscendingColumns) {
+  for (int64_t tokens : {1, 5}) {
+    auto results = run(tokens, 1);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const LinearCase &c = program->cases[i];
+      std::vector<float> x = input(c, 0, tokens), expected;
+      for (int64_t t = 0; t < tokens; ++t)
+        for (int64_t n = 0; n < c.rows; ++n)
+          expected.push_back(
+              chainOf(program->format, c, n, x.data() + t * c.columns));
+      EXPECT_TRUE(sameBits(results[i], expected)) << label(c, tokens);
+    }
+  }
+}
+
+TEST_P(LinearKernels, GiveTheSameBitsAloneAndInABatch) {
+  auto batch = run(17, 1);
+  for (int64_t t = 0; t < 17; ++t) {
+    auto alone = run(1, 1, t);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const LinearCase &c = program->cases[i];
+      std::vector<float> row(batch[i].begin() + t * c.rows,
+                             batch[i].begin() + (t + 1) * c.rows);
+      EXPECT_TRUE(sameBits(row, alone[i])) << label(c, 17) << ", token " << t;
+    }
+  }
+}
+
+TEST_P(LinearKernels, GiveTheSameBitsWithAnyNumberOfWorkers) {
+  for (int64_t tokens : {1, 6}) {
+    auto one = run(tokens, 1);
+    for (int64_t workers : {2, 3, 16}) {
+      auto several = run(tokens, workers);
+      for (size_t i = 0; i < one.size(); ++i)
+        EXPECT_TRUE(sameBits(one[i], several[i]))
+            << label(program->cases[i], tokens) << ", " << workers
+            << " workers";
+    }
+  }
+}
+
+TEST_P(LinearKernels, WriteZeroBehindTheirColumns) {
+  run(5, 2);
+  for (const LinearCase &c : program->cases)
+    for (float value : program->loaded->padding(c.y, 4))
+      EXPECT_EQ(value, 0.0f) << label(c, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , LinearKernels,
+    testing::Combine(testing::ValuesIn(allLevels()),
+                     testing::Values(TensorFormat::F32, TensorFormat::F16,
+                                     TensorFormat::BF16, TensorFormat::Q8_0,
+                                     TensorFormat::Q4_0)),
+    [](const auto &info) {
+      return levelName(std::get<0>(info.param)) + "_" +
+             std::string(tensorFormatInfo(std::get<1>(info.param)).name);
+    });

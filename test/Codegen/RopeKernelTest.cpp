@@ -1,0 +1,188 @@
+// RUN: llmir-codegen-tests --gtest_filter='RopeKernels*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rotary position embedding: angles to the last bit of f32 far into a context,
+// and the rotation of halves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelHarness.h"
+
+#include <cmath>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+constexpr int64_t kBudget = 16;
+
+class RopeKernels : public testing::TestWithParam<const CPULevel *> {
+protected:
+  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }
+
+  void load() {
+    program.finish();
+    Expected<LoadedProgram> result = program.load(*GetParam());
+    ASSERT_TRUE(result) << result.status().message();
+    loaded = std::make_unique<LoadedProgram>(std::move(*result));
+  }
+
+  KernelProgram program;
+  std::unique_ptr<LoadedProgram> loaded;
+};
+
+/// base^(-2i / dimension).
+llvm::SmallVector<double> frequencies(int64_t rotaryDim, double base) {
+  llvm::SmallVector<double> result;
+  for (int64_t i = 0; i < rotaryDim / 2; ++i)
+    result.push_back(std::pow(base, -2.0 * i / rotaryDim));
+  return result;
+}
+
+} // namespace
+
+TEST_P(RopeKernels, AnglesAgreeWithFloat64) {
+  struct Table {
+    RopeAnglesSpec spec;
+    unsigned cosines, sines;
+  };
+  std::vector<Table> tables;
+  for (int64_t dim : {2, 6, 10, 64, 128})
+    for (double scaling : {1.0, 1.1386}) {
+      RopeAnglesSpec spec{frequencies(dim, dim < 64 ? 1e4 : 5e5), scaling};
+      unsigned cosines = program.addBuffer(kBudget, dim / 2);
+      unsigned sines = program.addBuffer(kBudget, dim / 2);
+      program.call(spec, {}, {cosines, sines});
+      tables.push_back({spec, cosines, sines});
+    }
+  ASSERT_NO_FATAL_FAILURE(load());
+
+  StepInputs inputs;
+  inputs.positions = {0,    1,     2,      3,      11,     355,     710,
+                      4096, 32767, 131071, 262144, 999999, 1000000, 8388607};
+  inputs.numTokens = static_cast<int64_t>(inputs.positions.size());
+  loaded->run(inputs, 1);
+  for (const Table &table : tables) {
+    size_t half = table.spec.frequencies.size();
+    std::vector<float> cosines = loaded->rows(table.cosines, inputs.numTokens);
+    std::vector<float> sines = loaded->rows(table.sines, inputs.numTokens);
+    for (size_t t = 0; t < inputs.positions.size(); ++t)
+      for (size_t i = 0; i < half; ++i) {
+        double angle = inputs.positions[t] * table.spec.frequencies[i];
+        // Rounding to f32 alone is half of 2^-23, near the scaling.
+        EXPECT_NEAR(cosines[t * half + i], std::cos(angle) * table.spec.scaling,
+                    0x1.01p-24 * 2)
+            << "position " << inputs.positions[t] << ", pair " << i;
+        EXPECT_NEAR(sines[t * half + i], std::sin(angle) * table.spec.scaling,
+                    0x1.01p-24 * 2)
+            << "position " << inputs.positions[t] << ", pair " << i;
+      }
+  }
+
+  std::vector<float> alone = loaded->rows(tables[0].cosines, inputs.numTokens);
+  loaded->clearArena();
+  loaded->run(inputs, 3);
+  EXPECT_TRUE(
+      sameBits(alone, loaded->rows(tables[0].cosines, inputs.numTokens)));
+}
+
+namespace {
+struct RopeCase {
+  RopeSpec spec;
+  bool inPlace;
+  std::vector<float> x;
+  unsigned cosines, sines, in, out;
+};
+
+/// The rotation of one row, in f64 on the angles' f32.
+std::vector<double> rotate(const RopeSpec &spec, const float *x,
+                           const float *cosines, const float *sines) {
+  std::vector<double> out(x, x + spec.heads * spec.headDim);
+  int64_t half = spec.rotaryDim / 2;
+  for (int64_t h = 0; h < spec.heads; ++h)
+    for (int64_t i = 0; i < half; ++i) {
+      int64_t low = h * spec.headDim + i, high = low + half;
+      double c = cosines[i], s = sines[i];
+      out[low] = x[low] * c - x[high] * s;
+      out[high] = x[high] * c + x[low] * s;
+    }
+  return out;
+}
+} // namespace
+
+TEST_P(RopeKernels, RotateHalvesOfEveryHead) {
+  constexpr int64_t tokens = 5;
+  const RopeSpec shapes[] = {{6, 10, 10},   {3, 6, 6},   {4, 64, 64},
+                             {2, 128, 128}, {5, 64, 32}, {3, 80, 20},
+                             {1, 256, 256}};
+  std::vector<RopeCase> cases;
+  std::vector<unsigned> written;
+  Random random(13);
+  for (const RopeSpec &spec : shapes)
+    for (bool inPlace : {false, true}) {
+      RopeCase c{spec,
+                 inPlace,
+                 random.values(tokens * spec.heads * spec.headDim),
+                 program.addBuffer(kBudget, spec.rotaryDim / 2),
+                 program.addBuffer(kBudget, spec.rotaryDim / 2),
+                 program.addBuffer(kBudget, spec.heads * spec.headDim),
+                 0};
+      c.out = inPlace ? c.in
+                      : program.addBuffer(kBudget, spec.heads * spec.headDim);
+      program.call(spec, {}, {c.cosines, c.sines, c.in, c.out});
+      written.push_back(c.out);
+      cases.push_back(std::move(c));
+    }
+  ASSERT_NO_FATAL_FAILURE(load());
+
+  StepInputs inputs;
+  inputs.numTokens = tokens;
+  std::vector<std::vector<float>> withOneWorker;
+  for (int64_t workers : {1, 2, 7}) {
+    loaded->clearArena();
+    Random angles(17);
+    std::vector<std::vector<float>> cosines, sines;
+    for (const RopeCase &c : cases) {
+      cosines.push_back(angles.values(tokens * c.spec.rotaryDim / 2));
+      sines.push_back(angles.values(tokens * c.spec.rotaryDim / 2));
+      loaded->setRows(c.cosines, cosines.back());
+      loaded->setRows(c.sines, sines.back());
+      loaded->setRows(c.in, c.x);
+    }
+    loaded->snapshot();
+    loaded->run(inputs, workers);
+    loaded->expectOnlyWritten(written, tokens);
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const RopeCase &c = cases[i];
+      std::vector<float> actual = loaded->rows(c.out, tokens);
+      if (workers == 1) {
+        std::vector<double> expected;
+        int64_t width = c.spec.heads * c.spec.headDim;
+        for (int64_t t = 0; t < tokens; ++t) {
+          auto row = rotate(c.spec, c.x.data() + t * width,
+                            cosines[i].data() + t * c.spec.rotaryDim / 2,
+                            sines[i].data() + t * c.spec.rotaryDim / 2);
+          expected.insert(expected.end(), row.begin(), row.end());
+        }
+        EXPECT_LE(normalizedError(actual, expected), 1e-10)
+            << c.spec.heads << " heads of " << c.spec.headDim;
+        withOneWorker.push_back(actual);
+      } else {
+        EXPECT_TRUE(sameBits(actual, withOneWorker[i]))
+            << workers << " workers";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, RopeKernels, testing::ValuesIn(allLevels()),
+                         [](const auto &info) {
+                           return levelName(info.param);
+                         });

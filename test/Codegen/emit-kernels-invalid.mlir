@@ -1,0 +1,113 @@
+// RUN: llmir-opt %s --emit-kernels --split-input-file --verify-diagnostics
+// RUN: not llmir-opt %s --split-input-file --emit-kernels="level=z80" 2>&1 | FileCheck %s --check-prefix=LEVEL
+
+// LEVEL: unknown CPU level 'z80'
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{is of the unknown kind 'convolution'}}
+  mllm.program.kernel @k "convolution" {} []
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+4 {{kind 'linear' needs the parameter 'rows', an integer}}
+  // expected-error@+3 {{kind 'linear' needs the parameter 'bias', a bool}}
+  // expected-error@+2 {{kind 'linear' needs the parameter 'format', a string}}
+  // expected-error@+1 {{kind 'linear' needs the parameter 'over', "tokens" or "logit_rows"}}
+  mllm.program.kernel @k "linear" {columns = 64 : i64, format = 1 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+2 {{kind 'rope_angles' needs the parameter 'frequencies', an array of f64}}
+  // expected-error@+1 {{kind 'rope_angles' needs the parameter 'scaling', a float}}
+  mllm.program.kernel @k "rope_angles" {frequencies = array<i64: 1>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'over' is "rows", expected "tokens" or "logit_rows"}}
+  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "rows"} [memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has the unknown format "q9_9"}}
+  mllm.program.kernel @k "linear" {bias = false, columns = 64 : i64, format = "q9_9", over = "tokens", rows = 33 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{takes 1 buffers, its kind 2}}
+  mllm.program.kernel @k "select_rows" {columns = 64 : i64} [memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // Too few columns.
+  // expected-error@+1 {{buffer 1 is 'memref<8x48xf32>', expected static rows of f32 with 64 columns or more, in whole tiles of 16}}
+  mllm.program.kernel @k "select_rows" {columns = 64 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // Not whole tiles.
+  // expected-error@+1 {{buffer 0 is 'memref<8x70xf32>', expected static rows of f32 with 64 columns or more, in whole tiles of 16}}
+  mllm.program.kernel @k "select_rows" {columns = 64 : i64} [memref<8x70xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{buffer 0 is 'memref<8x64xf64>', expected static rows of f32}}
+  mllm.program.kernel @k "select_rows" {columns = 64 : i64} [memref<8x64xf64>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{buffer 0 is 'memref<512xf32>', expected static rows of f32}}
+  mllm.program.kernel @k "select_rows" {columns = 64 : i64} [memref<512xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{of kind elementwise needs its scalar region}}
+  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 0 KV heads}}
+  mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 0 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has block size 24, which is not a multiple of 16}}
+  mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 24 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has block size 0, which is not a multiple of 16}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 4 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 0 : i64, scale = 1.0 : f64} [memref<8x32xf32>, memref<8x32xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 5 heads, which 2 KV heads do not divide}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 5 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64} [memref<8x48xf32>, memref<8x48xf32>]
+}

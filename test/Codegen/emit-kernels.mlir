@@ -1,0 +1,47 @@
+// RUN: llmir-opt %s --emit-kernels | FileCheck %s
+// RUN: llmir-opt %s --emit-kernels="level=x86-64-v3" | FileCheck %s --check-prefix=V3
+// RUN: llmir-opt %s --llmir-kernel-stage | FileCheck %s --check-prefix=VECTOR --implicit-check-not=linalg --implicit-check-not=math.exp
+
+// Each kernel becomes a private function of its name, with its weights before
+// its buffers; the text fragment goes away.
+
+// CHECK-NOT: mllm.program.fragment
+mllm.program.fragment @kernels text {
+  // Packed bytes: 3 tiles of 16 rows, 32 lines of 64 bytes each.
+  // CHECK: func.func private @linear(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<6144xi8>, %{{.*}}: memref<48xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x48xf32>)
+  // Four tiles of rows and four tokens at a time where there are registers
+  // for them, one tile where there are not.
+  // CHECK: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){15}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
+  // V3-LABEL: func.func private @linear(
+  // V3: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){3}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
+  // V3-NOT: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){4}%}}
+  // V3-LABEL: func.func private @norm(
+  mllm.program.kernel @linear "linear" {bias = true, columns = 64 : i64, format = "bf16", over = "tokens", rows = 33 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+  // CHECK: func.func private @norm(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<64xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
+  // CHECK: linalg.generic
+  // VECTOR-LABEL: func.func private @norm(
+  // VECTOR: vector.load
+  // VECTOR: math.fma %{{.*}} : vector<16xf32>
+  // VECTOR: vector.store
+  mllm.program.kernel @norm "rms_norm" {columns = 64 : i64, groups = 1 : i64, eps = 1.0e-5 : f64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @exp(
+  // CHECK: math.exp %{{.*}} : f32
+  // VECTOR-LABEL: func.func private @exp(
+  mllm.program.kernel @exp "elementwise" {columns = 64 : i64, over = "logit_rows"} [memref<8x64xf32>, memref<8x64xf32>] {
+  ^bb0(%x: f32):
+    %0 = math.exp %x : f32
+    mllm.program.yield %0 : f32
+  }
+  // CHECK: func.func private @append_kv(
+  mllm.program.kernel @append_kv "append_kv" {kv_format = "bf16", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+  // CHECK: func.func private @attention(
+  mllm.program.kernel @attention "paged_attention" {kv_format = "bf16", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64} [memref<8x64xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @rope_angles(
+  mllm.program.kernel @rope_angles "rope_angles" {frequencies = array<f64: 1.0, 0.1>, scaling = 1.0 : f64} [memref<8x16xf32>, memref<8x16xf32>]
+  // CHECK: func.func private @rope(
+  mllm.program.kernel @rope "rope" {heads = 8 : i64, head_dim = 8 : i64, rotary_dim = 4 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x64xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @embedding(%{{.*}}, %{{.*}}: memref<1152xi8>, %{{.*}}: memref<8x32xf32>)
+  mllm.program.kernel @embedding "embedding" {columns = 32 : i64, format = "q4_0", rows = 50 : i64} [memref<8x32xf32>]
+  // CHECK: func.func private @select_rows(
+  mllm.program.kernel @select_rows "select_rows" {columns = 60 : i64} [memref<8x64xf32>, memref<4x64xf32>]
+}

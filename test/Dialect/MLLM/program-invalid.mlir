@@ -1,0 +1,175 @@
+// RUN: llmir-opt %s --split-input-file --verify-diagnostics
+
+// The program level; the cases are named by the constraint that they break.
+
+// program_fragment_c1, no code at all
+// expected-error@+1 {{code needs one entry_point, found 0}}
+mllm.program.fragment @step code {
+}
+
+// -----
+
+// program_fragment_c1, an instruction where only buffers may stand
+mllm.program.fragment @step code {
+  // expected-error@+1 {{stands before the entry_point of code fragment 'step', where only buffers may}}
+  mllm.program.barrier
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+// program_fragment_c1, buffers alone
+// expected-error@+1 {{code needs one entry_point, found 0}}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+}
+
+// -----
+
+// program_fragment_c1, two entries
+// expected-error@+1 {{code needs one entry_point, found 2}}
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+// program_fragment_c1, the end
+// expected-error@+1 {{code must end with mllm.program.exit}}
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  mllm.program.exit
+  mllm.program.barrier
+}
+
+// -----
+
+// program_fragment_c2
+mllm.program.fragment @weights data {
+  // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight only}}
+  mllm.program.kernel @k "linear" {} []
+}
+
+// -----
+
+// program_fragment_c3
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{cannot stand in a fragment of text, which holds mllm.program.kernel only}}
+  mllm.program.barrier
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c1
+  // expected-error@+1 {{has 2 sources and 1 offsets; each source needs one offset, and one is the least}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a", "b"] at [0]
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c1, none
+  // expected-error@+1 {{has 0 sources and 0 offsets}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources [] at []
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c2
+  // expected-error@+1 {{offset 65 is not a non-negative multiple of 64}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a", "b"] at [0, 65]
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c2
+  // expected-error@+1 {{offset -64 is not a non-negative multiple of 64}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [-64]
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  mllm.program.label "here"
+  // program_jump_next_layer_c1
+  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  mllm.program.jump_next_layer "there" below 2
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_instruction_c1
+  // expected-error@+1 {{calls kernel @k, which neither a text fragment nor the module defines}}
+  mllm.program.instruction @k weights [] ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} []
+}
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_instruction_c2
+  // expected-error@+1 {{uses weight @w, which no data fragment declares}}
+  mllm.program.instruction @k weights [@w] ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c3, their number
+  // expected-error@+1 {{passes 1 buffers to @k, which takes 2}}
+  mllm.program.instruction @k weights [] (%0) : memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>, memref<8x32xf32>]
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c3, their types
+  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', but @k takes 'memref<8x32xf32>'}}
+  mllm.program.instruction @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  // expected-error@+1 {{must be statically shaped memref}}
+  %0 = mllm.program.buffer : memref<?x16xf32>
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>] {
+    %0 = arith.constant 1.0 : f64
+    // expected-error@+1 {{must be 32-bit float}}
+    "mllm.program.yield"(%0) : (f64) -> ()
+  }
+}

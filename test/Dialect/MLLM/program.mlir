@@ -1,0 +1,57 @@
+// RUN: llmir-opt %s --verify-roundtrip | FileCheck %s
+// RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
+// RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
+
+// CHECK-LABEL: mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
+mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
+  // A weight of a run of layers, with one source and one offset a layer.
+  // CHECK-NEXT: mllm.program.weight @layers.q_proj "tiles16" "bf16" [64, 32] bytes 4096 sources ["l0.q", "l1.q"] at [0, 4096] first_layer 3 rope_unpermute_heads 4
+  mllm.program.weight @layers.q_proj "tiles16" "bf16" [64, 32] bytes 4096 sources ["l0.q", "l1.q"] at [0, 4096] first_layer 3 rope_unpermute_heads 4
+  // CHECK-NEXT: mllm.program.weight @norm "vector" "f32" [64] bytes 256 sources ["norm"] at [8192]{{$}}
+  mllm.program.weight @norm "vector" "f32" [64] bytes 256 sources ["norm"] at [8192]
+}
+
+// CHECK-LABEL: mllm.program.fragment @kernels text {
+mllm.program.fragment @kernels text {
+  // CHECK-NEXT: mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]{{$}}
+  mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]
+  // CHECK-NEXT: mllm.program.kernel @twice "elementwise" {columns = 64 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>] {
+  mllm.program.kernel @twice "elementwise" {columns = 64 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>] {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32):
+  ^bb0(%x: f32):
+    // CHECK-NEXT: %[[S:.*]] = arith.addf %[[X]], %[[X]] : f32
+    %s = arith.addf %x, %x : f32
+    // CHECK-NEXT: mllm.program.yield %[[S]] : f32
+    mllm.program.yield %s : f32
+  }
+  // CHECK: mllm.program.kernel @nothing "of a kind to come" {} []
+  mllm.program.kernel @nothing "of a kind to come" {} []
+}
+
+// CHECK-LABEL: mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
+mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
+  // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer offset 2048 : memref<8x32xf32>
+  %a = mllm.program.buffer offset 2048 : memref<8x32xf32>
+  // CHECK-NEXT: %[[B:.*]] = mllm.program.buffer : memref<8x64xf32>
+  %b = mllm.program.buffer : memref<8x64xf32>
+  // CHECK-NEXT: %[[L:.*]] = mllm.program.logits : memref<8x64xf32>
+  %l = mllm.program.logits : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.entry_point
+  mllm.program.entry_point
+  // CHECK-NEXT: mllm.program.set_layer 3
+  mllm.program.set_layer 3
+  // CHECK-NEXT: mllm.program.label "layers.0"
+  mllm.program.label "layers.0"
+  // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]) : memref<8x32xf32>, memref<8x64xf32>
+  mllm.program.instruction @q weights [@layers.q_proj] (%a, %b) : memref<8x32xf32>, memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.barrier
+  mllm.program.barrier
+  // CHECK-NEXT: mllm.program.jump_next_layer "layers.0" below 5
+  mllm.program.jump_next_layer "layers.0" below 5
+  // CHECK-NEXT: mllm.program.instruction @twice weights [](%[[B]], %[[L]]) : memref<8x64xf32>, memref<8x64xf32>
+  mllm.program.instruction @twice weights [] (%b, %l) : memref<8x64xf32>, memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.instruction @nothing weights [](){{$}}
+  mllm.program.instruction @nothing weights [] ()
+  // CHECK-NEXT: mllm.program.exit
+  mllm.program.exit
+}

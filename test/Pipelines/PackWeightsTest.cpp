@@ -1,0 +1,197 @@
+// RUN: llmir-pipelines-tests --gtest_filter='PackWeights*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The packed layout byte by byte, as PackedLayout.h describes it: every
+// element's place is computed here in another way than the packer does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/PackWeights.h"
+#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/SmallFloat.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace llmir;
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+/// Stored bytes that all differ from their neighbours.
+Bytes storedBytes(size_t size) {
+  Bytes bytes(size);
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<uint8_t>(i * 37 + i / 256 * 11 + 5);
+  return bytes;
+}
+
+CheckpointTensor tensorOf(TensorFormat format, std::vector<int64_t> shape,
+                          const Bytes &stored) {
+  CheckpointTensor tensor;
+  tensor.name = "w";
+  tensor.format = format;
+  tensor.shape = std::move(shape);
+  tensor.bytes = stored;
+  return tensor;
+}
+
+PackJob matrixJob(TensorFormat format, int64_t rows, int64_t columns) {
+  PackJob job;
+  job.source = "w";
+  job.rows = rows;
+  job.columns = columns;
+  job.bytes = PackedMatrixLayout{format, rows, columns}.bytes();
+  return job;
+}
+
+Bytes packMatrix(TensorFormat format, int64_t rows, int64_t columns,
+                 const Bytes &stored, int64_t unpermuteHeads = 0) {
+  PackJob job = matrixJob(format, rows, columns);
+  job.unpermuteHeads = unpermuteHeads;
+  Bytes packed(job.bytes, 0xee);
+  Status status =
+      packTensor(tensorOf(format, {rows, columns}, stored), job, packed);
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return packed;
+}
+
+/// Stored row number `row` of a matrix.
+const uint8_t *rowOf(TensorFormat format, int64_t columns, const Bytes &stored,
+                     int64_t row) {
+  return stored.data() + row * *tensorRowBytes(format, columns);
+}
+
+} // namespace
+
+TEST(PackWeights, PlainFormatsKeepTheirBytesInLinesOfSixteenRows) {
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16})
+    for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1},
+                                 {5, 7},
+                                 {16, 8},
+                                 {33, 12},
+                                 {70, 3}}) {
+      int64_t size = tensorFormatInfo(format).bytesPerBlock;
+      Bytes stored = storedBytes(rows * columns * size);
+      Bytes packed = packMatrix(format, rows, columns, stored);
+      int64_t linesPerTile = (columns * size + 3) / 4;
+      Bytes expected((rows + 15) / 16 * linesPerTile * 64, 0);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t k = 0; k < columns; ++k) {
+          int64_t line = r / 16 * linesPerTile + k * size / 4;
+          std::memcpy(&expected[line * 64 + r % 16 * 4 + k * size % 4],
+                      &stored[(r * columns + k) * size], size);
+        }
+      EXPECT_EQ(packed, expected) << rows << " x " << columns;
+    }
+}
+
+TEST(PackWeights, BlockFormatsKeepValuesAndScales) {
+  for (TensorFormat format : {TensorFormat::Q8_0, TensorFormat::Q4_0})
+    for (auto [rows, columns] :
+         {std::pair<int64_t, int64_t>{1, 32}, {18, 96}, {32, 64}}) {
+      int64_t size = tensorFormatInfo(format).bytesPerBlock;
+      Bytes stored = storedBytes(rows * columns / 32 * size);
+      Bytes packed = packMatrix(format, rows, columns, stored);
+      int64_t lines = format == TensorFormat::Q8_0 ? 8 : 4;
+      int64_t blockBytes = lines * 64 + 32, blocks = columns / 32;
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t b = 0; b < blocks; ++b) {
+          const uint8_t *from = rowOf(format, columns, stored, r) + b * size;
+          const uint8_t *to = &packed[(r / 16 * blocks + b) * blockBytes];
+          EXPECT_EQ(std::memcmp(to + lines * 64 + r % 16 * 2, from, 2), 0);
+          for (int64_t i = 0; i < 32; ++i) {
+            int stored = format == TensorFormat::Q8_0 ? from[2 + i]
+                         : i < 16                     ? from[2 + i] & 15
+                                                      : from[i - 14] >> 4;
+            const uint8_t *words = to + r % 16 * 4;
+            int found = format == TensorFormat::Q8_0
+                            ? words[i / 4 * 64 + i % 4]
+                            : words[i / 8 * 64 + i % 4] >> (i % 8 / 4 * 4) & 15;
+            ASSERT_EQ(found, stored) << "row " << r << ", value " << i;
+          }
+        }
+    }
+}
+
+TEST(PackWeights, PackedBytesAreLittleMoreThanTheSource) {
+  for (TensorFormat format : {TensorFormat::F32, TensorFormat::BF16,
+                              TensorFormat::Q8_0, TensorFormat::Q4_0}) {
+    PackedMatrixLayout layout{format, 2048, 2048};
+    int64_t stored = *tensorRowBytes(format, 2048) * 2048;
+    EXPECT_LE(layout.bytes() * 100, stored * 103);
+  }
+}
+
+TEST(PackWeights, RowsInPairsComeBackInHalves) {
+  // Two heads of four rows: stored (0, 2, 1, 3), (4, 6, 5, 7).
+  Bytes stored(8 * 4);
+  const float order[] = {0, 2, 1, 3, 4, 6, 5, 7};
+  std::memcpy(stored.data(), order, sizeof order);
+  Bytes packed = packMatrix(TensorFormat::F32, 8, 1, stored, 2);
+  PackJob job;
+  job.isVector = true;
+  job.rows = 8;
+  job.bytes = packedVectorBytes(8);
+  job.unpermuteHeads = 2;
+  Bytes vector(job.bytes, 0xee);
+  ASSERT_TRUE(
+      packTensor(tensorOf(TensorFormat::F32, {8}, stored), job, vector).isOk());
+  for (int row = 0; row < 16; ++row) {
+    float inMatrix, inVector, expected = row < 8 ? static_cast<float>(row) : 0;
+    std::memcpy(&inMatrix, &packed[row * 4], 4);
+    std::memcpy(&inVector, &vector[row * 4], 4);
+    EXPECT_EQ(inMatrix, expected);
+    EXPECT_EQ(inVector, expected);
+  }
+}
+
+TEST(PackWeights, VectorsBecomeF32WithZeroBehind) {
+  Bytes stored(5 * 2);
+  for (int i = 0; i < 5; ++i) {
+    uint16_t bits = floatToBf16(0.5f * static_cast<float>(i) - 1.0f);
+    std::memcpy(&stored[2 * i], &bits, 2);
+  }
+  PackJob job;
+  job.isVector = true;
+  job.rows = 5;
+  job.bytes = packedVectorBytes(5);
+  EXPECT_EQ(job.bytes, 64);
+  Bytes packed(64, 0xee);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::BF16, {5}, stored), job, packed)
+                  .isOk());
+  for (int i = 0; i < 16; ++i) {
+    float value;
+    std::memcpy(&value, &packed[4 * i], 4);
+    EXPECT_EQ(value, i < 5 ? 0.5f * static_cast<float>(i) - 1.0f : 0.0f);
+  }
+}
+
+TEST(PackWeights, RefusesBytesThatAreNotTheShape) {
+  Bytes stored(4 * 4 * 4 - 1), packed(4096);
+  PackJob job = matrixJob(TensorFormat::F32, 4, 4);
+  packed.resize(job.bytes);
+  Status status =
+      packTensor(tensorOf(TensorFormat::F32, {4, 4}, stored), job, packed);
+  EXPECT_EQ(status.code(), StatusCode::InvalidFile);
+  EXPECT_NE(status.cause().find("63 bytes"), std::string::npos)
+      << status.cause();
+}
+
+TEST(PackWeights, RefusesAFormatItCannotUse) {
+  Bytes stored(16), packed(64);
+  CheckpointTensor tensor = tensorOf(TensorFormat::F32, {4, 1}, stored);
+  tensor.format.reset();
+  tensor.storageName = "q4_k";
+  Status status =
+      packTensor(tensor, matrixJob(TensorFormat::F32, 4, 1), packed);
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+}

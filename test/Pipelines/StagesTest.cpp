@@ -1,0 +1,41 @@
+// RUN: llmir-pipelines-tests --gtest_filter='Stages*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/Stages.h"
+
+#include <gtest/gtest.h>
+
+using namespace llmir;
+
+TEST(Stages, NamesLeadBackToTheStage) {
+#define LLMIR_STAGE(Enum, name, doc)                                           \
+  EXPECT_EQ(stageFromName(name), Stage::Enum);                                 \
+  EXPECT_STREQ(stageName(Stage::Enum), name);                                  \
+  EXPECT_STREQ(stageSentence(Stage::Enum), doc);                               \
+  EXPECT_NE(allStageNames().find(name), std::string::npos);
+#include "llmir/Pipelines/Stages.def"
+  EXPECT_FALSE(stageFromName("lowered"));
+  EXPECT_FALSE(stageFromName(""));
+}
+
+TEST(Stages, FormsAreMadeByTheirStage) {
+#define LLMIR_FORM(Enum, name, stage, doc)                                     \
+  EXPECT_EQ(formFromName(name), Form::Enum);                                   \
+  EXPECT_EQ(stageOfForm(Form::Enum), Stage::stage);                            \
+  EXPECT_NE(allFormNames().find(name), std::string::npos);
+#include "llmir/Pipelines/Stages.def"
+  EXPECT_FALSE(formFromName("object"));
+}
+
+TEST(Stages, AreNineInTheOrderOfTheData) {
+  EXPECT_EQ(static_cast<int>(Stage::Checkpoint), 0);
+  EXPECT_EQ(static_cast<int>(Stage::Serving), 8);
+  EXPECT_LT(Stage::Optimize, Stage::Lower);
+  EXPECT_LT(Stage::Target, Stage::Artifact);
+}
