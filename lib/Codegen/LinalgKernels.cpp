@@ -31,10 +31,11 @@ static Value rowTile(KernelBuilder &kb, Value buffer, Value row, Value column,
   SmallVector<OpFoldResult> offsets{row, column};
   SmallVector<OpFoldResult> sizes{b.getIndexAttr(1), b.getIndexAttr(lanes)};
   SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
-  auto view = memref::SubViewOp::inferRankReducedResultType(
-      {lanes}, type, offsets, sizes, strides);
-  return memref::SubViewOp::create(kb, cast<MemRefType>(view), buffer, offsets,
-                                   sizes, strides);
+  // Said outright: of a single element, either dimension could be the one kept.
+  auto contiguous =
+      StridedLayoutAttr::get(kb.getContext(), ShapedType::kDynamic, {1});
+  auto view = MemRefType::get({lanes}, type.getElementType(), contiguous);
+  return memref::SubViewOp::create(kb, view, buffer, offsets, sizes, strides);
 }
 
 /// The same of a rank-1 buffer.
@@ -49,9 +50,9 @@ static Value vectorTile(KernelBuilder &kb, Value buffer, Value from,
 
 /// A rank-1 element-wise linalg.generic; `body` gets the elements of inputs
 /// and output and gives the output's new element.
-static void generic(
-    KernelBuilder &kb, ValueRange inputs, Value output,
-    llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+static void
+generic(KernelBuilder &kb, ValueRange inputs, Value output,
+        llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
   AffineMap identity = kb.getMultiDimIdentityMap(1);
   SmallVector<AffineMap> maps(inputs.size() + 1, identity);
   linalg::GenericOp::create(
@@ -129,25 +130,26 @@ void emitElementwise(KernelBuilder &kb, const ElementwiseSpec &spec,
   auto [firstTile, lastTile] =
       kb.share(kb.index(ceilDiv(spec.columns, kTileRows)));
   Value rows = kb.rowCount(spec.over);
-  kb.loop(kb.index(0), rows, kb.index(1), [&, first = firstTile,
-                                           last = lastTile](Value row) {
-    kb.loop(first, last, kb.index(1), [&](Value tile) {
-      Value column = kb.mul(tile, kTileRows);
-      SmallVector<Value> inputs;
-      for (unsigned i = 0; i < numInputs; ++i)
-        inputs.push_back(rowTile(kb, kb.buffer(i), row, column, kTileRows));
-      generic(kb, inputs, rowTile(kb, out, row, column, kTileRows),
-              [&](OpBuilder &b, Location, ValueRange elements) -> Value {
-                IRMapping mapping;
-                mapping.map(scalarBody.getArguments(),
-                            elements.take_front(numInputs));
-                for (Operation &op : scalarBody.without_terminator())
-                  b.clone(op, mapping);
-                return mapping.lookup(
-                    scalarBody.getTerminator()->getOperand(0));
-              });
-    });
-  });
+  kb.loop(
+      kb.index(0), rows, kb.index(1),
+      [&, first = firstTile, last = lastTile](Value row) {
+        kb.loop(first, last, kb.index(1), [&](Value tile) {
+          Value column = kb.mul(tile, kTileRows);
+          SmallVector<Value> inputs;
+          for (unsigned i = 0; i < numInputs; ++i)
+            inputs.push_back(rowTile(kb, kb.buffer(i), row, column, kTileRows));
+          generic(kb, inputs, rowTile(kb, out, row, column, kTileRows),
+                  [&](OpBuilder &b, Location, ValueRange elements) -> Value {
+                    IRMapping mapping;
+                    mapping.map(scalarBody.getArguments(),
+                                elements.take_front(numInputs));
+                    for (Operation &op : scalarBody.without_terminator())
+                      b.clone(op, mapping);
+                    return mapping.lookup(
+                        scalarBody.getTerminator()->getOperand(0));
+                  });
+        });
+      });
 }
 
 } // namespace llmir

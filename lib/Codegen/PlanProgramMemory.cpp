@@ -37,6 +37,13 @@ struct Lifetime {
   }
 };
 
+/// Where a buffer is touched, in phases and in ops of the fragment.
+struct Touches {
+  Lifetime phases, ops;
+  /// The first op that touches the buffer may read it.
+  bool readFirst;
+};
+
 /// A buffer with what the planner knows of it.
 struct PlannedBuffer {
   BufferOp op;
@@ -55,35 +62,57 @@ static int64_t bufferBytes(BufferOp buffer) {
   return llvm::alignTo(llvm::divideCeil(bits, 8), kAlignment);
 }
 
-/// Phases in which each buffer is touched, and the ranges of the loops.
-static void collectLifetimes(FragmentOp fragment,
-                             llvm::MapVector<Operation *, Lifetime> &lives,
-                             SmallVectorImpl<Lifetime> &loops) {
-  int64_t phase = 0;
-  llvm::StringMap<int64_t> labels;
+/// An instruction's last buffer is its output; it may read all others.
+static bool mayRead(OpOperand &use) {
+  Operation *op = use.getOwner();
+  return use.getOperandNumber() + 1 != op->getNumOperands() ||
+         llvm::is_contained(op->getOperands().drop_back(), use.get());
+}
+
+/// Where each buffer is touched, and the ranges of the loops.
+static void collectTouches(FragmentOp fragment,
+                           llvm::MapVector<Operation *, Touches> &buffers,
+                           SmallVectorImpl<Touches> &loops) {
+  int64_t phase = 0, number = 0;
+  llvm::StringMap<std::pair<int64_t, int64_t>> labels;
   for (Operation &op : fragment.getBody().front()) {
-    if (isa<BarrierOp>(op))
+    ++number;
+    if (auto buffer = dyn_cast<BufferOp>(op)) {
+      if (buffer.getBuffer().use_empty())
+        buffers.insert({buffer, {{phase, phase}, {number, number}, false}});
+    } else if (isa<BarrierOp>(op)) {
       ++phase;
-    else if (auto label = dyn_cast<LabelOp>(op))
-      labels[label.getName()] = phase;
-    else if (auto jump = dyn_cast<JumpNextLayerOp>(op))
-      loops.push_back({labels.lookup(jump.getLabel()), phase});
-    for (Value operand : op.getOperands())
-      if (auto buffer = operand.getDefiningOp<BufferOp>())
-        lives.try_emplace(buffer, Lifetime{phase, phase})
-            .first->second.include(phase);
+    } else if (auto label = dyn_cast<LabelOp>(op)) {
+      labels[label.getName()] = {phase, number};
+    } else if (auto jump = dyn_cast<JumpNextLayerOp>(op)) {
+      auto [labelPhase, labelNumber] = labels.lookup(jump.getLabel());
+      loops.push_back({{labelPhase, phase}, {labelNumber, number}, false});
+    }
+    for (OpOperand &use : op.getOpOperands())
+      if (auto buffer = use.get().getDefiningOp<BufferOp>()) {
+        Touches first{{phase, phase}, {number, number}, mayRead(use)};
+        Touches &touches = buffers.insert({buffer, first}).first->second;
+        touches.phases.include(phase);
+        touches.ops.include(number);
+      }
   }
 }
 
-/// A buffer that is touched both in a loop and outside carries a value into,
-/// through or out of it: it lives as long as the loop. One that is touched in
-/// the loop only is written anew in each turn.
-static void extendOverLoops(Lifetime &life, ArrayRef<Lifetime> loops) {
-  for (const Lifetime &loop : loops)
-    if (life.meets(loop) && (life.first < loop.first || life.last > loop.last)) {
-      life.include(loop.first);
-      life.include(loop.last);
+/// The phases in which the buffer's value may be needed. A buffer that is
+/// touched both in a loop and outside carries a value into, through or out of
+/// it, and one that is read before it is written carries a value from turn to
+/// turn: both live as long as the loop. Others are written anew in each turn.
+static Lifetime lifetimeOf(const Touches &buffer, ArrayRef<Touches> loops) {
+  Lifetime life = buffer.phases;
+  for (const Touches &loop : loops) {
+    bool stays = buffer.ops.first > loop.ops.first &&
+                 buffer.ops.last < loop.ops.last && !buffer.readFirst;
+    if (buffer.ops.meets(loop.ops) && !stays) {
+      life.include(loop.phases.first);
+      life.include(loop.phases.last);
     }
+  }
+  return life;
 }
 
 /// Places the buffer at the lowest offset that no buffer alive at the same time
@@ -114,16 +143,16 @@ struct PlanProgramMemoryPass
 
 private:
   void plan(FragmentOp fragment) {
-    llvm::MapVector<Operation *, Lifetime> lives;
-    SmallVector<Lifetime> loops;
-    collectLifetimes(fragment, lives, loops);
+    llvm::MapVector<Operation *, Touches> touches;
+    SmallVector<Touches> loops;
+    collectTouches(fragment, touches, loops);
+    if (touches.empty())
+      return;
 
     SmallVector<PlannedBuffer> buffers;
-    for (auto &[op, life] : lives) {
-      extendOverLoops(life, loops);
+    for (auto &[op, where] : touches)
       buffers.push_back({cast<BufferOp>(op), bufferBytes(cast<BufferOp>(op)),
-                         life});
-    }
+                         lifetimeOf(where, loops)});
     llvm::stable_sort(buffers, [](const auto &a, const auto &b) {
       return a.bytes > b.bytes;
     });

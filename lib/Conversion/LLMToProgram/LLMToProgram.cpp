@@ -85,8 +85,8 @@ private:
   /// A buffer for the result, or the logits where the result is the step's.
   RowsValue createResult(Value result, RowSpace over);
   /// The buffer of the first operand that ends here and fits, else a new one.
-  RowsValue reuseOrCreate(Operation *op, ArrayRef<Value> operands,
-                          Value result, RowSpace over);
+  RowsValue reuseOrCreate(Operation *op, ArrayRef<Value> operands, Value result,
+                          RowSpace over);
 
   ModuleOp module;
   func::FuncOp step;
@@ -95,7 +95,8 @@ private:
   llvm::DenseMap<Value, RowsValue> rows;
   llvm::DenseMap<Value, Attribute> weights;
   llvm::DenseMap<Value, StepField> fields;
-  llvm::DenseSet<Value> loopValues; ///< Buffers that carry a value round a loop.
+  llvm::DenseSet<Value>
+      loopValues; ///< Buffers that carry a value round a loop.
   SmallVector<RopeTable> ropeTables;
   int64_t numLoops = 0;
 };
@@ -132,6 +133,16 @@ static bool endsAt(Value tensor, Operation *op) {
       return false;
   }
   return true;
+}
+
+/// The tensor that the given one is another view of.
+static Value withoutReshapes(Value tensor) {
+  Operation *op = tensor.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    tensor = op->getOperand(0);
+    op = tensor.getDefiningOp();
+  }
+  return tensor;
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,31 +190,30 @@ FailureOr<std::string> StepConversion::cacheFormat(Operation *op, Type cache) {
 
 RowsValue StepConversion::createResult(Value result, RowSpace over) {
   int64_t columns = rowColumns(result);
-  bool isLogits =
-      llvm::any_of(result.getUsers(), [&](Operation *user) {
-        return isa<func::ReturnOp>(user) && user->getParentOp() == step;
-      });
+  bool isLogits = llvm::any_of(result.getUsers(), [&](Operation *user) {
+    return isa<func::ReturnOp>(user) && user->getParentOp() == step;
+  });
   Value buffer =
-      isLogits ? program.createLogits(result.getLoc(), maxLogitRows, columns)
-               : program.createBuffer(
-                     result.getLoc(),
-                     over == RowSpace::Tokens ? tokenBudget : maxLogitRows,
-                     columns);
+      isLogits
+          ? program.createLogits(result.getLoc(), maxLogitRows, columns)
+          : program.createBuffer(
+                result.getLoc(),
+                over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns);
   return rows[result] = {buffer, over, columns};
 }
 
-RowsValue StepConversion::reuseOrCreate(Operation *op,
-                                        ArrayRef<Value> operands, Value result,
-                                        RowSpace over) {
+RowsValue StepConversion::reuseOrCreate(Operation *op, ArrayRef<Value> operands,
+                                        Value result, RowSpace over) {
   int64_t columns = rowColumns(result);
   // A loop's value stays in its buffer when it can: then nothing is copied.
   Value chosen;
   for (Value operand : operands) {
     bool carried = loopValues.contains(rows[operand].buffer);
     // What comes into a layer from outside belongs to the other layers too.
-    if (isa<BlockArgument>(operand) && !carried)
+    Value origin = withoutReshapes(operand);
+    if (isa<BlockArgument>(origin) && !carried)
       continue;
-    if (rowColumns(operand) != columns || !endsAt(operand, op))
+    if (rowColumns(operand) != columns || !endsAt(origin, op))
       continue;
     if (!chosen || carried)
       chosen = operand;
@@ -220,9 +230,8 @@ RowsValue StepConversion::reuseOrCreate(Operation *op,
 LogicalResult StepConversion::bindStepArguments() {
   // The signature that convert-mllm-to-llm gives the step.
   static constexpr StepField order[] = {
-      StepField::token_ids,     StepField::positions,
-      StepField::query_offsets, StepField::seq_lens,
-      StepField::slot_mapping,  StepField::block_tables,
+      StepField::token_ids, StepField::positions,    StepField::query_offsets,
+      StepField::seq_lens,  StepField::slot_mapping, StepField::block_tables,
       StepField::logit_rows};
   if (step.getNumArguments() != std::size(order) + 1 ||
       !isa<ll::PagedKVCacheType>(step.getArgumentTypes().back()))
@@ -261,7 +270,8 @@ LogicalResult StepConversion::convert() {
       failed(convertBlock(step.getBody().front())))
     return failure();
   program.finish(step.getLoc());
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();
   return success();
 }
@@ -295,16 +305,15 @@ LogicalResult StepConversion::convertOp(Operation *op) {
       .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
           [&](Operation *reshape) { return convertReshape(reshape); })
       .Case<ll::WeightOp>([&](ll::WeightOp weightOp) -> LogicalResult {
-        auto parameter = module.lookupSymbol<mllm::RegisterOp>(
-            weightOp.getNameAttr());
+        auto parameter =
+            module.lookupSymbol<mllm::RegisterOp>(weightOp.getNameAttr());
         if (!parameter)
           return weightOp.emitOpError("has no mllm.tensor.register");
         // Layers' weights are declared with their run.
         if (llvm::all_of(weightOp->getUsers(),
                          [](Operation *u) { return isa<func::CallOp>(u); }))
           return success();
-        FailureOr<FlatSymbolRefAttr> name =
-            program.declareWeight(parameter, 0);
+        FailureOr<FlatSymbolRefAttr> name = program.declareWeight(parameter, 0);
         if (succeeded(name))
           weights[weightOp.getResult()] = *name;
         return LogicalResult(name);
@@ -429,12 +438,11 @@ LogicalResult StepConversion::convert(ll::AppendKVOp op) {
   AppendKVSpec spec{*format, cache.getNumHeads(), cache.getHeadDim(),
                     cache.getBlockSize()};
   WorkShare share = headShare(spec.kvHeads);
-  program.call(op.getLoc(),
-               kernelName(Twine("append_kv_") + *format,
-                          {spec.kvHeads, spec.headDim}),
-               spec, {},
-               {{keys->buffer, false, share}, {values->buffer, false, share}},
-               BufferAccess{Value(), true, share});
+  program.call(
+      op.getLoc(),
+      kernelName(Twine("append_kv_") + *format, {spec.kvHeads, spec.headDim}),
+      spec, {}, {{keys->buffer, false, share}, {values->buffer, false, share}},
+      BufferAccess{Value(), true, share});
   return success();
 }
 
@@ -469,8 +477,7 @@ LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
 
 LogicalResult StepConversion::convert(ll::SelectRowsOp op) {
   FailureOr<RowsValue> x = lookup(op, op.getX());
-  if (failed(x) ||
-      failed(expectField(op, op.getRows(), StepField::logit_rows)))
+  if (failed(x) || failed(expectField(op, op.getRows(), StepField::logit_rows)))
     return failure();
   RowsValue out = createResult(op.getResult(), RowSpace::LogitRows);
   program.call(op.getLoc(), kernelName("select_rows", {x->columns}),
@@ -551,9 +558,9 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
       if (run.carried.contains(index)) {
         // The loop writes over its value; who needs it later keeps the old.
         if (!endsAt(operand, first)) {
-          RowsValue own{program.createBuffer(first.getLoc(), tokenBudget,
-                                             value.columns),
-                        value.over, value.columns};
+          RowsValue own{
+              program.createBuffer(first.getLoc(), tokenBudget, value.columns),
+              value.over, value.columns};
           copyRows(first.getLoc(), value, own);
           value = own;
         }
@@ -579,15 +586,23 @@ LogicalResult StepConversion::convertRun(const LayerRun &run) {
   if (failed(convertBlock(body)))
     return failure();
   Operation *end = body.getTerminator();
+  llvm::DenseMap<Value, Value> written; // By buffer: the value it now holds.
   for (auto [operand, result] : run.carried) {
     BlockArgument argument = callee.getArgument(operand);
     if (!rows.contains(argument))
       continue; // The cache.
-    FailureOr<RowsValue> next = lookup(end, end->getOperand(result));
+    Value value = end->getOperand(result);
+    FailureOr<RowsValue> next = lookup(end, value);
     if (failed(next))
       return failure();
-    copyRows(loc, *next, rows.lookup(argument));
-    rows[end->getOperand(result)] = rows.lookup(argument);
+    RowsValue own = rows.lookup(argument);
+    if (written.lookup_or(next->buffer, value) != value)
+      return end->emitOpError("hands result ")
+             << result << " to the next layer in a buffer that another result "
+             << "is copied to; a loop cannot exchange its values";
+    copyRows(loc, *next, own);
+    rows[value] = own;
+    written[own.buffer] = value;
   }
   program.jumpNextLayer(loc, label, run.firstLayer + run.calls.size());
 
@@ -612,8 +627,8 @@ struct ConvertLLMToProgramPass
       module.emitError("has no function @step to make a program of");
       return signalPassFailure();
     }
-    if (failed(StepConversion(module, step, tokenBudget, maxLogitRows)
-                   .convert()))
+    if (failed(
+            StepConversion(module, step, tokenBudget, maxLogitRows).convert()))
       return signalPassFailure();
     module.walk([&](Operation *op) {
       numInstructions += isa<InstructionOp>(op);
