@@ -10,6 +10,10 @@
 // precompiled header only, never included by name.
 //
 //===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_PRECOMPILEDMLIR_H
+#define LLMIR_DIALECT_PRECOMPILEDMLIR_H
+
 #include "TraitTypeIDs.h" // first: see there
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,3 +36,5 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
+
+#endif // LLMIR_DIALECT_PRECOMPILEDMLIR_H
