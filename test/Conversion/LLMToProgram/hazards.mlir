@@ -27,3 +27,192 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %s = llm.select_rows %z, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
 }
+
+// -----
+
+// A chain ends at a value with a second reader; a tensor that is read twice is
+// one input.
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+// CHECK: kernel @mul_16 "elementwise" {{.*}} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>] {
+// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+// %b has two uses (in one op) and so has %a: both end a kernel; %d and %c do not.
+// CHECK: kernel @silu_16 "elementwise"
+// CHECK: kernel @mul_add_add_16 "elementwise" {{.*}} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>] {
+// CHECK-NEXT: ^bb0(%[[B:.*]]: f32, %[[A:.*]]: f32, %[[Y:.*]]: f32):
+// CHECK-NEXT: %[[D:.*]] = arith.mulf %[[B]], %[[B]]
+// CHECK-NEXT: %[[C:.*]] = arith.addf %[[A]], %[[Y]]
+// CHECK-NEXT: %[[Z:.*]] = arith.addf %[[D]], %[[C]]
+// CHECK-NEXT: yield %[[Z]]
+// CHECK: entry_point
+// CHECK-NEXT: instruction @embedding_f32_100x16 weights [@e](%[[BX:[0-9]+]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[BX]], %[[BY:[0-9]+]]) :
+// Every worker multiplies its own columns of the product; %x was complete
+// before the barrier and ends here, so the result lies over it. But other
+// workers may still read %x for their product.
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @mul_16 weights [](%[[BX]], %[[BY]], %[[BX]]) :
+// CHECK-NEXT: instruction @silu_16 weights [](%[[BX]], %[[BB:[0-9]+]]) :
+// CHECK-NEXT: instruction @mul_add_add_16 weights [](%[[BB]], %[[BX]], %[[BY]], %{{[0-9]+}}) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @select_rows_16
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  %a = llm.mul %x, %y : tensor<?x16xf32>
+  %b = llm.silu %a : tensor<?x16xf32>
+  %c = llm.add %a, %y : tensor<?x16xf32>
+  %d = llm.mul %b, %b : tensor<?x16xf32>
+  %z = llm.add %d, %c : tensor<?x16xf32>
+  %s = llm.select_rows %z, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// What enters a loop and is read after it as well is copied first.
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
+// CHECK: weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["w", "w1"] at [7168, 8192]{{$}}
+// CHECK: kernel @copy_16 "elementwise"
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32):
+// CHECK-NEXT: yield %[[E]]
+// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @copy_16 weights [](%[[X]], %[[OWN:[0-9]+]]) :
+// CHECK-NEXT: set_layer 0
+// CHECK-NEXT: barrier
+// CHECK-NEXT: label "layers.0"
+// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[OWN]], %[[Y:[0-9]+]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @add_16 weights [](%[[OWN]], %[[Y]], %[[OWN]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: jump_next_layer "layers.0" below 2
+// CHECK-NEXT: instruction @mul_16 weights [](%[[OWN]], %[[X]], %{{[0-9]+}}) :
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %w1 = llm.weight @w1 : tensor<16x16xf32>
+  %0 = call @layer(%x, %w) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %1 = call @layer(%0, %w1) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %z = llm.mul %1, %x : tensor<?x16xf32>
+  %s = llm.select_rows %z, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  %z = llm.add %x, %y : tensor<?x16xf32>
+  return %z : tensor<?x16xf32>
+}
+
+// -----
+
+// Calls that do not feed the next one are no run: each reads the same %x, which
+// none may write over.
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
+// CHECK: weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["w"] at [7168]{{$}}
+// CHECK-NEXT: weight @w1 "tiles16" "f32" [16, 16] bytes 1024 sources ["w1"] at [8192]{{$}}
+// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
+// CHECK: label "layers.0"
+// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[X]], %[[Y:[0-9]+]]) :
+// CHECK: instruction @add_16 weights [](%[[X]], %[[Y]], %[[Y]]) :
+// CHECK: jump_next_layer "layers.0" below 1
+// CHECK: label "layers.1"
+// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w1](%[[X]], %[[Y1:[0-9]+]]) :
+// CHECK: instruction @add_16 weights [](%[[X]], %[[Y1]], %[[Y1]]) :
+// CHECK: jump_next_layer "layers.1" below 1
+// CHECK-NEXT: instruction @mul_16 weights [](%[[Y]], %[[Y1]], %{{[0-9]+}}) :
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %w1 = llm.weight @w1 : tensor<16x16xf32>
+  %0 = call @layer(%x, %w) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %1 = call @layer(%x, %w1) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %z = llm.mul %0, %1 : tensor<?x16xf32>
+  %s = llm.select_rows %z, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  %z = llm.add %x, %y : tensor<?x16xf32>
+  return %z : tensor<?x16xf32>
+}
+
+// -----
+
+// Runs of two functions: each begins at its own layer, as its weights do, and
+// a layer out of order ends a run.
+
+!cache = !llm.paged_kv_cache<f32, 6, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w0 : tensor<16x16xf32> {source = "w0"}
+mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
+mllm.tensor.register @w2 : tensor<16x16xf32> {source = "w2"}
+mllm.tensor.register @w3 : tensor<16x16xf32> {source = "w3"}
+mllm.tensor.register @w4 : tensor<16x16xf32> {source = "w4"}
+mllm.tensor.register @w5 : tensor<16x16xf32> {source = "w5"}
+
+// CHECK: weight @w0 {{.*}} sources ["w0", "w1"] at [7168, 8192]{{$}}
+// CHECK-NEXT: weight @w2 {{.*}} sources ["w2", "w3"] at [9216, 10240] first_layer 2{{$}}
+// CHECK-NEXT: weight @w5 {{.*}} sources ["w5"] at [11264] first_layer 5{{$}}
+// CHECK-NEXT: weight @w4 {{.*}} sources ["w4"] at [12288] first_layer 4{{$}}
+// CHECK: set_layer 0
+// CHECK: label "layers.0"
+// CHECK: linear_f32_16x16 weights [@w0](%[[X:[0-9]+]],
+// CHECK: jump_next_layer "layers.0" below 2
+// CHECK-NEXT: set_layer 2
+// CHECK-NEXT: label "layers.1"
+// CHECK-NEXT: linear_f32_16x16 weights [@w2](%[[X]],
+// CHECK: jump_next_layer "layers.1" below 4
+// CHECK: set_layer 5
+// CHECK: jump_next_layer "layers.2" below 6
+// CHECK: set_layer 4
+// CHECK: jump_next_layer "layers.3" below 5
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %w0 = llm.weight @w0 : tensor<16x16xf32>
+  %c0 = arith.constant 0 : index
+  %w1 = llm.weight @w1 : tensor<16x16xf32>
+  %c1 = arith.constant 1 : index
+  %w2 = llm.weight @w2 : tensor<16x16xf32>
+  %c2 = arith.constant 2 : index
+  %w3 = llm.weight @w3 : tensor<16x16xf32>
+  %c3 = arith.constant 3 : index
+  %w4 = llm.weight @w4 : tensor<16x16xf32>
+  %c4 = arith.constant 4 : index
+  %w5 = llm.weight @w5 : tensor<16x16xf32>
+  %c5 = arith.constant 5 : index
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %0 = call @a(%x, %c0, %w0) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %1 = call @a(%0, %c1, %w1) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %2 = call @b(%1, %c2, %w2) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %3 = call @b(%2, %c3, %w3) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %5 = call @b(%3, %c5, %w5) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %4 = call @b(%5, %c4, %w4) : (tensor<?x16xf32>, index, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %4, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @a(%x: tensor<?x16xf32>, %layer: index, %w: tensor<16x16xf32>) -> tensor<?x16xf32> attributes {llm.layer} {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  %z = llm.add %x, %y : tensor<?x16xf32>
+  return %z : tensor<?x16xf32>
+}
+func.func private @b(%x: tensor<?x16xf32>, %layer: index, %w: tensor<16x16xf32>) -> tensor<?x16xf32> attributes {llm.layer} {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  %z = llm.mul %x, %y : tensor<?x16xf32>
+  return %z : tensor<?x16xf32>
+}

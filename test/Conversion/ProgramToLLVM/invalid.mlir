@@ -1,0 +1,30 @@
+// RUN: llmir-opt %s --convert-program-to-llvm --split-input-file --verify-diagnostics
+
+mllm.program.fragment @step code {
+  // expected-error@+1 {{has no offset; plan the program's memory first}}
+  %x = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+// A kernel that is still a description.
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "select_rows" {} []
+}
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // expected-error@+1 {{calls kernel @k, for which no code was emitted}}
+  mllm.program.instruction @k weights [] ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // expected-error@+1 {{cannot stand in a code fragment}}
+  %0 = llvm.mlir.constant(0 : i64) : i64
+  mllm.program.exit
+}

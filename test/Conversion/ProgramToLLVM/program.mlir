@@ -1,0 +1,69 @@
+// RUN: llmir-opt %s --convert-program-to-llvm | FileCheck %s
+
+// A program becomes one function that every worker runs. The step context's
+// fields are eight-byte words: runtime table 0, arena 1, weights 2, logits 16.
+
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+
+mllm.program.fragment @weights data {
+  mllm.program.weight @one "tiles16" "f32" [16, 16] bytes 1024 sources ["a"] at [4096]
+  mllm.program.weight @many "tiles16" "f32" [16, 16] bytes 1024 sources ["b", "c", "d"] at [0, 1024, 2048] first_layer 2
+}
+
+// Kernels are called with the context, the worker, the layer, then addresses.
+// CHECK: llvm.func internal @linear(
+llvm.func @linear(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %w: !llvm.ptr, %x: !llvm.ptr, %y: !llvm.ptr) {
+  llvm.return
+}
+
+// The table of offsets is the only thing that grows with the layers.
+// CHECK: llvm.mlir.global internal constant @offsets.many(dense<[0, 1024, 2048]> : tensor<3xi64>)
+
+// CHECK: llvm.func @llmir_step(%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) {
+mllm.program.fragment @llmir_step code {
+  // CHECK: %[[ARENA_AT:.*]] = llvm.getelementptr %[[CTX]][1] : (!llvm.ptr) -> !llvm.ptr, i64
+  // CHECK: %[[ARENA:.*]] = llvm.load %[[ARENA_AT]]
+  // CHECK: %[[WEIGHTS_AT:.*]] = llvm.getelementptr %[[CTX]][2]
+  // CHECK: %[[WEIGHTS:.*]] = llvm.load %[[WEIGHTS_AT]]
+  // CHECK: %[[C512:.*]] = llvm.mlir.constant(512 : i64)
+  // CHECK: %[[X:.*]] = llvm.getelementptr %[[ARENA]][%[[C512]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %x = mllm.program.buffer offset 512 : memref<8x16xf32>
+  // CHECK: %[[LOGITS_AT:.*]] = llvm.getelementptr %[[CTX]][16]
+  // CHECK: %[[LOGITS:.*]] = llvm.load %[[LOGITS_AT]]
+  %l = mllm.program.logits : memref<8x16xf32>
+  mllm.program.entry_point
+  // CHECK: %[[FIRST:.*]] = llvm.mlir.constant(2 : i64)
+  mllm.program.set_layer 2
+  // CHECK: llvm.br ^[[LOOP:.*]](%[[FIRST]] : i64)
+  // CHECK: ^[[LOOP]](%[[LAYER:.*]]: i64):
+  mllm.program.label "layers"
+  // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @offsets.many
+  // CHECK: %[[BASE:.*]] = llvm.mlir.constant(2 : i64)
+  // CHECK: %[[ROW:.*]] = llvm.sub %[[LAYER]], %[[BASE]]
+  // CHECK: %[[ENTRY:.*]] = llvm.getelementptr %[[TABLE]][%[[ROW]]] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  // CHECK: %[[OFFSET:.*]] = llvm.load %[[ENTRY]]
+  // CHECK: %[[W:.*]] = llvm.getelementptr %[[WEIGHTS]][%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[LAYER]], %[[W]], %[[X]], %[[X]])
+  mllm.program.instruction @linear weights [@many] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  // The barrier is a function of the runtime's table, which comes first.
+  // CHECK: %[[TABLE_AT:.*]] = llvm.getelementptr %[[CTX]][0]
+  // CHECK: %[[RUNTIME:.*]] = llvm.load %[[TABLE_AT]]
+  // CHECK: %[[BARRIER_AT:.*]] = llvm.getelementptr %[[RUNTIME]][0]
+  // CHECK: %[[BARRIER:.*]] = llvm.load %[[BARRIER_AT]]
+  // CHECK: llvm.call %[[BARRIER]](%[[CTX]], %[[WORKER]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
+  mllm.program.barrier
+  // CHECK: %[[NEXT:.*]] = llvm.add %[[LAYER]],
+  // CHECK: %[[LIMIT:.*]] = llvm.mlir.constant(5 : i64)
+  // CHECK: %[[AGAIN:.*]] = llvm.icmp "slt" %[[NEXT]], %[[LIMIT]]
+  // CHECK: llvm.cond_br %[[AGAIN]], ^[[LOOP]](%[[NEXT]] : i64), ^[[AFTER:.*]]
+  // CHECK: ^[[AFTER]]:
+  mllm.program.jump_next_layer "layers" below 5
+  // A weight in one place needs no table.
+  // CHECK: %[[C4096:.*]] = llvm.mlir.constant(4096 : i64)
+  // CHECK: %[[ONE:.*]] = llvm.getelementptr %[[WEIGHTS]][%[[C4096]]]
+  // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[NEXT]], %[[ONE]], %[[X]], %[[LOGITS]])
+  mllm.program.instruction @linear weights [@one] (%x, %l) : memref<8x16xf32>, memref<8x16xf32>
+  // CHECK: llvm.return
+  mllm.program.exit
+}
+// CHECK-NOT: mllm.
