@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <sstream>
 
 namespace llmir {
 
@@ -27,25 +27,23 @@ SamplingParams::fromDefaults(const GenerationDefaults &defaults) {
   return params;
 }
 
-static Status outOfRange(const char *name, const std::string &value,
-                         const char *limits) {
-  return Status(StatusCode::InvalidArgument,
-                std::string("sampling: ") + name + " is " + value, limits);
+static Status outOfRange(const char *name, double value, const char *limits) {
+  std::ostringstream cause;
+  cause << "sampling: " << name << " is " << value;
+  return Status(StatusCode::InvalidArgument, cause.str(), limits);
 }
 
 Status validateSamplingParams(const SamplingParams &params) {
   if (!(params.temperature >= 0 && params.temperature <= 1e6))
-    return outOfRange("temperature", std::to_string(params.temperature),
+    return outOfRange("temperature", params.temperature,
                       "give a number from 0 (greedy) to 1000000");
   if (params.topK < 0)
-    return outOfRange("top-k", std::to_string(params.topK),
+    return outOfRange("top-k", static_cast<double>(params.topK),
                       "give 0 (all) or a positive number");
   if (!(params.topP >= 0 && params.topP <= 1))
-    return outOfRange("top-p", std::to_string(params.topP),
-                      "give a number from 0 to 1");
+    return outOfRange("top-p", params.topP, "give a number from 0 to 1");
   if (!(params.minP >= 0 && params.minP <= 1))
-    return outOfRange("min-p", std::to_string(params.minP),
-                      "give a number from 0 to 1");
+    return outOfRange("min-p", params.minP, "give a number from 0 to 1");
   return Status::ok();
 }
 

@@ -267,14 +267,19 @@ static Outcome bench(const BenchOptions &options) {
     return model.takeStatus();
   const Artifact &artifact = *model->artifact;
   int64_t longest = 0;
-  for (const Test &test : tests)
-    longest = std::max(longest, test.depth + test.prompt + test.tokens);
-  if (longest > artifact.info().contextLength)
-    return Status(StatusCode::OutOfRange,
-                  "a test needs a context of " + std::to_string(longest) +
-                      " tokens, the model has " +
-                      std::to_string(artifact.info().contextLength),
-                  "give smaller -p, -n or -d");
+  for (const Test &test : tests) {
+    int64_t length; // One of prompt and tokens is 0.
+    if (__builtin_add_overflow(test.depth, test.prompt + test.tokens,
+                               &length) ||
+        length > artifact.info().contextLength)
+      return Status(StatusCode::OutOfRange,
+                    "the test " + test.name() +
+                        " does not fit into the model's context of " +
+                        std::to_string(artifact.info().contextLength) +
+                        " tokens",
+                    "give smaller -p, -n or -d");
+    longest = std::max(longest, length);
+  }
 
   std::vector<int64_t> threadCounts = options.threads;
   if (threadCounts.empty())

@@ -9,7 +9,10 @@
 #include "Command.h"
 #include "Console.h"
 
+#include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 
@@ -48,9 +51,15 @@ int CommandLine::reportUsage(const CLI::ParseError &error) {
   for (char &c : cause)
     if (c == '\n')
       c = ' ';
-  // The parser asks for a command also where a wrong one was given.
   std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  if (error.get_name() == "RequiredError" && !unknown.empty())
+  auto flag =
+      std::find_if(unknown.begin(), unknown.end(), [](const std::string &word) {
+        return word.size() > 1 && word[0] == '-';
+      });
+  if (flag != unknown.end())
+    cause = "`" + command + "` has no flag " + *flag;
+  // The parser asks for a command also where a wrong one was given.
+  else if (error.get_name() == "RequiredError" && !unknown.empty())
     cause = "'" + unknown.front() + "' was not expected: " + cause;
   printFailure(Status(StatusCode::InvalidArgument, cause,
                       "see `" + command + " --help`"));
@@ -90,6 +99,23 @@ std::string cli::environmentName(const std::string &names) {
       longest = name;
   }
   return longest;
+}
+
+CLI::Validator cli::wholeNumber(bool isSigned) {
+  return CLI::Validator(
+      [isSigned](std::string &text) {
+        const char *begin = text.data(), *end = begin + text.size();
+        int64_t number;
+        uint64_t natural;
+        auto [rest, error] = isSigned ? std::from_chars(begin, end, number)
+                                      : std::from_chars(begin, end, natural);
+        if (error == std::errc() && rest == end)
+          return std::string();
+        return "'" + text + "' is not a whole number" +
+               (isSigned ? "" : " of at least 0") +
+               (error == std::errc::result_out_of_range ? " of 64 bits" : "");
+      },
+      std::string());
 }
 
 CLI::Validator cli::atLeast(double least) {

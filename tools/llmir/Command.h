@@ -18,7 +18,10 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace llmir::cli {
 
@@ -62,6 +65,21 @@ private:
 /// Of a flag with several names, the one that is set, else the longest's.
 std::string environmentName(const std::string &names);
 
+/// Refuses what is not a whole number of 64 bits, which the parser itself would
+/// round, wrap or cut.
+CLI::Validator wholeNumber(bool isSigned);
+
+/// The type of one value of a flag that is optional or a list.
+template <typename T> struct OneValue {
+  using Type = T;
+};
+template <typename T> struct OneValue<std::optional<T>> {
+  using Type = T;
+};
+template <typename T> struct OneValue<std::vector<T>> {
+  using Type = T;
+};
+
 /// Adds a flag with a value; its environment variable comes with it. `form` is
 /// what the help text calls the value, by default its type.
 template <typename T>
@@ -73,6 +91,9 @@ CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
       command.add_option(names, value, description)->envname(variable);
   if (!form.empty())
     option->option_text(form + " (Env:" + variable + ")");
+  using Type = typename OneValue<T>::Type;
+  if constexpr (std::is_integral_v<Type>)
+    option->check(wholeNumber(std::is_signed_v<Type>));
   return option;
 }
 

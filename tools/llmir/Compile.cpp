@@ -77,12 +77,14 @@ static const char *orNull(const std::string &text) {
 }
 
 static Outcome compile(const CompileFlags &flags) {
-  if (flags.output.empty() && flags.emit.empty() && flags.stopAfter.empty())
-    return Outcome::usage("neither -o, --emit nor --stop-after was given",
-                          "say where the artifact goes: -o FILE.llmir");
   if (!flags.emit.empty() && !flags.stopAfter.empty())
     return Outcome::usage("--emit and --stop-after were both given",
                           "give one of them");
+  bool makesArtifact = flags.emit.empty() && (flags.stopAfter.empty() ||
+                                              flags.stopAfter == "artifact");
+  if (makesArtifact && (flags.output.empty() || flags.output == "-"))
+    return Outcome::usage("the artifact needs a file to go to",
+                          "give -o FILE.llmir, --emit or --stop-after");
   bool toOutput = flags.output.empty() || flags.output == "-";
   if (flags.emit == "obj" && toOutput && outputIsTerminal())
     return Outcome::usage("an object file does not go to a terminal",

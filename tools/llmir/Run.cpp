@@ -51,9 +51,10 @@ public:
   Outcome operator()();
 
 private:
+  Status checkFlags();
   Status load();
   Status encodePrompt();
-  Expected<SamplingParams> sampling();
+  SamplingParams sampling(const GenerationDefaults &defaults) const;
   Expected<GenerateResult> generateText(const SamplingParams &params);
   void report(const GenerateResult &result);
 
@@ -68,6 +69,17 @@ private:
 };
 
 } // namespace
+
+/// What flags alone tell, before the model is compiled or loaded.
+Status Run::checkFlags() {
+  LLMIR_RETURN_IF_ERROR(validateSamplingParams(sampling({})));
+  Expected<std::vector<int32_t>> ids =
+      parseIds(options.promptIds, "--prompt-ids");
+  if (!ids)
+    return ids.takeStatus();
+  prompt = std::move(*ids);
+  return Status::ok();
+}
 
 Status Run::load() {
   Profile::Phase resolving = profile.begin("compile");
@@ -101,14 +113,8 @@ Status Run::load() {
 
 /// The ids given, or those of the text; without either, what begins a text.
 Status Run::encodePrompt() {
-  if (!options.promptIds.empty()) {
-    Expected<std::vector<int32_t>> ids =
-        parseIds(options.promptIds, "--prompt-ids");
-    if (!ids)
-      return ids.takeStatus();
-    prompt = std::move(*ids);
+  if (!options.promptIds.empty())
     return Status::ok();
-  }
   if (tokenizer) {
     Expected<std::vector<int32_t>> ids =
         tokenizer->encode(options.prompt.value_or(""));
@@ -131,15 +137,13 @@ Status Run::encodePrompt() {
   return Status::ok();
 }
 
-Expected<SamplingParams> Run::sampling() {
-  SamplingParams params =
-      SamplingParams::fromDefaults(executor->info().generation);
+SamplingParams Run::sampling(const GenerationDefaults &defaults) const {
+  SamplingParams params = SamplingParams::fromDefaults(defaults);
   params.temperature = options.temperature.value_or(params.temperature);
   params.topK = options.topK.value_or(params.topK);
   params.topP = options.topP.value_or(params.topP);
   params.minP = options.minP.value_or(params.minP);
   params.seed = options.seed ? *options.seed : std::random_device()();
-  LLMIR_RETURN_IF_ERROR(validateSamplingParams(params));
   return params;
 }
 
@@ -220,12 +224,12 @@ Outcome Run::operator()() {
   if (options.prompt && !options.promptIds.empty())
     return Outcome::usage("PROMPT and --prompt-ids were both given",
                           "give one of them");
+  if (Status flags = checkFlags(); !flags)
+    return Outcome::usage(flags.cause(), flags.advice());
   LLMIR_RETURN_IF_ERROR(load());
   LLMIR_RETURN_IF_ERROR(encodePrompt());
-  Expected<SamplingParams> params = sampling();
-  if (!params)
-    return Outcome::usage(params.status().cause(), params.status().advice());
-  Expected<GenerateResult> result = generateText(*params);
+  Expected<GenerateResult> result =
+      generateText(sampling(executor->info().generation));
   if (!result)
     return result.takeStatus();
   report(*result);

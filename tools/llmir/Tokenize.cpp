@@ -73,7 +73,10 @@ static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
   for (const Json &element : **array) {
     if (!element.is_number_integer() || element < 0 ||
         element > std::numeric_limits<int32_t>::max())
-      return request.unexpected("ids", "an array of token ids");
+      return Status(StatusCode::InvalidArgument,
+                    request.file() + ": 'ids' has " + describeJson(element) +
+                        ", which is not a token id",
+                    "give whole numbers from 0");
     ids.push_back(element.get<int32_t>());
   }
   Expected<bool> skip = request.booleanOr("skip_special_tokens", false);
@@ -110,11 +113,17 @@ static Status answerLines(const Tokenizer &tokenizer) {
   for (int64_t number = 1; std::getline(std::cin, line); ++number) {
     Expected<Json> answer =
         answerLine(tokenizer, line, "line " + std::to_string(number));
-    if (!answer)
+    if (!answer) {
+      // The readers of JSON speak of files; what is wrong here is a request.
+      StatusCode code = answer.status().code();
+      if (code == StatusCode::InvalidFile)
+        code = StatusCode::InvalidArgument;
       answer = Json{{"error",
-                     {{"code", statusCodeName(answer.status().code())},
+                     {{"code", statusCodeName(code)},
                       {"message", answer.status().message()}}}};
-    print(answer->dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    // In ASCII: some readers take U+2028 or U+0085 for the end of a line.
+    print(answer->dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
     // Whoever writes line by line wants to read line by line.
     if (std::cin.rdbuf()->in_avail() == 0)
       printNow({});
