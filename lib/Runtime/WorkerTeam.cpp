@@ -98,9 +98,10 @@ private:
 };
 } // namespace
 
-/// Looks at a Signal before sleeping: tens of microseconds, longer than the
-/// unevenness of a phase of a step and shorter than a time slice.
-static constexpr int spinsWithOwnProcessor = 4000;
+/// Looks at a Signal before sleeping: 25 to 50 microseconds, longer than the
+/// unevenness of a small phase of a step. More would be wasted where another
+/// program has the processor: then every barrier of a step would spin in vain.
+static constexpr int spinsWithOwnProcessor = 1000;
 
 //===----------------------------------------------------------------------===//
 // The team
