@@ -23,17 +23,41 @@ namespace llmir {
 
 static constexpr size_t bufferBytes = size_t(1) << 20;
 
+/// "folder/" of "folder/name", "./" of "name".
+static std::string folderOf(const std::string &target) {
+  size_t slash = target.rfind('/');
+  return slash == std::string::npos ? "./" : target.substr(0, slash + 1);
+}
+
 /// "folder/.name.tmp-<process>-<count>": hidden, and beside the target, so that
 /// the rename stays inside one file system.
 static std::string temporaryName(const std::string &target) {
   static std::atomic<uint64_t> count{0};
-  size_t slash = target.rfind('/');
-  std::string folder =
-      slash == std::string::npos ? "" : target.substr(0, slash + 1);
-  std::string name =
-      slash == std::string::npos ? target : target.substr(slash + 1);
-  return folder + "." + name.substr(0, 200) + ".tmp-" +
+  std::string name = target.substr(target.rfind('/') + 1); // npos + 1 is 0.
+  return folderOf(target) + "." + name.substr(0, 200) + ".tmp-" +
          std::to_string(getpid()) + "-" + std::to_string(count++);
+}
+
+/// A file without a name, which goes away with its process however that ends;
+/// -1 where the file system or a missing /proc does not allow one.
+static int openNameless(const std::string &target) {
+  if (access("/proc/self/fd", X_OK) != 0)
+    return -1;
+  return ::open(folderOf(target).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+}
+
+/// Calls `take(name)`, which sets errno, with temporary names until one is
+/// free. Returns the name taken, or "" with errno set.
+template <typename Take>
+static std::string takeTemporaryName(const std::string &target, Take &&take) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = temporaryName(target);
+    if (take(name))
+      return name;
+    if (errno != EEXIST)
+      break;
+  }
+  return "";
 }
 
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
@@ -48,17 +72,16 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
                   "choose another name");
   AtomicFile file;
   file.targetPath = path;
-  for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
-    file.temporaryPath = temporaryName(path);
-    file.descriptor = ::open(file.temporaryPath.c_str(),
-                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor < 0 && errno != EEXIST)
-      break;
-  }
-  if (file.descriptor < 0) {
-    file.temporaryPath.clear();
+  file.descriptor = openNameless(path);
+  if (file.descriptor >= 0)
+    return file;
+  file.temporaryPath = takeTemporaryName(path, [&](const std::string &name) {
+    file.descriptor =
+        ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file.descriptor >= 0;
+  });
+  if (file.descriptor < 0)
     return systemError(errno, "cannot create", path);
-  }
   return file;
 }
 
@@ -162,6 +185,15 @@ Status AtomicFile::commit(bool durable) {
   LLMIR_RETURN_IF_ERROR(flush());
   if (durable && ::fsync(descriptor) != 0)
     return systemError(errno, "cannot write", targetPath);
+  if (temporaryPath.empty()) {
+    std::string open = "/proc/self/fd/" + std::to_string(descriptor);
+    temporaryPath = takeTemporaryName(targetPath, [&](const std::string &name) {
+      return ::linkat(AT_FDCWD, open.c_str(), AT_FDCWD, name.c_str(),
+                      AT_SYMLINK_FOLLOW) == 0;
+    });
+    if (temporaryPath.empty())
+      return systemError(errno, "cannot create", targetPath);
+  }
   // Network file systems report a full disk only here.
   if (::close(std::exchange(descriptor, -1)) != 0)
     return systemError(errno, "cannot write", targetPath);

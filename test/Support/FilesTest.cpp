@@ -13,10 +13,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llmir;
@@ -118,10 +120,28 @@ TEST_F(Files, LeavesNothingWithoutCommit) {
   {
     Expected<AtomicFile> file = AtomicFile::create(folder + "/out");
     ASSERT_TRUE(file && file->write("half"));
-    EXPECT_EQ(filesInFolder(), 1u);
+    EXPECT_FALSE(fs::exists(folder + "/out"));
     AtomicFile moved = std::move(*file);
     EXPECT_TRUE(moved.write("more"));
   }
+  EXPECT_EQ(filesInFolder(), 0u);
+}
+
+TEST_F(Files, LeavesNothingWhenKilled) {
+  int probe = open(folder.c_str(), O_TMPFILE | O_RDWR, 0600);
+  if (probe < 0)
+    GTEST_SKIP() << "the file system has no files without a name";
+  close(probe);
+  pid_t child = fork();
+  if (child == 0) {
+    Expected<AtomicFile> file = AtomicFile::create(folder + "/a");
+    if (file && file->write(std::string(1 << 21, 'x')))
+      raise(SIGKILL);
+    _exit(0);
+  }
+  int state = 0;
+  ASSERT_EQ(waitpid(child, &state, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(state));
   EXPECT_EQ(filesInFolder(), 0u);
 }
 

@@ -282,10 +282,10 @@ Expected<int64_t> ArtifactCache::clear() {
   int64_t artifacts = 0;
   Status failure;
   Status read = forEachFile(path, [&](const std::string &name) {
-    // Only files of this class's making; "HASH.llmir.XXXXXX" is what a process
-    // that was stopped while writing has left.
-    if (!endsWith(name, ".llmir") && !endsWith(name, ".key") &&
-        !endsWith(name, ".lock") && name.find(".llmir") == std::string::npos)
+    // Only files of this class's making; ".HASH.llmir.tmp-…" is what a process
+    // that was killed while writing may have left.
+    if (!endsWith(name, ".key") && !endsWith(name, ".lock") &&
+        name.find(".llmir") == std::string::npos)
       return;
     if (unlink((path + "/" + name).c_str()) != 0 && errno != ENOENT &&
         failure.isOk())

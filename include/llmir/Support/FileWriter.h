@@ -29,7 +29,8 @@
 namespace llmir {
 
 /// A file under construction. Without a successful commit() nothing remains of
-/// it and an older file at the target stays as it was. Not thread-safe.
+/// it and an older file at the target stays as it was, also when the process is
+/// killed (where the file system knows files without a name). Not thread-safe.
 /// Errors name the target: NotFound (no such folder), IoError (read-only,
 /// permission, …), ResourceExhausted (no space, quota, file too large).
 class AtomicFile {
@@ -67,7 +68,7 @@ private:
   void discard();
 
   std::string targetPath;
-  std::string temporaryPath;
+  std::string temporaryPath; ///< Empty while the file has no name.
   std::vector<uint8_t> buffer; ///< The last bytes appended, not yet written.
   uint64_t appended = 0;
   int descriptor = -1;
