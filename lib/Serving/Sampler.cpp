@@ -71,71 +71,65 @@ int32_t Sampler::argmax(Span<const float> logits) {
   return static_cast<int32_t>(best);
 }
 
-/// Keeps the k best, best first. Candidates are a total order: logit, then id.
-void Sampler::keepTopK() {
-  auto better = [](const Candidate &a, const Candidate &b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
-  };
-  size_t keep = params.topK == 0 ? candidates.size()
-                                 : std::min(candidates.size(),
-                                            static_cast<size_t>(params.topK));
-  // A short list is cut off first, so that only it is sorted.
-  if (keep < candidates.size()) {
-    std::nth_element(candidates.begin(),
-                     candidates.begin() + static_cast<ptrdiff_t>(keep),
-                     candidates.end(), better);
-    candidates.resize(keep);
-  }
-  std::sort(candidates.begin(), candidates.end(), better);
-}
-
-/// Keeps the fewest best whose weights reach top-p of all; at least one.
-void Sampler::keepTopP() {
+double Sampler::totalWeight() const {
   double total = 0;
   for (const Candidate &candidate : candidates)
     total += candidate.weight;
+  return total;
+}
+
+/// Keeps the k best, in any order.
+void Sampler::keepTopK() {
+  auto keep = static_cast<size_t>(params.topK);
+  if (keep == 0 || keep >= candidates.size())
+    return;
+  std::nth_element(candidates.begin(),
+                   candidates.begin() + static_cast<ptrdiff_t>(keep),
+                   candidates.end());
+  candidates.resize(keep);
+}
+
+/// Top-p and min-p; at least the best one stays. What min-p drops is counted in
+/// the whole that top-p is a share of.
+void Sampler::cutTail() {
+  const double total = totalWeight();
+  // Those below an equal part of 1 - top-p weigh less than it together, so
+  // top-p cannot want them: only what is left has to be sorted.
+  const double least = std::max(params.minP, (1 - params.topP) * total /
+                                                 double(candidates.size()));
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate &candidate) {
+                                    return candidate.weight < least;
+                                  }),
+                   candidates.end());
+  if (params.topK == 0 && params.topP == 1)
+    return; // In the order of ids.
+  std::sort(candidates.begin(), candidates.end());
+  if (params.topP == 1)
+    return;
   double sum = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     sum += candidates[i].weight;
-    if (sum >= params.topP * total) {
+    if (sum >= params.topP * total)
       candidates.resize(i + 1);
-      return;
-    }
   }
 }
 
-/// Drops what weighs less than min-p of the best one.
-void Sampler::keepMinP() {
-  const double least = params.minP * candidates.front().weight;
-  while (candidates.back().weight < least)
-    candidates.pop_back();
-}
-
 int32_t Sampler::sample(Span<const float> logits) {
-  if (params.temperature <= 0)
-    return argmax(logits);
-  const float infinity = std::numeric_limits<float>::infinity();
+  const int32_t best = argmax(logits);
+  const double greatest = logits[static_cast<size_t>(best)];
+  if (params.temperature <= 0 || !std::isfinite(greatest))
+    return best; // Infinity, or no number at all, leaves nothing to weigh.
   candidates.clear();
   for (size_t i = 0; i < logits.size(); ++i)
-    if (logits[i] > -infinity) // False for a NaN.
+    if (logits[i] > -std::numeric_limits<float>::infinity()) // Not for a NaN.
       candidates.push_back({logits[i], static_cast<int32_t>(i), 0});
-  if (candidates.empty())
-    return 0;
   keepTopK();
-  const double best = candidates.front().logit;
-  if (!std::isfinite(best)) // Infinity leaves nothing to weigh.
-    return candidates.front().id;
   for (Candidate &candidate : candidates)
-    candidate.weight = std::exp((static_cast<double>(candidate.logit) - best) /
-                                params.temperature);
-  if (params.topP < 1)
-    keepTopP();
-  if (params.minP > 0)
-    keepMinP();
-  double total = 0;
-  for (const Candidate &candidate : candidates)
-    total += candidate.weight;
-  double point = uniform() * total;
+    candidate.weight = std::exp(
+        (static_cast<double>(candidate.logit) - greatest) / params.temperature);
+  cutTail();
+  double point = uniform() * totalWeight();
   for (const Candidate &candidate : candidates) {
     point -= candidate.weight;
     if (point < 0)

@@ -56,12 +56,16 @@ private:
   struct Candidate {
     float logit;
     int32_t id;
-    double weight;
+    double weight; ///< Its probability over the best one's.
+    /// Best first: a total order, so that every machine has the same.
+    bool operator<(const Candidate &other) const {
+      return logit != other.logit ? logit > other.logit : id < other.id;
+    }
   };
   double uniform(); ///< [0, 1)
+  double totalWeight() const;
   void keepTopK();
-  void keepTopP();
-  void keepMinP();
+  void cutTail();
 
   SamplingParams params;
   uint64_t randomState;
