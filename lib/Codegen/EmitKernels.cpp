@@ -59,7 +59,11 @@ private:
   /// each, in whole tiles, and begins the function.
   LogicalResult begin(ArrayRef<Type> weightTypes, ArrayRef<int64_t> minColumns);
   FailureOr<TensorFormat> format(StringRef name);
-  LogicalResult checkCache(int64_t kvHeads, int64_t blockSize);
+  /// Checks that each is a size that a model can have, so that no product of
+  /// two overflows.
+  LogicalResult checkSizes(ArrayRef<std::pair<StringRef, int64_t>> namedSizes);
+  LogicalResult checkCache(TensorFormat kvFormat, int64_t kvHeads,
+                           int64_t headDim, int64_t blockSize);
   Type matrixType(const PackedMatrixLayout &layout) {
     return MemRefType::get({layout.bytes()}, kb.getI8Type());
   }
@@ -103,12 +107,34 @@ LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
   return success();
 }
 
-LogicalResult KernelEmission::checkCache(int64_t kvHeads, int64_t blockSize) {
-  if (kvHeads < 1)
-    return kernel.emitOpError("has ") << kvHeads << " KV heads";
-  if (blockSize < kLanes || blockSize % kLanes != 0)
+LogicalResult
+KernelEmission::checkSizes(ArrayRef<std::pair<StringRef, int64_t>> namedSizes) {
+  constexpr int64_t limit = int64_t(1) << 28;
+  for (auto [name, size] : namedSizes)
+    if (size < 1 || size > limit)
+      return kernel.emitOpError("parameter '")
+             << name << "' is " << size << ", expected 1 to " << limit;
+  return success();
+}
+
+LogicalResult KernelEmission::checkCache(TensorFormat kvFormat, int64_t kvHeads,
+                                         int64_t headDim, int64_t blockSize) {
+  if (failed(checkSizes({{"kv_heads", kvHeads},
+                         {"head_dim", headDim},
+                         {"block_size", blockSize}})))
+    return failure();
+  if (isBlockFormat(kvFormat))
+    return kernel.emitOpError(
+        "has a cache of a block format; kernels know f32, f16 and bf16");
+  if (blockSize % kLanes != 0)
     return kernel.emitOpError("has block size ")
            << blockSize << ", which is not a multiple of " << kLanes;
+  // A cell of the cache holds neighbouring dimensions of one head.
+  int64_t cell = 4 / tensorFormatInfo(kvFormat).bytesPerBlock;
+  if (headDim % cell != 0)
+    return kernel.emitOpError("has head size ")
+           << headDim << ", which is not a multiple of the " << cell
+           << " values in a cell of the cache";
   return success();
 }
 
@@ -126,7 +152,8 @@ LogicalResult KernelEmission::emit(const RopeAnglesSpec &spec) {
 
 LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
   FailureOr<TensorFormat> weightFormat = format(spec.format);
-  if (failed(weightFormat))
+  if (failed(weightFormat) ||
+      failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
   PackedMatrixLayout table{*weightFormat, spec.rows, spec.columns};
   if (failed(begin({matrixType(table)}, {spec.columns})))
@@ -136,13 +163,16 @@ LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
 }
 
 LogicalResult KernelEmission::emit(const SelectRowsSpec &spec) {
-  if (failed(begin({}, {spec.columns, spec.columns})))
+  if (failed(checkSizes({{"columns", spec.columns}})) ||
+      failed(begin({}, {spec.columns, spec.columns})))
     return failure();
   emitSelectRows(kb, spec);
   return success();
 }
 
 LogicalResult KernelEmission::emit(const RmsNormSpec &spec) {
+  if (failed(checkSizes({{"columns", spec.columns}, {"groups", spec.groups}})))
+    return failure();
   int64_t used = spec.groups * spec.columns;
   if (failed(begin({vectorType(spec.columns)}, {used, used})))
     return failure();
@@ -152,7 +182,8 @@ LogicalResult KernelEmission::emit(const RmsNormSpec &spec) {
 
 LogicalResult KernelEmission::emit(const LinearSpec &spec) {
   FailureOr<TensorFormat> weightFormat = format(spec.format);
-  if (failed(weightFormat))
+  if (failed(weightFormat) ||
+      failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
   PackedMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
   SmallVector<Type> weightTypes{matrixType(weights)};
@@ -169,13 +200,22 @@ LogicalResult KernelEmission::emit(const ElementwiseSpec &spec) {
     return kernel.emitOpError("of kind elementwise needs its scalar region");
   Block &body = kernel.getBody().front();
   SmallVector<int64_t> columns(body.getNumArguments() + 1, spec.columns);
-  if (failed(begin({}, columns)))
+  if (failed(checkSizes({{"columns", spec.columns}})) ||
+      failed(begin({}, columns)))
     return failure();
   emitElementwise(kb, spec, body);
   return success();
 }
 
 LogicalResult KernelEmission::emit(const RopeSpec &spec) {
+  if (failed(checkSizes({{"heads", spec.heads},
+                         {"head_dim", spec.headDim},
+                         {"rotary_dim", spec.rotaryDim}})))
+    return failure();
+  if (spec.rotaryDim % 2 != 0 || spec.rotaryDim > spec.headDim)
+    return kernel.emitOpError("rotates ")
+           << spec.rotaryDim << " of " << spec.headDim
+           << " dimensions; expected an even number, at most all of them";
   int64_t half = spec.rotaryDim / 2, row = spec.heads * spec.headDim;
   if (failed(begin({}, {half, half, row, row})))
     return failure();
@@ -185,9 +225,11 @@ LogicalResult KernelEmission::emit(const RopeSpec &spec) {
 
 LogicalResult KernelEmission::emit(const AppendKVSpec &spec) {
   FailureOr<TensorFormat> kvFormat = format(spec.kvFormat);
+  if (failed(kvFormat) ||
+      failed(checkCache(*kvFormat, spec.kvHeads, spec.headDim, spec.blockSize)))
+    return failure();
   int64_t row = spec.kvHeads * spec.headDim;
-  if (failed(kvFormat) || failed(checkCache(spec.kvHeads, spec.blockSize)) ||
-      failed(begin({}, {row, row})))
+  if (failed(begin({}, {row, row})))
     return failure();
   emitAppendKV(kb, spec, *kvFormat);
   return success();
@@ -195,13 +237,14 @@ LogicalResult KernelEmission::emit(const AppendKVSpec &spec) {
 
 LogicalResult KernelEmission::emit(const PagedAttentionSpec &spec) {
   FailureOr<TensorFormat> kvFormat = format(spec.kvFormat);
-  int64_t row = spec.heads * spec.headDim;
-  if (failed(kvFormat) || failed(checkCache(spec.kvHeads, spec.blockSize)))
+  if (failed(kvFormat) || failed(checkSizes({{"heads", spec.heads}})) ||
+      failed(checkCache(*kvFormat, spec.kvHeads, spec.headDim, spec.blockSize)))
     return failure();
   if (spec.heads % spec.kvHeads != 0)
     return kernel.emitOpError("has ")
            << spec.heads << " heads, which " << spec.kvHeads
            << " KV heads do not divide";
+  int64_t row = spec.heads * spec.headDim;
   if (failed(begin({}, {row, row})))
     return failure();
   emitPagedAttention(kb, spec, *kvFormat);

@@ -75,6 +75,14 @@ static double shareDone(Stage stage) {
   }
 }
 
+static Status notOfCompiling(Stage stage) {
+  return Status(StatusCode::InvalidArgument,
+                std::string("stage '") + stageName(stage) +
+                    "' is not a stage of compiling",
+                "stop after one of checkpoint, frontend, llm, optimize, lower, "
+                "target, artifact");
+}
+
 Status Compilation::runStage(Stage stage) {
   switch (stage) {
   case Stage::Checkpoint:
@@ -95,17 +103,25 @@ Status Compilation::runStage(Stage stage) {
   case Stage::Serving:
     break;
   }
-  return Status(StatusCode::InvalidArgument,
-                std::string("stage '") + stageName(stage) +
-                    "' is not a stage of compiling",
-                "stop after one of checkpoint, frontend, llm, optimize, lower, "
-                "target, artifact");
+  return notOfCompiling(stage);
+}
+
+/// Refuses what could only fail after all the work.
+static Status checkGoal(const CompilationOptions &options, Stage last) {
+  if (last > Stage::Artifact)
+    return notOfCompiling(last);
+  if (last == Stage::Artifact && options.output.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "there is no file to write the artifact to",
+                  "name one with -o FILE.llmir");
+  return Status::ok();
 }
 
 Status Compilation::run(std::string &report) {
   Stage last = options.form ? stageOfForm(*options.form) : Stage::Artifact;
   if (options.stopAfter && !options.form)
     last = *options.stopAfter;
+  LLMIR_RETURN_IF_ERROR(checkGoal(options, last));
   for (int i = 0; i <= static_cast<int>(last); ++i) {
     Stage stage = static_cast<Stage>(i);
     double before = i == 0 ? 0.0 : shareDone(static_cast<Stage>(i - 1));

@@ -79,6 +79,10 @@ static void setMessage(char **message, const std::string &text) {
 int llmirCompile(const LLMIRCompileOptions *given, char **message) {
   if (message)
     *message = nullptr;
+  if (!given) {
+    setMessage(message, "no options are given; pass an LLMIRCompileOptions");
+    return 1;
+  }
   Expected<CompilationOptions> options = readOptions(*given);
   std::string report;
   Status status = options ? Compilation(std::move(*options)).run(report)

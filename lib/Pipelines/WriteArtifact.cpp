@@ -113,10 +113,6 @@ static Span<const uint8_t> bytesOf(const std::string &text) {
 }
 
 Status Compilation::writeArtifact() {
-  if (options.output.empty())
-    return Status(StatusCode::InvalidArgument,
-                  "there is no file to write the artifact to",
-                  "name one with -o FILE.llmir");
   Expected<std::vector<uint8_t>> tokenizer = serializeTokenizer();
   if (!tokenizer)
     return tokenizer.takeStatus();

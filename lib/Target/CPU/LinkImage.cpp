@@ -11,6 +11,7 @@
 #include "lld/Common/Driver.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,19 +42,30 @@ static Status writeFile(llvm::StringRef path, Span<const uint8_t> bytes) {
   return Status::ok();
 }
 
-/// Runs lld, which keeps global state: one link at a time.
+/// Runs ld.lld in this process; lld keeps its state in globals, hence one run
+/// at a time.
 static Status runLinker(llvm::ArrayRef<const char *> arguments) {
   static std::mutex oneAtATime;
+  static bool canRun = true;
   std::lock_guard<std::mutex> lock(oneAtATime);
+  if (!canRun)
+    return Status(StatusCode::Internal,
+                  "lld failed earlier in this process and cannot run again",
+                  "compile in a new process");
   std::string errors;
   llvm::raw_string_ostream errorStream(errors);
+  // lld ends the process on a fatal error unless crash recovery is enabled.
+  llvm::CrashRecoveryContext::Enable();
   lld::Result result = lld::lldMain(arguments, llvm::nulls(), errorStream,
                                     {{lld::Gnu, &lld::elf::link}});
+  llvm::CrashRecoveryContext::Disable();
+  canRun = result.canRunAgain;
   if (result.retCode != 0)
     return Status(StatusCode::Internal,
                   "lld refused the compiled step: " +
                       llvm::StringRef(errors).trim().str(),
-                  "this is a bug of LLMIR: please report it");
+                  "check that the disk is not full; otherwise this is a bug "
+                  "of LLMIR: please report it");
   return Status::ok();
 }
 

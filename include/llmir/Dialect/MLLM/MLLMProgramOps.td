@@ -95,7 +95,7 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
 
     Example:
     ```mlir
-    mllm.program.weight @layers.q_proj tiles16 bf16 [64, 64] bytes 8192
+    mllm.program.weight @layers.q_proj "tiles16" "bf16" [64, 64] bytes 8192
         sources ["model.layers.0.self_attn.q_proj.weight"] at [4096]
     ```
   }];
@@ -125,12 +125,13 @@ def MLLM_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
   let description = [{
     A kernel is known by its kind and parameters; the emitter of the target
     turns it into a function of the same name. `parameters` are the kind's own
-    (see `llmir/Codegen/KernelSpec.h`, which is their one definition). An
+    (see `llmir/Dialect/MLLM/KernelSpec.h`, which is their one definition). An
     element-wise kernel carries its scalar computation as a region.
 
     Example:
     ```mlir
-    mllm.program.kernel @linear_bf16_172x64 linear {columns = 64 : i64, format = "bf16", rows = 172 : i64}
+    mllm.program.kernel @linear_bf16_172x64 "linear" {bias = false, columns = 64 : i64, format = "bf16", over = "tokens", rows = 172 : i64}
+        [memref<512x64xf32>, memref<512x176xf32>]
     ```
   }];
   let arguments = (ins
