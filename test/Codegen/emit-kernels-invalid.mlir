@@ -87,7 +87,7 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has 0 KV heads}}
+  // expected-error@+1 {{parameter 'kv_heads' is 0, expected 1 to 268435456}}
   mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 0 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
 }
 
@@ -101,7 +101,7 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has block size 0, which is not a multiple of 16}}
+  // expected-error@+1 {{parameter 'block_size' is 0, expected 1 to 268435456}}
   mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 4 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 0 : i64, scale = 1.0 : f64} [memref<8x32xf32>, memref<8x32xf32>]
 }
 
@@ -110,4 +110,77 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @kernels text {
   // expected-error@+1 {{has 5 heads, which 2 KV heads do not divide}}
   mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 5 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64} [memref<8x48xf32>, memref<8x48xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'rows' is -5, expected 1 to}}
+  mllm.program.kernel @k "linear" {bias = false, columns = 64 : i64, format = "bf16", over = "tokens", rows = -5 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'columns' is 1000000000000, expected 1 to}}
+  mllm.program.kernel @k "embedding" {columns = 1000000000000 : i64, format = "f32", rows = 100 : i64} [memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'columns' is 0, expected 1 to}}
+  mllm.program.kernel @k "rms_norm" {columns = 0 : i64, groups = 1 : i64, eps = 1.0 : f64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'groups' is 0, expected 1 to}}
+  mllm.program.kernel @k "rms_norm" {columns = 16 : i64, groups = 0 : i64, eps = 1.0 : f64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'columns' is -1, expected 1 to}}
+  mllm.program.kernel @k "select_rows" {columns = -1 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{rotates 5 of 8 dimensions; expected an even number, at most all of them}}
+  mllm.program.kernel @k "rope" {heads = 1 : i64, head_dim = 8 : i64, rotary_dim = 5 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{rotates 10 of 8 dimensions}}
+  mllm.program.kernel @k "rope" {heads = 1 : i64, head_dim = 8 : i64, rotary_dim = 10 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has a cache of a block format; kernels know f32, f16 and bf16}}
+  mllm.program.kernel @k "append_kv" {kv_format = "q8_0", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has head size 7, which is not a multiple of the 2 values in a cell of the cache}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "bf16", heads = 1 : i64, kv_heads = 1 : i64, head_dim = 7 : i64, block_size = 16 : i64, scale = 1.0 : f64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'columns' is 0, expected 1 to}}
+  mllm.program.kernel @k "elementwise" {columns = 0 : i64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>] {
+  ^bb0(%x: f32):
+    mllm.program.yield %x : f32
+  }
 }

@@ -1,0 +1,192 @@
+// RUN: llmir-pipelines-tests --gtest_filter='Compilation*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compilation as a whole: what the artifact says of the model, where it stops,
+// and what it refuses before it begins.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Frontend/TinyModel.h"
+
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CodeImage.h"
+#include "llmir/Pipelines/Compilation.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+class CompilationOf : public testing::Test {
+protected:
+  /// Writes the model as a folder and gives options that compile it.
+  CompilationOptions optionsFor(TinyModel model) {
+    model.complete();
+    auto opened = model.open(folder);
+    EXPECT_TRUE(opened) << opened.status().message();
+    CompilationOptions options;
+    options.model = opened->path();
+    options.output = folder / "model.llmir";
+    options.target = "x86-64-v3";
+    return options;
+  }
+
+  Status compile(const CompilationOptions &options) {
+    report.clear();
+    return Compilation(options).run(report);
+  }
+
+  /// Compiles and opens what was written.
+  std::shared_ptr<const Artifact> artifact(const CompilationOptions &options) {
+    Status status = compile(options);
+    EXPECT_TRUE(status.isOk()) << status.message();
+    if (!status.isOk())
+      return nullptr;
+    auto opened = Artifact::open(options.output);
+    EXPECT_TRUE(opened) << opened.status().message();
+    return opened ? *opened : nullptr;
+  }
+
+  TempFolder folder;
+  std::string report;
+};
+
+} // namespace
+
+TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
+  TinyModel model;
+  CompilationOptions options = optionsFor(model);
+  options.tokenBudget = 48;
+  options.contextLength = 96;
+  auto made = artifact(options);
+  ASSERT_TRUE(made);
+  const ArtifactInfo &info = made->info();
+  EXPECT_EQ(info.architecture, "llama");
+  EXPECT_EQ(info.vocabSize, 40);
+  EXPECT_EQ(info.logitsRowStride, 48);
+  EXPECT_EQ(info.tokenBudget, 48);
+  EXPECT_EQ(info.maxLogitRows, 64);
+  EXPECT_EQ(info.contextLength, 96);
+  EXPECT_EQ(info.numLayers, 2);
+  EXPECT_EQ(info.numKVHeads, 2);
+  EXPECT_EQ(info.headDim, 16);
+  EXPECT_EQ(info.kvBlockSize, 16);
+  EXPECT_EQ(info.kvFormat, TensorFormat::BF16);
+  EXPECT_EQ(info.targetLevel, "x86-64-v3");
+  EXPECT_GT(info.arenaBytes, 48 * 160 * 4);
+  EXPECT_TRUE(made->verifyWeights().isOk());
+  EXPECT_NE(made->program().find("mllm.program.fragment @llmir_step code"),
+            std::string_view::npos);
+  // Packed weights are in the order of the program, without a gap.
+  std::string bytes =
+      "weight_bytes = " + std::to_string(made->weights().size()) + " : i64";
+  EXPECT_NE(made->program().find(bytes), std::string_view::npos) << bytes;
+  EXPECT_TRUE(CodeImage::load(*made));
+}
+
+TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
+  TinyModel model;
+  model.complete();
+  auto opened = openGGUF(folder, model.gguf(8)); // Q8_0
+  ASSERT_TRUE(opened) << opened.status().message();
+  CompilationOptions options;
+  options.model = opened->path();
+  options.output = folder / "model.llmir";
+  options.target = "x86-64-v4";
+  auto made = artifact(options);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->info().kvFormat, TensorFormat::BF16);
+  EXPECT_EQ(made->info().targetLevel, "x86-64-v4");
+  EXPECT_NE(made->info().weightsDescription.find("q8_0"), std::string::npos)
+      << made->info().weightsDescription;
+  EXPECT_TRUE(made->verifyWeights().isOk());
+}
+
+TEST_F(CompilationOf, CacheFormatFollowsTheModelOrTheFlag) {
+  TinyModel model;
+  model.dtype = "F32";
+  CompilationOptions options = optionsFor(model);
+  auto made = artifact(options);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->info().kvFormat, TensorFormat::F32);
+  options.kv = "f16";
+  made = artifact(options);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->info().kvFormat, TensorFormat::F16);
+}
+
+TEST_F(CompilationOf, ProgressGoesFromZeroToOne) {
+  CompilationOptions options = optionsFor({});
+  std::vector<double> shares;
+  options.progress = [&](const char *sentence, double done) {
+    EXPECT_NE(std::string(sentence), "");
+    shares.push_back(done);
+  };
+  Status status = compile(options);
+  ASSERT_TRUE(status.isOk()) << status.message();
+  ASSERT_FALSE(shares.empty());
+  EXPECT_EQ(shares.front(), 0.0);
+  EXPECT_EQ(shares.back(), 1.0);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+}
+
+TEST_F(CompilationOf, EndsAfterTheStageThatWasNamed) {
+  CompilationOptions options = optionsFor({});
+  const std::pair<Stage, const char *> last[] = {
+      {Stage::Checkpoint, "checkpoint"},
+      {Stage::LLM, "llm"},
+      {Stage::Lower, "lower"},
+      {Stage::Target, "target"}};
+  for (auto [stage, name] : last) {
+    options.stopAfter = stage;
+    ASSERT_TRUE(compile(options).isOk());
+    // One line per stage; the last begins with its name.
+    size_t line = report.rfind('\n', report.size() - 2);
+    std::string text = report.substr(line == std::string::npos ? 0 : line + 1);
+    EXPECT_EQ(text.rfind(name, 0), 0u) << report;
+    EXPECT_FALSE(std::filesystem::exists(options.output)) << name;
+  }
+  options.stopAfter = Stage::Serving;
+  EXPECT_EQ(compile(options).code(), StatusCode::InvalidArgument);
+}
+
+TEST_F(CompilationOf, RefusesOptionsThatMeanNothing) {
+  CompilationOptions good = optionsFor({});
+  auto refused = [&](auto change, const char *text) {
+    CompilationOptions options = good;
+    change(options);
+    Status status = compile(options);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << text;
+    EXPECT_NE(status.message().find(text), std::string::npos)
+        << status.message();
+    EXPECT_FALSE(std::filesystem::exists(good.output)) << text;
+  };
+  refused([](auto &o) { o.target = "x86-64-v1"; },
+          "unknown target 'x86-64-v1'");
+  refused([](auto &o) { o.kv = "q8_0"; }, "unknown KV cache type 'q8_0'");
+  refused([](auto &o) { o.kv = "f64"; }, "unknown KV cache type 'f64'");
+  refused([](auto &o) { o.tokenBudget = 0; }, "the token budget is 0");
+  refused([](auto &o) { o.tokenBudget = 65537; }, "the token budget is 65537");
+  refused([](auto &o) { o.contextLength = -1; }, "the context is -1");
+  refused([](auto &o) { o.output.clear(); }, "no file to write");
+}
+
+TEST_F(CompilationOf, ReportsWhatCannotBeReadOrWritten) {
+  CompilationOptions options = optionsFor({});
+  CompilationOptions absent = options;
+  absent.model = folder / "absent";
+  EXPECT_EQ(compile(absent).code(), StatusCode::NotFound);
+  options.output = folder / "absent/model.llmir";
+  Status status = compile(options);
+  EXPECT_FALSE(status.isOk());
+  EXPECT_NE(status.cause().find("absent"), std::string::npos) << status.cause();
+}

@@ -1,0 +1,85 @@
+// RUN: llmir-compiler-api-tests --gtest_filter='CompilerAPI*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler's one C function, as a program without LLVM's headers calls it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir-c/Compiler.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace {
+
+/// Compiles and gives the result with the message.
+std::pair<int, std::string> compile(const LLMIRCompileOptions *options) {
+  char *message = nullptr;
+  int result = llmirCompile(options, &message);
+  std::string text = message ? message : "";
+  llmirCompilerFree(message);
+  return {result, text};
+}
+
+LLMIRCompileOptions optionsOf(const char *model) {
+  LLMIRCompileOptions options = {};
+  options.version = LLMIR_COMPILER_API_VERSION;
+  options.model = model;
+  return options;
+}
+
+/// Expects failure, with a message on one line that holds the text.
+void expectRefused(const LLMIRCompileOptions *options, const char *text) {
+  auto [result, message] = compile(options);
+  EXPECT_EQ(result, 1) << text;
+  EXPECT_NE(message.find(text), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+} // namespace
+
+TEST(CompilerAPI, RefusesAnotherVersion) {
+  LLMIRCompileOptions options = optionsOf("model");
+  options.version = LLMIR_COMPILER_API_VERSION + 1;
+  expectRefused(&options, "interface");
+}
+
+TEST(CompilerAPI, RefusesNullAndEmpty) {
+  expectRefused(nullptr, "no options");
+  LLMIRCompileOptions options = optionsOf(nullptr);
+  expectRefused(&options, "no model");
+  options.model = "";
+  expectRefused(&options, "no model");
+}
+
+TEST(CompilerAPI, RefusesUnknownNames) {
+  LLMIRCompileOptions options = optionsOf("/nowhere/model");
+  options.emit = "binary";
+  expectRefused(&options, "unknown form 'binary'");
+  options.emit = nullptr;
+  options.stop_after = "end";
+  expectRefused(&options, "unknown stage 'end'");
+  options.stop_after = nullptr;
+  options.quantize = "q2";
+  expectRefused(&options, "--quantize q2");
+  options.quantize = nullptr;
+  options.target = "riscv";
+  expectRefused(&options, "unknown target 'riscv'");
+}
+
+TEST(CompilerAPI, NamesTheModelThatIsNotThere) {
+  LLMIRCompileOptions options = optionsOf("/nowhere/model");
+  expectRefused(&options, "/nowhere/model");
+}
+
+TEST(CompilerAPI, NeedsNoPlaceForTheMessage) {
+  LLMIRCompileOptions options = optionsOf("/nowhere/model");
+  EXPECT_EQ(llmirCompile(&options, nullptr), 1);
+  llmirCompilerFree(nullptr);
+}
