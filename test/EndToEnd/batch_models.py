@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the tiny models that llmir-batch-tests runs.
 
-    batch_models.py --work FOLDER [--llmir PROGRAM] [MODEL]...
+    batch_models.py --work FOLDER [--llmir PROGRAM] [--target TARGET] [MODEL]...
 
 Writes FOLDER/MODEL.llmir for each: f32, bf16, f16, q8_0, q4_0 (default: all).
 """
@@ -47,8 +47,8 @@ def compile_model(options, name):
     # Flags also come from LLMIR_* variables: the models must not depend on the caller's.
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith("LLMIR_") or key == "LLMIR_COMPILER_LIBRARY"}
-    return subprocess.call([options.llmir, "compile", model, "-o", artifact] + flags,
-                           env=environment)
+    return subprocess.call([options.llmir, "compile", model, "-o", artifact, "--target",
+                            options.target] + flags, env=environment)
 
 
 def main():
@@ -56,6 +56,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--llmir", default="llmir")
     parser.add_argument("--work", required=True)
+    parser.add_argument("--target", default="native", help="as llmir compile has it")
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
     options = parser.parse_args()
     for name in options.models:
