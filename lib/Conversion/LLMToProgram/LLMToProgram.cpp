@@ -8,15 +8,11 @@
 
 #include "llmir/Conversion/LLMToProgram.h"
 #include "ElementwiseChain.h"
-#include "LayerRuns.h"
-#include "ProgramBuilder.h"
+#include "StepConversion.h"
 
-#include "llmir/Runtime/ABI/StepFields.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -30,79 +26,6 @@ namespace llmir {
 #define GEN_PASS_DEF_CONVERTLLMTOPROGRAM
 #include "llmir/Conversion/Passes.h.inc"
 
-namespace {
-
-/// What a tensor value of the step is in the program.
-struct RowsValue {
-  Value buffer;
-  RowSpace over = RowSpace::Tokens;
-  int64_t columns = 0; ///< Without padding.
-};
-
-/// Cosines and sines of one kind of rotation.
-struct RopeTable {
-  ArrayRef<double> frequencies;
-  double scaling;
-  Value cosines, sines;
-};
-
-/// Converts the step function, op by op, in order.
-class StepConversion {
-public:
-  StepConversion(ModuleOp module, func::FuncOp step, int64_t tokenBudget,
-                 int64_t maxLogitRows)
-      : module(module), step(step), tokenBudget(tokenBudget),
-        maxLogitRows(maxLogitRows), program(module) {}
-
-  LogicalResult convert();
-
-private:
-  LogicalResult bindStepArguments();
-  LogicalResult emitRopeTables();
-  LogicalResult convertBlock(Block &block);
-  LogicalResult convertOp(Operation *op);
-
-  LogicalResult convert(ll::EmbeddingOp op);
-  LogicalResult convert(ll::LinearOp op);
-  LogicalResult convert(ll::RMSNormOp op);
-  LogicalResult convert(ll::RopeOp op);
-  LogicalResult convert(ll::AppendKVOp op);
-  LogicalResult convert(ll::PagedAttentionOp op);
-  LogicalResult convert(ll::SelectRowsOp op);
-  LogicalResult convertElementwise(Operation *root);
-  LogicalResult convertReshape(Operation *op);
-  LogicalResult convertRun(const LayerRun &run);
-  LogicalResult bindArguments(const LayerRun &run, func::FuncOp callee);
-  /// Copies \p from to \p to unless they are the same buffer.
-  void copyRows(Location loc, RowsValue from, RowsValue to);
-
-  /// The operand must be the step's own argument of that field.
-  LogicalResult expectField(Operation *op, Value operand, StepField field);
-  FailureOr<RowsValue> lookup(Operation *op, Value tensor);
-  FailureOr<Attribute> weight(Operation *op, Value tensor);
-  FailureOr<std::string> cacheFormat(Operation *op, Type cache);
-
-  /// A buffer for the result, or the logits where the result is the step's.
-  RowsValue createResult(Value result, RowSpace over);
-  /// The buffer of the first operand that ends here and fits, else a new one.
-  RowsValue reuseOrCreate(Operation *op, ArrayRef<Value> operands, Value result,
-                          RowSpace over);
-
-  ModuleOp module;
-  func::FuncOp step;
-  int64_t tokenBudget, maxLogitRows;
-  ProgramBuilder program;
-  llvm::DenseMap<Value, RowsValue> rows;
-  llvm::DenseMap<Value, Attribute> weights;
-  llvm::DenseMap<Value, StepField> fields;
-  llvm::DenseSet<Value>
-      loopValues; ///< Buffers that carry a value round a loop.
-  SmallVector<RopeTable> ropeTables;
-  int64_t numLoops = 0;
-};
-
-} // namespace
-
 static int64_t rowColumns(Value tensor) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
   int64_t columns = 1;
@@ -111,8 +34,7 @@ static int64_t rowColumns(Value tensor) {
   return columns;
 }
 
-/// The division that element-wise kernels and matmuls share.
-static WorkShare columnShare(RowSpace over, int64_t columns) {
+WorkShare columnShare(RowSpace over, int64_t columns) {
   return {WorkSplit::Columns, over, ceilDiv(columns, kTileRows)};
 }
 
@@ -122,8 +44,7 @@ static WorkShare headShare(int64_t heads) {
   return {WorkSplit::Heads, RowSpace::Tokens, heads};
 }
 
-/// True when no kernel after that of \p op uses the tensor, reshaped or not.
-static bool endsAt(Value tensor, Operation *op) {
+bool endsAt(Value tensor, Operation *op) {
   for (Operation *user : tensor.getUsers()) {
     Operation *reader = kernelRoot(user);
     if (reader != op && !reader->isBeforeInBlock(op))
@@ -135,8 +56,7 @@ static bool endsAt(Value tensor, Operation *op) {
   return true;
 }
 
-/// The tensor that the given one is another view of.
-static Value withoutReshapes(Value tensor) {
+Value withoutReshapes(Value tensor) {
   Operation *op = tensor.getDefiningOp();
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
     tensor = op->getOperand(0);
@@ -167,6 +87,28 @@ FailureOr<RowsValue> StepConversion::lookup(Operation *op, Value tensor) {
          << tensor.getType() << " that no kernel has made";
 }
 
+FailureOr<RowsValue> StepConversion::lookupTokens(Operation *op, Value tensor) {
+  FailureOr<RowsValue> known = lookup(op, tensor);
+  if (succeeded(known) && known->over != RowSpace::Tokens)
+    return op->emitOpError("works on every token of the step, not on rows that "
+                           "were selected");
+  return known;
+}
+
+LogicalResult StepConversion::expectLayer(Operation *op, Value layer) {
+  if (layer && layerNumbers.contains(layer))
+    return success();
+  std::optional<int64_t> wanted = layer ? constantIndex(layer) : 0;
+  if (wanted && currentLayer == wanted)
+    return success();
+  if (!wanted || op->getParentOp() != step)
+    return op->emitOpError("needs the layer number that its function is called "
+                           "with");
+  program.setLayer(op->getLoc(), *wanted);
+  currentLayer = wanted;
+  return success();
+}
+
 FailureOr<Attribute> StepConversion::weight(Operation *op, Value tensor) {
   auto known = weights.find(tensor);
   if (known != weights.end())
@@ -176,34 +118,37 @@ FailureOr<Attribute> StepConversion::weight(Operation *op, Value tensor) {
          << tensor.getType();
 }
 
-FailureOr<std::string> StepConversion::cacheFormat(Operation *op, Type cache) {
-  Type element = cast<ll::PagedKVCacheType>(cache).getElementType();
-  if (element.isF32())
-    return std::string("f32");
-  if (element.isF16())
-    return std::string("f16");
-  if (element.isBF16())
-    return std::string("bf16");
-  return op->emitOpError("has a cache of ")
-         << element << "; kernels know f32, f16 and bf16";
+/// Storage format of a weight or a cache, by name.
+static std::string formatName(Type type) {
+  if (auto quantized = dyn_cast<ll::QuantizedTensorType>(type))
+    return quantized.getFormat().str();
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() ? "f32" : element.isF16() ? "f16" : "bf16";
+}
+
+bool StepConversion::isLogits(Value result) {
+  Operation *end = step.getBody().front().getTerminator();
+  return end->getNumOperands() > 0 && end->getOperand(0) == result;
+}
+
+Value StepConversion::createRows(Location loc, RowSpace over, int64_t columns) {
+  return program.createBuffer(
+      loc, over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns);
 }
 
 RowsValue StepConversion::createResult(Value result, RowSpace over) {
   int64_t columns = rowColumns(result);
-  bool isLogits = llvm::any_of(result.getUsers(), [&](Operation *user) {
-    return isa<func::ReturnOp>(user) && user->getParentOp() == step;
-  });
   Value buffer =
-      isLogits
+      isLogits(result) && over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
-          : program.createBuffer(
-                result.getLoc(),
-                over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns);
+          : createRows(result.getLoc(), over, columns);
   return rows[result] = {buffer, over, columns};
 }
 
 RowsValue StepConversion::reuseOrCreate(Operation *op, ArrayRef<Value> operands,
                                         Value result, RowSpace over) {
+  if (isLogits(result))
+    return createResult(result, over);
   int64_t columns = rowColumns(result);
   // A loop's value stays in its buffer when it can: then nothing is copied.
   Value chosen;
@@ -228,6 +173,8 @@ RowsValue StepConversion::reuseOrCreate(Operation *op, ArrayRef<Value> operands,
 //===----------------------------------------------------------------------===//
 
 LogicalResult StepConversion::bindStepArguments() {
+  if (step.isExternal())
+    return step.emitOpError("has no body to make a program of");
   // The signature that convert-mllm-to-llm gives the step.
   static constexpr StepField order[] = {
       StepField::token_ids, StepField::positions,    StepField::query_offsets,
@@ -267,13 +214,23 @@ LogicalResult StepConversion::emitRopeTables() {
 
 LogicalResult StepConversion::convert() {
   if (failed(bindStepArguments()) || failed(emitRopeTables()) ||
-      failed(convertBlock(step.getBody().front())))
+      failed(convertBlock(step.getBody().front())) || failed(checkLogits()))
     return failure();
   program.finish(step.getLoc());
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();
   return success();
+}
+
+LogicalResult StepConversion::checkLogits() {
+  Operation *end = step.getBody().front().getTerminator();
+  if (end->getNumOperands() > 0 &&
+      rows.lookup(end->getOperand(0)).buffer.getDefiningOp<LogitsOp>())
+    return success();
+  return end->emitOpError(
+      "must return logits first, made in @step for the rows "
+      "that llm.select_rows chose");
 }
 
 LogicalResult StepConversion::convertBlock(Block &block) {
@@ -329,20 +286,11 @@ LogicalResult StepConversion::convertOp(Operation *op) {
 // One function per op
 //===----------------------------------------------------------------------===//
 
-/// "linear_bf16_172x64"
-static std::string kernelName(const Twine &base, ArrayRef<int64_t> sizes) {
+std::string kernelName(const Twine &base, ArrayRef<int64_t> sizes) {
   std::string name = (base + "_").str();
   llvm::raw_string_ostream stream(name);
   llvm::interleave(sizes, stream, "x");
   return name;
-}
-
-/// Storage format of a weight's type, by name.
-static std::string weightFormat(Type type) {
-  if (auto quantized = dyn_cast<ll::QuantizedTensorType>(type))
-    return quantized.getFormat().str();
-  Type element = cast<RankedTensorType>(type).getElementType();
-  return element.isF32() ? "f32" : element.isF16() ? "f16" : "bf16";
 }
 
 LogicalResult StepConversion::convert(ll::EmbeddingOp op) {
@@ -352,7 +300,7 @@ LogicalResult StepConversion::convert(ll::EmbeddingOp op) {
     return failure();
   ArrayRef<int64_t> shape = ll::getWeightShape(op.getTable().getType());
   RowsValue out = createResult(op.getResult(), RowSpace::Tokens);
-  EmbeddingSpec spec{weightFormat(op.getTable().getType()), shape[0], shape[1]};
+  EmbeddingSpec spec{formatName(op.getTable().getType()), shape[0], shape[1]};
   program.call(op.getLoc(),
                kernelName(Twine("embedding_") + spec.format, shape), spec,
                *table, {{out.buffer, true, rowShare(RowSpace::Tokens)}});
@@ -364,6 +312,10 @@ LogicalResult StepConversion::convert(ll::LinearOp op) {
   FailureOr<Attribute> matrix = weight(op, op.getWeight());
   if (failed(x) || failed(matrix))
     return failure();
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
+  if (x->columns != shape[1])
+    return op.emitOpError("projects parts of a row of ")
+           << x->columns << " numbers; a program projects whole rows";
   SmallVector<Attribute> operands{*matrix};
   if (op.getBias()) {
     FailureOr<Attribute> bias = weight(op, op.getBias());
@@ -371,9 +323,8 @@ LogicalResult StepConversion::convert(ll::LinearOp op) {
       return failure();
     operands.push_back(*bias);
   }
-  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
   RowsValue out = createResult(op.getResult(), x->over);
-  LinearSpec spec{weightFormat(op.getWeight().getType()), shape[0], shape[1],
+  LinearSpec spec{formatName(op.getWeight().getType()), shape[0], shape[1],
                   static_cast<bool>(op.getBias()), x->over};
   program.call(op.getLoc(), kernelName(Twine("linear_") + spec.format, shape),
                spec, operands,
@@ -402,7 +353,7 @@ LogicalResult StepConversion::convert(ll::RMSNormOp op) {
 }
 
 LogicalResult StepConversion::convert(ll::RopeOp op) {
-  FailureOr<RowsValue> x = lookup(op, op.getX());
+  FailureOr<RowsValue> x = lookupTokens(op, op.getX());
   if (failed(x) ||
       failed(expectField(op, op.getPositions(), StepField::positions)))
     return failure();
@@ -428,37 +379,38 @@ LogicalResult StepConversion::convert(ll::RopeOp op) {
 LogicalResult StepConversion::convert(ll::AppendKVOp op) {
   if (!op.isRagged())
     return op.emitOpError("is batched; a program appends to a ragged batch");
-  FailureOr<RowsValue> keys = lookup(op, op.getKeys());
-  FailureOr<RowsValue> values = lookup(op, op.getValues());
-  FailureOr<std::string> format = cacheFormat(op, op.getCache().getType());
-  if (failed(keys) || failed(values) || failed(format) ||
-      failed(expectField(op, op.getSlotMapping(), StepField::slot_mapping)))
+  FailureOr<RowsValue> keys = lookupTokens(op, op.getKeys());
+  FailureOr<RowsValue> values = lookupTokens(op, op.getValues());
+  if (failed(keys) || failed(values) ||
+      failed(expectField(op, op.getSlotMapping(), StepField::slot_mapping)) ||
+      failed(expectLayer(op, op.getLayer())))
     return failure();
   auto cache = cast<ll::PagedKVCacheType>(op.getCache().getType());
-  AppendKVSpec spec{*format, cache.getNumHeads(), cache.getHeadDim(),
-                    cache.getBlockSize()};
+  AppendKVSpec spec{formatName(cache.getElementType()), cache.getNumHeads(),
+                    cache.getHeadDim(), cache.getBlockSize()};
   WorkShare share = headShare(spec.kvHeads);
-  program.call(
-      op.getLoc(),
-      kernelName(Twine("append_kv_") + *format, {spec.kvHeads, spec.headDim}),
-      spec, {}, {{keys->buffer, false, share}, {values->buffer, false, share}},
-      BufferAccess{Value(), true, share});
+  program.call(op.getLoc(),
+               kernelName(Twine("append_kv_") + spec.kvFormat,
+                          {spec.kvHeads, spec.headDim}),
+               spec, {},
+               {{keys->buffer, false, share}, {values->buffer, false, share}},
+               BufferAccess{Value(), true, share});
   return success();
 }
 
 LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
   if (!op.isRagged() || !op.getCausal())
     return op.emitOpError("must be causal and on a ragged batch in a program");
-  FailureOr<RowsValue> query = lookup(op, op.getQuery());
-  FailureOr<std::string> format = cacheFormat(op, op.getCache().getType());
-  if (failed(query) || failed(format) ||
+  FailureOr<RowsValue> query = lookupTokens(op, op.getQuery());
+  if (failed(query) ||
       failed(expectField(op, op.getBlockIndices(), StepField::block_tables)) ||
       failed(expectField(op, op.getSeqLens(), StepField::seq_lens)) ||
-      failed(expectField(op, op.getQueryOffsets(), StepField::query_offsets)))
+      failed(expectField(op, op.getQueryOffsets(), StepField::query_offsets)) ||
+      failed(expectLayer(op, op.getLayer())))
     return failure();
   auto cache = cast<ll::PagedKVCacheType>(op.getCache().getType());
   PagedAttentionSpec spec;
-  spec.kvFormat = *format;
+  spec.kvFormat = formatName(cache.getElementType());
   spec.heads = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(1);
   spec.kvHeads = cache.getNumHeads();
   spec.headDim = cache.getHeadDim();
@@ -467,7 +419,7 @@ LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
   RowsValue out = createResult(op.getOutput(), RowSpace::Tokens);
   WorkShare share = headShare(spec.heads);
   program.call(op.getLoc(),
-               kernelName(Twine("paged_attention_") + *format,
+               kernelName(Twine("paged_attention_") + spec.kvFormat,
                           {spec.heads, spec.kvHeads, spec.headDim}),
                spec, {},
                {{query->buffer, false, share}, {out.buffer, true, share}},
@@ -476,7 +428,7 @@ LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
 }
 
 LogicalResult StepConversion::convert(ll::SelectRowsOp op) {
-  FailureOr<RowsValue> x = lookup(op, op.getX());
+  FailureOr<RowsValue> x = lookupTokens(op, op.getX());
   if (failed(x) || failed(expectField(op, op.getRows(), StepField::logit_rows)))
     return failure();
   RowsValue out = createResult(op.getResult(), RowSpace::LogitRows);
@@ -500,17 +452,21 @@ LogicalResult StepConversion::convertReshape(Operation *op) {
 LogicalResult StepConversion::convertElementwise(Operation *root) {
   ElementwiseChain chain(root);
   SmallVector<BufferAccess> accesses;
-  WorkShare share{WorkSplit::Columns};
-  RowSpace over = RowSpace::Tokens;
+  Value result = root->getResult(0);
+  FailureOr<RowsValue> first = lookup(root, chain.leaves().front());
+  if (failed(first))
+    return failure();
+  RowSpace over = first->over;
+  WorkShare share = columnShare(over, rowColumns(result));
   for (Value leaf : chain.leaves()) {
     FailureOr<RowsValue> x = lookup(root, leaf);
     if (failed(x))
       return failure();
-    over = x->over;
-    share = columnShare(over, x->columns);
+    if (x->over != over)
+      return root->emitOpError("combines rows of every token with rows that "
+                               "were selected");
     accesses.push_back({x->buffer, false, share});
   }
-  Value result = root->getResult(0);
   RowsValue out = reuseOrCreate(root, chain.leaves(), result, over);
   accesses.push_back({out.buffer, true, share});
   program.call(root->getLoc(), kernelName(chain.name(), {out.columns}),
@@ -520,100 +476,8 @@ LogicalResult StepConversion::convertElementwise(Operation *root) {
 }
 
 //===----------------------------------------------------------------------===//
-// Runs of layers
+// The pass
 //===----------------------------------------------------------------------===//
-
-void StepConversion::copyRows(Location loc, RowsValue from, RowsValue to) {
-  if (from.buffer == to.buffer)
-    return;
-  WorkShare share = columnShare(to.over, to.columns);
-  program.call(loc, kernelName("copy", {to.columns}),
-               ElementwiseSpec{to.columns, to.over}, {},
-               {{from.buffer, false, share}, {to.buffer, true, share}},
-               std::nullopt, [&](OpBuilder &b, Block &block) {
-                 Value element = block.addArgument(b.getF32Type(), loc);
-                 YieldOp::create(b, loc, element);
-               });
-}
-
-/// Binds the callee's arguments to what the run passes: weights by layer, the
-/// step's arrays, and rows.
-LogicalResult StepConversion::bindArguments(const LayerRun &run,
-                                            func::FuncOp callee) {
-  func::CallOp first = run.calls.front();
-  for (auto [index, argument] : llvm::enumerate(callee.getArguments())) {
-    Value operand = first.getOperand(index);
-    if (auto parameters = run.parameters.find(index);
-        parameters != run.parameters.end()) {
-      FailureOr<FlatSymbolRefAttr> name =
-          program.declareWeight(parameters->second, run.firstLayer);
-      if (failed(name))
-        return failure();
-      weights[argument] = *name;
-    } else if (fields.contains(operand)) {
-      StepField field = fields.lookup(operand);
-      fields[argument] = field;
-    } else if (rows.contains(operand)) {
-      RowsValue value = rows.lookup(operand);
-      if (run.carried.contains(index)) {
-        // The loop writes over its value; who needs it later keeps the old.
-        if (!endsAt(operand, first)) {
-          RowsValue own{
-              program.createBuffer(first.getLoc(), tokenBudget, value.columns),
-              value.over, value.columns};
-          copyRows(first.getLoc(), value, own);
-          value = own;
-        }
-        loopValues.insert(value.buffer);
-      }
-      rows[argument] = value;
-    }
-  }
-  return success();
-}
-
-LogicalResult StepConversion::convertRun(const LayerRun &run) {
-  func::CallOp first = run.calls.front();
-  auto callee = module.lookupSymbol<func::FuncOp>(first.getCallee());
-  Location loc = first.getLoc();
-  if (failed(bindArguments(run, callee)))
-    return failure();
-
-  std::string label = "layers." + std::to_string(numLoops++);
-  program.setLayer(loc, run.firstLayer);
-  program.label(loc, label);
-  Block &body = callee.getBody().front();
-  if (failed(convertBlock(body)))
-    return failure();
-  Operation *end = body.getTerminator();
-  llvm::DenseMap<Value, Value> written; // By buffer: the value it now holds.
-  for (auto [operand, result] : run.carried) {
-    BlockArgument argument = callee.getArgument(operand);
-    if (!rows.contains(argument))
-      continue; // The cache.
-    Value value = end->getOperand(result);
-    FailureOr<RowsValue> next = lookup(end, value);
-    if (failed(next))
-      return failure();
-    RowsValue own = rows.lookup(argument);
-    if (written.lookup_or(next->buffer, value) != value)
-      return end->emitOpError("hands result ")
-             << result << " to the next layer in a buffer that another result "
-             << "is copied to; a loop cannot exchange its values";
-    copyRows(loc, *next, own);
-    rows[value] = own;
-    written[own.buffer] = value;
-  }
-  program.jumpNextLayer(loc, label, run.firstLayer + run.calls.size());
-
-  func::CallOp last = run.calls.back();
-  for (auto [result, value] : llvm::zip(last.getResults(), end->getOperands()))
-    if (rows.contains(value)) {
-      RowsValue bound = rows.lookup(value);
-      rows[result] = bound;
-    }
-  return success();
-}
 
 namespace {
 struct ConvertLLMToProgramPass

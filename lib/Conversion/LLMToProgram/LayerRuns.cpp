@@ -25,7 +25,7 @@ static func::CallOp nextCall(func::CallOp call) {
   return next && next.getCallee() == call.getCallee() ? next : nullptr;
 }
 
-static std::optional<int64_t> constantIndex(Value value) {
+std::optional<int64_t> constantIndex(Value value) {
   IntegerAttr attr;
   if (value.getType().isIndex() && matchPattern(value, m_Constant(&attr)))
     return attr.getInt();

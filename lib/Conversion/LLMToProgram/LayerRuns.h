@@ -37,6 +37,9 @@ struct LayerRun {
                                               mlir::func::CallOp call);
 };
 
+/// The value of a constant index; nullopt for anything else.
+std::optional<int64_t> constantIndex(mlir::Value value);
+
 } // namespace llmir
 
 #endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_LAYERRUNS_H

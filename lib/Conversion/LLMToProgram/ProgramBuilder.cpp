@@ -107,13 +107,22 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
   SmallVector<StringRef> sources;
   SmallVector<int64_t> offsets;
   for (mllm::RegisterOp parameter : parameters) {
+    if (parameter.getRopeUnpermuteHeads() != first.getRopeUnpermuteHeads()) {
+      InFlightDiagnostic diag =
+          parameter.emitOpError("has its rows in another order than the same "
+                                "weight of another layer");
+      diag.attachNote(first.getLoc()) << "the other one";
+      return diag;
+    }
     sources.push_back(parameter.getSource());
     offsets.push_back(placeWeight(parameter, bytes));
   }
   // The first layer's name stands for the run.
   StringRef name = first.getSymName();
   for (WeightOp known : weightFragment.getBody().getOps<WeightOp>())
-    if (known.getSymName() == name && known.getOffsets() == ArrayRef(offsets))
+    if (known.getSymName() == name && known.getOffsets() == ArrayRef(offsets) &&
+        (offsets.size() == 1 ||
+         known.getFirstLayer() == static_cast<uint64_t>(firstLayer)))
       return FlatSymbolRefAttr::get(known.getSymNameAttr());
   std::string unique = name.str();
   for (int suffix = 1; SymbolTable::lookupSymbolIn(weightFragment, unique);

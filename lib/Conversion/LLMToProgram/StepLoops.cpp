@@ -1,0 +1,145 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs of equal layers become loops over the layer register.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepConversion.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+void StepConversion::copyRows(Location loc, RowsValue from, RowsValue to) {
+  if (from.buffer == to.buffer)
+    return;
+  WorkShare share = columnShare(to.over, to.columns);
+  program.call(loc, kernelName("copy", {to.columns}),
+               ElementwiseSpec{to.columns, to.over}, {},
+               {{from.buffer, false, share}, {to.buffer, true, share}},
+               std::nullopt, [&](OpBuilder &b, Block &block) {
+                 Value element = block.addArgument(b.getF32Type(), loc);
+                 YieldOp::create(b, loc, element);
+               });
+}
+
+void StepConversion::bindCarried(func::CallOp first, Value operand,
+                                 Value argument) {
+  RowsValue value = rows.lookup(operand);
+  // The loop writes over its value; who needs it later, or carries it as
+  // another value too, keeps the old.
+  if (!endsAt(withoutReshapes(operand), first) ||
+      loopValues.contains(value.buffer)) {
+    RowsValue own = value;
+    own.buffer = createRows(first.getLoc(), value.over, value.columns);
+    copyRows(first.getLoc(), value, own);
+    value = own;
+  }
+  loopValues.insert(value.buffer);
+  rows[argument] = value;
+}
+
+LogicalResult StepConversion::bindArguments(const LayerRun &run,
+                                            func::FuncOp callee) {
+  func::CallOp first = run.calls.front();
+  for (auto [index, argument] : llvm::enumerate(callee.getArguments())) {
+    Value operand = first.getOperand(index);
+    if (auto parameters = run.parameters.find(index);
+        parameters != run.parameters.end()) {
+      FailureOr<FlatSymbolRefAttr> name =
+          program.declareWeight(parameters->second, run.firstLayer);
+      if (failed(name))
+        return failure();
+      weights[argument] = *name;
+    } else if (fields.contains(operand)) {
+      StepField field = fields.lookup(operand);
+      fields[argument] = field;
+    } else if (matchPattern(operand, m_Constant())) {
+      if (constantIndex(operand) == run.firstLayer)
+        layerNumbers.insert(argument);
+    } else if (rows.contains(operand)) {
+      if (run.carried.contains(index)) {
+        bindCarried(first, operand, argument);
+      } else {
+        RowsValue value = rows.lookup(operand);
+        rows[argument] = value;
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
+  Operation *end = callee.getBody().front().getTerminator();
+  llvm::DenseMap<Value, Value> written; // By buffer: the value it now holds.
+  auto isOverwritten = [&](Value buffer, Value value) {
+    return written.lookup_or(buffer, value) != value;
+  };
+  for (auto [operand, result] : run.carried) {
+    BlockArgument argument = callee.getArgument(operand);
+    if (!rows.contains(argument))
+      continue; // The cache.
+    Value value = end->getOperand(result);
+    FailureOr<RowsValue> next = lookup(end, value);
+    if (failed(next))
+      return failure();
+    RowsValue own = rows.lookup(argument);
+    if (isOverwritten(next->buffer, value))
+      return end->emitOpError("hands result ")
+             << result << " to the next layer in a buffer that another result "
+             << "is copied to; a loop cannot exchange its values";
+    copyRows(end->getLoc(), *next, own);
+    rows[value] = own;
+    written[own.buffer] = value;
+  }
+  func::CallOp last = run.calls.back();
+  for (auto [result, value] : llvm::zip(last.getResults(), end->getOperands()))
+    if (!result.use_empty() && rows.contains(value)) {
+      RowsValue bound = rows.lookup(value);
+      if (isOverwritten(bound.buffer, value))
+        return end->emitOpError("returns result ")
+               << result.getResultNumber() << " in a buffer that the next "
+               << "layer's value is copied to";
+      rows[result] = bound;
+    }
+  return success();
+}
+
+LogicalResult StepConversion::convertRun(const LayerRun &run) {
+  func::CallOp first = run.calls.front();
+  if (first->getParentOp() != step)
+    return first.emitOpError("stands in a function that is called itself; a "
+                             "layer has no layers: inline its modules first");
+  auto callee = module.lookupSymbol<func::FuncOp>(first.getCallee());
+  if (!callee || callee.isExternal())
+    return first.emitOpError("calls @")
+           << first.getCallee() << ", which has no body to make a program of";
+  if (failed(bindArguments(run, callee)))
+    return failure();
+
+  Location loc = first.getLoc();
+  int64_t numLayers = run.calls.size();
+  std::string label = "layers." + std::to_string(numLoops++);
+  program.setLayer(loc, run.firstLayer);
+  program.label(loc, label);
+  currentLayer = std::nullopt;
+  if (numLayers == 1)
+    currentLayer = run.firstLayer;
+  if (failed(convertBlock(callee.getBody().front())) ||
+      failed(handOn(run, callee)))
+    return failure();
+  program.jumpNextLayer(loc, label, run.firstLayer + numLayers);
+  currentLayer = run.firstLayer + numLayers;
+  loopValues.clear();
+  return success();
+}
+
+} // namespace llmir
