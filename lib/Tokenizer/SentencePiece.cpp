@@ -154,6 +154,12 @@ Status readPiece(Message &piece, const std::string &name,
   }
   if (piece.failed)
     return malformed(name, piece.offset(), "a piece");
+  if (text.empty())
+    return Status(StatusCode::InvalidFile,
+                  name + ": piece " + std::to_string(data.tokens.size()) +
+                      " has no text (byte " + std::to_string(piece.offset()) +
+                      ")",
+                  "download the file again");
   data.tokens.push_back(text);
   data.scores.push_back(score);
   data.types.push_back(type);

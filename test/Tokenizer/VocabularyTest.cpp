@@ -309,7 +309,7 @@ TEST(VocabularyTest, RefusesOtherSentencePieceModels) {
        {std::string(), std::string("hello"), spModel(number(3, 1)), spModel(""),
         spModel(number(3, 3)), spModel(bpe + number(24, 1)),
         spModel(bpe, bytes(2, "map")), spModel(bpe, number(5, 0)),
-        spModel(bpe + number(41, 100000)),
+        spModel(bpe + number(41, 100000)), bytes(1, "") + bytes(2, bpe),
         bytes(1, bytes(1, "a") + number(3, 99)) + bytes(2, bpe)}) {
     Expected<Tokenizer> tokenizer = Tokenizer::fromSentencePiece(model);
     ASSERT_FALSE(tokenizer);
