@@ -170,7 +170,9 @@ Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
     profile.end(step);
     step = profile.begin("decode");
     if (decoder) {
-      show(decoder->feed(id));
+      // Some tokenizers decode "</s>" to text even when told to skip it.
+      if (!tokenizer->isSpecial(id))
+        show(decoder->feed(id));
     } else if (!options.json) { // Without a tokenizer the ids are the text.
       printNow((idsFollow ? "," : "") + std::to_string(id));
       idsFollow = true;
