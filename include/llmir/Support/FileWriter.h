@@ -68,7 +68,7 @@ private:
   void discard();
 
   std::string targetPath;
-  std::string temporaryPath; ///< Empty while the file has no name.
+  std::string temporaryPath;   ///< Empty while the file has no name.
   std::vector<uint8_t> buffer; ///< The last bytes appended, not yet written.
   uint64_t appended = 0;
   int descriptor = -1;
