@@ -216,3 +216,61 @@ func.func private @b(%x: tensor<?x16xf32>, %layer: index, %w: tensor<16x16xf32>)
   %z = llm.mul %x, %y : tensor<?x16xf32>
   return %z : tensor<?x16xf32>
 }
+
+// -----
+
+// An op of @step may name its layer; one of a loop is of the loop's layer.
+
+// CHECK: fragment @llmir_step code
+// CHECK: set_layer 1
+// CHECK-NEXT: instruction @append_kv_f32_1x16
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
+  %c = llm.append_kv %cache, %h, %h slots(%slots) layer(%c1) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %c : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Two values that start as one are two in the loop; a run after it may not
+// write over what it does not carry.
+
+// CHECK: fragment @llmir_step code
+// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
+// CHECK: instruction @copy_16 weights [](%[[X]], %[[B:[0-9]+]]) :
+// CHECK: instruction @add_16 weights [](%[[X]], %[[B]], %[[X]]) :
+// CHECK: jump_next_layer
+// CHECK: instruction @silu_16 weights [](%[[X]], %[[S:[0-9]+]]) :
+// CHECK: instruction @mul_16 weights [](%[[X]], %[[S]],
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %0:2 = call @pair(%x, %x) : (tensor<?x16xf32>, tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>)
+  %1:2 = call @pair(%0#0, %0#1) : (tensor<?x16xf32>, tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>)
+  %2 = call @one(%1#0) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %z = llm.mul %1#0, %2 : tensor<?x16xf32>
+  %s = llm.select_rows %z, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @pair(%x: tensor<?x16xf32>, %y: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  %z = llm.add %x, %y : tensor<?x16xf32>
+  return %z, %y : tensor<?x16xf32>, tensor<?x16xf32>
+}
+func.func private @one(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.silu %x : tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}

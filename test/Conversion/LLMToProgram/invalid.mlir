@@ -235,3 +235,156 @@ func.func private @layer(%x: tensor<?x16xf32>, %y: tensor<?x16xf32>) -> (tensor<
   // expected-error@+1 {{hands result 1 to the next layer in a buffer that another result is copied to; a loop cannot exchange its values}}
   return %y, %x : tensor<?x16xf32>, tensor<?x16xf32>
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+// expected-error@+1 {{has no body to make a program of}}
+func.func private @step(tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, !cache) -> (tensor<?x16xf32>, !cache)
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{calls @layer, which has no body to make a program of}}
+  %0 = call @layer(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %0, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(tensor<?x16xf32>) -> tensor<?x16xf32>
+
+// -----
+
+// A layer whose modules were not inlined.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %0 = call @layer(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %0, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  // expected-error@+1 {{stands in a function that is called itself; a layer has no layers: inline its modules first}}
+  %0 = call @mlp(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}
+func.func private @mlp(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %0 = llm.silu %x : tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}
+
+// -----
+
+// A projection of each head.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+mllm.tensor.register @small : tensor<8x8xf32> {source = "small"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 2, 8] : tensor<?x16xf32> into tensor<?x2x8xf32>
+  %w = llm.weight @small : tensor<8x8xf32>
+  // expected-error@+1 {{projects parts of a row of 16 numbers; a program projects whole rows}}
+  %y = llm.linear %h, %w : tensor<?x2x8xf32>, tensor<8x8xf32> -> tensor<?x2x8xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Rows of all tokens and rows of some have the same type.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %a = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  // expected-error@+1 {{combines rows of every token with rows that were selected}}
+  %s = llm.add %x, %a : tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %a = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  // expected-error@+1 {{works on every token of the step, not on rows that were selected}}
+  %s = llm.select_rows %a, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Logits of every token would not fit into the output.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{must return logits first, made in @step for the rows that llm.select_rows chose}}
+  return %x, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// A layer that names another one.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %1 = arith.constant 1 : index
+  %0, %c = call @layer(%x, %cache, %slots, %1) : (tensor<?x16xf32>, !cache, tensor<?xi32>, index) -> (tensor<?x16xf32>, !cache)
+  %s = llm.select_rows %0, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %c : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %cache: !cache, %slots: tensor<?xi32>, %layer: index) -> (tensor<?x16xf32>, !cache) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
+  // expected-error@+1 {{needs the layer number that its function is called with}}
+  %c = llm.append_kv %cache, %h, %h slots(%slots) layer(%c0) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
+  return %x, %c : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Equal layers whose rows are stored in different orders.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+// expected-note@+1 {{the other one}}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+// expected-error@+1 {{has its rows in another order than the same weight of another layer}}
+mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1", rope_unpermute_heads = 2 : i64}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %w1 = llm.weight @w1 : tensor<16x16xf32>
+  %1 = call @layer(%x, %w) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %0 = call @layer(%1, %w1) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %0, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
