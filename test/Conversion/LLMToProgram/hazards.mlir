@@ -223,6 +223,7 @@ func.func private @b(%x: tensor<?x16xf32>, %layer: index, %w: tensor<16x16xf32>)
 
 // CHECK: fragment @llmir_step code
 // CHECK: set_layer 1
+// CHECK-NEXT: barrier
 // CHECK-NEXT: instruction @append_kv_f32_1x16
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
