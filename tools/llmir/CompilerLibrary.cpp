@@ -126,8 +126,9 @@ Expected<std::string> cli::compileModel(LLMIRCompileOptions options) {
   int failed = compiler->compile(&options, &message);
   std::string text = message ? message : "";
   compiler->free(message);
-  if (failed)
-    return Status(StatusCode::Internal,
-                  text.empty() ? "the compiler failed without a reason" : text);
+  if (failed && text.empty())
+    return Status(StatusCode::Internal, "the compiler failed without a reason");
+  if (failed) // A cause that brings no advice is the checkpoint's.
+    return Status(StatusCode::InvalidFile, text);
   return text;
 }
