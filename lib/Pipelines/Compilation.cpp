@@ -254,6 +254,7 @@ Status Compilation::trace() {
 Status Compilation::lowerToStep() {
   LLMStageOptions stage;
   stage.kvElementType = std::string(tensorFormatInfo(kvFormat).name);
+  stage.blockSize = options.kvBlockSize;
   stage.contextLength = options.contextLength;
   LLMIR_RETURN_IF_ERROR(
       runPasses([&](PassManager &pm) { buildLLMStage(pm, stage); }));

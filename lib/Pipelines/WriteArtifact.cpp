@@ -23,9 +23,6 @@
 
 namespace llmir {
 
-/// Tokens per KV block: what convert-mllm-to-llm gives the cache.
-static constexpr int64_t kBlockSize = 16;
-
 /// "bf16", or the formats of the matrices: "f16 + q8_0".
 static std::string describeWeights(const Checkpoint &checkpoint) {
   std::set<std::string> formats;
@@ -72,7 +69,7 @@ ArtifactInfo Compilation::makeInfo() const {
   info.numLayers = config.numLayers;
   info.numKVHeads = config.numKVHeads;
   info.headDim = config.headDim;
-  info.kvBlockSize = kBlockSize;
+  info.kvBlockSize = options.kvBlockSize;
   info.kvFormat = kvFormat;
 
   info.bosToken = config.bosToken;

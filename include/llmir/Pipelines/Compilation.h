@@ -45,6 +45,7 @@ struct CompilationOptions {
   int64_t contextLength = 0;     ///< 0 = the model's own.
   int64_t tokenBudget = 512;
   int64_t maxLogitRows = 64;
+  int64_t kvBlockSize = 16; ///< Tokens in a block of the KV cache.
   std::optional<Form> form; ///< Written instead of an artifact …
   std::string formOutput;   ///< … to this file; empty or "-" = stdout.
   std::optional<Stage> stopAfter;
@@ -62,7 +63,6 @@ public:
   Status run(std::string &report);
 
 private:
-  /// Runs one stage; true in `done` when it was the last one wanted.
   Status runStage(Stage stage);
   Status readCheckpoint();
   Status trace();

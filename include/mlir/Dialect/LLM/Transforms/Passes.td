@@ -66,8 +66,8 @@ def InlineModules : Pass<"llm-inline-modules", "::mlir::ModuleOp"> {
     }
     ```
 
-    Run it after `-llm-deduplicate-functions`: unequal layers that were called
-    once would not be recognised without their mark.
+    Where layers have no mark, run `-llm-deduplicate-functions` first: they are
+    recognised by being called several times.
 
     Does nothing to calls of functions without a body. Fails when functions call
     each other in a circle.
