@@ -388,3 +388,159 @@ func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<
   %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+// A step that is only declared.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+// expected-error@+1 {{has no body to make a program of}}
+func.func private @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache)
+
+// -----
+
+// Logits of every token.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{must return logits first, made in @step for the rows that llm.select_rows chose}}
+  return %x, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Rows that are selected twice.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  // expected-error@+1 {{works on every token of the step, not on rows that were selected}}
+  %s2 = llm.select_rows %s, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s2, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// Tokens and selected rows in one sum.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  // expected-error@+1 {{combines rows of every token with rows that were selected}}
+  %z = llm.add %s, %x : tensor<?x16xf32>
+  return %z, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// A projection of each head.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x8xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 2, 8] : tensor<?x16xf32> into tensor<?x2x8xf32>
+  %w = llm.weight @w : tensor<16x8xf32>
+  // expected-error@+1 {{projects parts of a row of 16 numbers; a program projects whole rows}}
+  %p = llm.linear %h, %w : tensor<?x2x8xf32>, tensor<16x8xf32> -> tensor<?x2x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
+// A layer number that no caller fixes.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %0 = arith.constant 0 : index
+  %y = call @layer(%x, %slots, %cache, %0) : (tensor<?x16xf32>, tensor<?xi32>, !cache, index) -> tensor<?x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %slots: tensor<?xi32>, %cache: !cache, %l: index) -> tensor<?x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
+  // expected-error@+1 {{needs the layer number that its function is called with}}
+  %c = llm.append_kv %cache, %h, %h slots(%slots) layer(%c1) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
+  return %x : tensor<?x16xf32>
+}
+
+// -----
+
+// Layers within layers.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %y = call @layer(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  // expected-error@+1 {{stands in a function that is called itself; a layer has no layers: inline its modules first}}
+  %y = call @inner(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
+func.func private @inner(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.silu %x : tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
+
+// -----
+
+// A layer that is somewhere else.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{calls @layer, which has no body to make a program of}}
+  %y = call @layer(%x) : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(tensor<?x16xf32>) -> tensor<?x16xf32>
+
+// -----
+
+// The same weight of two layers, stored in different orders.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+// expected-note@+1 {{the other one}}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+// expected-error@+1 {{has its rows in another order than the same weight of another layer}}
+mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1", rope_unpermute_heads = 2 : i64}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %w1 = llm.weight @w1 : tensor<16x16xf32>
+  %0 = call @layer(%x, %w) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %1 = call @layer(%0, %w1) : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %s = llm.select_rows %1, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @layer(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> tensor<?x16xf32> {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}
