@@ -199,6 +199,11 @@ LogicalResult KernelEmission::emit(const ElementwiseSpec &spec) {
   if (kernel.getBody().empty())
     return kernel.emitOpError("of kind elementwise needs its scalar region");
   Block &body = kernel.getBody().front();
+  if (body.empty() || !isa<YieldOp>(body.back()) ||
+      !llvm::all_of(body.getArgumentTypes(), [](Type t) { return t.isF32(); }))
+    return kernel.emitOpError(
+        "of kind elementwise needs a scalar region of f32 "
+        "arguments that ends in mllm.program.yield");
   SmallVector<int64_t> columns(body.getNumArguments() + 1, spec.columns);
   if (failed(checkSizes({{"columns", spec.columns}})) ||
       failed(begin({}, columns)))

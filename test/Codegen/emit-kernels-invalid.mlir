@@ -184,3 +184,23 @@ mllm.program.fragment @kernels text {
     mllm.program.yield %x : f32
   }
 }
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{of kind elementwise needs a scalar region of f32 arguments that ends in mllm.program.yield}}
+  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>] {
+    %0 = arith.constant 1.0 : f32
+  }
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{of kind elementwise needs a scalar region of f32 arguments that ends in mllm.program.yield}}
+  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>] {
+  ^bb0(%a: f64):
+    %b = arith.truncf %a : f64 to f32
+    mllm.program.yield %b : f32
+  }
+}
