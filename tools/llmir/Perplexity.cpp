@@ -91,7 +91,15 @@ Status Scorer::feed(Span<const int32_t> window) {
       ++fed;
       if (at + i + 1 == window.size())
         continue; // What follows is in the next window.
-      nats += crossEntropy(row, window[at + i + 1]);
+      int32_t next = window[at + i + 1];
+      // The step checks the ids that it is fed; this one may be in the next.
+      if (next < 0 || static_cast<size_t>(next) >= row.size())
+        return Status(StatusCode::OutOfRange,
+                      "token id " + std::to_string(next) +
+                          " is not in the vocabulary of " +
+                          std::to_string(row.size()),
+                      "use ids from 0 to " + std::to_string(row.size() - 1));
+      nats += crossEntropy(row, next);
       ++scored;
     }
   }
