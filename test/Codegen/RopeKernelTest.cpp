@@ -162,6 +162,9 @@ TEST_P(RopeKernels, RotateHalvesOfEveryHead) {
     for (size_t i = 0; i < cases.size(); ++i) {
       const RopeCase &c = cases[i];
       std::vector<float> actual = loaded->rows(c.out, tokens);
+      for (int64_t t = 0; t < tokens; ++t)
+        for (float value : loaded->padding(c.out, t))
+          EXPECT_EQ(value, 0.0f) << "padding of token " << t;
       if (workers == 1) {
         std::vector<double> expected;
         int64_t width = c.spec.heads * c.spec.headDim;

@@ -31,6 +31,7 @@ LLMIRCompileOptions optionsOf(const char *model) {
   LLMIRCompileOptions options = {};
   options.version = LLMIR_COMPILER_API_VERSION;
   options.model = model;
+  options.output = "/nowhere/model.llmir";
   return options;
 }
 
