@@ -226,6 +226,8 @@ Status Compilation::readCheckpoint() {
     return opened.takeStatus();
   checkpoint = std::move(*opened);
   LLMIR_RETURN_IF_ERROR(resolveKVFormat());
+  if (!options.form && !options.output.empty()) // Only an artifact carries it.
+    LLMIR_RETURN_IF_ERROR(readTokenizer());
   const ModelConfig &config = checkpoint->config();
   note(config.architecture + ", " + std::to_string(config.numLayers) +
        " layers, " + std::to_string(checkpoint->tensors().size()) + " tensors");

@@ -94,15 +94,16 @@ static bool hasTokenizer(const Checkpoint &checkpoint) {
   return false;
 }
 
-Expected<std::vector<uint8_t>> Compilation::serializeTokenizer() const {
+Status Compilation::readTokenizer() {
   if (!hasTokenizer(*checkpoint))
-    return std::vector<uint8_t>();
-  Expected<Tokenizer> tokenizer =
-      checkpoint->gguf() ? tokenizerFromGGUF(*checkpoint->gguf())
-                         : Tokenizer::fromFolder(checkpoint->path());
-  if (!tokenizer)
-    return tokenizer.takeStatus();
-  return tokenizer->serialize();
+    return Status::ok();
+  Expected<Tokenizer> read = checkpoint->gguf()
+                                 ? tokenizerFromGGUF(*checkpoint->gguf())
+                                 : Tokenizer::fromFolder(checkpoint->path());
+  if (!read)
+    return read.takeStatus();
+  tokenizer = read->serialize();
+  return Status::ok();
 }
 
 static Span<const uint8_t> bytesOf(const std::string &text) {
@@ -110,18 +111,15 @@ static Span<const uint8_t> bytesOf(const std::string &text) {
 }
 
 Status Compilation::writeArtifact() {
-  Expected<std::vector<uint8_t>> tokenizer = serializeTokenizer();
-  if (!tokenizer)
-    return tokenizer.takeStatus();
   Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
   if (!writer)
     return writer.takeStatus();
   LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfo()));
   LLMIR_RETURN_IF_ERROR(
       writer->addSection(ArtifactSection::Program, bytesOf(programText)));
-  if (!tokenizer->empty())
+  if (!tokenizer.empty())
     LLMIR_RETURN_IF_ERROR(
-        writer->addSection(ArtifactSection::Tokenizer, *tokenizer));
+        writer->addSection(ArtifactSection::Tokenizer, tokenizer));
   LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
   LLMIR_RETURN_IF_ERROR(
       packWeights(*checkpoint, jobs, *writer, [&](double done) {

@@ -85,13 +85,14 @@ private:
   /// Reads the weights' places and the arena's size from the program.
   void readProgram();
   ArtifactInfo makeInfo() const;
-  /// The tokenizer's section; empty where the model has none.
-  Expected<std::vector<uint8_t>> serializeTokenizer() const;
+  /// Fills `tokenizer`.
+  Status readTokenizer();
 
   CompilationOptions options;
   const CPULevel *level = nullptr;
   TensorFormat kvFormat = TensorFormat::F32;
   std::optional<Checkpoint> checkpoint;
+  std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string programText;
