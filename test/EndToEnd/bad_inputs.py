@@ -334,6 +334,9 @@ def request_cases(suite):
             ("no such text", ["perplexity", artifact, "-f", suite.path("nowhere")], ("nowhere",)),
             ("ids outside the vocabulary", ["perplexity", artifact, "--ids", "1,9999", "--logits",
                                             output], ("9999",)),
+            # The step that scores it is not the one that is fed it.
+            ("an id outside the vocabulary after the first step",
+             ["perplexity", artifact, "--ids", ",".join(["1"] * 64 + ["9999"])], ("9999",)),
             ("ids that are words", ["perplexity", artifact, "--ids", "one,two"], ("one",)),
             ("logits into a missing folder", ["perplexity", artifact, "--ids", "1,2", "--logits",
                                               os.path.join(output, "x.npy")], ("x.npy",)),
