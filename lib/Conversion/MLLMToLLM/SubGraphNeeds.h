@@ -38,7 +38,6 @@ struct SubGraphNeeds {
   llvm::SetVector<int64_t> layers;           ///< Of the cache.
   llvm::SetVector<mlir::StringAttr> weights; ///< In the order of first use.
 
-  bool needs(BatchPiece piece) const { return batch[unsigned(piece)]; }
   bool touchesCache() const { return !layers.empty(); }
   /// True if the function takes its layer number: it belongs to one layer. A
   /// subgraph that looks up embeddings is the model, even of one layer.
