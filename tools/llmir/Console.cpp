@@ -19,7 +19,8 @@ using namespace llmir;
 static int outputError = 0; // The first errno of standard output.
 
 void cli::print(std::string_view text) {
-  if (outputError == 0 &&
+  // An empty text may have no address, which fwrite must not be given.
+  if (outputError == 0 && !text.empty() &&
       std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     outputError = errno ? errno : EIO;
 }
