@@ -25,6 +25,26 @@ static constexpr CPULevel levelTable[] = {
 #include "llmir/Codegen/CPULevels.def"
 };
 
+/// True when a tile's accumulators, one line of weights per row tile and one
+/// activation fit into the registers of the level.
+static constexpr bool fits(const CPULevel &level, RegisterTile tile,
+                           bool blockFormat) {
+  int64_t perVector = 512 / level.vectorBits; // Registers of 16 f32 lanes.
+  int64_t accumulators = tile.rowTiles * tile.tokens * (blockFormat ? 2 : 1);
+  return (accumulators + tile.rowTiles + 1) * perVector <=
+         level.vectorRegisters;
+}
+
+static constexpr bool allFit() {
+  for (const CPULevel &level : levelTable)
+    if (!fits(level, level.gemm, false) || !fits(level, level.gemv, false) ||
+        !fits(level, level.gemmBlocks, true) ||
+        !fits(level, level.gemvBlocks, true))
+      return false;
+  return true;
+}
+static_assert(allFit(), "a register tile of CPULevels.def would spill");
+
 llvm::ArrayRef<CPULevel> cpuLevels() { return levelTable; }
 
 const CPULevel *findCPULevel(llvm::StringRef name) {
