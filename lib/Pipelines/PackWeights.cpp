@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 namespace llmir {
@@ -102,7 +103,8 @@ private:
 };
 } // namespace
 
-/// Calls body(i) for i in [0, count) on all cores, in ranges.
+/// Calls body(i) for i in [0, count) on all cores, in ranges; on fewer where no
+/// more threads can be had.
 static void parallelFor(int64_t count,
                         const std::function<void(int64_t)> &body) {
   int64_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -113,9 +115,16 @@ static void parallelFor(int64_t count,
       body(i);
   };
   std::vector<std::thread> threads;
-  for (int64_t worker = 1; worker < workers; ++worker)
-    threads.emplace_back(range, worker);
+  int64_t started = 1; // This thread takes the first range.
+  try {
+    for (; started < workers; ++started)
+      threads.emplace_back(range, started);
+  } catch (const std::system_error &) {
+    // What was not started is done here.
+  }
   range(0);
+  for (int64_t worker = started; worker < workers; ++worker)
+    range(worker);
   for (std::thread &thread : threads)
     thread.join();
 }
