@@ -84,21 +84,21 @@ Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
   if (!plan)
     return plan.takeStatus();
 
+  // The range begins at a multiple of the greatest alignment, as the lowest
+  // address of the image does, so that each address keeps its remainder.
+  const uint64_t lowest =
+      plan->firstAddress / plan->alignment * plan->alignment;
+  const uint64_t span = plan->endAddress - lowest + plan->alignment;
   CodeImage result;
-  uint64_t span = plan->endAddress - plan->firstAddress + plan->alignment;
   void *range =
       mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (range == MAP_FAILED)
     return mappingFailed(name);
   result.reserved = range;
   result.reservedBytes = span;
-  // Keep each address' remainder by the greatest alignment.
-  uintptr_t first = reinterpret_cast<uintptr_t>(range);
-  uintptr_t bias = first + plan->alignment - 1;
-  bias -= bias % plan->alignment;
-  bias -= plan->firstAddress / plan->alignment * plan->alignment;
-  if (bias + plan->firstAddress - first >= span)
-    return Status(StatusCode::Internal, name + ": code image out of its range");
+  uintptr_t base = reinterpret_cast<uintptr_t>(range) + plan->alignment - 1;
+  base -= base % plan->alignment;
+  const uintptr_t bias = base - lowest;
   for (const CodeSegment &segment : plan->segments)
     if (Status status = mapSegment(segment, bias, fd, offset, pageBytes, name);
         !status)

@@ -33,8 +33,8 @@ struct LinearCase {
   int64_t rows, columns; // N, K
   bool hasBias = false;
   RowSpace over = RowSpace::Tokens;
-  std::vector<uint8_t> stored;
-  std::vector<float> weights, bias;
+  std::vector<uint8_t> stored = {};
+  std::vector<float> weights = {}, bias = {};
   unsigned x = 0, y = 0;
 };
 
