@@ -47,6 +47,7 @@ struct Touches {
 /// A buffer with what the planner knows of it.
 struct PlannedBuffer {
   BufferOp op;
+  int64_t number; ///< In the order of first touch.
   int64_t bytes;
   Lifetime life;
   int64_t offset = 0;
@@ -151,10 +152,12 @@ private:
 
     SmallVector<PlannedBuffer> buffers;
     for (auto &[op, where] : touches)
-      buffers.push_back({cast<BufferOp>(op), bufferBytes(cast<BufferOp>(op)),
-                         lifetimeOf(where, loops)});
-    llvm::stable_sort(buffers, [](const auto &a, const auto &b) {
-      return a.bytes > b.bytes;
+      buffers.push_back(
+          {cast<BufferOp>(op), static_cast<int64_t>(buffers.size()),
+           bufferBytes(cast<BufferOp>(op)), lifetimeOf(where, loops)});
+    llvm::sort(buffers, [](const auto &a, const auto &b) {
+      return std::make_pair(-a.bytes, a.number) <
+             std::make_pair(-b.bytes, b.number);
     });
 
     Builder builder(fragment);
