@@ -113,8 +113,6 @@ private:
   SmallVector<Value> addValues(Value values, Value p, ValueRange accumulators);
   void storeOutput(Value token, Value column, Value sum,
                    ValueRange accumulators);
-  /// Rows of the output are padded to 16; what lies beyond the heads is zero.
-  void zeroPadding(Value token);
 
   KernelBuilder &kb;
   const PagedAttentionSpec &spec;
@@ -230,15 +228,6 @@ void AttentionEmitter::storeOutput(Value token, Value column, Value sum,
   }
 }
 
-void AttentionEmitter::zeroPadding(Value token) {
-  int64_t used = spec.heads * spec.headDim;
-  int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
-  if (padded > used)
-    kb.storeVector(
-        kb.floatConstant(kb.vec(padded - used, kb.getF32Type()), 0.0), out,
-        {token, kb.index(used)});
-}
-
 void AttentionEmitter::emitHead(Value sequence, Value token, Value head,
                                 Value position) {
   Value kvHead = kb.div(head, spec.heads / spec.kvHeads);
@@ -281,11 +270,7 @@ void AttentionEmitter::emitHead(Value sequence, Value token, Value head,
         return next;
       });
   storeOutput(token, column, state[1], ArrayRef(state).drop_front(2));
-  if (spec.heads * spec.headDim % kLanes != 0) {
-    Value isLast = arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, head,
-                                         kb.index(spec.heads - 1));
-    kb.when(isLast, [&] { zeroPadding(token); });
-  }
+  kb.zeroPaddingBehindHeads(out, token, head, spec.heads, spec.headDim);
 }
 
 void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,

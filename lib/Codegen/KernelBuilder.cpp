@@ -202,6 +202,22 @@ void KernelBuilder::storeVector(Value vector, Value memref,
   vector::StoreOp::create(*this, vector, memref, indices);
 }
 
+void KernelBuilder::zeroPadding(Value buffer, Value row, int64_t used) {
+  int64_t padded = cast<MemRefType>(buffer.getType()).getDimSize(1);
+  if (padded > used)
+    storeVector(floatConstant(vec(padded - used, getF32Type()), 0.0), buffer,
+                {row, index(used)});
+}
+
+void KernelBuilder::zeroPaddingBehindHeads(Value buffer, Value row, Value head,
+                                           int64_t heads, int64_t headDim) {
+  if (cast<MemRefType>(buffer.getType()).getDimSize(1) == heads * headDim)
+    return;
+  Value isLast = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, head,
+                                       index(heads - 1));
+  when(isLast, [&] { zeroPadding(buffer, row, heads * headDim); });
+}
+
 Value KernelBuilder::load(Value memref, ValueRange indices) {
   return memref::LoadOp::create(*this, memref, indices);
 }

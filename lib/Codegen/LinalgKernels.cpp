@@ -111,11 +111,8 @@ void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec) {
                 });
       });
     });
-    int64_t used = spec.groups * spec.columns;
-    if (spec.groups > 1 && used < padded && x != out)
-      kb.storeVector(
-          kb.floatConstant(kb.vec(padded - used, kb.getF32Type()), 0.0), out,
-          {row, kb.index(used)});
+    if (spec.groups > 1)
+      kb.zeroPadding(out, row, spec.groups * spec.columns);
   });
 }
 

@@ -133,22 +133,13 @@ static void rotateHead(KernelBuilder &kb, const RopeSpec &spec, Value token,
 }
 
 void emitRope(KernelBuilder &kb, const RopeSpec &spec) {
-  Value out = kb.buffer(3);
-  int64_t used = spec.heads * spec.headDim;
-  int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
   Value items = kb.mul(kb.rowCount(RowSpace::Tokens), spec.heads);
   kb.loop(kb.worker(), items, kb.workers(), [&](Value item) {
     Value token = kb.div(item, spec.heads);
     Value head = kb.rem(item, spec.heads);
     rotateHead(kb, spec, token, kb.mul(head, spec.headDim));
-    if (used == padded)
-      return;
-    Value isLast = arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, head,
-                                         kb.index(spec.heads - 1));
-    kb.when(isLast, [&] {
-      Value zeros = kb.floatConstant(kb.vec(padded - used, kb.getF32Type()), 0);
-      kb.storeVector(zeros, out, {token, kb.index(used)});
-    });
+    kb.zeroPaddingBehindHeads(kb.buffer(3), token, head, spec.heads,
+                              spec.headDim);
   });
 }
 

@@ -145,6 +145,12 @@ public:
                          int64_t lanes = kLanes);
   void storeVector(mlir::Value vector, mlir::Value memref,
                    mlir::ValueRange indices);
+  /// Writes zero behind the first `used` columns of a row: rows are padded to
+  /// whole tiles, and kernels count on padding being zero.
+  void zeroPadding(mlir::Value buffer, mlir::Value row, int64_t used);
+  /// The same where work is dealt out by heads: the last head's worker does it.
+  void zeroPaddingBehindHeads(mlir::Value buffer, mlir::Value row,
+                              mlir::Value head, int64_t heads, int64_t headDim);
   mlir::Value load(mlir::Value memref, mlir::ValueRange indices);
   void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices);
 
