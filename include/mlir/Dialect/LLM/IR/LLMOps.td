@@ -18,25 +18,6 @@
 include "mlir/Dialect/LLM/IR/LLMTypes.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def LLM_ScaleAttr
-    : AnyAttrOf<[F32Attr, F64Attr], "f32 or f64 attribute", "::llvm::APFloat",
-                "::llvm::cast<::mlir::FloatAttr>($_self).getValue()">;
-def LLM_CountAttr
-    : AnyAttrOf<[I32Attr, I64Attr], "i32 or i64 attribute", "int64_t",
-                "::llvm::cast<::mlir::IntegerAttr>($_self).getInt()">;
-
-/// An op whose result type follows from its operands (inferReturnTypes is
-/// written for it); the printed result type is checked against that.
-class LLM_InferredOp<string mnemonic, list<Trait> traits = []>
-    : LLM_Op<mnemonic, !listconcat([
-        Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)>;
-
-/// One number of the result from the numbers at the same place.
-class LLM_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : LLM_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultType], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Weights, embedding, projections
