@@ -12,7 +12,7 @@ from llmir_lit import LLMIRTest  # noqa: E402
 
 config.name = "LLMIR"
 config.test_format = LLMIRTest(execute_external=False)
-config.suffixes = [".mlir", ".test", ".cpp"]
+config.suffixes = [".mlir", ".test", ".c", ".cpp"]
 config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.llmir_obj_root, "test")

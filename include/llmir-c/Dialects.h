@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The `llm` dialect for users of MLIR's C API:
+//
+//   MlirContext context = mlirContextCreate();
+//   mlirDialectHandleLoadDialect(mlirGetDialectHandle__llm__(), context);
+//   MlirType cache = mlirLLMPagedKVCacheTypeGetChecked(
+//       mlirLocationUnknownGet(context), mlirF16TypeGet(context),
+//       /*numLayers=*/12, /*numHeads=*/16, /*headDim=*/64, /*blockSize=*/16,
+//       /*maxSeqLen=*/4096);
+//
+// A GetChecked function reports what is wrong with its parameters at the
+// location and then returns a null type. The other getters want a type of
+// their own kind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_C_DIALECTS_H
+#define LLMIR_C_DIALECTS_H
+
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(LLM, llm);
+
+//===----------------------------------------------------------------------===//
+// !llm.paged_kv_cache
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED bool mlirTypeIsALLMPagedKVCache(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID mlirLLMPagedKVCacheTypeGetTypeID(void);
+
+MLIR_CAPI_EXPORTED MlirType mlirLLMPagedKVCacheTypeGetChecked(
+    MlirLocation location, MlirType elementType, int64_t numLayers,
+    int64_t numHeads, int64_t headDim, int64_t blockSize, int64_t maxSeqLen);
+
+MLIR_CAPI_EXPORTED MlirType
+mlirLLMPagedKVCacheTypeGetElementType(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetNumLayers(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetNumHeads(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetHeadDim(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetBlockSize(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetMaxSeqLen(MlirType type);
+
+//===----------------------------------------------------------------------===//
+// !llm.quantized_tensor
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED bool mlirTypeIsALLMQuantizedTensor(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID mlirLLMQuantizedTensorTypeGetTypeID(void);
+
+/// `quantAxis` is -1 where no axis has scales of its own, `groupSize` -1 where
+/// there are no groups; `format` is empty or a stored block format ("q8_0").
+MLIR_CAPI_EXPORTED MlirType mlirLLMQuantizedTensorTypeGetChecked(
+    MlirLocation location, MlirType elementType, intptr_t rank,
+    const int64_t *shape, bool isSymmetric, bool isPerChannel,
+    int64_t quantAxis, int64_t groupSize, int64_t numBits,
+    MlirStringRef format);
+
+MLIR_CAPI_EXPORTED MlirType
+mlirLLMQuantizedTensorTypeGetElementType(MlirType type);
+MLIR_CAPI_EXPORTED intptr_t mlirLLMQuantizedTensorTypeGetRank(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMQuantizedTensorTypeGetDimSize(MlirType type,
+                                                                intptr_t dim);
+MLIR_CAPI_EXPORTED bool mlirLLMQuantizedTensorTypeIsSymmetric(MlirType type);
+MLIR_CAPI_EXPORTED bool mlirLLMQuantizedTensorTypeIsPerChannel(MlirType type);
+MLIR_CAPI_EXPORTED int64_t
+mlirLLMQuantizedTensorTypeGetQuantAxis(MlirType type);
+MLIR_CAPI_EXPORTED int64_t
+mlirLLMQuantizedTensorTypeGetGroupSize(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMQuantizedTensorTypeGetNumBits(MlirType type);
+MLIR_CAPI_EXPORTED MlirStringRef
+mlirLLMQuantizedTensorTypeGetFormat(MlirType type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // LLMIR_C_DIALECTS_H
