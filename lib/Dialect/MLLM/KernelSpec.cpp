@@ -41,6 +41,24 @@ static void visit(RmsNormSpec &spec, Fields &fields) {
   fields("groups", spec.groups);
   fields("eps", spec.eps);
   fields("over", spec.over);
+  fields.optional("weight", spec.weight);
+}
+
+template <typename Fields>
+static void visit(LayerNormSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("groups", spec.groups);
+  fields("eps", spec.eps);
+  fields("weight", spec.weight);
+  fields("bias", spec.bias);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(SoftmaxSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("groups", spec.groups);
+  fields("over", spec.over);
 }
 
 template <typename Fields> static void visit(LinearSpec &spec, Fields &fields) {
@@ -61,6 +79,7 @@ template <typename Fields> static void visit(RopeSpec &spec, Fields &fields) {
   fields("heads", spec.heads);
   fields("head_dim", spec.headDim);
   fields("rotary_dim", spec.rotaryDim);
+  fields.optional("halves", spec.halves);
 }
 
 template <typename Fields>
@@ -69,6 +88,18 @@ static void visit(AppendKVSpec &spec, Fields &fields) {
   fields("kv_heads", spec.kvHeads);
   fields("head_dim", spec.headDim);
   fields("block_size", spec.blockSize);
+  fields.optional("value_dim", spec.valueDim);
+}
+
+template <typename Fields>
+static void visit(LookupKVSpec &spec, Fields &fields) {
+  fields("kv_format", spec.kvFormat);
+  fields("kv_heads", spec.kvHeads);
+  fields("head_dim", spec.headDim);
+  fields("block_size", spec.blockSize);
+  fields.optional("value_dim", spec.valueDim);
+  fields("rows", spec.rows);
+  fields("per_token", spec.perToken);
 }
 
 template <typename Fields>
@@ -79,16 +110,122 @@ static void visit(PagedAttentionSpec &spec, Fields &fields) {
   fields("head_dim", spec.headDim);
   fields("block_size", spec.blockSize);
   fields("scale", spec.scale);
+  fields.optional("value_dim", spec.valueDim);
+  fields.optional("causal", spec.causal);
+  fields.optional("window", spec.window);
+  fields.optional("soft_cap", spec.softCap);
+  fields.optional("sinks", spec.sinks);
+  fields.optional("alibi_slopes", spec.alibiSlopes);
+  fields.optional("mask_strides", spec.maskStrides);
+}
+
+template <typename Fields>
+static void visit(CopyBoxSpec &spec, Fields &fields) {
+  fields("sizes", spec.sizes);
+  fields("from_columns", spec.fromColumns);
+  fields("from", spec.from);
+  fields("from_strides", spec.fromStrides);
+  fields("to_columns", spec.toColumns);
+  fields("to", spec.to);
+  fields("to_strides", spec.toStrides);
+}
+
+template <typename Fields> static void visit(QuantGrid &grid, Fields &fields) {
+  fields("shape", grid.shape);
+  fields("cell", grid.cell);
+  fields("columns", grid.columns);
+  fields("grid_columns", grid.gridColumns);
+}
+
+template <typename Fields>
+static void visit(QuantizeSpec &spec, Fields &fields) {
+  visit(spec.grid, fields);
+  fields("bits", spec.bits);
+  fields("symmetric", spec.symmetric);
+}
+
+template <typename Fields>
+static void visit(DequantizeSpec &spec, Fields &fields) {
+  visit(spec.grid, fields);
+  fields("symmetric", spec.symmetric);
+}
+
+template <typename Fields>
+static void visit(QuantParamsSpec &spec, Fields &fields) {
+  visit(spec.grid, fields);
+  fields("bits", spec.bits);
+  fields("symmetric", spec.symmetric);
+}
+
+template <typename Fields>
+static void visit(RoundActivationsSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("group", spec.group);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(MoERouteSpec &spec, Fields &fields) {
+  fields("experts", spec.experts);
+  fields("top_k", spec.topK);
+  fields("sigmoid", spec.sigmoid);
+  fields("normalize", spec.normalize);
+}
+
+template <typename Fields>
+static void visit(MoESortSpec &spec, Fields &fields) {
+  fields("experts", spec.experts);
+  fields("top_k", spec.topK);
+}
+
+template <typename Fields>
+static void visit(MoEGatherSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("top_k", spec.topK);
+}
+
+template <typename Fields>
+static void visit(MoELinearSpec &spec, Fields &fields) {
+  fields("format", spec.format);
+  fields("experts", spec.experts);
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+}
+
+template <typename Fields>
+static void visit(MoEGateSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("top_k", spec.topK);
+}
+
+template <typename Fields>
+static void visit(MoECombineSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("top_k", spec.topK);
 }
 
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
+/// The names of the places, in order.
+static constexpr StringLiteral kPlaceNames[] = {"none", "weight", "buffer"};
+
 namespace {
 struct FieldWriter {
   Builder builder;
   NamedAttrList attributes;
+
+  /// A field that is left out where it has the value of a new spec: zero,
+  /// nothing, or true.
+  template <typename T> void optional(StringRef name, const T &value) {
+    if (value != T())
+      (*this)(name, value);
+  }
+  void optional(StringRef name, bool value) {
+    if (!value)
+      (*this)(name, value);
+  }
 
   void operator()(StringRef name, int64_t value) {
     attributes.set(name, builder.getI64IntegerAttr(value));
@@ -105,6 +242,13 @@ struct FieldWriter {
   void operator()(StringRef name, const SmallVector<double> &value) {
     attributes.set(name, builder.getDenseF64ArrayAttr(value));
   }
+  void operator()(StringRef name, const SmallVector<int64_t> &value) {
+    attributes.set(name, builder.getDenseI64ArrayAttr(value));
+  }
+  void operator()(StringRef name, OperandPlace value) {
+    attributes.set(
+        name, builder.getStringAttr(kPlaceNames[static_cast<size_t>(value)]));
+  }
   void operator()(StringRef name, RowSpace value) {
     attributes.set(name, builder.getStringAttr(value == RowSpace::Tokens
                                                    ? "tokens"
@@ -119,6 +263,11 @@ struct FieldWriter {
 struct FieldReader {
   KernelOp kernel;
   bool failed = false;
+
+  template <typename T> void optional(StringRef name, T &value) {
+    if (kernel.getParameters().contains(name))
+      (*this)(name, value);
+  }
 
   void operator()(StringRef name, int64_t &value) {
     if (auto attr = get<IntegerAttr>(name, "an integer"))
@@ -139,6 +288,24 @@ struct FieldReader {
   void operator()(StringRef name, SmallVector<double> &value) {
     if (auto attr = get<DenseF64ArrayAttr>(name, "an array of f64"))
       value.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
+  }
+  void operator()(StringRef name, SmallVector<int64_t> &value) {
+    if (auto attr = get<DenseI64ArrayAttr>(name, "an array of i64"))
+      value.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
+  }
+  void operator()(StringRef name, OperandPlace &value) {
+    auto attr = get<StringAttr>(name, "\"weight\" or \"buffer\"");
+    if (!attr)
+      return;
+    const auto *known = llvm::find(kPlaceNames, attr.getValue());
+    if (known == std::end(kPlaceNames)) {
+      kernel.emitOpError() << "parameter '" << name << "' is \""
+                           << attr.getValue()
+                           << "\", expected \"weight\" or \"buffer\"";
+      failed = true;
+      return;
+    }
+    value = static_cast<OperandPlace>(known - std::begin(kPlaceNames));
   }
   void operator()(StringRef name, RowSpace &value) {
     auto attr = get<StringAttr>(name, "\"tokens\" or \"logit_rows\"");
@@ -191,11 +358,25 @@ INSTANTIATE(RopeAnglesSpec)
 INSTANTIATE(EmbeddingSpec)
 INSTANTIATE(SelectRowsSpec)
 INSTANTIATE(RmsNormSpec)
+INSTANTIATE(LayerNormSpec)
+INSTANTIATE(SoftmaxSpec)
 INSTANTIATE(LinearSpec)
 INSTANTIATE(ElementwiseSpec)
 INSTANTIATE(RopeSpec)
 INSTANTIATE(AppendKVSpec)
+INSTANTIATE(LookupKVSpec)
 INSTANTIATE(PagedAttentionSpec)
+INSTANTIATE(CopyBoxSpec)
+INSTANTIATE(QuantizeSpec)
+INSTANTIATE(DequantizeSpec)
+INSTANTIATE(QuantParamsSpec)
+INSTANTIATE(RoundActivationsSpec)
+INSTANTIATE(MoERouteSpec)
+INSTANTIATE(MoESortSpec)
+INSTANTIATE(MoEGatherSpec)
+INSTANTIATE(MoELinearSpec)
+INSTANTIATE(MoEGateSpec)
+INSTANTIATE(MoECombineSpec)
 #undef INSTANTIATE
 
 } // namespace llmir::mllm::program

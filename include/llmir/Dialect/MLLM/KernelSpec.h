@@ -60,13 +60,33 @@ struct SelectRowsSpec {
   int64_t columns = 0;
 };
 
-/// y = x / sqrt(mean(x^2) + eps) * w over groups of `columns`; `groups` > 1
-/// normalises each head of a row. Weights: w (vector). Buffers: x, out.
+/// y = x / sqrt(mean(x^2) + eps) [* w] over groups of `columns`; `groups` > 1
+/// normalises each head of a row. Weights: [w (vector)]. Buffers: x, out.
 /// Split by Rows.
 struct RmsNormSpec {
   static constexpr llvm::StringLiteral kind = "rms_norm";
   int64_t columns = 0, groups = 1;
   double eps = 0;
+  RowSpace over = RowSpace::Tokens;
+  bool weight = true;
+};
+
+/// y = (x - mean(x)) / sqrt(variance(x) + eps) [* w] [+ b] over groups of
+/// `columns`. Weights: [w (vector)] [, b (vector)]. Buffers: x, out. Split by
+/// Rows.
+struct LayerNormSpec {
+  static constexpr llvm::StringLiteral kind = "layer_norm";
+  int64_t columns = 0, groups = 1;
+  double eps = 0;
+  bool weight = false, bias = false;
+  RowSpace over = RowSpace::Tokens;
+};
+
+/// y = exp(x - max(x)) / sum of these, over groups of `columns`. Buffers: x,
+/// out. Split by Rows.
+struct SoftmaxSpec {
+  static constexpr llvm::StringLiteral kind = "softmax";
+  int64_t columns = 0, groups = 1;
   RowSpace over = RowSpace::Tokens;
 };
 
@@ -88,27 +108,172 @@ struct ElementwiseSpec {
   RowSpace over = RowSpace::Tokens;
 };
 
-/// Rotates the halves of each head. Buffers: cos, sin, x, out. Split by Heads.
+/// Rotates the halves of each head, or else its neighbouring pairs.
+/// Buffers: cos, sin, x, out. Split by Heads.
 struct RopeSpec {
   static constexpr llvm::StringLiteral kind = "rope";
   int64_t heads = 0, headDim = 0, rotaryDim = 0;
+  bool halves = true;
 };
 
 /// Writes the step's K and V into the cache, rounded to its element type.
-/// Buffers: k, v [tokens, KV heads * head dim]. Split by Heads (of KV).
+/// Buffers: k [tokens, KV heads * head dim], v [tokens, KV heads * value dim].
+/// Split by Heads (of KV).
 struct AppendKVSpec {
   static constexpr llvm::StringLiteral kind = "append_kv";
   std::string kvFormat;
   int64_t kvHeads = 0, headDim = 0, blockSize = 0;
+  int64_t valueDim = 0; ///< Head size of V; 0: head dim.
 };
 
-/// Causal grouped-query attention over the paged cache. Buffers: q, out
-/// [tokens, heads * head dim]. Split by Heads (of q).
+/// Gathers `rows` tokens of each sequence from the cache; zero from a
+/// sequence's length on. Buffers: k [sequences * rows, KV heads * head dim],
+/// v [sequences * rows, KV heads * value dim]. Split by Heads (of KV).
+struct LookupKVSpec {
+  static constexpr llvm::StringLiteral kind = "lookup_kv";
+  std::string kvFormat;
+  int64_t kvHeads = 0, headDim = 0, blockSize = 0;
+  int64_t valueDim = 0; ///< Head size of V; 0: head dim.
+  int64_t rows = 0;     ///< Tokens per sequence.
+  /// The block table has an entry for each token, not for each block.
+  bool perToken = false;
+};
+
+/// Where a kernel finds an operand that it may do without.
+enum class OperandPlace { None, Weight, Buffer };
+
+/// Grouped-query attention over the paged cache:
+///   score = cap(scale * q . k) + slope * (key - position) + mask
+/// where cap(s) = soft cap * tanh(s / soft cap), over the keys that the row may
+/// see; a row that sees none gives 0. Weights: [sinks (vector of heads)].
+/// Buffers: q [tokens, heads * head dim], [mask], [sinks (one row of heads)],
+/// out [tokens, heads * value dim]. Split by Heads (of q).
 struct PagedAttentionSpec {
   static constexpr llvm::StringLiteral kind = "paged_attention";
   std::string kvFormat;
   int64_t heads = 0, kvHeads = 0, headDim = 0, blockSize = 0;
   double scale = 0;
+  int64_t valueDim = 0; ///< Head size of V; 0: head dim.
+  bool causal = true;   ///< A row sees no key behind its own position.
+  int64_t window = 0;   ///< Keys that a row sees up to its own; 0: all.
+  double softCap = 0;   ///< 0: none.
+  /// A score per head that joins the denominator and has no value.
+  OperandPlace sinks = OperandPlace::None;
+  llvm::SmallVector<double> alibiSlopes; ///< One per head, or empty.
+  /// Elements from one sequence, head, query of the sequence, token of the step
+  /// and key to the next in the mask buffer, row after row; 0 where the mask
+  /// does not depend on it. Empty: no mask.
+  llvm::SmallVector<int64_t> maskStrides;
+};
+
+/// Copies a box of elements from one tensor to another. Both are seen as flat
+/// sequences of elements, row after row without padding, of rows of `columns`:
+/// element i of the box goes from `from` + sum(i_d * fromStrides_d) to
+/// `to` + sum(i_d * toStrides_d). So a reshape is a box of one dimension, and a
+/// slice, a concatenation and a transposition boxes of several; the number of
+/// rows is in the sizes, not in the step. Buffers: x, out. Any worker may touch
+/// any element.
+struct CopyBoxSpec {
+  static constexpr llvm::StringLiteral kind = "copy_box";
+  llvm::SmallVector<int64_t> sizes, fromStrides, toStrides;
+  int64_t fromColumns = 0, from = 0;
+  int64_t toColumns = 0, to = 0;
+};
+
+/// Where the scale of each element of a tensor is: a grid whose cells are boxes
+/// of `cell` elements, numbered in row-major order (cells at the end of a
+/// dimension may be smaller). Tensors lie in rows of `columns` elements in flat
+/// order, grids in rows of `gridColumns`.
+struct QuantGrid {
+  llvm::SmallVector<int64_t> shape, cell;
+  int64_t columns = 0, gridColumns = 0;
+};
+
+/// q = clamp(roundeven(x / scale) + zero point), the integers as f32. Buffers:
+/// x, scales [, zero points], out. Any worker may touch any element.
+struct QuantizeSpec {
+  static constexpr llvm::StringLiteral kind = "quantize";
+  QuantGrid grid;
+  int64_t bits = 8;
+  bool symmetric = true;
+};
+
+/// x = scale * (q - zero point). Buffers: q, scales [, zero points], out.
+/// Any worker may touch any element.
+struct DequantizeSpec {
+  static constexpr llvm::StringLiteral kind = "dequantize";
+  QuantGrid grid;
+  bool symmetric = true;
+};
+
+/// The scales, and the zero points where not symmetric, that use the range of
+/// the integers in every cell. Buffers: x, scales [, zero points]. Any worker
+/// may touch any element.
+struct QuantParamsSpec {
+  static constexpr llvm::StringLiteral kind = "quant_params";
+  QuantGrid grid;
+  int64_t bits = 8;
+  bool symmetric = true;
+};
+
+/// Rounds each row to multiples of max|x| / 127 of its groups of `group`
+/// neighbours: what is multiplied where activations are quantized. Buffers: x,
+/// out. Split by Rows.
+struct RoundActivationsSpec {
+  static constexpr llvm::StringLiteral kind = "round_activations";
+  int64_t columns = 0, group = 32;
+  RowSpace over = RowSpace::Tokens;
+};
+
+/// The experts of each token by descending score, the lower of equal ones
+/// first, and their weights: softmax or sigmoid of the scores, divided by their
+/// sum where `normalize`. Buffers: logits [tokens, experts], weights
+/// [tokens, topK], chosen (i32) [tokens, topK]. Split by Rows.
+struct MoERouteSpec {
+  static constexpr llvm::StringLiteral kind = "moe_route";
+  int64_t experts = 0, topK = 0;
+  bool sigmoid = false, normalize = true;
+};
+
+/// Sorts the pairs (token, choice) by expert. With pair t * topK + j = choice j
+/// of token t, in one row each: `offsets` [experts + 1], the first place of
+/// each expert; `pairs` [tokens * topK], the pair at each place; `places`
+/// [tokens * topK], for each token its places in ascending order. Buffers, all
+/// i32: chosen [tokens, topK], offsets, pairs, places. The first worker's work.
+struct MoESortSpec {
+  static constexpr llvm::StringLiteral kind = "moe_sort";
+  int64_t experts = 0, topK = 0;
+};
+
+/// The row of each place's token. Buffers: pairs (i32), x [tokens, K], out
+/// [tokens * topK, K]. Any worker may touch any element.
+struct MoEGatherSpec {
+  static constexpr llvm::StringLiteral kind = "moe_gather";
+  int64_t columns = 0, topK = 0;
+};
+
+/// y = x W_e^T for the places of each expert e. Weights: `experts` matrices
+/// [rows, columns] (tiles16), one after the other. Buffers: offsets (i32), x
+/// [places, K], out [places, N]. Split by Columns.
+struct MoELinearSpec {
+  static constexpr llvm::StringLiteral kind = "moe_linear";
+  std::string format;
+  int64_t experts = 0, rows = 0, columns = 0; ///< E, N, K.
+};
+
+/// silu(gate) * up at each place. Buffers: gate, up, out [places, N]. Split by
+/// Columns.
+struct MoEGateSpec {
+  static constexpr llvm::StringLiteral kind = "moe_gate";
+  int64_t columns = 0, topK = 0;
+};
+
+/// The sum over a token's places, in ascending order, of weight * x. Buffers:
+/// pairs (i32), places (i32), weights [tokens, topK], x [places, K], out
+/// [tokens, K]. Split by Rows.
+struct MoECombineSpec {
+  static constexpr llvm::StringLiteral kind = "moe_combine";
+  int64_t columns = 0, topK = 0;
 };
 
 /// The parameters as the dictionary of a kernel op.
