@@ -31,7 +31,8 @@ struct Level {
 };
 } // namespace
 
-/// From low to high. The x86-64 levels are those of the System V ABI.
+/// From low to high. The x86-64 levels are those of the System V ABI, and one
+/// with AVX-512's products of bytes.
 static const std::vector<Level> &levels() {
   static const std::vector<Level> table = {
       {"x86-64", nullptr, {}},
@@ -45,6 +46,7 @@ static const std::vector<Level> &levels() {
       {"x86-64-v4",
        "x86-64-v3",
        {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}},
+      {"x86-64-v4-vnni", "x86-64-v4", {"avx512vnni"}},
       {"aarch64", nullptr, {"neon"}},
   };
   return table;

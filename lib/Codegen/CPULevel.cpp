@@ -11,17 +11,19 @@
 namespace llmir {
 
 static constexpr CPULevel levelTable[] = {
-#define LLMIR_CPU_LEVEL(Enum, name, cpu, bits, registers, gemmRows,            \
+#define LLMIR_CPU_LEVEL(Enum, name, cpu, features, bits, registers, gemmRows,  \
                         gemmTokens, blockRows, blockTokens, gemvRows,          \
-                        gemvBlockRows)                                         \
+                        gemvBlockRows, integerRows, integerTokens)             \
   {name,                                                                       \
    cpu,                                                                        \
+   features,                                                                   \
    bits,                                                                       \
    registers,                                                                  \
    {gemmRows, gemmTokens},                                                     \
    {blockRows, blockTokens},                                                   \
    {gemvRows, 1},                                                              \
-   {gemvBlockRows, 1}},
+   {gemvBlockRows, 1},                                                         \
+   {integerRows, integerTokens}},
 #include "llmir/Codegen/CPULevels.def"
 };
 
@@ -39,6 +41,7 @@ static constexpr bool allFit() {
   for (const CPULevel &level : levelTable)
     if (!fits(level, level.gemm, false) || !fits(level, level.gemv, false) ||
         !fits(level, level.gemmBlocks, true) ||
+        !fits(level, level.gemmIntegers, true) ||
         !fits(level, level.gemvBlocks, true))
       return false;
   return true;

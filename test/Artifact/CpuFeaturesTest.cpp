@@ -35,6 +35,13 @@ TEST(CpuFeatures, LevelIsTheHighestThatIsWhole) {
   EXPECT_EQ(CpuFeatures("x86_64", v3).level(), "x86-64-v3");
   EXPECT_EQ(CpuFeatures("x86_64", cpuLevelFeatures("x86-64-v4")).level(),
             "x86-64-v4");
+  std::vector<std::string> vnni = cpuLevelFeatures("x86-64-v4");
+  vnni.push_back("avx512vnni");
+  EXPECT_EQ(CpuFeatures("x86_64", vnni).level(), "x86-64-v4-vnni");
+  // The dot products alone, without all of AVX-512, are no level.
+  vnni = cpuLevelFeatures("x86-64-v3");
+  vnni.push_back("avx512vnni");
+  EXPECT_EQ(CpuFeatures("x86_64", vnni).level(), "x86-64-v3");
   EXPECT_EQ(CpuFeatures("aarch64", {"neon"}).level(), "aarch64");
 }
 
@@ -90,6 +97,14 @@ TEST(CpuFeatures, TheWrongProcessorIsNamed) {
   EXPECT_TRUE(checkCpu(info, CpuFeatures("x86_64", enough)));
   EXPECT_EQ(checkCpu(info, CpuFeatures("aarch64", {"neon"})).code(),
             StatusCode::IncompatibleTarget);
+  // A level with one feature more than the processor has.
+  info.targetLevel = "x86-64-v4-vnni";
+  info.cpuFeatures = {};
+  Status one =
+      checkCpu(info, CpuFeatures("x86_64", cpuLevelFeatures("x86-64-v4")));
+  EXPECT_EQ(one.cause(),
+            "compiled for x86-64-v4-vnni; this processor lacks avx512vnni");
+  EXPECT_TRUE(checkCpu(info, CpuFeatures("x86_64", enough)));
   info.targetLevel = "x86-64-v9";
   EXPECT_EQ(checkCpu(info, CpuFeatures("x86_64", enough)).code(),
             StatusCode::IncompatibleTarget);

@@ -141,7 +141,7 @@ void cli::addCompileCommand(CommandLine &line) {
             "the artifact, or the file for --emit (default: standard output)",
             "FILE");
   addOption(command, "--target", flags->target,
-            "native, x86-64-v3 or x86-64-v4")
+            "native, x86-64-v3, x86-64-v4 or x86-64-v4-vnni")
       ->capture_default_str();
   addOption(command, "--quantize", flags->quantize,
             "quantize the weights: none")

@@ -81,7 +81,7 @@ static Finding checkProcessor() {
   const CpuFeatures &cpu = CpuFeatures::host();
   std::string level = cpu.level();
   Finding finding{"level", level.empty() ? "unknown" : level};
-  if (level != "x86-64-v3" && level != "x86-64-v4") {
+  if (!cpu.hasAll(cpuLevelFeatures("x86-64-v3"))) {
     finding.good = false;
     finding.advice = "compiled models need x86-64-v3 (AVX2, FMA, F16C)";
   }

@@ -37,7 +37,7 @@ struct ArtifactInfo {
   // Compatibility, checked on load.
   int64_t abiVersion = 0;
   std::string targetTriple; ///< "x86_64-unknown-linux-gnu".
-  std::string targetLevel;  ///< "x86-64-v3", "x86-64-v4", "aarch64".
+  std::string targetLevel;  ///< "x86-64-v3", "x86-64-v4-vnni", "aarch64".
   std::vector<std::string> cpuFeatures; ///< What the code needs: "avx2", …
 
   // Shape of a step.

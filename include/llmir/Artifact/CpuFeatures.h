@@ -40,7 +40,7 @@ public:
   bool hasAll(const std::vector<std::string> &features) const;
 
   /// The highest level whose features are all there: "x86-64", "x86-64-v2",
-  /// "x86-64-v3", "x86-64-v4", "aarch64".
+  /// "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "aarch64".
   std::string level() const;
 
 private:

@@ -28,11 +28,16 @@ struct RegisterTile {
 
 /// One row of the table.
 struct CPULevel {
-  llvm::StringLiteral name;    ///< On the command line and in artifacts.
-  llvm::StringLiteral llvmCPU; ///< Passed to LLVM as target-cpu.
+  llvm::StringLiteral name;         ///< On the command line and in artifacts.
+  llvm::StringLiteral llvmCPU;      ///< Passed to LLVM as target-cpu.
+  llvm::StringLiteral llvmFeatures; ///< And as target-features.
   int64_t vectorBits, vectorRegisters;
   RegisterTile gemm, gemmBlocks; ///< Several tokens; plain and block formats.
   RegisterTile gemv, gemvBlocks; ///< One token.
+  RegisterTile gemmIntegers;     ///< Integer products, several tokens.
+
+  /// One instruction multiplies 64 bytes and adds fours of them (vpdpbusd).
+  bool hasByteDots() const { return llvmFeatures.contains("+avx512vnni"); }
 
   RegisterTile tile(bool blockFormat, bool oneToken) const {
     if (oneToken)

@@ -59,6 +59,8 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", level.llvmCPU);
+    if (!level.llvmFeatures.empty())
+      function.addFnAttr("target-features", level.llvmFeatures);
     std::string bits = std::to_string(level.vectorBits);
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
@@ -88,7 +90,7 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where written
   state->machine.reset(target->createTargetMachine(
-      triple, level.llvmCPU, /*Features=*/"", options, llvm::Reloc::PIC_,
+      triple, level.llvmCPU, level.llvmFeatures, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   state->module->setTargetTriple(triple);
   state->module->setDataLayout(state->machine->createDataLayout());
