@@ -70,6 +70,25 @@ template <typename Fields> static void visit(LinearSpec &spec, Fields &fields) {
 }
 
 template <typename Fields>
+static void visit(QuantizedLinearSpec &spec, Fields &fields) {
+  fields("format", spec.format);
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+  fields("bias", spec.bias);
+  fields("segment", spec.segment);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(QuantizeRowsSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
+  fields("group", spec.group);
+  fields("segment", spec.segment);
+  fields("padded", spec.padded);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
 static void visit(ElementwiseSpec &spec, Fields &fields) {
   fields("columns", spec.columns);
   fields("over", spec.over);
@@ -361,6 +380,8 @@ INSTANTIATE(RmsNormSpec)
 INSTANTIATE(LayerNormSpec)
 INSTANTIATE(SoftmaxSpec)
 INSTANTIATE(LinearSpec)
+INSTANTIATE(QuantizedLinearSpec)
+INSTANTIATE(QuantizeRowsSpec)
 INSTANTIATE(ElementwiseSpec)
 INSTANTIATE(RopeSpec)
 INSTANTIATE(AppendKVSpec)

@@ -100,6 +100,30 @@ struct LinearSpec {
   RowSpace over = RowSpace::Tokens;
 };
 
+/// y = x W^T (+ b) where W is integers with scales. Weights: W (an
+/// IntegerFormat) [, b (vector)]. Buffers: x, out. Without `segment`, x is rows
+/// of f32; with it, rows that `quantize_rows` has made for this W in segments of
+/// as many values. Split by Columns.
+struct QuantizedLinearSpec {
+  static constexpr llvm::StringLiteral kind = "quantized_linear";
+  std::string format;            ///< A name of IntegerFormat.
+  int64_t rows = 0, columns = 0; ///< N, K.
+  bool bias = false;
+  int64_t segment = 0;
+  RowSpace over = RowSpace::Tokens;
+};
+
+/// Each row as int8 with a scale for every `group` neighbours, the last group
+/// perhaps shorter: scale = max|x| / 127, q = roundeven(x / scale), 0 where the
+/// scale is 0, all in f32. Written as a QuantizedRowLayout of `segment` (which
+/// divides `group`, or holds all of K) and `padded`. Buffers: x, out. Split by
+/// Rows.
+struct QuantizeRowsSpec {
+  static constexpr llvm::StringLiteral kind = "quantize_rows";
+  int64_t columns = 0, group = 0, segment = 0, padded = 0;
+  RowSpace over = RowSpace::Tokens;
+};
+
 /// A scalar region applied to each element. Buffers: inputs…, out.
 /// Split by Columns.
 struct ElementwiseSpec {
