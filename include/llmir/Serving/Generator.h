@@ -15,7 +15,7 @@
 #define LLMIR_SERVING_GENERATOR_H
 
 #include "llmir/Runtime/Executor.h"
-#include "llmir/Serving/Sampler.h"
+#include "llmir/Support/Sampler.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 

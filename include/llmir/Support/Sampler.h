@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_SERVING_SAMPLER_H
-#define LLMIR_SERVING_SAMPLER_H
+#ifndef LLMIR_SUPPORT_SAMPLER_H
+#define LLMIR_SUPPORT_SAMPLER_H
 
-#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Support/GenerationDefaults.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 
@@ -74,4 +74,4 @@ private:
 
 } // namespace llmir
 
-#endif // LLMIR_SERVING_SAMPLER_H
+#endif // LLMIR_SUPPORT_SAMPLER_H

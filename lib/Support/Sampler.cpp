@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Serving/Sampler.h"
+#include "llmir/Support/Sampler.h"
 
 #include <algorithm>
 #include <cmath>

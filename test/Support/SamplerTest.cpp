@@ -1,4 +1,4 @@
-// RUN: llmir-serving-tests --gtest_filter='Sampler.*'
+// RUN: llmir-support-tests --gtest_filter='Sampler.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Serving/Sampler.h"
+#include "llmir/Support/Sampler.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
