@@ -3,7 +3,7 @@
 // A negative test for each constraint of the ops; the labels are those of
 // LLMOps.td.
 
-// weight c1
+// RULE: weight.c1
 func.func @test() {
   // expected-error@+1 {{'llm.weight' op refers to @norm, which is not declared}}
   %0 = llm.weight @norm : tensor<64xf32>
@@ -12,7 +12,7 @@ func.func @test() {
 
 // -----
 
-// weight c2
+// RULE: weight.c2
 // expected-note@+1 {{declared here}}
 mllm.tensor.register @norm : tensor<64xf32> {source = "norm"}
 func.func @test() {
@@ -23,7 +23,7 @@ func.func @test() {
 
 // -----
 
-// embedding c1
+// RULE: embedding.c1
 func.func @test(%ids: tensor<3xi32>, %t: tensor<256x64xf32>) {
   // expected-error@+1 {{'llm.embedding' op has 3 ids, but a result of 4 rows}}
   %0 = llm.embedding %ids, %t : tensor<3xi32>, tensor<256x64xf32> -> tensor<4x64xf32>
@@ -32,7 +32,7 @@ func.func @test(%ids: tensor<3xi32>, %t: tensor<256x64xf32>) {
 
 // -----
 
-// embedding c1
+// RULE: embedding.c1
 func.func @test(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) {
   // expected-error@+1 {{'llm.embedding' op has a table of 64 columns, but a result of 32}}
   %0 = llm.embedding %ids, %t : tensor<?xi32>, tensor<256x64xf32> -> tensor<?x32xf32>
@@ -41,7 +41,7 @@ func.func @test(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) {
 
 // -----
 
-// linear c1
+// RULE: linear.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x32xf32>) {
   // expected-error@+1 {{'llm.linear' op has rows of 64 numbers, but a weight of 32 inputs}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<8x32xf32> -> tensor<?x8xf32>
@@ -50,7 +50,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x32xf32>) {
 
 // -----
 
-// linear c1, of a quantized weight
+// RULE: linear.c1, of a quantized weight
 func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8>) {
   // expected-error@+1 {{'llm.linear' op has rows of 64 numbers, but a weight of 32 inputs}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8> -> tensor<?x8xf32>
@@ -59,7 +59,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32], tru
 
 // -----
 
-// linear c2
+// RULE: linear.c2
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %b: tensor<64xf32>) {
   // expected-error@+1 {{'llm.linear' op has a bias of 64 entries, but a weight of 8 outputs}}
   %0 = llm.linear %x, %w bias %b : tensor<?x64xf32>, tensor<8x64xf32>, tensor<64xf32> -> tensor<?x8xf32>
@@ -87,7 +87,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
 
 // -----
 
-// rms_norm c1
+// RULE: rms_norm.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32xf32>) {
   // expected-error@+1 {{'llm.rms_norm' op has rows of 64 numbers, but a weight of 32}}
   %0 = llm.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<32xf32>
@@ -96,7 +96,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<32xf32>) {
 
 // -----
 
-// rms_norm c2
+// RULE: rms_norm.c2
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
   // expected-error@+1 {{'llm.rms_norm' op eps must be finite and not negative, not -1.000000e+00 : f64}}
   %0 = llm.rms_norm %x, %w {eps = -1.0 : f64} : tensor<?x64xf32>, tensor<64xf32>
@@ -105,7 +105,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
 
 // -----
 
-// rms_norm c2
+// RULE: rms_norm.c2
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
   // expected-error@+1 {{'llm.rms_norm' op eps must be finite and not negative, not 0x7FF8000000000000 : f64}}
   %0 = llm.rms_norm %x, %w {eps = 0x7FF8000000000000 : f64} : tensor<?x64xf32>, tensor<64xf32>
@@ -114,7 +114,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
 
 // -----
 
-// rope c1
+// RULE: rope.c1
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<6xi32>) {
   // expected-error@+1 {{'llm.rope' op has 5 tokens, but 6 positions}}
   %0 = llm.rope %x, %p {frequencies = array<f64: 1.0>} : tensor<5x4x16xf32>, tensor<6xi32>
@@ -123,7 +123,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<6xi32>) {
 
 // -----
 
-// rope c2
+// RULE: rope.c2
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{'llm.rope' op has 0 frequencies for heads of 16 numbers; from 1 to half of a head are allowed}}
   %0 = llm.rope %x, %p {frequencies = array<f64>} : tensor<5x4x16xf32>, tensor<?xi32>
@@ -132,7 +132,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // -----
 
-// rope c2
+// RULE: rope.c2
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{'llm.rope' op has 9 frequencies for heads of 16 numbers}}
   %0 = llm.rope %x, %p {frequencies = array<f64: 1., 1., 1., 1., 1., 1., 1., 1., 1.>} : tensor<5x4x16xf32>, tensor<?xi32>
@@ -141,7 +141,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // -----
 
-// rope c3
+// RULE: rope.c3
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{'llm.rope' op frequency INF is not finite}}
   %0 = llm.rope %x, %p {frequencies = array<f64: 0x7FF0000000000000>} : tensor<5x4x16xf32>, tensor<?xi32>
@@ -150,7 +150,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // -----
 
-// rope c3
+// RULE: rope.c3
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{'llm.rope' op scaling 0x7FF0000000000000 : f64 is not finite}}
   %0 = llm.rope %x, %p {frequencies = array<f64: 1.0>, scaling = 0x7FF0000000000000 : f64} : tensor<5x4x16xf32>, tensor<?xi32>
@@ -159,7 +159,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // -----
 
-// select_rows c1
+// RULE: select_rows.c1
 func.func @test(%x: tensor<?xf32>, %r: tensor<?xi32>) {
   // expected-error@+1 {{'llm.select_rows' op needs rows: x must have rank 2 or more, not 1}}
   %0 = llm.select_rows %x, %r : tensor<?xf32>, tensor<?xi32> -> tensor<?xf32>
@@ -168,7 +168,7 @@ func.func @test(%x: tensor<?xf32>, %r: tensor<?xi32>) {
 
 // -----
 
-// append_kv c1
+// RULE: append_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op needs either sequence ids or slots}}
@@ -178,7 +178,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// append_kv c1
+// RULE: append_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op needs either sequence ids or slots}}
@@ -188,7 +188,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// append_kv c1
+// RULE: append_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op has block indices exactly when it has sequence ids}}
@@ -198,7 +198,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// append_kv c2
+// RULE: append_kv.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<?xi32>) {
   // expected-error@+1 {{'llm.append_kv' op with slots needs keys of rank 3, not 4}}
@@ -208,7 +208,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<?xi32>) {
 
 // -----
 
-// append_kv c3
+// RULE: append_kv.c3
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<5x2x16xf32>, %v: tensor<4x2x16xf32>, %s: tensor<?xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of type 'tensor<5x2x16xf32>', but values of type 'tensor<4x2x16xf32>'}}
@@ -218,7 +218,7 @@ func.func @test(%c: !cache, %k: tensor<5x2x16xf32>, %v: tensor<4x2x16xf32>, %s: 
 
 // -----
 
-// append_kv c4
+// RULE: append_kv.c4
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xbf16>, %s: tensor<?xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of 'bf16', but the cache's element type is 'f16'}}
@@ -228,7 +228,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xbf16>, %s: tensor<?xi32>) {
 
 // -----
 
-// append_kv c4, batched
+// RULE: append_kv.c4, batched
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf32>, %s: tensor<3xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of 'f32', but the cache's element type is 'f16'}}
@@ -238,7 +238,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf32>, %s: tensor<3xi32>) {
 
 // -----
 
-// append_kv c5
+// RULE: append_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x4x16xf32>, %s: tensor<?xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of 4 heads, but the cache has 2}}
@@ -248,7 +248,7 @@ func.func @test(%c: !cache, %k: tensor<?x4x16xf32>, %s: tensor<?xi32>) {
 
 // -----
 
-// append_kv c5
+// RULE: append_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x32xf32>, %s: tensor<?xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has heads of 32 numbers, but the cache's have 16}}
@@ -258,7 +258,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x32xf32>, %s: tensor<?xi32>) {
 
 // -----
 
-// append_kv c6
+// RULE: append_kv.c6
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<5x2x16xf32>, %s: tensor<4xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of 5 tokens, but 4 slots}}
@@ -268,7 +268,7 @@ func.func @test(%c: !cache, %k: tensor<5x2x16xf32>, %s: tensor<4xi32>) {
 
 // -----
 
-// append_kv c6
+// RULE: append_kv.c6
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<2xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has keys of 3 sequences, but 2 sequence ids}}
@@ -278,7 +278,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<2xi32>) {
 
 // -----
 
-// append_kv c7
+// RULE: append_kv.c7
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<2x5xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch], [batch, 1] or [batch, tokens]}}
@@ -288,7 +288,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
 
 // -----
 
-// append_kv c7
+// RULE: append_kv.c7
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
   // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<3x4xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch], [batch, 1] or [batch, tokens]}}
@@ -298,7 +298,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
 
 // -----
 
-// append_kv c8
+// RULE: append_kv.c8
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op block_size is 16, but the cache has 8}}
@@ -308,7 +308,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// append_kv c8
+// RULE: append_kv.c8
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op max_seq_len is 128, but the cache has 64}}
@@ -318,7 +318,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// append_kv c9
+// RULE: append_kv.c9
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.append_kv' op needs a layer: the cache has 4 layers}}
@@ -348,7 +348,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 
 // -----
 
-// paged_attention c1
+// RULE: paged_attention.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<3x5x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op with offsets needs a query of rank 3, not 4}}
@@ -358,7 +358,7 @@ func.func @test(%c: !cache, %q: tensor<3x5x4x16xf32>, %t: tensor<?x?xi32>, %n: t
 
 // -----
 
-// paged_attention c2
+// RULE: paged_attention.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x3x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op has 3 query heads, which is no multiple of the cache's 2}}
@@ -368,7 +368,7 @@ func.func @test(%c: !cache, %q: tensor<?x3x16xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c3
+// RULE: paged_attention.c3
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x32xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op has heads of 32 numbers, but the cache's have 16}}
@@ -378,7 +378,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x32xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c4
+// RULE: paged_attention.c4
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<3x8xi32>, %n: tensor<2xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op has block indices of 3 sequences, but lengths of 2}}
@@ -388,7 +388,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<3x8xi32>, %n: ten
 
 // -----
 
-// paged_attention c4, batched
+// RULE: paged_attention.c4, batched
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<3x5x4x16xf16>, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op has queries of 3 sequences, but lengths of 2}}
@@ -398,7 +398,7 @@ func.func @test(%c: !cache, %q: tensor<3x5x4x16xf16>, %t: tensor<2x8xi32>, %n: t
 
 // -----
 
-// paged_attention c4, ragged
+// RULE: paged_attention.c4, ragged
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %o: tensor<2xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op has 2 offsets, but lengths of 2 sequences; there is one offset more than sequences}}
@@ -408,7 +408,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<2x8xi32>, %n: ten
 
 // -----
 
-// paged_attention c5
+// RULE: paged_attention.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op scale must be finite and not negative, not -1.250000e-01 : f32}}
@@ -418,7 +418,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c5
+// RULE: paged_attention.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op scale must be finite and not negative, not 0x7FF0000000000000 : f64}}
@@ -428,7 +428,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c6
+// RULE: paged_attention.c6
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op num_heads is 8, but the query has 4}}
@@ -438,7 +438,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c6
+// RULE: paged_attention.c6
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op head_dim is 64, but the query has 16}}
@@ -448,7 +448,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: ten
 
 // -----
 
-// paged_attention c7
+// RULE: paged_attention.c7
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op with offsets needs block indices of rank 2, not 1}}
@@ -458,7 +458,7 @@ func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?xi32>, %n: tenso
 
 // -----
 
-// paged_attention c8
+// RULE: paged_attention.c8
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
   // expected-error@+1 {{'llm.paged_attention' op needs a layer: the cache has 4 layers}}

@@ -3,133 +3,133 @@
 // A negative test for each constraint of the types; the labels are those of
 // LLMTypes.td.
 
-// paged_kv_cache c1
+// RULE: paged_kv_cache.c1
 // expected-error@+1 {{cache element type must be f16, bf16 or f32, not 'f64'}}
 func.func private @test(!llm.paged_kv_cache<f64, 12, 16, 64, 16, 4096>)
 
 // -----
 
-// paged_kv_cache c2
+// RULE: paged_kv_cache.c2
 // expected-error@+1 {{cache numLayers must be positive, not 0}}
 func.func private @test(!llm.paged_kv_cache<f16, 0, 16, 64, 16, 4096>)
 
 // -----
 
-// paged_kv_cache c2
+// RULE: paged_kv_cache.c2
 // expected-error@+1 {{cache numHeads must be positive, not -1}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, -1, 64, 16, 4096>)
 
 // -----
 
-// paged_kv_cache c2
+// RULE: paged_kv_cache.c2
 // expected-error@+1 {{cache headDim must be positive, not 0}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 0, 16, 4096>)
 
 // -----
 
-// paged_kv_cache c2
+// RULE: paged_kv_cache.c2
 // expected-error@+1 {{cache blockSize must be positive, not 0}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 0, 4096>)
 
 // -----
 
-// paged_kv_cache c2
+// RULE: paged_kv_cache.c2
 // expected-error@+1 {{cache maxSeqLen must be positive, not 0}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 16, 0>)
 
 // -----
 
-// paged_kv_cache c3
+// RULE: paged_kv_cache.c3
 // expected-error@+1 {{cache blockSize must be a power of two, not 24}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)
 
 // -----
 
-// quantized_tensor c1
+// RULE: quantized_tensor.c1
 // expected-error@+1 {{quantized element type must be i4, i8 or i16, not 'f16'}}
 func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32, 8>)
 
 // -----
 
-// quantized_tensor c2
+// RULE: quantized_tensor.c2
 // expected-error@+1 {{numBits is 4, but the element type 'i8' has 8 bits}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 4>)
 
 // -----
 
-// quantized_tensor c3
+// RULE: quantized_tensor.c3
 // expected-error@+1 {{quantized tensor must have at least one dimension}}
 func.func private @test(!llm.quantized_tensor<i8, [], true, false, -1, 32, 8>)
 
 // -----
 
-// quantized_tensor c3
+// RULE: quantized_tensor.c3
 // expected-error@+1 {{size of dimension 1 must be positive, not 0}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 0], true, false, -1, 32, 8>)
 
 // -----
 
-// quantized_tensor c4
+// RULE: quantized_tensor.c4
 // expected-error@+1 {{quantAxis 2 is neither -1 nor a dimension of a tensor of rank 2}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, true, 2, -1, 8>)
 
 // -----
 
-// quantized_tensor c4
+// RULE: quantized_tensor.c4
 // expected-error@+1 {{quantAxis -2 is neither -1 nor a dimension of a tensor of rank 2}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, true, -2, -1, 8>)
 
 // -----
 
-// quantized_tensor c5
+// RULE: quantized_tensor.c5
 // expected-error@+1 {{a tensor quantized per channel needs a quantAxis}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, true, -1, -1, 8>)
 
 // -----
 
-// quantized_tensor c6
+// RULE: quantized_tensor.c6
 // expected-error@+1 {{groupSize must be -1 or positive, not 0}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 0, 8>)
 
 // -----
 
-// quantized_tensor c7
+// RULE: quantized_tensor.c7
 // expected-error@+1 {{groupSize 32 does not divide dimension 1 of size 100}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 100], true, false, -1, 32, 8>)
 
 // -----
 
-// quantized_tensor c7, the last dimension having scales of its own
+// RULE: quantized_tensor.c7, the last dimension having scales of its own
 // expected-error@+1 {{groupSize 32 does not divide dimension 0 of size 100}}
 func.func private @test(!llm.quantized_tensor<i8, [100, 64], true, true, 1, 32, 8>)
 
 // -----
 
-// quantized_tensor c7, a format's block being longer than a row
+// RULE: quantized_tensor.c7, a format's block being longer than a row
 // expected-error@+1 {{groupSize 32 does not divide dimension 1 of size 16}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 16], true, false, -1, 32, 8, format = q8_0>)
 
 // -----
 
-// quantized_tensor c8
+// RULE: quantized_tensor.c8
 // expected-error@+1 {{unknown quantization format 'q9_9'}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = q9_9>)
 
 // -----
 
-// quantized_tensor c8
+// RULE: quantized_tensor.c8
 // expected-error@+1 {{format 'bf16' is not quantized: use a ranked tensor}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = bf16>)
 
 // -----
 
-// quantized_tensor c9
+// RULE: quantized_tensor.c9
 // expected-error@+1 {{format 'q8_0' has groups of 32, but groupSize is 16}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 16, 8, format = q8_0>)
 
 // -----
 
-// quantized_tensor c9
+// RULE: quantized_tensor.c9
 // expected-error@+1 {{format 'q4_0' has 4 bits, but numBits is 8}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = q4_0>)
 
