@@ -7,9 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // llmir-reduce: makes an .mlir file smaller for as long as a script calls it
-// interesting. All flags of mlir-reduce hold.
+// interesting (ends with a code other than 0). All flags of mlir-reduce hold,
+// and -llm-reduction reduces the bodies of functions:
+//
+//   llmir-reduce failing.mlir -llm-reduction='test=./fails.sh'
 //
 //===----------------------------------------------------------------------===//
+
+#include "ReduceFunctions.h"
 
 #include "llmir/Pipelines/Registration.h"
 
@@ -22,6 +27,7 @@ int main(int argc, char **argv) {
   llmir::registerAllLLMIRDialects(registry);
   mlir::registerAllPasses();
   llmir::registerAllLLMIRPasses();
+  llmir::registerReduceFunctions();
   mlir::MLIRContext context(registry);
   return mlir::failed(mlir::mlirReduceMain(argc, argv, context)) ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --llm-inline-modules --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: llmir-opt %s --llm-inline-modules --allow-unregistered-dialect --split-input-file --verify-diagnostics | FileCheck %s
 
 // What is above the layers goes into the step; what is below goes into them.
 // CHECK-LABEL: func @step
@@ -83,5 +83,19 @@ func.func private @circle(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 }
 func.func @step(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %0 = call @circle(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// -----
+
+// An op whose dialect does not say that it may be inlined.
+// expected-note@+1 {{the function is here}}
+func.func private @foreign(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = "foreign.op"(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+func.func @step(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-error@+1 {{cannot inline @foreign}}
+  %0 = call @foreign(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
 }

@@ -1,0 +1,228 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-reduction: takes ops out of functions, one at a time, for as long as the
+// test script calls the module interesting. MLIR's -reduction-tree erases ops
+// without giving their users another value, which leaves nothing that verifies
+// of a function whose ops all feed its result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReduceFunctions.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Reducer/Tester.h"
+
+using namespace mlir;
+
+/// A step changes the `index`-th thing of its kind in a module, where it can.
+enum class StepResult { Done, NotThere, NoMoreOfThem };
+using Step = StepResult (*)(ModuleOp module, unsigned index);
+
+/// The `index`-th op in the bodies of functions that is no terminator.
+static Operation *findOp(ModuleOp module, unsigned index) {
+  Operation *found = nullptr;
+  module.walk([&](Operation *op) {
+    if (!op->getParentOfType<func::FuncOp>() ||
+        op->hasTrait<OpTrait::IsTerminator>() || index-- != 0)
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+/// The `index`-th value returned by a function of the module.
+static OpOperand *findReturned(ModuleOp module, unsigned index) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (auto terminator : function.getOps<func::ReturnOp>())
+      for (OpOperand &operand : terminator->getOpOperands())
+        if (index-- == 0)
+          return &operand;
+  return nullptr;
+}
+
+/// Calls give the type of a function its users: such a function keeps it.
+static bool mayChangeType(func::FuncOp function) {
+  return function.getBody().hasOneBlock() &&
+         SymbolTable::symbolKnownUseEmpty(
+             function, function->getParentOfType<ModuleOp>());
+}
+
+static StepResult dropFunction(ModuleOp module, unsigned index) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (index-- != 0)
+      continue;
+    if (!SymbolTable::symbolKnownUseEmpty(function, module))
+      return StepResult::NotThere;
+    function.erase();
+    return StepResult::Done;
+  }
+  return StepResult::NoMoreOfThem;
+}
+
+static StepResult dropReturned(ModuleOp module, unsigned index) {
+  OpOperand *returned = findReturned(module, index);
+  if (!returned)
+    return StepResult::NoMoreOfThem;
+  Operation *terminator = returned->getOwner();
+  auto function = cast<func::FuncOp>(terminator->getParentOp());
+  if (!mayChangeType(function))
+    return StepResult::NotThere;
+  unsigned number = returned->getOperandNumber();
+  terminator->eraseOperand(number);
+  return succeeded(function.eraseResult(number)) ? StepResult::Done
+                                                 : StepResult::NotThere;
+}
+
+/// Returns an input of the op that made a result instead of the result.
+static StepResult returnEarlier(ModuleOp module, unsigned index) {
+  OpOperand *returned = findReturned(module, index);
+  if (!returned)
+    return StepResult::NoMoreOfThem;
+  auto function = cast<func::FuncOp>(returned->getOwner()->getParentOp());
+  Operation *producer = returned->get().getDefiningOp();
+  if (!producer || producer->getNumOperands() == 0 || !mayChangeType(function))
+    return StepResult::NotThere;
+  Value input = producer->getOperand(0);
+  returned->set(input);
+  SmallVector<Type> results(function.getResultTypes());
+  results[returned->getOperandNumber()] = input.getType();
+  function.setType(FunctionType::get(function.getContext(),
+                                     function.getArgumentTypes(), results));
+  return StepResult::Done;
+}
+
+/// An operand of the same type stands for each result of an op.
+static StepResult forwardOperand(ModuleOp module, unsigned index) {
+  Operation *op = findOp(module, index);
+  if (!op)
+    return StepResult::NoMoreOfThem;
+  SmallVector<Value> replacements;
+  for (Value result : op->getResults()) {
+    auto same = llvm::find_if(op->getOperands(), [&](Value operand) {
+      return operand.getType() == result.getType();
+    });
+    if (same == op->getOperands().end())
+      return StepResult::NotThere;
+    replacements.push_back(*same);
+  }
+  op->replaceAllUsesWith(replacements);
+  op->erase();
+  return StepResult::Done;
+}
+
+/// New arguments of the function stand for the results of an op.
+static StepResult makeArgument(ModuleOp module, unsigned index) {
+  Operation *op = findOp(module, index);
+  if (!op)
+    return StepResult::NoMoreOfThem;
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (!mayChangeType(function))
+    return StepResult::NotThere;
+  for (Value result : op->getResults()) {
+    unsigned number = function.getNumArguments();
+    if (failed(function.insertArgument(number, result.getType(), {},
+                                       op->getLoc())))
+      return StepResult::NotThere;
+    result.replaceAllUsesWith(function.getArgument(number));
+  }
+  op->erase();
+  return StepResult::Done;
+}
+
+/// Takes out what has no use any more.
+static void clean(ModuleOp module) {
+  module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() || !mayChangeType(function))
+      continue;
+    for (unsigned number = function.getNumArguments(); number-- > 0;)
+      if (function.getArgument(number).use_empty())
+        (void)function.eraseArgument(number);
+  }
+}
+
+namespace {
+
+class ReduceFunctions
+    : public PassWrapper<ReduceFunctions, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReduceFunctions)
+
+  ReduceFunctions() = default;
+  ReduceFunctions(const ReduceFunctions &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "llm-reduction"; }
+  StringRef getDescription() const final {
+    return "Take ops out of functions while the test finds them interesting";
+  }
+
+  void runOnOperation() override {
+    Tester tester(test, {});
+    auto isInteresting = [&](ModuleOp module) {
+      return tester.isInteresting(module).first ==
+             Tester::Interestingness::True;
+    };
+    if (!isInteresting(getOperation())) {
+      getOperation().emitError() << "is not interesting to " << test
+                                 << ": it must end with a code other than 0";
+      return signalPassFailure();
+    }
+    constexpr Step steps[] = {dropFunction, dropReturned, returnEarlier,
+                              makeArgument, forwardOperand};
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Step step : steps)
+        changed |= repeat(step, isInteresting);
+    }
+  }
+
+private:
+  /// Does `step` wherever what it gives is still interesting.
+  bool repeat(Step step, function_ref<bool(ModuleOp)> isInteresting) {
+    bool changed = false;
+    for (unsigned index = 0;;) {
+      OwningOpRef<ModuleOp> smaller = getOperation().clone();
+      StepResult result = step(*smaller, index);
+      if (result == StepResult::NoMoreOfThem)
+        return changed;
+      if (result == StepResult::Done)
+        clean(*smaller);
+      if (result == StepResult::Done && isValid(*smaller) &&
+          isInteresting(*smaller)) {
+        getOperation().getBodyRegion().takeBody(smaller->getBodyRegion());
+        changed = true;
+      } else {
+        ++index;
+      }
+    }
+  }
+
+  /// Verifies without telling: what does not hold is only not taken.
+  bool isValid(ModuleOp module) {
+    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {});
+    return succeeded(verify(module));
+  }
+
+  Option<std::string> test{
+      *this, "test",
+      llvm::cl::desc("Program that gets a file's name and ends with a code "
+                     "other than 0 where the file is interesting")};
+};
+
+} // namespace
+
+void llmir::registerReduceFunctions() { PassRegistration<ReduceFunctions>(); }

@@ -1,0 +1,84 @@
+"""The `llm` dialect as its .td files define it: ops, types, and their rules.
+
+Read through llvm-tblgen, so that what a class or a multiclass adds is seen too.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOOLS = os.environ.get("LLVM_TOOLS", "/usr/lib/llvm-22/bin")
+OPS_TD = "include/mlir/Dialect/LLM/IR/LLMOps.td"
+IR_FOLDER = "lib/Dialect/LLM/IR"
+
+
+class Definition:
+    """An op or a type: its mnemonic, its C++ class and its record."""
+
+    def __init__(self, record, kind, mnemonic, cpp_class):
+        self.record = record
+        self.kind = kind
+        self.mnemonic = mnemonic
+        self.cpp_class = cpp_class
+        self.description = record.get("description") or ""
+
+    def labels(self):
+        """{"c1": sentence, …} of "Fails verification when"."""
+        return labels_of(self.description)
+
+
+def labels_of(description):
+    found = {}
+    for match in re.finditer(r"^ *- (c\d+): *(.*(?:\n(?! *- c\d+:)(?! *\n).*)*)", description, re.M):
+        found[match.group(1)] = " ".join(match.group(2).split())
+    return found
+
+
+def records():
+    """The records of LLMOps.td as llvm-tblgen prints them."""
+    include = subprocess.run(
+        [os.path.join(TOOLS, "llvm-config"), "--includedir"], check=True,
+        stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
+    result = subprocess.run(
+        [os.path.join(TOOLS, "llvm-tblgen"), "--dump-json", os.path.join(ROOT, OPS_TD),
+         "-I", os.path.join(ROOT, "include"), "-I", include],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if result.returncode:
+        raise SystemExit(f"{OPS_TD} does not parse:\n{result.stderr}")
+    return json.loads(result.stdout)
+
+
+def definitions(data):
+    """The dialect's ops and types, by kind and mnemonic."""
+    found = []
+    for name in data["!instanceof"]["Op"]:
+        record = data[name]
+        if record["opDialect"]["def"] == "LLM_Dialect":
+            found.append(Definition(record, "op", record["opName"], name[len("LLM_"):]))
+    for name in data["!instanceof"]["TypeDef"]:
+        record = data[name]
+        if record["dialect"]["def"] == "LLM_Dialect":
+            found.append(Definition(record, "type", record["mnemonic"], record["cppClassName"]))
+    return sorted(found, key=lambda each: (each.kind, each.mnemonic))
+
+
+def dialect_labels(data):
+    """The rules of the dialect's attributes."""
+    return labels_of(data["LLM_Dialect"].get("description") or "")
+
+
+def files_under(folder, *endings):
+    """Paths below a folder of the project, relative to the project, sorted."""
+    found = []
+    for here, _, names in os.walk(os.path.join(ROOT, folder)):
+        for name in names:
+            if name.endswith(endings):
+                found.append(os.path.relpath(os.path.join(here, name), ROOT))
+    return sorted(found)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as stream:
+        return stream.read()

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Counts the rules of the `llm` dialect and what shows them.
+
+A rule is a label (`- c3: …`) in the description of an op, a type or the dialect.
+It needs
+- a test: a line `// RULE: append_kv.c3` in a section with an expected error;
+- its clause: a comment `// c3` at the diagnostic in the C++ class's verifier (or
+  at the call of a helper that emits it, or `/// Rule c3:` above a helper).
+And a diagnostic of the dialect needs a rule, or, where it is about syntax or a
+pass, a test that expects its words.
+
+rule_coverage.py [--list]      exits with 1 where something is missing
+"""
+
+import argparse
+import re
+import sys
+
+import llm_dialect
+from llm_dialect import IR_FOLDER, read
+
+DIAGNOSTIC = re.compile(r"\bemit(?:Op)?Error\(|\bemitSilenceableError\(")
+LABEL = re.compile(r"//.*?\b(c\d+)\b(?:(?: to|,| and) (c\d+))?")
+
+
+def numbers(text):
+    """Labels that a comment names: "c2 to c5", "c1, c3", "c8 and c9"."""
+    found = set()
+    for first, last in re.findall(r"\bc(\d+) to c(\d+)\b", text):
+        found.update(f"c{number}" for number in range(int(first), int(last) + 1))
+    found.update(re.findall(r"\bc\d+\b", text))
+    return found
+
+
+class Function:
+    """A top-level block of a source: its doc comment, signature and lines."""
+
+    def __init__(self, path, start, doc, lines):
+        self.path, self.start, self.doc, self.lines = path, start, doc, lines
+        text = "\n".join(lines)
+        self.signature = text.split("{", 1)[0]
+        names = re.findall(r"(\w+)\s*\(", self.signature)
+        self.name = names[0] if names else ""
+        self.text = text
+
+    def classes(self):
+        """Ops and types that it verifies, by its name or its parameters."""
+        return set(re.findall(r"\b(\w+(?:Op|Type|Dialect))\s*(?:::\s*\w+\s*\(|\w+\s*[,)])", self.signature)) | set(
+            re.findall(r"\b(\w+(?:Op|Type|Dialect))::", self.signature))
+
+    def labels(self):
+        found = set()
+        for line in self.lines:
+            if "//" in line:
+                found |= numbers(line.split("//", 1)[1])
+        if re.search(r"\b[Rr]ules? c\d", self.doc):
+            found |= numbers(self.doc)
+        return found
+
+
+def functions(path):
+    found, doc, lines, start = [], [], [], 0
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if lines:
+            lines.append(line)
+            if line.startswith("}"):
+                found.append(Function(path, start, "\n".join(doc), lines))
+                doc, lines = [], []
+            elif line.endswith(";") and len(lines) < 12 and not any("{" in each for each in lines):
+                doc, lines = [], []  # A declaration.
+        elif line.startswith("//"):
+            doc.append(line)
+        elif re.match(r"[A-Za-z]", line) and not re.match(r"(using|namespace|#|template <[^>]*>$)", line):
+            if line.endswith(";") and "{" not in line:
+                doc = []
+            else:
+                lines, start = [line], number
+                if re.search(r"\{.*\}$", line):
+                    found.append(Function(path, start, "\n".join(doc), lines))
+                    doc, lines = [], []
+        elif not line.startswith("template"):
+            doc = []
+    return found
+
+
+def statement(lines, index):
+    """The statement that begins at or around a line, as one text."""
+    text = ""
+    for line in lines[index:index + 14]:
+        text += line.split("//")[0] + "\n"
+        if ";" in re.sub(r'"(?:[^"\\]|\\.)*"', "", line):
+            break
+    return text
+
+
+def literals(text):
+    """What a statement says, adjacent literals joined."""
+    joined = re.sub(r'"\s*\n\s*"', "", text)
+    return [each.strip() for each in re.findall(r'"((?:[^"\\]|\\.)*)"', joined)]
+
+
+class Source:
+    """The C++ of the dialect: which labels stand for which class."""
+
+    def __init__(self):
+        self.functions = []
+        for path in llm_dialect.files_under(IR_FOLDER, ".cpp", ".h"):
+            self.functions += functions(path)
+        self.by_name = {}
+        for each in self.functions:
+            if not each.classes() or "static" in each.signature or "inline" in each.signature:
+                self.by_name.setdefault(each.name, []).append(each)
+
+    def callees(self, function):
+        names = set(re.findall(r"\b([A-Za-z]\w*)(?:<[\w, :]*>)?\(", function.text))
+        return [other for name in names for other in self.by_name.get(name, []) if other is not function]
+
+    def labels_by_class(self):
+        found = {}
+        for function in self.functions:
+            own = function.classes()
+            for cls in own:
+                seen, waiting = set(), [function]
+                while waiting:
+                    each = waiting.pop()
+                    if id(each) in seen:
+                        continue
+                    seen.add(id(each))
+                    found.setdefault(cls, set()).update(each.labels())
+                    waiting += self.callees(each)
+        return found
+
+    def is_labelled_where_called(self, function, depth=0):
+        """True when each call of a helper has a label or is in one that has."""
+        calls = 0
+        for other in self.functions:
+            if other is function:
+                continue
+            for index, line in enumerate(other.lines):
+                if not re.search(rf"\b{re.escape(function.name)}(?:<[\w, :]*>)?\(", line.split("//")[0]):
+                    continue
+                calls += 1
+                if not has_label(other, index) and not (
+                        depth < 3 and self.is_labelled_where_called(other, depth + 1)):
+                    return False
+        return calls > 0
+
+
+def has_label(function, index):
+    """True for a diagnostic, or a call, whose clause has its label."""
+    if re.search(r"\b[Rr]ules? c\d", function.doc):
+        return True
+    end = index + statement(function.lines, index).count("\n")
+    first = index
+    while first > 0 and index - first < 8 and not re.search(r"[;}]\s*(//.*)?$", function.lines[first - 1]):
+        first -= 1
+    around = function.lines[first:end] + function.lines[max(0, first - 1):first]
+    # A clause that ends with a block: the statement may stand some lines below `if (…) { // c2`.
+    for above in range(index, max(-1, index - 12), -1):
+        line = function.lines[above]
+        around.append(line)
+        if re.match(r"\s*(?:\} else )?(?:if|for|while) ?\(", line):
+            break
+    return any(re.search(r"//.*\bc\d+\b", line) for line in around)
+
+
+def tested_rules():
+    """[(rule, path, line, has an expected error)] of the tests."""
+    found = []
+    for path in llm_dialect.files_under("test", ".mlir", ".test", ".cpp", ".c"):
+        text = read(path)
+        if "RULE:" not in text:
+            continue
+        line = 1
+        for section in re.split(r"^// -----.*$", text, flags=re.M):
+            expects = "expected-error" in section or "expected-warning" in section or not path.endswith(".mlir")
+            for match in re.finditer(r"RULE: *((?:[a-z_]+\.c\d+[, ]*)+)", section):
+                at = line + section[:match.start()].count("\n")
+                for rule in re.findall(r"[a-z_]+\.c\d+", match.group(1)):
+                    found.append((rule, path, at, expects))
+            line += section.count("\n")
+    return found
+
+
+def expected_words():
+    """All that tests expect to be said."""
+    words = []
+    for path in llm_dialect.files_under("test", ".mlir", ".test", ".cpp"):
+        for line in read(path).split("\n"):
+            if re.search(r"expected-(error|warning|note|remark)|CHECK|EXPECT|[A-Z]+(-SAME|-NEXT)?:", line):
+                words.append(line)
+    return "\n".join(words)
+
+
+def rules(data):
+    """{"append_kv.c3": sentence}, and the C++ class of each."""
+    found, classes = {}, {}
+    for each in llm_dialect.definitions(data):
+        for label, sentence in each.labels().items():
+            found[f"{each.mnemonic}.{label}"] = sentence
+            classes[f"{each.mnemonic}.{label}"] = each.cpp_class
+    for label, sentence in llm_dialect.dialect_labels(data).items():
+        found[f"dialect.{label}"] = sentence
+        classes[f"dialect.{label}"] = "LLMDialect"
+    return found, classes
+
+
+def check_tests(known):
+    tested = set()
+    for rule, path, line, expects in tested_rules():
+        if rule not in known:
+            yield f"{path}:{line}: RULE: {rule}, but no description has this rule"
+        elif not expects:
+            yield f"{path}:{line}: RULE: {rule} in a section that expects no error"
+        else:
+            tested.add(rule)
+    for rule in known:
+        if rule not in tested:
+            yield f"{rule} ({known[rule]}): no test says '// RULE: {rule}'"
+
+
+def check_clauses(known, classes, source):
+    have = source.labels_by_class()
+    for rule in known:
+        if rule.split(".")[1] not in have.get(classes[rule], set()):
+            yield f"{rule} ({known[rule]}): no '// {rule.split('.')[1]}' in the verifier of {classes[rule]}"
+
+
+def check_numbering(data):
+    for each in llm_dialect.definitions(data):
+        labels = list(each.labels())
+        if labels != [f"c{number}" for number in range(1, len(labels) + 1)]:
+            yield f"{each.mnemonic}: its rules are numbered {', '.join(labels)}"
+
+
+def is_expected(text, words):
+    """True when a test expects what a diagnostic's statement says."""
+    said = [each for each in literals(text) if len(each) >= 4]
+    return bool(said) and max(said, key=len).replace('\\"', '"') in words
+
+
+def check_diagnostics(source, counts):
+    words = expected_words()
+    for function in source.functions:
+        for index, line in enumerate(function.lines):
+            code = line.split("//")[0]
+            if not DIAGNOSTIC.search(code) or "function_ref<" in code:
+                continue
+            counts["diagnostics"] += 1
+            place = f"{function.path}:{function.start + index}"
+            is_syntax = "parser.emitError" in code
+            if is_syntax:
+                if not is_expected(statement(function.lines, index), words):
+                    yield f"{place}: no test expects what this says"
+            elif not has_label(function, index) and not source.is_labelled_where_called(function):
+                yield f"{place}: a diagnostic without the label of its rule"
+    for path in llm_dialect.files_under("lib/Dialect/LLM/Transforms", ".cpp", ".h"):
+        lines = read(path).split("\n")
+        for index, line in enumerate(lines):
+            if DIAGNOSTIC.search(line.split("//")[0]) and "function_ref<" not in line:
+                counts["diagnostics"] += 1
+                if not is_expected(statement(lines, index), words):
+                    yield f"{path}:{index + 1}: no test expects what this says"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print each rule with its tests")
+    options = parser.parse_args()
+
+    data = llm_dialect.records()
+    known, classes = rules(data)
+    source = Source()
+    if options.list:
+        places = {}
+        for rule, path, line, _ in tested_rules():
+            places.setdefault(rule, []).append(f"{path}:{line}")
+        for rule in known:
+            print(f"{rule}: {known[rule]}\n    {', '.join(places.get(rule, ['no test']))}")
+
+    counts = {"diagnostics": 0}
+    missing = list(check_numbering(data)) + list(check_tests(known)) + list(
+        check_clauses(known, classes, source)) + list(check_diagnostics(source, counts))
+    for each in missing:
+        print(each)
+    print(f"{len(known)} rules, {len(tested_rules())} tests of them, "
+          f"{counts['diagnostics']} diagnostics, {len(missing)} missing")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
