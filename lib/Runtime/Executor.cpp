@@ -12,7 +12,7 @@
 #include "llmir/Artifact/ArtifactInfoJSON.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Runtime/WorkerTeam.h"
+#include "llmir/Runtime/StepRuntime.h"
 
 #include <algorithm>
 #include <optional>
@@ -25,20 +25,6 @@ using mlir::llm::runtime::KVElementType;
 using mlir::llm::runtime::KVReservation;
 using mlir::llm::runtime::PagedKVCacheOptions;
 
-namespace {
-/// The context that generated code sees, with what its barrier needs behind it.
-struct RunningStep {
-  LLMIRStepContext context; ///< First: the barrier gets its address.
-  WorkerTeam *team;
-};
-} // namespace
-
-static void stepBarrier(const LLMIRStepContext *ctx, int64_t /*worker*/) {
-  reinterpret_cast<const RunningStep *>(ctx)->team->barrier();
-}
-
-static const LLMIRRuntimeTable runtimeTable = {stepBarrier};
-
 struct Executor::State {
   ArtifactInfo info;
   std::shared_ptr<const Artifact> artifact; ///< Keeps the weights mapped.
@@ -48,6 +34,7 @@ struct Executor::State {
 
   std::unique_ptr<PagedKVCache> cache;
   std::unique_ptr<WorkerTeam> team;
+  std::optional<StepRuntime> runtime;
   StepMemory memory;
   std::vector<KVReservation> reservations; ///< Capacity: the token budget.
 
@@ -150,6 +137,7 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   if (!workers)
     return workers.takeStatus();
   team = std::move(*workers);
+  runtime.emplace(*team, cache.get());
   return Status::ok();
 }
 
@@ -284,7 +272,7 @@ Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
 }
 
 /// Writes the arrays that describe the batch; the cache has reserved its
-/// tokens already. slot_mapping is there.
+/// tokens already. slot_mapping is there. The runtime adds what is its own.
 LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   int64_t tokens = 0, rows = 0, stride = 1;
   for (const SequenceStep &part : batch)
@@ -316,11 +304,8 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   memory.queryOffsets[batch.size()] = static_cast<int32_t>(tokens);
 
   LLMIRStepContext context{};
-  context.runtime = &runtimeTable;
   context.arena = memory.arena;
   context.weights = weights;
-  context.kv_pool = cache->pool();
-  context.kv_layer_stride = cache->layerStride();
   context.num_tokens = tokens;
   context.num_sequences = static_cast<int64_t>(batch.size());
   context.num_logit_rows = rows;
@@ -347,15 +332,11 @@ Expected<StepLogits> Executor::step(Span<const SequenceStep> batch) {
           state->reservations, Span<int32_t>(state->memory.slots, tokens));
       !status)
     return status;
-  RunningStep running{state->fillContext(batch), state->team.get()};
-  const int64_t workers = state->team->size();
-  LLMIRStepFunction function = state->function;
-  state->team->run([&running, function, workers](int64_t worker) {
-    function(&running.context, worker, workers);
-  });
+  LLMIRStepContext context = state->fillContext(batch);
+  LLMIR_RETURN_IF_ERROR(state->runtime->run(state->function, context));
   StepLogits logits;
   logits.data = state->memory.logits;
-  logits.numRows = running.context.num_logit_rows;
+  logits.numRows = context.num_logit_rows;
   logits.rowStride = state->info.logitsRowStride;
   logits.vocabSize = state->info.vocabSize;
   return logits;

@@ -246,7 +246,7 @@ std::vector<Damage> damages() {
        infoReplace("\"headDim\": 4,\n", "\"headDim\":4.5,"), invalid,
        "headDim"},
       {"another ABI in the info",
-       infoReplace("\"abiVersion\": 1", "\"abiVersion\": 2"), invalid,
+       infoReplace("\"abiVersion\": 2", "\"abiVersion\": 3"), invalid,
        "different ABI versions"},
       {"quantized KV",
        infoReplace("\"kvFormat\": \"f32\",\n", "\"kvFormat\":\"q8_0\","),

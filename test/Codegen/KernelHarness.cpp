@@ -99,7 +99,9 @@ static void waitForWorkers(const LLMIRStepContext *context, int64_t) {
 }
 
 void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
-  static const LLMIRRuntimeTable table = {waitForWorkers};
+  static const LLMIRRuntimeTable table = {
+      waitForWorkers, /*reserve_kv=*/nullptr, /*fork_kv=*/nullptr,
+      /*free_kv=*/nullptr, /*sample=*/nullptr};
   SharedStep step;
   step.workers = workers;
   LLMIRStepContext &ctx = step.context;

@@ -43,7 +43,11 @@ private:
   LogicalResult lower(LabelOp op);
   LogicalResult lower(JumpNextLayerOp op);
   LogicalResult lower(BarrierOp op);
+  LogicalResult lower(SetFieldOp op);
+  LogicalResult lower(RuntimeCallOp op);
 
+  /// Gives the worker a step context of its own where the program sets fields.
+  void copyContext();
   Value i64(int64_t value) {
     return LLVM::ConstantOp::create(b, b.getI64Type(),
                                     b.getI64IntegerAttr(value));
@@ -51,12 +55,17 @@ private:
   Value loadField(StepField field) {
     return loadWord(context, static_cast<int32_t>(field));
   }
-  /// The pointer in the eight-byte word number `index` from `base` on.
-  Value loadWord(Value base, int32_t index) {
-    Value address = LLVM::GEPOp::create(b, pointer, b.getI64Type(), base,
-                                        ArrayRef<LLVM::GEPArg>{index});
-    return LLVM::LoadOp::create(b, pointer, address, 8);
+  /// Where the eight-byte word number `index` from `base` on is.
+  Value wordAddress(Value base, int32_t index) {
+    return LLVM::GEPOp::create(b, pointer, b.getI64Type(), base,
+                               ArrayRef<LLVM::GEPArg>{index});
   }
+  /// The pointer in that word.
+  Value loadWord(Value base, int32_t index) {
+    return LLVM::LoadOp::create(b, pointer, wordAddress(base, index), 8);
+  }
+  /// Calls a function of the runtime's table; the caller's context comes first.
+  void callRuntime(RuntimeFunction function, ArrayRef<Value> arguments);
   Value advance(Value base, Value bytes) {
     return LLVM::GEPOp::create(b, pointer, b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{bytes});
@@ -71,7 +80,9 @@ private:
   ImplicitLocOpBuilder b;
   Type pointer;
   LLVM::LLVMFuncOp function;
-  Value context, worker, workers, arena, weightBase, layer;
+  Value context;       ///< The caller's.
+  Value kernelContext; ///< What kernels get: the caller's, or the copy.
+  Value worker, workers, arena, weightBase, layer;
   llvm::DenseMap<Value, Value> addresses; ///< Of buffers.
   llvm::StringMap<Block *> labels;
   llvm::StringMap<LLVM::GlobalOp> tables;
@@ -92,6 +103,7 @@ LogicalResult FragmentLowering::lower() {
   arena = loadField(StepField::arena);
   weightBase = loadField(StepField::weights);
   layer = i64(0);
+  copyContext();
   for (Operation &op : fragment.getBody().front()) {
     b.setLoc(op.getLoc());
     if (failed(lowerOp(op)))
@@ -103,8 +115,8 @@ LogicalResult FragmentLowering::lower() {
 
 LogicalResult FragmentLowering::lowerOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-      .Case<BufferOp, InstructionOp, LabelOp, JumpNextLayerOp, BarrierOp>(
-          [&](auto typed) { return lower(typed); })
+      .Case<BufferOp, InstructionOp, LabelOp, JumpNextLayerOp, BarrierOp,
+            SetFieldOp, RuntimeCallOp>([&](auto typed) { return lower(typed); })
       .Case<LogitsOp>([&](LogitsOp logits) {
         addresses[logits.getBuffer()] = loadField(StepField::logits);
         return success();
@@ -113,7 +125,7 @@ LogicalResult FragmentLowering::lowerOp(Operation &op) {
         layer = i64(set.getLayer());
         return success();
       })
-      .Case<EntryPointOp>([](auto) { return success(); })
+      .Case<EntryPointOp, InputOp, OutputOp>([](auto) { return success(); })
       .Case<ExitOp>([&](auto) {
         LLVM::ReturnOp::create(b, ValueRange());
         return success();
@@ -155,14 +167,76 @@ LogicalResult FragmentLowering::lower(JumpNextLayerOp op) {
 }
 
 LogicalResult FragmentLowering::lower(BarrierOp) {
-  Value table = loadField(StepField::runtime);
-  Value barrier =
-      loadWord(table, static_cast<int32_t>(RuntimeFunction::barrier));
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), {pointer, b.getI64Type()});
-  LLVM::CallOp::create(b, type, ValueRange{barrier, context, worker});
+  callRuntime(RuntimeFunction::barrier, worker);
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// The step context and the runtime's functions
+//===----------------------------------------------------------------------===//
+
+void FragmentLowering::copyContext() {
+  kernelContext = context;
+  if (fragment.getBody().front().getOps<SetFieldOp>().empty())
+    return;
+  kernelContext = LLVM::AllocaOp::create(b, pointer, b.getI64Type(),
+                                         i64(kNumStepFields), 8);
+  for (int32_t field = 0; field < kNumStepFields; ++field)
+    LLVM::StoreOp::create(b, loadWord(context, field),
+                          wordAddress(kernelContext, field), 8);
+}
+
+LogicalResult FragmentLowering::lower(SetFieldOp op) {
+  Value value =
+      op.getBuffer() ? addresses.lookup(op.getBuffer()) : i64(*op.getValue());
+  LLVM::StoreOp::create(
+      b, value, wordAddress(kernelContext, static_cast<int32_t>(op.getField())),
+      8);
+  return success();
+}
+
+void FragmentLowering::callRuntime(RuntimeFunction function,
+                                   ArrayRef<Value> arguments) {
+  Value table = loadField(StepField::runtime);
+  SmallVector<Value> operands{loadWord(table, static_cast<int32_t>(function)),
+                              context};
+  SmallVector<Type> types{pointer};
+  for (auto [argument, parameter] :
+       llvm::zip_equal(arguments, runtimeSignature(function))) {
+    operands.push_back(argument);
+    types.push_back(parameter == RuntimeParameter::Pointer ? pointer
+                    : parameter == RuntimeParameter::Real
+                        ? Type(b.getF64Type())
+                        : Type(b.getI64Type()));
+  }
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), types);
+  LLVM::CallOp::create(b, type, operands);
+}
+
+LogicalResult FragmentLowering::lower(RuntimeCallOp op) {
+  SmallVector<Value> arguments;
+  auto buffers = op.getBuffers().begin();
+  auto numbers = op.getNumbers().begin();
+  Block *call = function.addBlock(), *after = function.addBlock();
+  Value isFirst =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, worker, i64(0));
+  LLVM::CondBrOp::create(b, isFirst, call, after);
+  b.setInsertionPointToStart(call);
+  for (RuntimeParameter parameter : runtimeSignature(op.getRuntimeFunction()))
+    arguments.push_back(
+        parameter == RuntimeParameter::Pointer
+            ? addresses.lookup(*buffers++)
+            : LLVM::ConstantOp::create(b, cast<TypedAttr>(*numbers++)));
+  callRuntime(op.getRuntimeFunction(), arguments);
+  LLVM::BrOp::create(b, ValueRange(), after);
+  b.setInsertionPointToStart(after);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights and kernels
+//===----------------------------------------------------------------------===//
 
 LLVM::GlobalOp FragmentLowering::offsetTable(WeightOp weight) {
   LLVM::GlobalOp &table = tables[weight.getSymName()];
@@ -206,7 +280,7 @@ LogicalResult FragmentLowering::lower(InstructionOp op) {
   if (!kernel)
     return op.emitOpError("calls kernel ")
            << op.getKernelAttr() << ", for which no code was emitted";
-  SmallVector<Value> operands{context, worker, workers, layer};
+  SmallVector<Value> operands{kernelContext, worker, workers, layer};
   for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>()) {
     FailureOr<Value> address = weightAddress(op, name);
     if (failed(address))

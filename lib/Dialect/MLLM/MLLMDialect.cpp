@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProgramAssembly.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"

@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProgramAssembly.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
 
 using namespace mlir;
@@ -27,9 +29,9 @@ static LogicalResult verifyCode(FragmentOp fragment) {
   for (Operation &op : block) {
     if (isa<EntryPointOp>(op))
       ++entries;
-    else if (entries == 0 && !isa<BufferOp, LogitsOp>(op))
+    else if (entries == 0 && !isa<BufferOp, LogitsOp, InputOp>(op))
       return op.emitOpError("stands before the entry_point of code fragment '")
-             << fragment.getSymName() << "', where only buffers may";
+             << fragment.getSymName() << "', where only buffers and inputs may";
   }
   if (entries != 1)
     return fragment.emitOpError("code needs one entry_point, found ")
@@ -56,7 +58,8 @@ LogicalResult FragmentOp::verify() {
     return verifyCode(*this);
   }
   if (getKind() == FragmentKind::Data)
-    return verifyHoldsOnly<WeightOp>(*this, "mllm.program.weight");
+    return verifyHoldsOnly<WeightOp, ConstantOp>(
+        *this, "mllm.program.weight and mllm.program.constant");
   return verifyHoldsOnly<KernelOp>(*this, "mllm.program.kernel");
 }
 
@@ -73,6 +76,135 @@ LogicalResult WeightOp::verify() {
     if (offset < 0 || offset % 64 != 0)
       return emitOpError("offset ")
              << offset << " is not a non-negative multiple of 64";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// InputOp, OutputOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyColumns(Operation *op, Value buffer,
+                                   int64_t columns) {
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t stored = type.getRank() == 0 ? 1 : type.getShape().back();
+  if (columns < 0 || columns > stored)
+    return op->emitOpError("has ")
+           << columns << " columns in a buffer of " << stored;
+  return success();
+}
+
+LogicalResult InputOp::verify() {
+  return verifyColumns(*this, getBuffer(), getColumns());
+}
+
+LogicalResult OutputOp::verify() {
+  return verifyColumns(*this, getBuffer(), getColumns());
+}
+
+//===----------------------------------------------------------------------===//
+// SetFieldOp, RuntimeCallOp
+//===----------------------------------------------------------------------===//
+
+/// Reads one of the `count` names of an enum as its number.
+template <typename Enum>
+static ParseResult parseEnumName(OpAsmParser &parser, IntegerAttr &number,
+                                 int count, const char *(*nameOf)(Enum),
+                                 const char *what) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  for (int i = 0; i < count; ++i)
+    if (name == nameOf(static_cast<Enum>(i))) {
+      number = parser.getBuilder().getI64IntegerAttr(i);
+      return success();
+    }
+  return parser.emitError(loc) << "unknown " << what << " '" << name << "'";
+}
+
+ParseResult parseStepFieldName(OpAsmParser &parser, IntegerAttr &field) {
+  return parseEnumName(parser, field, kNumStepFields, stepFieldName,
+                       "field of the step context");
+}
+
+void printStepFieldName(OpAsmPrinter &printer, Operation *, IntegerAttr field) {
+  printer << stepFieldName(static_cast<StepField>(field.getInt()));
+}
+
+ParseResult parseRuntimeFunctionName(OpAsmParser &parser,
+                                     IntegerAttr &function) {
+  return parseEnumName(parser, function, kNumRuntimeFunctions,
+                       runtimeFunctionName, "function of the runtime");
+}
+
+void printRuntimeFunctionName(OpAsmPrinter &printer, Operation *,
+                              IntegerAttr function) {
+  printer << runtimeFunctionName(
+      static_cast<RuntimeFunction>(function.getInt()));
+}
+
+void SetFieldOp::build(OpBuilder &builder, OperationState &state,
+                       StepField field, int64_t value) {
+  build(builder, state, static_cast<int64_t>(field),
+        builder.getI64IntegerAttr(value), Value());
+}
+
+void SetFieldOp::build(OpBuilder &builder, OperationState &state,
+                       StepField field, Value buffer) {
+  build(builder, state, static_cast<int64_t>(field), IntegerAttr(), buffer);
+}
+
+LogicalResult SetFieldOp::verify() {
+  if (getField() >= static_cast<uint64_t>(kNumStepFields))
+    return emitOpError("sets field ")
+           << getField() << "; the step context has " << kNumStepFields;
+  StepField field = getStepField();
+  if (field == StepField::runtime || field == StepField::arena ||
+      field == StepField::weights || field == StepField::state)
+    return emitOpError("sets '")
+           << stepFieldName(field) << "', which belongs to the caller";
+  bool pointer = isPointerField(field);
+  if (pointer != static_cast<bool>(getBuffer()) ||
+      pointer == getValue().has_value())
+    return emitOpError("'")
+           << stepFieldName(field) << "' needs "
+           << (pointer ? "a buffer" : "a number") << " and nothing else";
+  return success();
+}
+
+LogicalResult RuntimeCallOp::verify() {
+  if (getFunction() >= static_cast<uint64_t>(kNumRuntimeFunctions))
+    return emitOpError("calls function ")
+           << getFunction() << "; the runtime has " << kNumRuntimeFunctions;
+  RuntimeFunction function = getRuntimeFunction();
+  if (function == RuntimeFunction::barrier)
+    return emitOpError("calls 'barrier', which every worker calls: use "
+                       "mllm.program.barrier");
+  SmallVector<RuntimeParameter> numbers;
+  size_t pointers = 0;
+  for (RuntimeParameter parameter : runtimeSignature(function)) {
+    if (parameter == RuntimeParameter::Pointer)
+      ++pointers;
+    else
+      numbers.push_back(parameter);
+  }
+  if (getBuffers().size() != pointers)
+    return emitOpError("passes ")
+           << getBuffers().size() << " buffers to '"
+           << runtimeFunctionName(function) << "', which takes " << pointers;
+  if (getNumbers().size() != numbers.size())
+    return emitOpError("passes ") << getNumbers().size() << " numbers to '"
+                                  << runtimeFunctionName(function)
+                                  << "', which takes " << numbers.size();
+  for (auto [index, number, wanted] : llvm::enumerate(getNumbers(), numbers)) {
+    auto typed = dyn_cast<TypedAttr>(number);
+    bool real = wanted == RuntimeParameter::Real;
+    if (!typed || !(real ? typed.getType().isF64()
+                         : typed.getType().isSignlessInteger(64)))
+      return emitOpError("number ") << index << " is " << number << ", but '"
+                                    << runtimeFunctionName(function)
+                                    << "' takes " << (real ? "f64" : "i64");
+  }
   return success();
 }
 

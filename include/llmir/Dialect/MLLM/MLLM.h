@@ -14,6 +14,8 @@
 #ifndef LLMIR_DIALECT_MLLM_MLLM_H
 #define LLMIR_DIALECT_MLLM_MLLM_H
 
+#include "llmir/Runtime/ABI/StepFields.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -49,9 +49,9 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
     kernels that the instructions call.
 
     Fails verification when:
-    - c1: a code fragment does not begin with one `entry_point` (buffers may
-      stand before it) or does not end with `exit`;
-    - c2: a data fragment holds anything but `weight` ops;
+    - c1: a code fragment does not begin with one `entry_point` (buffers and
+      inputs may stand before it) or does not end with `exit`;
+    - c2: a data fragment holds anything but `weight` and `constant` ops;
     - c3: a text fragment holds anything but `kernel` ops.
 
     Example:
@@ -114,6 +114,22 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     (`first_layer` $first_layer^)? (`rope_unpermute_heads` $rope_unpermute_heads^)? attr-dict
   }];
   let hasVerifier = 1;
+}
+
+def MLLM_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
+  let summary = "Values that are known when compiling, by name"
+                " for inputs and weights";
+  let description = [{
+    Whoever runs the program writes the values into the inputs, and packs them
+    into the weights, that name the constant as their source. The step's program
+    has none: its weights come from the checkpoint.
+
+    Example: `mllm.program.constant @constant0 dense<[0, 4, 8]> : tensor<3xi32>`
+  }];
+  let arguments = (ins
+    Arg<SymbolNameAttr, "the name by which inputs and weights refer to it">:$sym_name,
+    Arg<ElementsAttr, "the values; i1 stands for a mask">:$value);
+  let assemblyFormat = "$sym_name $value attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,6 +201,46 @@ def MLLM_LogitsOp : MLLM_ProgramOp<"logits"> {
   let assemblyFormat = "attr-dict `:` type($buffer)";
 }
 
+def MLLM_InputOp : MLLM_ProgramOp<"input"> {
+  let summary = "What the caller writes into a buffer before the program runs";
+  let description = [{
+    `source` is an argument of the function that was compiled (`arg0`; for one
+    rank of several `arg0.rank1`) or a `constant`. Its elements, in order, fill
+    `columns` entries of each row; the rest of a row is zero. No code results.
+
+    Fails verification when:
+    - c1: `columns` is not between 0 and the columns of the buffer.
+
+    Example: `mllm.program.input "arg0" (%x) columns 60 : memref<7x64xf32>`
+  }];
+  let arguments = (ins
+    Arg<StrAttr, "arg<number>, arg<number>.rank<number>, or a constant's name">:$source,
+    Arg<AnyStaticShapeMemRef, "the buffer to fill">:$buffer,
+    Arg<I64Attr, "entries of a row without padding">:$columns);
+  let assemblyFormat = "$source `(` $buffer `)` `columns` $columns attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def MLLM_OutputOp : MLLM_ProgramOp<"output"> {
+  let summary = "A buffer that the caller reads after the program has run";
+  let description = [{
+    `name` is a result of the function that was compiled (`result0`; for one
+    rank of several `result0.rank1`). Stands at the end of the code, so that the
+    buffer lives until then. No code results.
+
+    Fails verification when:
+    - c1: `columns` is not between 0 and the columns of the buffer.
+
+    Example: `mllm.program.output "result0" (%y) columns 60 : memref<7x64xf32>`
+  }];
+  let arguments = (ins
+    Arg<StrAttr, "result<number> or result<number>.rank<number>">:$name,
+    Arg<AnyStaticShapeMemRef, "the buffer to read">:$buffer,
+    Arg<I64Attr, "entries of a row without padding">:$columns);
+  let assemblyFormat = "$name `(` $buffer `)` `columns` $columns attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
 def MLLM_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
   let summary = "Where a code fragment starts";
   let description = [{
@@ -224,6 +280,78 @@ def MLLM_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
   let assemblyFormat = "$layer attr-dict";
 }
 
+def MLLM_SetFieldOp : MLLM_ProgramOp<"set_field"> {
+  let summary = "Sets a field of the step context for the kernels that follow";
+  let description = [{
+    Kernels read sizes and index arrays in the step context. A program with a
+    `set_field` gives each worker a copy of its own to write to, and its kernels
+    get that copy; the runtime keeps the caller's. A count is set to a number, a
+    pointer to a buffer, which lives until the field is set again.
+
+    Fails verification when:
+    - c1: the field is one that belongs to the caller (runtime, arena, weights,
+      state);
+    - c2: a count is not set to a number, or a pointer not to a buffer.
+
+    Example:
+    ```mlir
+    mllm.program.set_field num_tokens to 7
+    mllm.program.set_field token_ids to %ids : memref<7x1xi32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<I64Attr, "number of the field in RuntimeABI.def; printed by name">:$field,
+    Arg<OptionalAttr<I64Attr>, "the new value of a count">:$value,
+    Arg<Optional<AnyStaticShapeMemRef>, "what a pointer shall point to">:$buffer);
+  let assemblyFormat = [{
+    custom<StepFieldName>($field) `to` ($value^)? ($buffer^ `:` type($buffer))? attr-dict
+  }];
+  let builders = [
+    OpBuilder<(ins "::llmir::StepField":$field, "int64_t":$value)>,
+    OpBuilder<(ins "::llmir::StepField":$field, "::mlir::Value":$buffer)>
+  ];
+  let extraClassDeclaration = [{
+    ::llmir::StepField getStepField() {
+      return static_cast<::llmir::StepField>(getField());
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def MLLM_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
+  let summary = "Calls a function of the runtime from one worker";
+  let description = [{
+    The first worker calls the function of RuntimeABI.def; the others go on to
+    the next barrier. Pointers are given as buffers, numbers as attributes, each
+    in the order of the function's parameters.
+
+    Fails verification when:
+    - c1: the function is one that every worker calls (barrier);
+    - c2: the buffers are not as many as its pointers;
+    - c3: the numbers are not those that it takes (i64 and f64).
+
+    Example:
+    ```mlir
+    mllm.program.runtime_call fork_kv (%from, %to) [2 : i64]
+        : memref<2x1xi32>, memref<2x1xi32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<I64Attr, "number of the function in RuntimeABI.def; printed by name">:$function,
+    Arg<Variadic<AnyStaticShapeMemRef>, "what its pointers point to">:$buffers,
+    Arg<ArrayAttr, "its numbers">:$numbers);
+  let assemblyFormat = [{
+    custom<RuntimeFunctionName>($function) `(` $buffers `)` $numbers attr-dict
+    (`:` type($buffers)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::llmir::RuntimeFunction getRuntimeFunction() {
+      return static_cast<::llmir::RuntimeFunction>(getFunction());
+    }
+  }];
+  let hasVerifier = 1;
+}
+
 def MLLM_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
   let summary = "Adds one to the layer register and jumps while it is below a limit";
   let description = [{
@@ -255,7 +383,8 @@ def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
   let summary = "Calls a kernel on weights and buffers";
   let description = [{
     Each worker calls the kernel, which takes its own share of the work. A
-    weight with several offsets is addressed by the layer register.
+    weight with several offsets is addressed by the layer register. Weights that
+    the program has packed itself are the first buffers, and `weights` is empty.
 
     Fails verification when:
     - c1: the kernel is neither declared in a text fragment nor a function of the

@@ -14,6 +14,11 @@
 #ifndef LLMIR_RUNTIME_ABI_STEPFIELDS_H
 #define LLMIR_RUNTIME_ABI_STEPFIELDS_H
 
+#include "llmir/Runtime/ABI/StepContext.h"
+
+#include <cstddef>
+#include <type_traits>
+
 namespace llmir {
 
 /// The fields of the step context, in the order of RuntimeABI.def.
@@ -34,6 +39,73 @@ inline const char *stepFieldName(StepField field) {
 #include "llmir/Runtime/ABI/RuntimeABI.def"
   };
   return names[static_cast<int>(field)];
+}
+
+inline const char *runtimeFunctionName(RuntimeFunction function) {
+  static constexpr const char *names[] = {
+#define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc) #name,
+#include "llmir/Runtime/ABI/RuntimeABI.def"
+  };
+  return names[static_cast<int>(function)];
+}
+
+constexpr int kNumStepFields = sizeof(LLMIRStepContext) / 8;
+constexpr int kNumRuntimeFunctions = sizeof(LLMIRRuntimeTable) / sizeof(void *);
+
+/// True for a field that is an address, false for a count.
+inline bool isPointerField(StepField field) {
+  static constexpr bool pointers[] = {
+#define LLMIR_STEP_FIELD(type, name, doc) std::is_pointer_v<type>,
+#include "llmir/Runtime/ABI/RuntimeABI.def"
+  };
+  return pointers[static_cast<int>(field)];
+}
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+/// What a parameter of a runtime function behind the context is.
+enum class RuntimeParameter { Pointer, Integer, Real };
+
+/// The parameters behind the context.
+struct RuntimeSignature {
+  const RuntimeParameter *parameters;
+  size_t count;
+
+  const RuntimeParameter *begin() const { return parameters; }
+  const RuntimeParameter *end() const { return parameters + count; }
+};
+
+namespace detail {
+template <typename T> constexpr RuntimeParameter runtimeParameter() {
+  static_assert(std::is_pointer_v<T> || std::is_same_v<T, int64_t> ||
+                    std::is_same_v<T, double>,
+                "generated code passes pointers, int64_t and double");
+  if constexpr (std::is_pointer_v<T>)
+    return RuntimeParameter::Pointer;
+  else
+    return std::is_same_v<T, double> ? RuntimeParameter::Real
+                                     : RuntimeParameter::Integer;
+}
+
+template <typename Function> struct SignatureOf;
+template <typename... Parameters>
+struct SignatureOf<void (*)(const LLMIRStepContext *, Parameters...)> {
+  static constexpr RuntimeParameter list[] = {
+      runtimeParameter<Parameters>()...};
+  static constexpr RuntimeSignature value{list, sizeof...(Parameters)};
+};
+} // namespace detail
+
+/// The signature of the C function, read from its declaration.
+inline RuntimeSignature runtimeSignature(RuntimeFunction function) {
+  static constexpr RuntimeSignature signatures[] = {
+#define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc)                  \
+  detail::SignatureOf<decltype(LLMIRRuntimeTable::name)>::value,
+#include "llmir/Runtime/ABI/RuntimeABI.def"
+  };
+  return signatures[static_cast<int>(function)];
 }
 
 } // namespace llmir

@@ -1,0 +1,134 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Runtime/StepRuntime.h"
+
+#include "llmir/Support/Sampler.h"
+
+#include <algorithm>
+#include <string>
+
+namespace llmir {
+
+using mlir::llm::runtime::PagedKVCache;
+
+/// The functions that the table points to. One worker calls all but barrier.
+struct RuntimeFunctions {
+  static StepRuntime &of(const LLMIRStepContext *ctx) {
+    return *static_cast<StepRuntime *>(ctx->state);
+  }
+
+  /// Keeps the first failure for the caller of the run.
+  static bool keep(StepRuntime &runtime, Status status) {
+    if (status)
+      return true;
+    if (runtime.failure)
+      runtime.failure = std::move(status);
+    return false;
+  }
+
+  /// True where calls of the cache can go on: none has failed and there is one.
+  static bool ready(StepRuntime &runtime) {
+    if (!runtime.failure)
+      return false;
+    return runtime.cache ||
+           keep(runtime, Status(StatusCode::Internal,
+                                "the code uses a KV cache, and there is none"));
+  }
+
+  static void barrier(const LLMIRStepContext *ctx, int64_t /*worker*/) {
+    of(ctx).team.barrier();
+  }
+
+  static void reserveKV(const LLMIRStepContext *ctx, int64_t layer,
+                        const int32_t *sequences, int64_t count, int64_t tokens,
+                        int32_t *slots, int32_t *blockIndices,
+                        int32_t *blockTables, int64_t stride,
+                        int32_t *seqLens) {
+    StepRuntime &runtime = of(ctx);
+    std::fill_n(slots, count * tokens, 0);
+    std::fill_n(blockIndices, count * tokens, 0);
+    std::fill_n(blockTables, count * stride, 0);
+    std::fill_n(seqLens, count, 0);
+    if (!ready(runtime))
+      return;
+    PagedKVCache &cache = *runtime.cache;
+    if (!keep(runtime,
+              cache.reserveLayer(
+                  layer, tokens,
+                  Span<const int32_t>(sequences, static_cast<size_t>(count)),
+                  Span<int32_t>(slots, static_cast<size_t>(count * tokens)))))
+      return;
+    for (int64_t i = 0; i < count * tokens; ++i)
+      blockIndices[i] = slots[i] / static_cast<int32_t>(cache.getBlockSize());
+    for (int64_t b = 0; b < count; ++b) {
+      Span<const int32_t> table = cache.blockTable(sequences[b]);
+      size_t fitting = std::min(table.size(), static_cast<size_t>(stride));
+      std::copy_n(table.data(), fitting, blockTables + b * stride);
+      seqLens[b] =
+          static_cast<int32_t>(cache.getSequenceLength(sequences[b], layer));
+    }
+  }
+
+  static void forkKV(const LLMIRStepContext *ctx, const int32_t *sources,
+                     const int32_t *targets, int64_t count) {
+    StepRuntime &runtime = of(ctx);
+    for (int64_t i = 0; i < count && ready(runtime); ++i)
+      keep(runtime, runtime.cache->fork(sources[i], targets[i]));
+  }
+
+  static void freeKV(const LLMIRStepContext *ctx, const int32_t *sequences,
+                     int64_t count) {
+    StepRuntime &runtime = of(ctx);
+    for (int64_t i = 0; i < count && ready(runtime); ++i)
+      keep(runtime, runtime.cache->freeSequence(sequences[i]));
+  }
+
+  static void sample(const LLMIRStepContext *ctx, const float *logits,
+                     int64_t rows, int64_t columns, int64_t rowStride,
+                     double temperature, int64_t topK, double topP, double minP,
+                     int64_t seed, int32_t *ids) {
+    std::fill_n(ids, rows, 0);
+    SamplingParams params;
+    params.temperature = temperature;
+    params.topK = topK;
+    params.topP = topP;
+    params.minP = minP;
+    if (!keep(of(ctx), validateSamplingParams(params)))
+      return;
+    for (int64_t row = 0; row < rows; ++row) {
+      params.seed = static_cast<uint64_t>(seed + row);
+      ids[row] = Sampler(params).sample(Span<const float>(
+          logits + row * rowStride, static_cast<size_t>(columns)));
+    }
+  }
+};
+
+static const LLMIRRuntimeTable runtimeTable = {
+    RuntimeFunctions::barrier, RuntimeFunctions::reserveKV,
+    RuntimeFunctions::forkKV, RuntimeFunctions::freeKV,
+    RuntimeFunctions::sample};
+
+Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
+  context.runtime = &runtimeTable;
+  context.state = this;
+  if (cache) {
+    context.kv_pool = cache->pool();
+    context.kv_layer_stride = cache->layerStride();
+  }
+  failure = Status::ok();
+  const int64_t workers = team.size();
+  const LLMIRStepContext *ctx = &context;
+  auto job = [ctx, function, workers](int64_t worker) {
+    function(ctx, worker, workers);
+  };
+  team.run(job);
+  return std::move(failure);
+}
+
+} // namespace llmir
