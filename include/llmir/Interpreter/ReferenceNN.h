@@ -1,0 +1,72 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the ops of LLMOps.td mean: embedding, projections, norms, positions,
+// activations. T tokens, K inputs, N outputs, H heads, D numbers in a head.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_INTERPRETER_REFERENCENN_H
+#define LLMIR_INTERPRETER_REFERENCENN_H
+
+#include "llmir/Interpreter/ReferenceTensor.h"
+
+#include <functional>
+
+namespace llmir::reference {
+
+/// result[t] = table[ids[t]]; ids [T] below V, table [V, K].
+Tensor embedding(const Tensor &ids, const Tensor &table);
+
+/// result[…, n] = Σ_k x[…, k] · weight[n, k] (+ bias[n]); weight [N, K].
+Tensor linear(const Tensor &x, const Tensor &weight,
+              const Tensor *bias = nullptr);
+
+/// result[…, k] = x[…, k] / sqrt(mean_k(x²) + eps) (· weight[k]).
+Tensor rmsNorm(const Tensor &x, const Tensor *weight, double eps);
+
+/// result[…, k] = (x[…, k] − mean_k(x)) / sqrt(variance_k(x) + eps)
+///                (· weight[k]) (+ bias[k]), the variance over K numbers.
+Tensor layerNorm(const Tensor &x, const Tensor *weight, const Tensor *bias,
+                 double eps);
+
+/// result[…, k] = exp(x[…, k]) / Σ_k exp(x[…, k]). A row of −inf gives zeros.
+Tensor softmax(const Tensor &x);
+
+/// Rotates the pairs of each head of x [T, H, D] by
+/// angle = positions[t] · frequencies[j], all cosines and sines times
+/// `scaling`. Pair j is (j, j + R) with R = the number of frequencies, or
+/// (2j, 2j + 1) where `interleaved`. Entries from 2·R on are copied.
+Tensor rope(const Tensor &x, const Tensor &positions,
+            const std::vector<double> &frequencies, double scaling,
+            bool interleaved);
+
+/// x / (1 + exp(−x)).
+double silu(double x);
+
+enum class GeluApproximation { None, Tanh, Quick };
+/// none:  x/2 · (1 + erf(x / √2))
+/// tanh:  x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+/// quick: x / (1 + exp(−1.702 · x))
+double gelu(double x, GeluApproximation approximation);
+
+/// round(silu(gate)) · up, rounded to the element type of `gate`: bit for bit
+/// the product after silu.
+Tensor swiglu(const Tensor &gate, const Tensor &up);
+
+/// function(x[i]), and function(x[i], y[i]) of equal shapes.
+Tensor map(const Tensor &x, const std::function<double(double)> &function);
+Tensor map(const Tensor &x, const Tensor &y,
+           const std::function<double(double, double)> &function);
+
+/// result[r, …] = x[rows[r], …]; rows below x's first size.
+Tensor selectRows(const Tensor &x, const Tensor &rows);
+
+} // namespace llmir::reference
+
+#endif // LLMIR_INTERPRETER_REFERENCENN_H

@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/ReferenceNN.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace llmir::reference {
+
+Tensor embedding(const Tensor &ids, const Tensor &table) {
+  return selectRows(table, ids);
+}
+
+Tensor selectRows(const Tensor &x, const Tensor &rows) {
+  Shape shape = x.shape;
+  shape[0] = rows.size();
+  Tensor result(x.kind, shape);
+  const int64_t rowSize =
+      numElements(Shape(x.shape.begin() + 1, x.shape.end()));
+  for (int64_t r = 0; r < rows.size(); ++r)
+    std::copy_n(x.data.begin() + rows.integer(r) * rowSize, rowSize,
+                result.data.begin() + r * rowSize);
+  return result;
+}
+
+Tensor linear(const Tensor &x, const Tensor &weight, const Tensor *bias) {
+  Shape shape = x.shape;
+  shape.back() = weight.dim(0);
+  Tensor result(x.kind, shape);
+  for (int64_t t = 0; t < result.rows(); ++t)
+    for (int64_t n = 0; n < weight.dim(0); ++n) {
+      double sum = bias ? (*bias)[n] : 0.0;
+      for (int64_t k = 0; k < weight.dim(1); ++k)
+        sum += x.row(t)[k] * weight.row(n)[k];
+      result.row(t)[n] = sum;
+    }
+  return result;
+}
+
+Tensor rmsNorm(const Tensor &x, const Tensor *weight, double eps) {
+  Tensor result = x;
+  const int64_t columns = x.columns();
+  for (int64_t t = 0; t < x.rows(); ++t) {
+    double squares = 0;
+    for (int64_t k = 0; k < columns; ++k)
+      squares += x.row(t)[k] * x.row(t)[k];
+    const double factor = 1 / std::sqrt(squares / double(columns) + eps);
+    for (int64_t k = 0; k < columns; ++k)
+      result.row(t)[k] *= factor * (weight ? (*weight)[k] : 1.0);
+  }
+  return result;
+}
+
+Tensor layerNorm(const Tensor &x, const Tensor *weight, const Tensor *bias,
+                 double eps) {
+  Tensor result = x;
+  const int64_t columns = x.columns();
+  for (int64_t t = 0; t < x.rows(); ++t) {
+    double sum = 0, squares = 0;
+    for (int64_t k = 0; k < columns; ++k)
+      sum += x.row(t)[k];
+    const double mean = sum / double(columns);
+    for (int64_t k = 0; k < columns; ++k)
+      squares += (x.row(t)[k] - mean) * (x.row(t)[k] - mean);
+    const double factor = 1 / std::sqrt(squares / double(columns) + eps);
+    for (int64_t k = 0; k < columns; ++k)
+      result.row(t)[k] =
+          (x.row(t)[k] - mean) * factor * (weight ? (*weight)[k] : 1.0) +
+          (bias ? (*bias)[k] : 0.0);
+  }
+  return result;
+}
+
+Tensor softmax(const Tensor &x) {
+  Tensor result = x;
+  const int64_t columns = x.columns();
+  for (int64_t t = 0; t < x.rows() && columns > 0; ++t) {
+    double *row = result.row(t);
+    const double most = *std::max_element(row, row + columns);
+    double total = 0;
+    for (int64_t k = 0; k < columns; ++k) {
+      row[k] = std::isinf(most) && most < 0 ? 0 : std::exp(row[k] - most);
+      total += row[k];
+    }
+    for (int64_t k = 0; k < columns && total > 0; ++k)
+      row[k] /= total;
+  }
+  return result;
+}
+
+Tensor rope(const Tensor &x, const Tensor &positions,
+            const std::vector<double> &frequencies, double scaling,
+            bool interleaved) {
+  Tensor result = x;
+  const auto pairs = static_cast<int64_t>(frequencies.size());
+  for (int64_t t = 0; t < x.dim(0); ++t)
+    for (int64_t h = 0; h < x.dim(1); ++h)
+      for (int64_t j = 0; j < pairs; ++j) {
+        const double angle = positions[t] * frequencies[static_cast<size_t>(j)];
+        const double c = scaling * std::cos(angle);
+        const double s = scaling * std::sin(angle);
+        const int64_t first = interleaved ? 2 * j : j;
+        const int64_t second = interleaved ? 2 * j + 1 : j + pairs;
+        const double a = x.at({t, h, first}), b = x.at({t, h, second});
+        result.at({t, h, first}) = a * c - b * s;
+        result.at({t, h, second}) = b * c + a * s;
+      }
+  return result;
+}
+
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+double gelu(double x, GeluApproximation approximation) {
+  const double pi = 3.14159265358979323846;
+  switch (approximation) {
+  case GeluApproximation::None:
+    return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+  case GeluApproximation::Tanh:
+    return x / 2 *
+           (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
+  case GeluApproximation::Quick:
+    return x / (1 + std::exp(-1.702 * x));
+  }
+  return x;
+}
+
+Tensor swiglu(const Tensor &gate, const Tensor &up) {
+  return map(round(map(gate, silu), gate.kind), up, std::multiplies<double>());
+}
+
+Tensor map(const Tensor &x, const std::function<double(double)> &function) {
+  Tensor result = x;
+  for (double &value : result.data)
+    value = function(value);
+  return result;
+}
+
+Tensor map(const Tensor &x, const Tensor &y,
+           const std::function<double(double, double)> &function) {
+  Tensor result = x;
+  for (int64_t i = 0; i < x.size(); ++i)
+    result[i] = function(x[i], y[i]);
+  return result;
+}
+
+} // namespace llmir::reference

@@ -1,0 +1,256 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/ReferenceTensor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace llmir::reference {
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+const char *elementKindName(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::F32:
+    return "f32";
+  case ElementKind::F16:
+    return "f16";
+  case ElementKind::BF16:
+    return "bf16";
+  case ElementKind::I1:
+    return "i1";
+  case ElementKind::I4:
+    return "i4";
+  case ElementKind::I8:
+    return "i8";
+  case ElementKind::I16:
+    return "i16";
+  case ElementKind::I32:
+    return "i32";
+  case ElementKind::I64:
+    return "i64";
+  }
+  return "unknown";
+}
+
+int bitWidth(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::I1:
+    return 1;
+  case ElementKind::I4:
+    return 4;
+  case ElementKind::I8:
+    return 8;
+  case ElementKind::F16:
+  case ElementKind::BF16:
+  case ElementKind::I16:
+    return 16;
+  case ElementKind::F32:
+  case ElementKind::I32:
+    return 32;
+  case ElementKind::I64:
+    return 64;
+  }
+  return 0;
+}
+
+namespace {
+/// Numbers ±m · 2^e with m < 2^digits, normal from 2^minExponent on.
+struct FloatFormat {
+  int digits;
+  int minExponent;
+  double greatest;
+};
+} // namespace
+
+static FloatFormat floatFormat(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::F16:
+    return {11, -14, 65504.0};
+  case ElementKind::BF16:
+    return {8, -126, 0x1.fep127};
+  default:
+    return {24, -126, 0x1.fffffep127};
+  }
+}
+
+double ulp(ElementKind kind, double value) {
+  FloatFormat format = floatFormat(kind);
+  int exponent = value == 0 ? format.minExponent : std::ilogb(std::fabs(value));
+  return std::ldexp(1.0, std::max(exponent, format.minExponent) -
+                             (format.digits - 1));
+}
+
+static double roundToFloat(const FloatFormat &format, double unit,
+                           double value) {
+  double rounded = std::nearbyint(value / unit) * unit; // Both exact: 2^n.
+  if (std::fabs(rounded) > format.greatest)
+    return std::copysign(std::numeric_limits<double>::infinity(), value);
+  return std::copysign(rounded, value);
+}
+
+double roundTo(ElementKind kind, double value) {
+  if (isFloat(kind)) {
+    if (!std::isfinite(value))
+      return value;
+    return roundToFloat(floatFormat(kind), ulp(kind, value), value);
+  }
+  if (kind == ElementKind::I64 || std::isnan(value))
+    return value;
+  double modulus = std::ldexp(1.0, bitWidth(kind));
+  double wrapped = value - std::floor(value / modulus) * modulus;
+  bool isNegative = kind != ElementKind::I1 && wrapped >= modulus / 2;
+  return isNegative ? wrapped - modulus : wrapped;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor
+//===----------------------------------------------------------------------===//
+
+int64_t numElements(const Shape &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+Tensor::Tensor(ElementKind kind, Shape shape)
+    : kind(kind), shape(std::move(shape)),
+      data(static_cast<size_t>(numElements(this->shape)), 0.0) {}
+
+Tensor::Tensor(ElementKind kind, Shape shape, std::vector<double> data)
+    : kind(kind), shape(std::move(shape)), data(std::move(data)) {
+  assert(size() == numElements(this->shape) && "numbers must fill the shape");
+}
+
+int64_t Tensor::offset(std::initializer_list<int64_t> index) const {
+  assert(static_cast<int64_t>(index.size()) == rank() && "one index each");
+  int64_t result = 0;
+  const int64_t *size = shape.data();
+  for (int64_t i : index) {
+    assert(i >= 0 && i < *size && "index out of the tensor");
+    result = result * *size++ + i;
+  }
+  return result;
+}
+
+Tensor Tensor::reshaped(Shape newShape) const {
+  return Tensor(kind, std::move(newShape), data);
+}
+
+/// Runs of numbers that lie together below dimension `d`.
+static int64_t innerSize(const Shape &shape, int64_t d) {
+  return numElements(Shape(shape.begin() + d + 1, shape.end()));
+}
+
+Tensor Tensor::slice(int64_t d, int64_t first, int64_t count) const {
+  assert(first >= 0 && count >= 0 && first + count <= dim(d));
+  Shape newShape = shape;
+  newShape[static_cast<size_t>(d)] = count;
+  Tensor result(kind, newShape);
+  const int64_t inner = innerSize(shape, d);
+  const int64_t outer = numElements(Shape(shape.begin(), shape.begin() + d));
+  for (int64_t o = 0; o < outer; ++o)
+    std::copy_n(data.begin() + (o * dim(d) + first) * inner, count * inner,
+                result.data.begin() + o * count * inner);
+  return result;
+}
+
+Tensor concatenate(const std::vector<Tensor> &parts, int64_t d) {
+  Shape shape = parts.front().shape;
+  int64_t &total = shape[static_cast<size_t>(d)];
+  total = 0;
+  for (const Tensor &part : parts)
+    total += part.dim(d);
+  Tensor result(parts.front().kind, shape);
+  const int64_t inner = innerSize(shape, d);
+  const int64_t outer = numElements(Shape(shape.begin(), shape.begin() + d));
+  auto out = result.data.begin();
+  for (int64_t o = 0; o < outer; ++o)
+    for (const Tensor &part : parts) {
+      const int64_t run = part.dim(d) * inner;
+      out = std::copy_n(part.data.begin() + o * run, run, out);
+    }
+  return result;
+}
+
+Tensor round(Tensor tensor, ElementKind kind) {
+  tensor.kind = kind;
+  for (double &value : tensor.data)
+    value = roundTo(kind, value);
+  return tensor;
+}
+
+bool sameBits(const Tensor &a, const Tensor &b) {
+  auto same = [](double x, double y) {
+    return (std::isnan(x) && std::isnan(y)) ||
+           (x == y && std::signbit(x) == std::signbit(y));
+  };
+  return a.kind == b.kind && a.shape == b.shape &&
+         std::equal(a.data.begin(), a.data.end(), b.data.begin(), b.data.end(),
+                    same);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string typeString(const Tensor &tensor) {
+  std::string text = "tensor<";
+  for (int64_t size : tensor.shape)
+    text += std::to_string(size) + "x";
+  return text + elementKindName(tensor.kind) + ">";
+}
+
+static std::string numberString(ElementKind kind, double value) {
+  char buffer[40];
+  // As many digits as tell two numbers of the type apart.
+  const int digits = kind == ElementKind::F32 ? 9 : 5;
+  if (isFloat(kind))
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+  else
+    std::snprintf(buffer, sizeof buffer, "%lld", static_cast<long long>(value));
+  return buffer;
+}
+
+static void appendNumbers(const Tensor &tensor, int64_t d, int64_t &next,
+                          std::string &text) {
+  if (d == tensor.rank()) {
+    text += numberString(tensor.kind, tensor[next++]);
+    return;
+  }
+  const int64_t most = 16; // Of one dimension.
+  const int64_t inner = innerSize(tensor.shape, d);
+  text += "[";
+  for (int64_t i = 0; i < tensor.dim(d); ++i) {
+    if (i == most) {
+      text += ", …";
+      next += (tensor.dim(d) - most) * inner;
+      break;
+    }
+    if (i > 0)
+      text += ", ";
+    appendNumbers(tensor, d + 1, next, text);
+  }
+  text += "]";
+}
+
+std::string toString(const Tensor &tensor) {
+  std::string text = typeString(tensor) + " ";
+  int64_t next = 0;
+  appendNumbers(tensor, 0, next, text);
+  return text;
+}
+
+} // namespace llmir::reference
