@@ -6,90 +6,173 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The lists of types of the cache ops, with and without parentheses.
+// Text of the ops of the documents: what they have in common.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LLMAssembly.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace mlir::llm;
 
-/// Parses `(T, T) -> (T, T)` or `T, T -> T, T` into as many types as there are
-/// places, in order.
-static ParseResult parseTypeLists(OpAsmParser &parser,
-                                  ArrayRef<Type *> operands,
-                                  ArrayRef<Type *> results) {
-  auto parseList = [&](ArrayRef<Type *> places, StringRef what) -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    SmallVector<Type> types;
-    bool hasParens = succeeded(parser.parseOptionalLParen());
-    if (parser.parseTypeList(types) || (hasParens && parser.parseRParen()))
-      return failure();
-    if (types.size() != places.size())
-      return parser.emitError(loc)
-             << "expected " << places.size() << ' ' << what
-             << " types, but there are " << types.size();
-    for (auto [place, type] : llvm::zip_equal(places, types))
-      *place = type;
-    return success();
-  };
-  if (parseList(operands, "operand") || parser.parseArrow())
+ParseResult mlir::llm::parseAttributes(OpAsmParser &parser,
+                                       OperationState &state) {
+  SMLoc loc = parser.getCurrentLocation();
+  NamedAttrList attributes;
+  if (parser.parseOptionalAttrDict(attributes))
     return failure();
-  return parseList(results, "result");
-}
-
-ParseResult mlir::llm::parseAppendKVTypes(
-    OpAsmParser &parser, const OptionalOperand &seqIds,
-    const OptionalOperand &slotMapping, Type &cacheType, Type &keysType,
-    Type &valuesType, Type &seqIdsType, Type &slotMappingType,
-    Type &updatedCacheType, Type &blockIndicesType) {
-  SmallVector<Type *> operands = {&cacheType, &keysType, &valuesType};
-  SmallVector<Type *> results = {&updatedCacheType};
-  if (seqIds) {
-    operands.push_back(&seqIdsType);
-    results.push_back(&blockIndicesType);
+  for (NamedAttribute attribute : attributes) {
+    std::string name = llvm::convertToSnakeFromCamelCase(attribute.getName());
+    bool isOwn = llvm::any_of(state.name.getAttributeNames(),
+                              [&](StringAttr own) { return own == name; });
+    StringRef key = isOwn ? StringRef(name) : attribute.getName().strref();
+    if (state.attributes.get(key))
+      return parser.emitError(loc)
+             << "attribute '" << key << "' is given twice";
+    state.attributes.append(key, attribute.getValue());
   }
-  if (slotMapping)
-    operands.push_back(&slotMappingType);
-  return parseTypeLists(parser, operands, results);
+  // What is no attribute of the op's kind is said here, where it stands.
+  std::optional<RegisteredOperationName> registered =
+      state.name.getRegisteredInfo();
+  return registered->verifyInherentAttrs(state.attributes, [&] {
+    return parser.emitError(loc) << "'" << state.name.getStringRef() << "' op ";
+  });
 }
 
-void mlir::llm::printAppendKVTypes(OpAsmPrinter &printer, Operation *, Value,
-                                   Value, Type cacheType, Type keysType,
-                                   Type valuesType, Type seqIdsType,
-                                   Type slotMappingType, Type updatedCacheType,
-                                   Type blockIndicesType) {
-  SmallVector<Type> operands = {cacheType, keysType, valuesType};
-  SmallVector<Type> results = {updatedCacheType};
-  for (Type type : {seqIdsType, slotMappingType})
-    if (type)
-      operands.push_back(type);
-  if (blockIndicesType)
-    results.push_back(blockIndicesType);
-  printer.printFunctionalType(operands, results);
+/// Parses `%a, %b` or `(%a, %b)`.
+static ParseResult parseListed(OpAsmParser &parser, WrittenOp &written) {
+  written.loc = parser.getCurrentLocation();
+  written.hasParens = succeeded(parser.parseOptionalLParen());
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  if (parser.parseOperandList(operands) ||
+      (written.hasParens && parser.parseRParen()))
+    return failure();
+  for (OpAsmParser::UnresolvedOperand operand : operands)
+    written.listed.push_back({operand, Type()});
+  return success();
 }
 
-ParseResult mlir::llm::parsePagedAttentionTypes(
-    OpAsmParser &parser, const OptionalOperand &queryOffsets, Type &queryType,
-    Type &cacheType, Type &blockIndicesType, Type &seqLensType,
-    Type &queryOffsetsType, Type &outputType) {
-  SmallVector<Type *> operands = {&queryType, &cacheType, &blockIndicesType,
-                                  &seqLensType};
-  if (queryOffsets)
-    operands.push_back(&queryOffsetsType);
-  return parseTypeLists(parser, operands, {&outputType});
+/// Parses `name(%x)` as often as one of `names` stands there; `order` receives
+/// the names as they are written.
+static ParseResult parseNamed(OpAsmParser &parser, ArrayRef<StringRef> names,
+                              WrittenOp &written,
+                              SmallVectorImpl<StringRef> &order) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  while (succeeded(parser.parseOptionalKeyword(&name, names))) {
+    OpAsmParser::UnresolvedOperand operand;
+    if (parser.parseLParen() || parser.parseOperand(operand) ||
+        parser.parseRParen())
+      return failure();
+    if (!written.named.try_emplace(name, WrittenOperand{operand, Type()})
+             .second)
+      return parser.emitError(loc) << "operand '" << name << "' is given twice";
+    order.push_back(name);
+    loc = parser.getCurrentLocation();
+  }
+  return success();
 }
 
-void mlir::llm::printPagedAttentionTypes(OpAsmPrinter &printer, Operation *,
-                                         Value, Type queryType, Type cacheType,
-                                         Type blockIndicesType,
-                                         Type seqLensType,
-                                         Type queryOffsetsType,
-                                         Type outputType) {
-  SmallVector<Type> operands = {queryType, cacheType, blockIndicesType,
-                                seqLensType};
-  if (queryOffsetsType)
-    operands.push_back(queryOffsetsType);
-  printer.printFunctionalType(operands, ArrayRef<Type>(outputType));
+/// Parses `T, T` or `(T, T)`.
+static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types,
+                              SMLoc &loc) {
+  loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLParen()))
+    return parser.parseTypeList(types);
+  if (succeeded(parser.parseOptionalRParen()))
+    return success();
+  return failure(parser.parseTypeList(types) || parser.parseRParen());
+}
+
+static ParseResult checkCount(OpAsmParser &parser, SMLoc loc, size_t expected,
+                              StringRef what, size_t actual) {
+  if (expected == actual)
+    return success();
+  return parser.emitError(loc) << "expected " << expected << ' ' << what
+                               << " types, but there are " << actual;
+}
+
+ParseResult mlir::llm::parseWrittenOp(OpAsmParser &parser,
+                                      ArrayRef<StringRef> names,
+                                      OperationState &state,
+                                      WrittenOp &written) {
+  SmallVector<StringRef> order;
+  SmallVector<Type> types;
+  SMLoc typesLoc;
+  if (parseListed(parser, written) ||
+      parseNamed(parser, names, written, order) ||
+      parseAttributes(parser, state) || parser.parseColon() ||
+      parseTypes(parser, types, typesLoc))
+    return failure();
+
+  // The layer is always an index.
+  SmallVector<Type *> places;
+  for (WrittenOperand &operand : written.listed)
+    places.push_back(&operand.type);
+  for (StringRef name : order) {
+    WrittenOperand &operand = written.named[name];
+    if (name == layerOperandName)
+      operand.type = parser.getBuilder().getIndexType();
+    else
+      places.push_back(&operand.type);
+  }
+  if (checkCount(parser, typesLoc, places.size(), "operand", types.size()))
+    return failure();
+  for (auto [place, type] : llvm::zip_equal(places, types))
+    *place = type;
+  return failure(parser.parseArrow() ||
+                 parseTypes(parser, written.results, written.resultsLoc));
+}
+
+void mlir::llm::moveCacheTo(WrittenOp &written, unsigned index) {
+  if (!written.hasParens || written.listed.size() <= index ||
+      !isa<PagedKVCacheType>(written.listed.back().type))
+    return;
+  WrittenOperand cache = written.listed.pop_back_val();
+  written.listed.insert(written.listed.begin() + index, cache);
+}
+
+ParseResult mlir::llm::addOperandsAndResults(OpAsmParser &parser,
+                                             const WrittenOp &written,
+                                             ArrayRef<OperandSlot> slots,
+                                             unsigned numResults,
+                                             OperationState &state) {
+  for (const OperandSlot &slot : slots)
+    if (slot &&
+        parser.resolveOperand(slot->operand, slot->type, state.operands))
+      return failure();
+  state.addTypes(written.results);
+  return checkCount(parser, written.resultsLoc, numResults, "result",
+                    written.results.size());
+}
+
+void mlir::llm::printWrittenOp(OpAsmPrinter &printer, Operation *op,
+                               ArrayRef<Value> listed,
+                               ArrayRef<std::pair<StringRef, Value>> named,
+                               bool causalDefault) {
+  SmallVector<Type> types;
+  printer << ' ';
+  llvm::interleaveComma(
+      llvm::make_filter_range(listed, [](Value value) { return bool(value); }),
+      printer, [&](Value value) {
+        printer << value;
+        types.push_back(value.getType());
+      });
+  for (auto [name, value] : named) {
+    if (!value)
+      continue;
+    printer << ' ' << name << '(' << value << ')';
+    if (name != layerOperandName)
+      types.push_back(value.getType());
+  }
+
+  SmallVector<StringRef> hidden = {"operandSegmentSizes"};
+  if (auto causal = op->getAttrOfType<BoolAttr>("causal"))
+    if (causal.getValue() == causalDefault)
+      hidden.push_back("causal");
+  printer.printOptionalAttrDict(op->getAttrs(), hidden);
+  printer << " : ";
+  printer.printFunctionalType(types, op->getResultTypes());
 }

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The lists of types of the cache ops. Parentheses around them are optional
-// when parsed; the printed form has them.
+// Text of the ops of the documents. Operands are a list and then named ones;
+// parentheses around the list of operands and around the lists of types are
+// optional when parsed, names of attributes may be in camel case. The printed
+// form is `llm.op %a, %b name(%c) {attributes} : (T, T, T) -> R`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,30 +20,71 @@
 
 namespace mlir::llm {
 
-using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
+/// An operand in the text, and the type that the text gives it.
+struct WrittenOperand {
+  OpAsmParser::UnresolvedOperand operand;
+  Type type;
+};
 
-ParseResult parseAppendKVTypes(OpAsmParser &parser,
-                               const OptionalOperand &seqIds,
-                               const OptionalOperand &slotMapping,
-                               Type &cacheType, Type &keysType,
-                               Type &valuesType, Type &seqIdsType,
-                               Type &slotMappingType, Type &updatedCacheType,
-                               Type &blockIndicesType);
-void printAppendKVTypes(OpAsmPrinter &printer, Operation *op, Value seqIds,
-                        Value slotMapping, Type cacheType, Type keysType,
-                        Type valuesType, Type seqIdsType, Type slotMappingType,
-                        Type updatedCacheType, Type blockIndicesType);
+/// An operand of the op's definition that the text may leave out.
+using OperandSlot = std::optional<WrittenOperand>;
 
-ParseResult parsePagedAttentionTypes(OpAsmParser &parser,
-                                     const OptionalOperand &queryOffsets,
-                                     Type &queryType, Type &cacheType,
-                                     Type &blockIndicesType, Type &seqLensType,
-                                     Type &queryOffsetsType, Type &outputType);
-void printPagedAttentionTypes(OpAsmPrinter &printer, Operation *op,
-                              Value queryOffsets, Type queryType,
-                              Type cacheType, Type blockIndicesType,
-                              Type seqLensType, Type queryOffsetsType,
-                              Type outputType);
+/// What stands in the text of one op.
+struct WrittenOp {
+  SMLoc loc;
+  bool hasParens = false; ///< Around the list of operands.
+  SmallVector<WrittenOperand> listed;
+  llvm::StringMap<WrittenOperand> named;
+  SMLoc resultsLoc;
+  SmallVector<Type> results;
+
+  OperandSlot getNamed(StringRef name) const {
+    auto found = named.find(name);
+    return found == named.end() ? OperandSlot() : OperandSlot(found->second);
+  }
+};
+
+/// The name of the operand whose type is `index` and not in the list of types.
+inline constexpr llvm::StringLiteral layerOperandName = "layer";
+
+/// Parses `{name = value}` into `state`; a name in camel case stands for the
+/// op's attribute in snake case.
+ParseResult parseAttributes(OpAsmParser &parser, OperationState &state);
+
+/// Parses all of an op that stands behind its name; `names` are those of its
+/// named operands. Attributes go into `state`.
+ParseResult parseWrittenOp(OpAsmParser &parser, ArrayRef<StringRef> names,
+                           OperationState &state, WrittenOp &written);
+
+/// Where operands are in parentheses the documents put the cache last; this
+/// moves it to place `index` of the list, where the other form has it.
+void moveCacheTo(WrittenOp &written, unsigned index);
+
+/// Adds the operands that are there, in order, and the types of the results,
+/// of which there must be `numResults`.
+ParseResult addOperandsAndResults(OpAsmParser &parser, const WrittenOp &written,
+                                  ArrayRef<OperandSlot> slots,
+                                  unsigned numResults, OperationState &state);
+
+/// The same for an op with segments of operands.
+template <typename OpTy>
+ParseResult addSegmentsAndResults(OpAsmParser &parser, const WrittenOp &written,
+                                  ArrayRef<OperandSlot> slots,
+                                  unsigned numResults, OperationState &state) {
+  auto &properties =
+      state.getOrAddProperties<typename OpTy::Properties>().operandSegmentSizes;
+  assert(slots.size() == properties.size() && "one slot for each operand");
+  for (auto [size, slot] : llvm::zip_equal(properties, slots))
+    size = slot ? 1 : 0;
+  return addOperandsAndResults(parser, written, slots, numResults, state);
+}
+
+/// Prints an op in the form above, without operands that are null and without
+/// attributes that have their default (`causal`, where it is `causalDefault`).
+void printWrittenOp(OpAsmPrinter &printer, Operation *op,
+                    ArrayRef<Value> listed,
+                    ArrayRef<std::pair<StringRef, Value>> named,
+                    bool causalDefault = false);
 
 } // namespace mlir::llm
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The `llm` dialect: class LLMDialect, its types (PagedKVCacheType,
-// QuantizedTensorType) and its ops. This is the one header to include;
-// docs/Dialects/LLM.md says what the dialect is for.
+// QuantizedTensorType, ShardedTensorType) and its ops. This is the one header
+// to include; docs/Dialects/LLM.md says what the dialect is for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +29,18 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "mlir/Dialect/LLM/IR/LLMTypes.h.inc"
+
+namespace mlir::llm::detail {
+
+/// The number that an attribute holds, if there is one.
+std::optional<double> getOptionalDouble(Attribute number);
+/// The scale that an attribute gives, or 1 / sqrt(headDim) where it gives none
+/// or 0; 0 where the head size is not known either.
+double getScaleOrDefault(Attribute scale, int64_t headDim);
+
+} // namespace mlir::llm::detail
+
+#include "mlir/Dialect/LLM/IR/LLMInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "mlir/Dialect/LLM/IR/LLMOps.h.inc"
