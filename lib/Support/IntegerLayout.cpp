@@ -75,8 +75,7 @@ std::optional<IntegerFormat> IntegerFormat::fromName(std::string_view name) {
   }
   // One spelling only, and segments that divide a group.
   if (format.name() != name ||
-      (format.segment > 0 &&
-       (format.group == 0 || format.group % format.segment != 0)))
+      (format.segment > 0 && format.group % format.segment != 0))
     return std::nullopt;
   return format;
 }

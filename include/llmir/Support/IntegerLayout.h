@@ -38,8 +38,8 @@ namespace llmir {
 struct IntegerFormat {
   int64_t bits = 8;  ///< 4, 8 or 16; q is signed.
   int64_t group = 0; ///< Neighbours in K with one scale; 0: all of K.
-  /// Lines begin anew after so many values of a group (a multiple of it, or 0:
-  /// only with a group). Where activations are quantized in groups that are not
+  /// Lines begin anew after so many values of a group, which it divides; 0:
+  /// with the group. Where activations are quantized in groups that are not
   /// whole lines, a line must not hold values of two.
   int64_t segment = 0;
   bool zeroPoints = false;

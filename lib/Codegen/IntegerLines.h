@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What kernels do with one line of packed integers (i32 x 16, one word per
+// row): expand it to f32, or multiply it by words of four int8 activations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_INTEGERLINES_H
+#define LLMIR_LIB_CODEGEN_INTEGERLINES_H
+
+#include "Emitters.h"
+
+namespace llmir {
+
+/// The values of a line in ascending K, each i32 x 16: q + storedBias(bits).
+llvm::SmallVector<mlir::Value> expandLine(KernelBuilder &kb, int64_t bits,
+                                          mlir::Value words);
+
+/// What is added to an integer where it is stored: 8 to a nibble.
+inline int64_t storedBias(int64_t bits) { return bits == 4 ? 8 : 0; }
+
+/// 16 numbers of that format at a byte offset of a weight, as f32.
+mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
+                       mlir::Value weights, mlir::Value offset);
+
+/// Exact products of bytes, four of which are added to each of 16 i32 lanes.
+/// With byte dot products (AVX512-VNNI) one instruction does it, on unsigned
+/// weights; without, two multiply pairs of 16-bit numbers, where no sum can
+/// overflow. Both give the same integers.
+class ByteProducts {
+public:
+  ByteProducts(KernelBuilder &kb, int64_t bits)
+      : kb(kb), bits(bits), hasByteDots(kb.level().hasByteDots()) {}
+
+  /// What is added to a weight before it is multiplied.
+  int64_t weightBias() const {
+    return hasByteDots && bits == 8 ? 128 : storedBias(bits);
+  }
+  /// Words of activations that a line of weights meets.
+  int64_t wordsPerLine() const { return 8 / bits; }
+
+  /// A line of weights or a word of activations, as often as the instruction
+  /// takes it.
+  using Operands = llvm::SmallVector<mlir::Value, 2>;
+  /// One for each word of activations.
+  llvm::SmallVector<Operands, 2> weightOperands(mlir::Value words);
+  /// `word` is an i32.
+  Operands activationOperands(mlir::Value word);
+  /// sums + weights . activations.
+  mlir::Value add(mlir::Value sums, const Operands &weights,
+                  const Operands &activations);
+
+private:
+  mlir::Value addPairs(mlir::Value sums, mlir::Value a, mlir::Value b);
+
+  KernelBuilder &kb;
+  int64_t bits;
+  bool hasByteDots;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_INTEGERLINES_H
