@@ -12,6 +12,7 @@
 
 #include "llmir/Pipelines/Registration.h"
 
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -20,6 +21,9 @@ int main(int argc, char **argv) {
   llmir::registerAllLLMIRDialects(registry);
   mlir::registerAllPasses();
   llmir::registerAllLLMIRPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "LLMIR's optimizer driver\n", registry));
+  mlir::llm::registerPatternCountsOption();
+  llvm::LogicalResult result =
+      mlir::MlirOptMain(argc, argv, "LLMIR's optimizer driver\n", registry);
+  mlir::llm::printPatternCountsIfAsked(llvm::errs());
+  return mlir::asMainReturnCode(result);
 }

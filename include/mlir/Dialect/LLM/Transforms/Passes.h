@@ -30,6 +30,12 @@ namespace mlir::llm {
 #define GEN_PASS_REGISTRATION
 #include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
 
+/// Makes `--llm-print-pattern-counts` an option of the tool; the tool calls
+/// printPatternCountsIfAsked when its passes have run. A line is a count and
+/// the name of a pattern.
+void registerPatternCountsOption();
+void printPatternCountsIfAsked(llvm::raw_ostream &os);
+
 } // namespace mlir::llm
 
 #endif // MLIR_DIALECT_LLM_TRANSFORMS_PASSES_H
