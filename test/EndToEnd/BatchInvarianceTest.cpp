@@ -129,6 +129,7 @@ TEST_P(BatchInvariance, FullTokenBudget) {
     ASSERT_NO_FATAL_FAILURE(run.step(ones));
 }
 
+// SPEC: 4 16 150
 // As many sequences as a step has rows of logits.
 TEST_P(BatchInvariance, ManySequences) {
   BatchRunner run = runner(140);
@@ -214,6 +215,7 @@ TEST_P(BatchInvariance, InUsedMemory) {
   }
 }
 
+// SPEC: 4 150
 // A pool too small for all: the youngest sequence gives its blocks back and
 // begins again later; the others do not notice.
 TEST_P(BatchInvariance, PreemptedAndResumed) {

@@ -95,6 +95,7 @@ TEST_F(TraceTest, LlamaHasOneSubgraphPerModule) {
   EXPECT_EQ(print(*module).find("loc("), std::string::npos);
 }
 
+// SPEC: 20
 TEST_F(TraceTest, LlamaReadsLikeThePaper) {
   TinyModel model;
   model.layers = 1;
@@ -304,6 +305,7 @@ TEST_F(TraceTest, BlockFormatsAreQuantizedTypes) {
   }
 }
 
+// SPEC: 6: what two frameworks store becomes one graph.
 TEST_F(TraceTest, BothContainersGiveTheSameGraph) {
   TinyModel model;
   trace(model.complete().open(folder));

@@ -62,6 +62,7 @@ protected:
 
 } // namespace
 
+// SPEC: 3 5 19: one IR on the way from a checkpoint to code.
 TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   TinyModel model;
   CompilationOptions options = optionsFor(model);
@@ -93,6 +94,7 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   EXPECT_TRUE(CodeImage::load(*made));
 }
 
+// SPEC: 6
 TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
   TinyModel model;
   model.complete();

@@ -33,6 +33,7 @@ TEST(Stages, FormsAreMadeByTheirStage) {
   EXPECT_FALSE(formFromName("object"));
 }
 
+// SPEC: 19
 TEST(Stages, AreNineInTheOrderOfTheData) {
   EXPECT_EQ(static_cast<int>(Stage::Checkpoint), 0);
   EXPECT_EQ(static_cast<int>(Stage::Serving), 8);

@@ -7,6 +7,7 @@
 // The stages after the frontend as pipelines of llmir-opt, from a traced model
 // of two layers to an object.
 
+// SPEC: 21 22
 // STEP: func.func @step(
 // STEP-SAME: !llm.paged_kv_cache<bf16, 2, 1, 16, 16, 64>
 // STEP: call @layers.0(
@@ -14,6 +15,7 @@
 // STEP: func.func private @layers.0(
 // STEP-NOT: func.func
 
+// SPEC: 91
 // PROGRAM: weight @layers.0.w {{.*}} sources ["l0", "l1"]
 // PROGRAM: fragment @llmir_step code attributes {arena_bytes = {{[0-9]+}} : i64}
 // PROGRAM: buffer offset {{[0-9]+}} : memref<16x16xf32>

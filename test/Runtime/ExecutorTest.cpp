@@ -157,6 +157,7 @@ TEST(Executor, AStepAllocatesNothing) {
   EXPECT_EQ(executor->cache().getSequenceLength(1), 28);
 }
 
+// SPEC: 33
 TEST(Executor, RunsAnArtifact) {
   TemporaryPath path("executor.llmir");
   writeSample(path.str());

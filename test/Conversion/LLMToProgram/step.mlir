@@ -4,6 +4,7 @@
 
 !cache = !llm.paged_kv_cache<bf16, 3, 2, 8, 16, 128>
 
+// SPEC: 192
 // Weights of a run have one place per layer; a weight that is used twice has
 // one. Places follow each other without gaps.
 // CHECK: mllm.program.fragment @weights data attributes {weight_bytes = 43392 : i64} {

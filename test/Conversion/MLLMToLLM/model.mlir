@@ -2,6 +2,7 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm="context-length=48" | FileCheck %s --check-prefix=CONTEXT
 // RUN: llmir-opt %s --convert-mllm-to-llm --llm-check-cache-use --llm-deduplicate-functions --llm-inline-modules --canonicalize --cse | FileCheck %s --check-prefix=OPTIMIZED
 
+// SPEC: 20
 // A model of two layers, with its decoder in a subgraph of its own, as it is
 // traced.
 

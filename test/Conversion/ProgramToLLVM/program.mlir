@@ -19,6 +19,7 @@ llvm.func @linear(%ctx: !llvm.ptr, %worker: i64, %workers: i64, %layer: i64, %w:
 // The table of offsets is the only thing that grows with the layers.
 // CHECK: llvm.mlir.global internal constant @offsets.many(dense<[0, 1024, 2048]> : tensor<3xi64>)
 
+// SPEC: 25 193
 // CHECK: llvm.func @llmir_step(%[[CTX:.*]]: !llvm.ptr, %[[WORKER:.*]]: i64, %[[WORKERS:.*]]: i64) {
 mllm.program.fragment @llmir_step code {
   // CHECK: %[[ARENA_AT:.*]] = llvm.getelementptr %[[CTX]][1] : (!llvm.ptr) -> !llvm.ptr, i64

@@ -30,7 +30,7 @@ func.func @attention(%query: tensor<2x1x16x64xf16>, %new_kv: !kv_cache_t, %block
 
 // -----
 
-// SPEC: 184 185
+// SPEC: 143 184 185 186 187 188 189
 func.func @inference_step(%query: tensor<1x1x16x64xf16>, 
                      %kv_cache: !llm.paged_kv_cache<f16, 12, 16, 64, 16, 2048>,
                      %block_idxs: tensor<1xi32>, 

@@ -7,6 +7,7 @@
 !kv_cache_t = !llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>
 func.func private @cache(!kv_cache_t)
 
+// SPEC: 28 83 113 152 153 154 155 156 157
 // CHECK-LABEL: func private @cache_of_other_elements
 // CHECK-SAME: !llm.paged_kv_cache<f32, 1, 1, 1, 1, 1>
 // CHECK-SAME: !llm.paged_kv_cache<bf16, 2, 8, 80, 32, 100>
@@ -32,6 +33,7 @@ func.func private @quantized_other_spellings(
 // CHECK-LABEL: func private @quantized_without_groups(!llm.quantized_tensor<i8, [64, 100], true, true, 1, 128, 8>)
 func.func private @quantized_without_groups(!llm.quantized_tensor<i8, [64, 100], true, true, 1, 128, 8>)
 
+// SPEC: 30 166 170 171 172 173
 // CHECK-LABEL: func private @quantized_formats
 // CHECK-SAME: !llm.quantized_tensor<i8, [4096, 4096], true, false, -1, 32, 8, format = q8_0>
 // CHECK-SAME: !llm.quantized_tensor<i4, [8, 32], true, false, -1, 32, 4, format = q4_0>

@@ -13,6 +13,7 @@
 
 using mlir::llm::runtime::BlockManager;
 
+// SPEC: 35 122
 TEST(BlockManager, HandsOutTheLowestBlockFirst) {
   BlockManager blocks(3);
   EXPECT_EQ(blocks.allocate(), 0);
@@ -22,6 +23,7 @@ TEST(BlockManager, HandsOutTheLowestBlockFirst) {
   EXPECT_EQ(blocks.numUsed(), 3);
 }
 
+// SPEC: 123
 TEST(BlockManager, KeepsABlockUntilItsLastOwnerIsGone) {
   BlockManager blocks(2);
   int32_t block = blocks.allocate();

@@ -357,6 +357,7 @@ void PagedKVCacheModel::check() {
   compare(anyId());
 }
 
+// SPEC: 85 119 195: forks, copies on write and blocks against a plain model.
 TEST_P(PagedKVCacheModel, AgreesAfterEveryOperation) {
   const int operations = std::getenv("LLMIR_LONG_TESTS") ? 2000000 : 60000;
   for (int i = 0; i < operations; ++i) {

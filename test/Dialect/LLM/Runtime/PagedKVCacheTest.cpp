@@ -57,6 +57,7 @@ struct Geometry {
 
 class PagedKVCacheRoundTrip : public testing::TestWithParam<Geometry> {};
 
+// SPEC: 13 16 34: what sequences of different lengths append comes back.
 TEST_P(PagedKVCacheRoundTrip, SequencesOfDifferentLengths) {
   const Geometry &g = GetParam();
   PagedKVCacheOptions options = blocks(200);
@@ -155,6 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Geometry{KVElementType::BF16, 1, 2, 7, 6},
                     Geometry{KVElementType::BF16, 2, 1, 80, 64}));
 
+// SPEC: 67 68 69 70
 // The lines of the documents, as they stand there.
 TEST(PagedKVCache, DocumentsExampleCompilesAsWritten) {
   int64_t numLayers = 2, numHeads = 12, headDim = 64, blockSize = 16;
@@ -181,6 +183,7 @@ TEST(PagedKVCache, DocumentsExampleCompilesAsWritten) {
   EXPECT_EQ(gotValues, values);
 }
 
+// SPEC: 17: each layer has its own keys and values.
 TEST(PagedKVCache, LayersMayBeAppendedOneAfterAnother) {
   PagedKVCache cache(3, 2, 4, 4, 32, KVElementType::F32, blocks(8));
   std::mt19937 random(2);
@@ -252,6 +255,7 @@ TEST(PagedKVCache, ElementsLieWhereGeneratedCodeLooks) {
         }
 }
 
+// SPEC: 87 123: blocks come back to the pool and are used again.
 TEST(PagedKVCache, RecycledBlocksAreZeroed) {
   PagedKVCache cache(2, 1, 8, 4, 8, KVElementType::F32, blocks(2));
   std::mt19937 random(3);
@@ -366,6 +370,7 @@ TEST(PagedKVCache, RefusesGeometriesThatCannotBe) {
   }
 }
 
+// SPEC: 15: no memory beyond the blocks, and none lost.
 TEST(PagedKVCache, ABatchThatDoesNotFitChangesNothing) {
   PagedKVCache cache(1, 1, 2, 4, 64, KVElementType::F32, blocks(3));
   std::vector<float> data(4 * 64, 1.0f);
