@@ -385,7 +385,7 @@ LogicalResult StepConversion::convert(ll::AppendKVOp op) {
       failed(expectField(op, op.getSlotMapping(), StepField::slot_mapping)) ||
       failed(expectLayer(op, op.getLayer())))
     return failure();
-  auto cache = cast<ll::PagedKVCacheType>(op.getCache().getType());
+  ll::PagedKVCacheType cache = op.getCacheType();
   AppendKVSpec spec{formatName(cache.getElementType()), cache.getNumHeads(),
                     cache.getHeadDim(), cache.getBlockSize()};
   WorkShare share = headShare(spec.kvHeads);
@@ -401,6 +401,11 @@ LogicalResult StepConversion::convert(ll::AppendKVOp op) {
 LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
   if (!op.isRagged() || !op.getCausal())
     return op.emitOpError("must be causal and on a ragged batch in a program");
+  if (op.getMask() || op.getSinks() || op.getWindow() || op.getSoftCap() ||
+      op.getAlibiSlopes())
+    return op.emitOpError(
+        "has a mask, sinks, window, soft cap or ALiBi slopes, "
+        "for which there is no kernel");
   FailureOr<RowsValue> query = lookupTokens(op, op.getQuery());
   if (failed(query) ||
       failed(expectField(op, op.getBlockIndices(), StepField::block_tables)) ||
@@ -408,7 +413,7 @@ LogicalResult StepConversion::convert(ll::PagedAttentionOp op) {
       failed(expectField(op, op.getQueryOffsets(), StepField::query_offsets)) ||
       failed(expectLayer(op, op.getLayer())))
     return failure();
-  auto cache = cast<ll::PagedKVCacheType>(op.getCache().getType());
+  ll::PagedKVCacheType cache = op.getCache().getType();
   PagedAttentionSpec spec;
   spec.kvFormat = formatName(cache.getElementType());
   spec.heads = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(1);

@@ -26,9 +26,11 @@ namespace {
 
 bool isCache(Value value) { return isa<PagedKVCacheType>(value.getType()); }
 
-/// True if nothing may use the cache operands of `op` after it: it gives a
-/// cache of its own, or hands its operands on.
+/// True if nothing may use the cache operands of `op` after it: it writes to
+/// the cache, or is another op that gives a cache or hands its operands on.
 bool usesUp(Operation *op) {
+  if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op))
+    return cacheOp.writesCache();
   return op->hasTrait<OpTrait::IsTerminator>() ||
          llvm::any_of(op->getResults(), isCache);
 }
