@@ -187,11 +187,11 @@ void FragmentLowering::copyContext() {
 }
 
 LogicalResult FragmentLowering::lower(SetFieldOp op) {
-  Value value =
-      op.getBuffer() ? addresses.lookup(op.getBuffer()) : i64(*op.getValue());
-  LLVM::StoreOp::create(
-      b, value, wordAddress(kernelContext, static_cast<int32_t>(op.getField())),
-      8);
+  auto field = static_cast<int32_t>(op.getField());
+  Value value = op.getRestored() ? loadWord(context, field)
+                : op.getBuffer() ? addresses.lookup(op.getBuffer())
+                                 : i64(*op.getValue());
+  LLVM::StoreOp::create(b, value, wordAddress(kernelContext, field), 8);
   return success();
 }
 

@@ -146,12 +146,19 @@ void printRuntimeFunctionName(OpAsmPrinter &printer, Operation *,
 void SetFieldOp::build(OpBuilder &builder, OperationState &state,
                        StepField field, int64_t value) {
   build(builder, state, static_cast<int64_t>(field),
-        builder.getI64IntegerAttr(value), Value());
+        builder.getI64IntegerAttr(value), Value(), /*restored=*/false);
 }
 
 void SetFieldOp::build(OpBuilder &builder, OperationState &state,
                        StepField field, Value buffer) {
-  build(builder, state, static_cast<int64_t>(field), IntegerAttr(), buffer);
+  build(builder, state, static_cast<int64_t>(field), IntegerAttr(), buffer,
+        /*restored=*/false);
+}
+
+void SetFieldOp::build(OpBuilder &builder, OperationState &state,
+                       StepField field) {
+  build(builder, state, static_cast<int64_t>(field), IntegerAttr(), Value(),
+        /*restored=*/true);
 }
 
 LogicalResult SetFieldOp::verify() {
@@ -164,11 +171,14 @@ LogicalResult SetFieldOp::verify() {
     return emitOpError("sets '")
            << stepFieldName(field) << "', which belongs to the caller";
   bool pointer = isPointerField(field);
-  if (pointer != static_cast<bool>(getBuffer()) ||
-      pointer == getValue().has_value())
-    return emitOpError("'")
-           << stepFieldName(field) << "' needs "
-           << (pointer ? "a buffer" : "a number") << " and nothing else";
+  bool isSet =
+      pointer ? static_cast<bool>(getBuffer()) : getValue().has_value();
+  bool isOther =
+      pointer ? getValue().has_value() : static_cast<bool>(getBuffer());
+  if (isOther || isSet == getRestored())
+    return emitOpError("'") << stepFieldName(field) << "' needs "
+                            << (pointer ? "a buffer" : "a number")
+                            << " or to be restored, and nothing else";
   return success();
 }
 

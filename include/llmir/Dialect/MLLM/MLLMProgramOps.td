@@ -286,29 +286,36 @@ def MLLM_SetFieldOp : MLLM_ProgramOp<"set_field"> {
     Kernels read sizes and index arrays in the step context. A program with a
     `set_field` gives each worker a copy of its own to write to, and its kernels
     get that copy; the runtime keeps the caller's. A count is set to a number, a
-    pointer to a buffer, which lives until the field is set again.
+    pointer to a buffer, which lives until the field is set again; `restored`
+    gives either what the caller has set.
 
     Fails verification when:
     - c1: the field is one that belongs to the caller (runtime, arena, weights,
       state);
-    - c2: a count is not set to a number, or a pointer not to a buffer.
+    - c2: a count is neither set to a number nor restored, or a pointer neither
+      set to a buffer nor restored.
 
     Example:
     ```mlir
     mllm.program.set_field num_tokens to 7
-    mllm.program.set_field token_ids to %ids : memref<7x1xi32>
+    mllm.program.set_field token_ids at %ids : memref<1x16xi32>
+    mllm.program.set_field kv_pool restored
     ```
   }];
   let arguments = (ins
     Arg<I64Attr, "number of the field in RuntimeABI.def; printed by name">:$field,
     Arg<OptionalAttr<I64Attr>, "the new value of a count">:$value,
-    Arg<Optional<AnyStaticShapeMemRef>, "what a pointer shall point to">:$buffer);
+    Arg<Optional<AnyStaticShapeMemRef>, "what a pointer shall point to">:$buffer,
+    Arg<UnitAttr, "the caller's value comes back">:$restored);
   let assemblyFormat = [{
-    custom<StepFieldName>($field) `to` ($value^)? ($buffer^ `:` type($buffer))? attr-dict
+    custom<StepFieldName>($field) (`to` $value^)? (`at` $buffer^ `:` type($buffer))?
+    (`restored` $restored^)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins "::llmir::StepField":$field, "int64_t":$value)>,
-    OpBuilder<(ins "::llmir::StepField":$field, "::mlir::Value":$buffer)>
+    OpBuilder<(ins "::llmir::StepField":$field, "::mlir::Value":$buffer)>,
+    // The caller's value again.
+    OpBuilder<(ins "::llmir::StepField":$field)>
   ];
   let extraClassDeclaration = [{
     ::llmir::StepField getStepField() {
