@@ -10,6 +10,7 @@
 
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Conversion/Passes.h"
+#include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Pipelines/Pipelines.h"
 
@@ -32,7 +33,8 @@ using namespace mlir;
 namespace llmir {
 
 void registerAllLLMIRDialects(DialectRegistry &registry) {
-  registry.insert<mlir::llm::LLMDialect, mllm::MLLMDialect>();
+  registry
+      .insert<mlir::llm::LLMDialect, mllm::MLLMDialect, check::CheckDialect>();
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
                   func::FuncDialect, LLVM::LLVMDialect, linalg::LinalgDialect,
                   math::MathDialect, memref::MemRefDialect, scf::SCFDialect,

@@ -1,0 +1,111 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/Check/Check.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace llmir::check;
+
+#include "llmir/Dialect/Check/CheckDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/Check/CheckOps.cpp.inc"
+
+void CheckDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/Check/CheckOps.cpp.inc"
+      >();
+}
+
+LogicalResult ExpectCloseOp::verify() {
+  double bound = getNmse().convertToDouble();
+  if (!(bound >= 0) || !std::isfinite(bound)) // c1
+    return emitOpError() << "nmse must be finite and not negative, not "
+                         << getNmseAttr();
+  return success();
+}
+
+LogicalResult CheckDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  return op->emitError() << attribute.getName()
+                         << " is an attribute of a function's argument";
+}
+
+/// `check.range`: two numbers, the first one less.
+static LogicalResult verifyRange(Operation *op, Attribute range) {
+  auto isRange = [](auto list) {
+    return list.size() == 2 && list[0] < list[1];
+  };
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(range))
+    if (isRange(list.asArrayRef()))
+      return success();
+  if (auto list = dyn_cast<DenseF64ArrayAttr>(range))
+    if (isRange(list.asArrayRef()))
+      return success();
+  return op->emitError() << "check.range must be two i64 or f64 numbers, the "
+                            "first one less, not "
+                         << range;
+}
+
+/// `check.shape`: sizes that the argument's type allows.
+static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
+  auto sizes = dyn_cast<DenseI64ArrayAttr>(shape);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!sizes || !tensor || sizes.size() != tensor.getRank())
+    return op->emitError() << "check.shape must be one i64 size for each "
+                              "dimension of "
+                           << type << ", not " << shape;
+  for (auto [given, size] : llvm::zip(sizes.asArrayRef(), tensor.getShape()))
+    if (given < 0 || (!ShapedType::isDynamic(size) && given != size))
+      return op->emitError()
+             << "check.shape has a size of " << given << " for " << type;
+  return success();
+}
+
+/// `check.values`: a constant of the argument's type.
+static LogicalResult verifyValues(Operation *op, Attribute values, Type type) {
+  auto typed = dyn_cast<TypedAttr>(values);
+  if (!typed)
+    return op->emitError() << "check.values must be a constant, not " << values;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto given = dyn_cast<RankedTensorType>(typed.getType());
+  bool agrees = typed.getType() == type;
+  if (tensor && given)
+    agrees = tensor.getElementType() == given.getElementType() &&
+             succeeded(verifyCompatibleShape(tensor, given));
+  if (!agrees)
+    return op->emitError() << "check.values has type " << typed.getType()
+                           << ", but the argument has type " << type;
+  return success();
+}
+
+LogicalResult CheckDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                     unsigned argument,
+                                                     NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitError() << attribute.getName()
+                           << " is an attribute of a function's argument";
+  Type type = function.getArgumentTypes()[argument];
+  StringRef name = attribute.getName();
+  if (name == getRangeAttrName())
+    return verifyRange(op, attribute.getValue());
+  if (name == getShapeAttrName())
+    return verifyShape(op, attribute.getValue(), type);
+  if (name == getValuesAttrName())
+    return verifyValues(op, attribute.getValue(), type);
+  return op->emitError() << "unknown attribute " << attribute.getName()
+                         << " of the check dialect";
+}
