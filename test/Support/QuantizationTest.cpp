@@ -1,0 +1,278 @@
+// RUN: llmir-support-tests --gtest_filter='IntegerFormat*:IntegerLayout*:Quantization*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Integers with scales: their names, their place in memory, and how floats
+// become them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Support/Quantization.h"
+#include "llmir/Interpreter/ReferenceQuant.h"
+#include "llmir/Support/SmallFloat.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+using namespace llmir;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+TEST(IntegerFormat, NamesAreReadAsTheyAreWritten) {
+  for (const char *name : {"int8", "int4:g32", "int4:g128:asym", "int16:asym",
+                           "int8:g30:s10:asym:f16", "int4:s10:bf16"}) {
+    std::optional<IntegerFormat> format = IntegerFormat::fromName(name);
+    ASSERT_TRUE(format) << name;
+    EXPECT_EQ(format->name(), name);
+  }
+  IntegerFormat format = *IntegerFormat::fromName("int4:g128:asym");
+  EXPECT_EQ(format, (IntegerFormat{4, 128, 0, true, TensorFormat::F32}));
+  EXPECT_EQ(format.lowest(), -8);
+  EXPECT_EQ(format.highest(), 7);
+}
+
+TEST(IntegerFormat, OtherNamesAreRefused) {
+  for (const char *name :
+       {"", "int", "int3", "int8:", ":int8", "int8:g0", "int8:g-32", "int8:g",
+        "int8:g32x", "int8:asym:g32", "int8:sym", "int8:f32", "int08",
+        "int8:g32:s12", "q8_0", "int8:g99999999999999999999"})
+    EXPECT_FALSE(IntegerFormat::fromName(name)) << name;
+}
+
+TEST(IntegerFormat, SegmentsSatisfyBothGroups) {
+  EXPECT_EQ(commonSegment(256, 64, 32), 32);
+  EXPECT_EQ(commonSegment(256, 32, 64), 32);
+  EXPECT_EQ(commonSegment(96, 48, 32), 16);
+  EXPECT_EQ(commonSegment(100, 0, 32), 32);
+  EXPECT_EQ(commonSegment(100, 32, 0), 32);
+  EXPECT_EQ(commonSegment(100, 128, 256), 100);
+}
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One number per row and column, and one per row and group.
+int16_t integerAt(int64_t bits, int64_t n, int64_t k) {
+  int64_t range = int64_t(1) << bits;
+  return static_cast<int16_t>((n * 31 + k * 7) % range - range / 2);
+}
+float scaleAt(int64_t n, int64_t g) { return 0.25f * (n + 1) + 8.0f * g; }
+int16_t zeroAt(int64_t n, int64_t g) {
+  return static_cast<int16_t>((n + 3 * g) % 16 - 8);
+}
+
+/// A matrix with those numbers, packed.
+std::vector<uint8_t> packed(const IntegerMatrixLayout &layout) {
+  std::vector<uint8_t> bytes(layout.bytes());
+  for (int64_t n = 0; n < layout.rows; ++n) {
+    std::vector<int16_t> q, zeros;
+    std::vector<float> scales;
+    for (int64_t k = 0; k < layout.columns; ++k)
+      q.push_back(integerAt(layout.format.bits, n, k));
+    for (int64_t g = 0; g < layout.numGroups(); ++g) {
+      scales.push_back(scaleAt(n, g));
+      zeros.push_back(zeroAt(n, g));
+    }
+    packIntegerRow(layout, n, q.data(), scales.data(),
+                   layout.format.zeroPoints ? zeros.data() : nullptr,
+                   bytes.data());
+  }
+  return bytes;
+}
+
+/// The integer whose line starts at `line`, value `i` of it, row `r`.
+int readInteger(int64_t bits, const uint8_t *line, int64_t i, int64_t r) {
+  const uint8_t *word = line + 4 * r;
+  if (bits == 8)
+    return static_cast<int8_t>(word[i]);
+  if (bits == 16)
+    return static_cast<int16_t>(word[2 * i] | (word[2 * i + 1] << 8));
+  return (i < 4 ? word[i] & 15 : word[i - 4] >> 4) - 8;
+}
+} // namespace
+
+TEST(IntegerLayout, NumbersLieWhereTheHeaderSays) {
+  for (const char *name : {"int8", "int8:g32:asym", "int4:g32", "int4:asym",
+                           "int16:g12:asym:bf16", "int4:g20:s10:f16"}) {
+    IntegerMatrixLayout layout{*IntegerFormat::fromName(name), 19, 70};
+    std::vector<uint8_t> bytes = packed(layout);
+    const int64_t bits = layout.format.bits, perLine = 32 / bits;
+    const int64_t group = layout.format.group ? layout.format.group : 70;
+    const int64_t segment =
+        layout.format.segment ? layout.format.segment : group;
+    const int64_t scaleSize = layout.format.scales == TensorFormat::F32 ? 4 : 2;
+    int64_t at = 0; // Read from front to back, as a kernel does.
+    for (int64_t tile = 0; tile < 2; ++tile) {
+      for (int64_t first = 0, g = 0; first < 70; first += group, ++g) {
+        const int64_t end = std::min<int64_t>(first + group, 70);
+        for (int64_t k = first; k < end;) {
+          const int64_t segmentEnd =
+              std::min(end, first + ((k - first) / segment + 1) * segment);
+          const int64_t values = std::min(perLine, segmentEnd - k);
+          for (int64_t i = 0; i < values; ++i)
+            for (int64_t r = 0; tile * 16 + r < 19 && r < 16; ++r)
+              ASSERT_EQ(readInteger(bits, &bytes[at], i, r),
+                        integerAt(bits, tile * 16 + r, k + i))
+                  << name << ", row " << tile * 16 + r << ", k " << k + i;
+          k += values;
+          at += 64;
+        }
+        for (int64_t r = 0; tile * 16 + r < 19 && r < 16; ++r) {
+          uint32_t stored = 0;
+          std::memcpy(&stored, &bytes[at + r * scaleSize], scaleSize);
+          float scale = layout.format.scales == TensorFormat::F16
+                            ? f16ToFloat(static_cast<uint16_t>(stored))
+                        : scaleSize == 2
+                            ? bf16ToFloat(static_cast<uint16_t>(stored))
+                            : bitsToFloat(stored);
+          ASSERT_EQ(scale, scaleAt(tile * 16 + r, g)) << name;
+        }
+        at += 16 * scaleSize;
+        if (!layout.format.zeroPoints)
+          continue;
+        const int64_t zeroSize = bits == 16 ? 2 : 1;
+        for (int64_t r = 0; tile * 16 + r < 19 && r < 16; ++r)
+          ASSERT_EQ(static_cast<int8_t>(bytes[at + r * zeroSize]),
+                    zeroAt(tile * 16 + r, g))
+              << name;
+        at += 16 * zeroSize;
+      }
+      EXPECT_EQ(at, (tile + 1) * layout.tileBytes()) << name;
+    }
+    EXPECT_EQ(layout.bytes(), roundUpTo(at, 64)) << name;
+    // Rows that the matrix does not have are zero: their scales too.
+    for (int64_t lastScale = 0; lastScale < scaleSize; ++lastScale)
+      EXPECT_EQ(bytes[layout.tileBytes() + layout.groupBytes(group) -
+                      layout.zeroPointBytes() - 1 - lastScale],
+                0)
+          << name;
+  }
+}
+
+TEST(IntegerLayout, RowsOfActivationsFollowTheLines) {
+  IntegerMatrixLayout weights{*IntegerFormat::fromName("int4:g32"), 16, 100};
+  auto row = QuantizedRowLayout::forWeights(weights, 32);
+  EXPECT_EQ(row.padded, 32);
+  EXPECT_EQ(row.numSegments(), 4);
+  EXPECT_EQ(row.scalesAt(), 32);
+  EXPECT_EQ(row.sumsAt(), 36);
+  EXPECT_EQ(row.words(), 40);
+  weights.format = *IntegerFormat::fromName("int4:g10");
+  EXPECT_EQ(QuantizedRowLayout::forWeights(weights, 10).padded, 16);
+  weights.format = *IntegerFormat::fromName("int8:g10");
+  EXPECT_EQ(QuantizedRowLayout::forWeights(weights, 10).padded, 12);
+  EXPECT_EQ(QuantizedRowLayout::forWeights(weights, 128).segment, 100);
+}
+
+//===----------------------------------------------------------------------===//
+// Quantization
+//===----------------------------------------------------------------------===//
+
+TEST(Quantization, SymmetricRangesReachTheLargestNumber) {
+  const float values[] = {0.5f, -2.0f, 1.0f, 0.0f};
+  QuantizedRange range = quantizedRange(values, 4, 4, true);
+  EXPECT_EQ(range.scale, 2.0f / 7.0f);
+  EXPECT_EQ(range.zeroPoint, 0);
+  EXPECT_EQ(quantizeNumber(-2.0f, range, 4, true), -7);
+  EXPECT_EQ(quantizeNumber(0.5f, range, 4, true), 2); // 1.75
+  EXPECT_EQ(quantizeNumber(9.0f, range, 4, true), 7);
+  EXPECT_EQ(quantizeNumber(-9.0f, range, 4, true), -7);
+}
+
+TEST(Quantization, AsymmetricRangesHoldZeroExactly) {
+  const float values[] = {1.0f, 4.0f, 2.5f};
+  QuantizedRange range = quantizedRange(values, 3, 8, false);
+  EXPECT_EQ(range.scale, 4.0f / 255.0f);
+  EXPECT_EQ(range.zeroPoint, -128);
+  EXPECT_EQ(quantizeNumber(4.0f, range, 8, false), 127);
+  EXPECT_EQ(quantizeNumber(0.0f, range, 8, false), -128);
+  const float both[] = {-1.0f, 2.0f};
+  range = quantizedRange(both, 2, 8, false);
+  EXPECT_EQ(range.scale, 3.0f / 255.0f);
+  EXPECT_EQ(range.zeroPoint, -128 + 85);
+  EXPECT_EQ(quantizeNumber(0.0f, range, 8, false), range.zeroPoint);
+  EXPECT_EQ(quantizeNumber(-1.0f, range, 8, false), -128);
+}
+
+TEST(Quantization, HalvesGoToTheEvenNumber) {
+  QuantizedRange range{1.0f, 0};
+  EXPECT_EQ(quantizeNumber(0.5f, range, 8, true), 0);
+  EXPECT_EQ(quantizeNumber(1.5f, range, 8, true), 2);
+  EXPECT_EQ(quantizeNumber(-2.5f, range, 8, true), -2);
+}
+
+TEST(Quantization, WhatHasNoRangeIsTheZeroPoint) {
+  const float zeros[] = {0.0f, 0.0f};
+  EXPECT_EQ(quantizedRange(zeros, 2, 8, true).scale, 0.0f);
+  EXPECT_EQ(quantizedRange(zeros, 2, 8, false).zeroPoint, 0);
+  EXPECT_EQ(quantizeNumber(3.0f, {0.0f, 5}, 8, false), 5);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(quantizeNumber(infinity, {1.0f, 0}, 8, true), 127);
+  EXPECT_EQ(quantizeNumber(std::nanf(""), {1.0f, 0}, 8, true), -127);
+}
+
+TEST(Quantization, RowsArePackedGroupByGroup) {
+  IntegerMatrixLayout layout{*IntegerFormat::fromName("int8:g4:asym"), 2, 6};
+  const float row[] = {-1.0f, 2.0f, 0.5f, 0.0f, 8.0f, 4.0f};
+  std::vector<uint8_t> bytes(layout.bytes());
+  quantizeAndPackRow(layout, 1, row, bytes.data());
+  for (int64_t k = 0; k < 6; ++k) {
+    QuantizedRange range = k < 4 ? quantizedRange(row, 4, 8, false)
+                                 : quantizedRange(row + 4, 2, 8, false);
+    const uint8_t *group = bytes.data() + (k < 4 ? 0 : layout.groupBytes(4));
+    EXPECT_EQ(static_cast<int8_t>(group[4 + k % 4]),
+              quantizeNumber(row[k], range, 8, false));
+    float scale;
+    std::memcpy(&scale, group + 64 + 4, 4);
+    EXPECT_EQ(scale, range.scale);
+    EXPECT_EQ(static_cast<int8_t>(group[64 + 64 + 1]), range.zeroPoint);
+  }
+}
+
+// What the compiler packs and what the interpreter computes must be the same
+// numbers, so that both can be compared.
+TEST(Quantization, AgreesWithTheReferenceBitForBit) {
+  constexpr int64_t rows = 9, columns = 128, group = 32;
+  uint32_t state = 7;
+  auto uniform = [&] {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<float>(state >> 8) * 0x1p-24f;
+  };
+  reference::Tensor x(reference::ElementKind::F32, {rows, columns});
+  std::vector<float> values;
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    // Of both signs, then only positive, then only negative.
+    float shift = i % 96 < 32 ? 0.5f : i % 96 < 64 ? 0.0f : 1.0f;
+    values.push_back((uniform() - shift) * 3.0f);
+    x[i] = values.back();
+  }
+  for (int bits : {4, 8, 16})
+    for (bool symmetric : {true, false}) {
+      reference::QuantSpec spec{bits, symmetric, /*axis=*/0, group};
+      auto params = reference::quantParams(x, spec);
+      auto q = reference::quantize(
+          x, params.scales, symmetric ? nullptr : &params.zeroPoints, spec);
+      for (int64_t g = 0; g < rows * columns / group; ++g) {
+        QuantizedRange range =
+            quantizedRange(&values[g * group], group, bits, symmetric);
+        ASSERT_EQ(range.scale, params.scales[g]) << bits << ", group " << g;
+        ASSERT_EQ(range.zeroPoint, symmetric ? 0 : params.zeroPoints[g])
+            << bits;
+        for (int64_t i = g * group; i < (g + 1) * group; ++i)
+          ASSERT_EQ(quantizeNumber(values[i], range, bits, symmetric), q[i])
+              << bits << ", number " << i;
+      }
+    }
+}
