@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LLMAssembly.h"
+#include "LLMPositionalOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
@@ -55,32 +55,6 @@ LogicalResult SelectRowsOp::inferReturnTypes(
   shape.front() = cast<RankedTensorType>(operands[1].getType()).getDimSize(0);
   types.push_back(x.clone(shape));
   return success();
-}
-
-void AppendKVOp::build(OpBuilder &builder, OperationState &state, Value cache,
-                       Value keys, Value values, Value slotMapping,
-                       Value layer) {
-  build(builder, state, cache.getType(), /*blockIndices=*/Type(), cache, keys,
-        values, /*seqIds=*/Value(), slotMapping, layer,
-        /*block_size=*/Attribute(), /*max_seq_len=*/Attribute());
-}
-
-void PagedAttentionOp::build(OpBuilder &builder, OperationState &state,
-                             Value query, Value cache, Value blockIndices,
-                             Value seqLens, Value queryOffsets, Value layer,
-                             FloatAttr scale, bool causal) {
-  build(builder, state, query.getType(), query, cache, blockIndices, seqLens,
-        queryOffsets, layer, /*num_heads=*/Attribute(),
-        /*head_dim=*/Attribute(), scale, causal);
-}
-
-double PagedAttentionOp::getScaleOrDefault() {
-  double scale = 0;
-  if (auto attr = cast_or_null<FloatAttr>(getScaleAttr()))
-    scale = attr.getValueAsDouble();
-  if (scale != 0)
-    return scale;
-  return 1.0 / std::sqrt(double(getCache().getType().getHeadDim()));
 }
 
 //===----------------------------------------------------------------------===//

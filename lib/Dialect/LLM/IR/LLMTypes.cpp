@@ -21,6 +21,23 @@
 using namespace mlir;
 using namespace mlir::llm;
 
+/// `, valueDim = V` behind the other sizes of a cache, where V is not the
+/// keys' head size.
+static ParseResult parseValueDim(AsmParser &parser, int64_t &valueDim,
+                                 int64_t headDim) {
+  valueDim = headDim;
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  return failure(parser.parseKeyword("valueDim") || parser.parseEqual() ||
+                 parser.parseInteger(valueDim));
+}
+
+static void printValueDim(AsmPrinter &printer, int64_t valueDim,
+                          int64_t headDim) {
+  if (valueDim != headDim)
+    printer << ", valueDim = " << valueDim;
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "mlir/Dialect/LLM/IR/LLMTypes.cpp.inc"
 
@@ -38,18 +55,17 @@ void LLMDialect::registerTypes() {
 LogicalResult
 PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                          Type elementType, int64_t numLayers, int64_t numHeads,
-                         int64_t headDim, int64_t blockSize,
-                         int64_t maxSeqLen) {
+                         int64_t headDim, int64_t blockSize, int64_t maxSeqLen,
+                         int64_t valueDim) {
   if (!elementType.isF16() && !elementType.isBF16() &&
       !elementType.isF32()) // c1
     return emitError() << "cache element type must be f16, bf16 or f32, not "
                        << elementType;
 
-  const std::pair<StringRef, int64_t> sizes[] = {{"numLayers", numLayers},
-                                                 {"numHeads", numHeads},
-                                                 {"headDim", headDim},
-                                                 {"blockSize", blockSize},
-                                                 {"maxSeqLen", maxSeqLen}};
+  const std::pair<StringRef, int64_t> sizes[] = {
+      {"numLayers", numLayers}, {"numHeads", numHeads},
+      {"headDim", headDim},     {"blockSize", blockSize},
+      {"maxSeqLen", maxSeqLen}, {"valueDim", valueDim}};
   for (auto [name, size] : sizes)
     if (size <= 0) // c2
       return emitError() << "cache " << name << " must be positive, not "
@@ -152,6 +168,17 @@ LogicalResult QuantizedTensorType::verify(
   return success();
 }
 
+SmallVector<int64_t> QuantizedTensorType::getScaleShape() const {
+  if (hasGroups()) {
+    SmallVector<int64_t> shape(getShape());
+    shape[getGroupedDim()] /= getGroupSize();
+    return shape;
+  }
+  if (getIsPerChannel())
+    return {getShape()[getQuantAxis()]};
+  return {1};
+}
+
 /// Parses `true|false` or one of two words.
 static ParseResult parseFlag(AsmParser &parser, StringRef trueWord,
                              StringRef falseWord, bool &result) {
@@ -222,6 +249,40 @@ void QuantizedTensorType::print(AsmPrinter &printer) const {
     printer.printKeywordOrString(getFormat());
   }
   printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// ShardedTensorType
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                          RankedTensorType originalType, int64_t shardDim,
+                          int64_t numShards, int64_t shardIndex) {
+  if (shardDim < 0 || shardDim >= originalType.getRank()) // c1
+    return emitError() << "shardDim " << shardDim << " is no dimension of "
+                       << originalType;
+  if (numShards <= 0) // c2
+    return emitError() << "numShards must be positive, not " << numShards;
+  if (shardIndex < 0 || shardIndex >= numShards) // c3
+    return emitError() << "shardIndex " << shardIndex << " is not from 0 to "
+                       << numShards - 1;
+  int64_t size = originalType.getDimSize(shardDim);
+  if (ShapedType::isDynamic(size)) // c4
+    return emitError() << "dimension " << shardDim << " of " << originalType
+                       << " must be known to be cut into " << numShards
+                       << " shards";
+  if (size % numShards != 0) // c4
+    return emitError() << "numShards " << numShards
+                       << " does not divide dimension " << shardDim
+                       << " of size " << size;
+  return success();
+}
+
+RankedTensorType ShardedTensorType::getShardType() const {
+  SmallVector<int64_t> shape(getOriginalType().getShape());
+  shape[getShardDim()] /= getNumShards();
+  return getOriginalType().clone(shape);
 }
 
 ArrayRef<int64_t> mlir::llm::getWeightShape(Type weight) {

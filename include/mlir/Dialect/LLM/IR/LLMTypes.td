@@ -27,11 +27,13 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
   let description = [{
     ```mlir
     !llm.paged_kv_cache<elementType, numLayers, numHeads, headDim, blockSize, maxSeqLen>
+    !llm.paged_kv_cache<elementType, …, maxSeqLen, valueDim = V>
     ```
     Storage for the keys and values of a model. A block holds `blockSize`
     consecutive tokens of one sequence in one layer; a sequence's block table
     lists its blocks in order, so that a sequence of n tokens occupies
-    ⌈n / blockSize⌉ blocks wherever they lie.
+    ⌈n / blockSize⌉ blocks wherever they lie. Heads of values have `headDim`
+    numbers too, or `valueDim` where that is given and another number.
 
     A value of this type is the cache at one moment. It is used linearly: an
     append makes a new value, and the value before it may not be used any more
@@ -51,12 +53,22 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     AttrOrTypeParameter<"int64_t", "Key and value heads of a layer">:$numHeads,
     AttrOrTypeParameter<"int64_t", "Numbers in one head of one token">:$headDim,
     AttrOrTypeParameter<"int64_t", "Tokens in one block">:$blockSize,
-    AttrOrTypeParameter<"int64_t", "Most tokens that a sequence can have">:$maxSeqLen
+    AttrOrTypeParameter<"int64_t", "Most tokens that a sequence can have">:$maxSeqLen,
+    AttrOrTypeParameter<"int64_t", "Numbers in one head of the values of one token">:$valueDim
   );
   let assemblyFormat = [{
     `<` $elementType `,` $numLayers `,` $numHeads `,` $headDim `,` $blockSize
-    `,` $maxSeqLen `>`
+    `,` $maxSeqLen custom<ValueDim>($valueDim, ref($headDim)) `>`
   }];
+  let builders = [
+    // Values have heads as long as the keys'.
+    TypeBuilder<(ins "::mlir::Type":$elementType, "int64_t":$numLayers,
+                     "int64_t":$numHeads, "int64_t":$headDim,
+                     "int64_t":$blockSize, "int64_t":$maxSeqLen), [{
+      return $_get($_ctxt, elementType, numLayers, numHeads, headDim, blockSize,
+                   maxSeqLen, /*valueDim=*/headDim);
+    }]>
+  ];
   let extraClassDeclaration = [{
     /// Most blocks that one sequence occupies in one layer.
     int64_t getMaxBlocksPerSequence() const {
@@ -124,10 +136,45 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
       return getRank() > 1 && getQuantAxis() == getRank() - 1 ? 0 : getRank() - 1;
     }
 
+    /// The shape of the scales of the whole: the group grid; one per index of
+    /// quantAxis; or [1].
+    ::llvm::SmallVector<int64_t> getScaleShape() const;
+
     /// True when several groups of one row have scales of their own.
     bool hasGroups() const {
       return getGroupSize() > 0 && getGroupSize() < getShape()[getGroupedDim()];
     }
+  }];
+}
+
+def LLM_ShardedTensorType : LLM_Type<"ShardedTensor", "sharded_tensor"> {
+  let summary = "One of the equal slices into which a tensor was cut";
+  let description = [{
+    ```mlir
+    !llm.sharded_tensor<originalType, shardDim, numShards, shardIndex>
+    ```
+    The slice `shardIndex` of `numShards` in dimension `shardDim` of a tensor of
+    type `originalType`. Slices 0, 1, … joined in `shardDim` give the original.
+
+    Fails verification when
+    - c1: `shardDim` is no dimension of `originalType`;
+    - c2: `numShards` is not positive;
+    - c3: `shardIndex` is negative or not below `numShards`;
+    - c4: `numShards` does not divide the size of `shardDim`, or that size is
+      not known.
+
+    Example: `!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 2>`
+  }];
+  let parameters = (ins
+    TypeParameter<"::mlir::RankedTensorType", "Type of the tensor before it was cut">:$originalType,
+    AttrOrTypeParameter<"int64_t", "Dimension that is cut">:$shardDim,
+    AttrOrTypeParameter<"int64_t", "Number of slices">:$numShards,
+    AttrOrTypeParameter<"int64_t", "Number of this slice, from 0">:$shardIndex
+  );
+  let assemblyFormat = "`<` $originalType `,` $shardDim `,` $numShards `,` $shardIndex `>`";
+  let extraClassDeclaration = [{
+    /// The type of the slice as a tensor.
+    ::mlir::RankedTensorType getShardType() const;
   }];
 }
 
@@ -144,6 +191,9 @@ def LLM_FloatVector : LLM_FloatTensorOfRank<[1]>;
 /// Per-token and per-sequence integers.
 def LLM_IndexVector : TensorRankOf<[I32], [1]>;
 def LLM_IndexTable : TensorRankOf<[I32], [1, 2]>;
+
+/// Which scores of attention count, or numbers that are added to them.
+def LLM_MaskTensor : TensorRankOf<[I1, F16, BF16, F32], [2, 3, 4]>;
 
 def LLM_QuantizedMatrix : DialectType<LLM_Dialect,
     CPred<"::llvm::isa<::mlir::llm::QuantizedTensorType>($_self) && "

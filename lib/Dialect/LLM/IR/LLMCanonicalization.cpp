@@ -1,0 +1,244 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Folding and canonicalization of ops whose result is simpler than they look.
+// Patterns that choose rows early are beside select_rows in LLMOps.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+/// True for a constant with one number in all places that `test` accepts.
+static bool isSplat(Attribute constant,
+                    function_ref<bool(const APFloat &)> test) {
+  auto elements = dyn_cast_or_null<DenseFPElementsAttr>(constant);
+  return elements && elements.isSplat() &&
+         test(elements.getSplatValue<APFloat>());
+}
+
+static bool isOnes(Attribute constant) {
+  return isSplat(constant,
+                 [](const APFloat &value) { return value.isExactlyValue(1); });
+}
+
+static bool isZeros(Attribute constant) {
+  return isSplat(constant, [](const APFloat &value) { return value.isZero(); });
+}
+
+/// The constant that makes `value`, or null.
+static Attribute getConstant(Value value) {
+  Attribute constant;
+  if (value && matchPattern(value, m_Constant(&constant)))
+    return constant;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sums and products
+//===----------------------------------------------------------------------===//
+
+/// Constants stand on the right: the ops are commutative.
+OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+  return isZeros(adaptor.getRhs()) ? getLhs() : Value();
+}
+
+OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+  return isOnes(adaptor.getRhs()) ? getLhs() : Value();
+}
+
+namespace {
+
+/// mul(silu(gate), up) => swiglu(gate, up), which is defined as just that. The
+/// silu must have no other use, or it would be computed twice.
+struct SwiGLUFromSilu : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MulOp mul,
+                                PatternRewriter &rewriter) const override {
+    for (auto [gate, up] : {std::pair(mul.getLhs(), mul.getRhs()),
+                            std::pair(mul.getRhs(), mul.getLhs())}) {
+      auto silu = gate.getDefiningOp<SiluOp>();
+      if (!silu || !silu->hasOneUse())
+        continue;
+      rewriter.replaceOpWithNewOp<SwiGLUOp>(mul, silu.getX(), up);
+      return success();
+    }
+    return failure();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// A weight of ones is no weight.
+struct RMSNormWithoutWeight : OpRewritePattern<RMSNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(RMSNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    if (!isOnes(getConstant(norm.getWeight())))
+      return failure();
+    rewriter.modifyOpInPlace(norm, [&] { norm.getWeightMutable().clear(); });
+    return success();
+  }
+};
+
+/// A bias of zeros is none, and without a bias a weight of ones is none.
+struct LayerNormWithoutParameters : OpRewritePattern<LayerNormOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LayerNormOp norm,
+                                PatternRewriter &rewriter) const override {
+    if (isZeros(getConstant(norm.getBias()))) {
+      rewriter.modifyOpInPlace(norm, [&] { norm.getBiasMutable().clear(); });
+      return success();
+    }
+    if (norm.getBias() || !isOnes(getConstant(norm.getWeight())))
+      return failure();
+    rewriter.modifyOpInPlace(norm, [&] { norm.getWeightMutable().clear(); });
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Quantized weights
+//===----------------------------------------------------------------------===//
+
+/// linear(x, dequantize(q)) => quantized_matmul(x, q). Only where the weight is
+/// dequantized to f32, in which quantized_matmul computes: narrower numbers
+/// would have been rounded. (-llm-quantize accepts that.)
+struct LinearOfDequantized : OpRewritePattern<LinearOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LinearOp linear,
+                                PatternRewriter &rewriter) const override {
+    auto weight = linear.getWeight().getDefiningOp<DequantizeOp>();
+    if (!weight || !weight.getType().getElementType().isF32())
+      return failure();
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        linear, linear.getX(), weight.getX(), weight.getScales(),
+        weight.getZeroPoints(), linear.getBias(), /*transposeRhs=*/true);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Shards and collectives
+//===----------------------------------------------------------------------===//
+
+/// shard(shard(x, n, i), m, j) => shard(x, n · m, i · m + j): both slices are
+/// numbered, in one dimension.
+struct ShardOfShard : OpRewritePattern<ShardOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ShardOp shard,
+                                PatternRewriter &rewriter) const override {
+    auto outer = shard.getX().getDefiningOp<ShardOp>();
+    if (!outer || outer.getDim() != shard.getDim() || !outer.getShardIndex() ||
+        !shard.getShardIndex() || isa<ShardedTensorType>(shard.getType()))
+      return failure();
+    int64_t inner = shard.getNumShards();
+    int64_t index = *outer.getShardIndex() * inner + *shard.getShardIndex();
+    rewriter.replaceOpWithNewOp<ShardOp>(
+        shard, shard.getType(), outer.getX(), shard.getDim(),
+        outer.getNumShards() * inner, rewriter.getI64IntegerAttr(index));
+    return success();
+  }
+};
+
+/// The rank's slice of what the ranks gathered is what the rank gave.
+struct ShardOfGathered : OpRewritePattern<ShardOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ShardOp shard,
+                                PatternRewriter &rewriter) const override {
+    auto gather = shard.getX().getDefiningOp<AllGatherOp>();
+    if (!gather || shard.getShardIndex() || gather.getDim() != shard.getDim() ||
+        gather.getGroupSize() != shard.getNumShards() ||
+        gather.getX().getType() != shard.getType())
+      return failure();
+    rewriter.replaceOp(shard, gather.getX());
+    return success();
+  }
+};
+
+/// The rank's slice of a reduced value, of which nothing else is used, is
+/// reduce_scatter, which exchanges less.
+struct ShardOfReduced : OpRewritePattern<ShardOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ShardOp shard,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = shard.getX().getDefiningOp<AllReduceOp>();
+    if (!reduce || !reduce->hasOneUse() || shard.getShardIndex() ||
+        reduce.getGroupSize() != shard.getNumShards())
+      return failure();
+    rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+        shard, shard.getType(), reduce.getX(), shard.getDim(),
+        reduce.getGroupSize(), reduce.getReduceOp());
+    return success();
+  }
+};
+
+/// Slices of a reduced value, gathered again by the same ranks, are that value.
+struct GatherOfScattered : OpRewritePattern<AllGatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AllGatherOp gather,
+                                PatternRewriter &rewriter) const override {
+    auto scatter = gather.getX().getDefiningOp<ReduceScatterOp>();
+    if (!scatter || !scatter->hasOneUse() ||
+        scatter.getDim() != gather.getDim() ||
+        scatter.getGroupSize() != gather.getGroupSize() ||
+        scatter.getX().getType() != gather.getType())
+      return failure();
+    rewriter.replaceOpWithNewOp<AllReduceOp>(
+        gather, gather.getType(), scatter.getX(), scatter.getGroupSize(),
+        scatter.getReduceOp());
+    return success();
+  }
+};
+
+} // namespace
+
+void MulOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *context) {
+  (void)patterns, (void)context;
+}
+
+void RMSNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<RMSNormWithoutWeight>(context);
+}
+
+void LayerNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<LayerNormWithoutParameters>(context);
+}
+
+void LinearOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *context) {
+  patterns.add<LinearOfDequantized>(context);
+}
+
+void ShardOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *context) {
+  patterns.add<ShardOfShard, ShardOfGathered, ShardOfReduced>(context);
+}
+
+void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<GatherOfScattered>(context);
+}

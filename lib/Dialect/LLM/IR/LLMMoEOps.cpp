@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Mixtures of experts and sampling: types and verifiers. Labels are those of
+// LLMMoEOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LLMVerification.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+LogicalResult MoERouteOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location> loc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
+  int64_t experts = logits.getDimSize(1);
+  int64_t topK = adaptor.getTopK();
+  if (topK < 1 || (!ShapedType::isDynamic(experts) && topK > experts)) // c1
+    return emitOptionalError(loc, "'llm.moe_route' op top_k is ", topK,
+                             ", but there are ", experts,
+                             " experts; from 1 to all of them can be chosen");
+  if (adaptor.getScore() != "softmax" && adaptor.getScore() != "sigmoid") // c2
+    return emitOptionalError(
+        loc, "'llm.moe_route' op score must be softmax or sigmoid, not ",
+        adaptor.getScore());
+  SmallVector<int64_t> shape = {logits.getDimSize(0), topK};
+  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
+  types.push_back(logits.clone(shape));
+  return success();
+}
+
+LogicalResult MoEFFNOp::verify() {
+  ArrayRef<int64_t> x = getX().getType().getShape();
+  ArrayRef<int64_t> experts = getExperts().getType().getShape();
+  ArrayRef<int64_t> weights = getWeights().getType().getShape();
+  if (!shapesAgree(experts, weights) || !sizesAgree(experts[0], x[0])) // c1
+    return emitOpError() << "has experts of shape " << shapeToString(experts)
+                         << " and weights of shape " << shapeToString(weights)
+                         << " for " << x[0] << " tokens";
+
+  ArrayRef<int64_t> gate = getWeightShape(getGate().getType());
+  ArrayRef<int64_t> up = getWeightShape(getUp().getType());
+  ArrayRef<int64_t> down = getWeightShape(getDown().getType());
+  if (!shapesAgree(gate, up)) // c2
+    return emitOpError() << "has gates of shape " << shapeToString(gate)
+                         << ", but up projections of shape "
+                         << shapeToString(up);
+  if (!sizesAgree(gate[2], x[1])) // c2
+    return emitOpError() << "has rows of " << x[1] << " numbers, but gates of "
+                         << gate[2] << " inputs";
+  if (!shapesAgree(down, {gate[0], gate[2], gate[1]})) // c3
+    return emitOpError() << "has down projections of shape "
+                         << shapeToString(down) << " for gates of shape "
+                         << shapeToString(gate);
+  for (Value weight : {getGate(), getUp(), getDown()})
+    if (failed(verifyHasScales(*this, weight.getType()))) // c4
+      return failure();
+  return success();
+}
+
+LogicalResult SampleOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
+  types.push_back(RankedTensorType::get({logits.getDimSize(0)},
+                                        IntegerType::get(context, 32)));
+  return success();
+}
+
+/// True from `low` to `high`; false for NaN.
+static bool isWithin(const APFloat &value, double low, double high) {
+  double number = value.convertToDouble();
+  return number >= low && number <= high;
+}
+
+LogicalResult SampleOp::verify() {
+  if (!isWithin(getTemperature(), 0, 1e6)) // c1
+    return emitOpError() << "temperature must be from 0 to 1000000, not "
+                         << getTemperatureAttr();
+  if (getTopK() < 0) // c2
+    return emitOpError() << "top_k must be 0 (all) or positive, not "
+                         << getTopK();
+  if (!isWithin(getTopP(), 0, 1)) // c3
+    return emitOpError() << "top_p must be from 0 to 1, not " << getTopPAttr();
+  if (!isWithin(getMinP(), 0, 1)) // c4
+    return emitOpError() << "min_p must be from 0 to 1, not " << getMinPAttr();
+  if (getLogits().getType().getDimSize(1) == 0) // c5
+    return emitOpError() << "has a vocabulary of 0 tokens";
+  return success();
+}
