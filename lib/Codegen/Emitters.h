@@ -15,7 +15,7 @@
 #define LLMIR_LIB_CODEGEN_EMITTERS_H
 
 #include "llmir/Codegen/KernelBuilder.h"
-#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/IntegerLayout.h"
 
 namespace llmir {
 
@@ -25,6 +25,23 @@ using namespace mllm::program;
 void emitEmbedding(KernelBuilder &kb, const EmbeddingSpec &spec,
                    const PackedMatrixLayout &table);
 void emitSelectRows(KernelBuilder &kb, const SelectRowsSpec &spec);
+void emitCopyBox(KernelBuilder &kb, const CopyBoxSpec &spec);
+
+// ReductionKernels.cpp
+void emitLayerNorm(KernelBuilder &kb, const LayerNormSpec &spec);
+void emitSoftmax(KernelBuilder &kb, const SoftmaxSpec &spec);
+
+// QuantKernels.cpp
+void emitQuantize(KernelBuilder &kb, const QuantizeSpec &spec);
+void emitDequantize(KernelBuilder &kb, const DequantizeSpec &spec);
+void emitQuantParams(KernelBuilder &kb, const QuantParamsSpec &spec);
+
+// MoEKernels.cpp
+void emitMoERoute(KernelBuilder &kb, const MoERouteSpec &spec);
+void emitMoESort(KernelBuilder &kb, const MoESortSpec &spec);
+void emitMoEGather(KernelBuilder &kb, const MoEGatherSpec &spec);
+void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec);
+void emitMoECombine(KernelBuilder &kb, const MoECombineSpec &spec);
 
 // RopeKernels.cpp
 void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec);
@@ -38,10 +55,24 @@ void emitElementwise(KernelBuilder &kb, const ElementwiseSpec &spec,
 // MatmulEmitter.cpp
 void emitLinear(KernelBuilder &kb, const LinearSpec &spec,
                 const PackedMatrixLayout &weights);
+/// `weights` is the layout of one expert's matrix.
+void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
+                   const PackedMatrixLayout &weights);
+
+// IntegerMatmulEmitter.cpp
+void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
+                         const IntegerMatrixLayout &weights);
+
+// QuantizeRows.cpp
+void emitQuantizeRows(KernelBuilder &kb, const QuantizeRowsSpec &spec);
 
 // CacheKernels.cpp
 void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
                   TensorFormat kvFormat);
+void emitLookupKV(KernelBuilder &kb, const LookupKVSpec &spec,
+                  TensorFormat kvFormat);
+
+// AttentionKernel.cpp
 void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
                         TensorFormat kvFormat);
 

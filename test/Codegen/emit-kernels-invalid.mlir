@@ -94,8 +94,65 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has block size 24, which is not a multiple of 16}}
-  mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 24 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+  // expected-error@+1 {{has block size 7, which is not a multiple of the 2 values in a cell of the cache}}
+  mllm.program.kernel @k "append_kv" {kv_format = "bf16", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 7 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'value_dim' is -1, expected 1 to 268435456}}
+  mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, value_dim = -1 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // V is wider than K.
+  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', expected static rows of f32 with 24 columns or more, in whole tiles of 16}}
+  mllm.program.kernel @k "append_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, value_dim = 12 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'rows' is 0, expected 1 to 268435456}}
+  mllm.program.kernel @k "lookup_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, rows = 0 : i64, per_token = false} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has the window -1, expected 0 (none) or more}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, window = -1 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 1 ALiBi slopes for 2 heads}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, alibi_slopes = array<f64: 0.5>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has the mask strides 0, 0, 16, 0, 2; expected those of sequence, head, query, token and key, the last 0 or 1}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, mask_strides = array<i64: 0, 0, 16, 0, 2>} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{takes 2 buffers, its kind 4}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, mask_strides = array<i64: 0, 0, 16, 0, 1>, sinks = "buffer"} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'sinks' is "drain", expected "weight" or "buffer"}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, sinks = "drain"} [memref<8x16xf32>, memref<8x16xf32>]
 }
 
 // -----
@@ -166,13 +223,6 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @kernels text {
   // expected-error@+1 {{has a cache of a block format; kernels know f32, f16 and bf16}}
   mllm.program.kernel @k "append_kv" {kv_format = "q8_0", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
-}
-
-// -----
-
-mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has head size 7, which is not a multiple of the 2 values in a cell of the cache}}
-  mllm.program.kernel @k "paged_attention" {kv_format = "bf16", heads = 1 : i64, kv_heads = 1 : i64, head_dim = 7 : i64, block_size = 16 : i64, scale = 1.0 : f64} [memref<8x16xf32>, memref<8x16xf32>]
 }
 
 // -----

@@ -177,13 +177,6 @@ static void visit(QuantParamsSpec &spec, Fields &fields) {
 }
 
 template <typename Fields>
-static void visit(RoundActivationsSpec &spec, Fields &fields) {
-  fields("columns", spec.columns);
-  fields("group", spec.group);
-  fields("over", spec.over);
-}
-
-template <typename Fields>
 static void visit(MoERouteSpec &spec, Fields &fields) {
   fields("experts", spec.experts);
   fields("top_k", spec.topK);
@@ -391,7 +384,6 @@ INSTANTIATE(CopyBoxSpec)
 INSTANTIATE(QuantizeSpec)
 INSTANTIATE(DequantizeSpec)
 INSTANTIATE(QuantParamsSpec)
-INSTANTIATE(RoundActivationsSpec)
 INSTANTIATE(MoERouteSpec)
 INSTANTIATE(MoESortSpec)
 INSTANTIATE(MoEGatherSpec)

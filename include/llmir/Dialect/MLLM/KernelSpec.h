@@ -163,6 +163,11 @@ struct LookupKVSpec {
   bool perToken = false;
 };
 
+/// Head size of V of a spec of a cache kernel.
+template <typename Spec> int64_t valueDim(const Spec &spec) {
+  return spec.valueDim ? spec.valueDim : spec.headDim;
+}
+
 /// Where a kernel finds an operand that it may do without.
 enum class OperandPlace { None, Weight, Buffer };
 
@@ -240,15 +245,6 @@ struct QuantParamsSpec {
   bool symmetric = true;
 };
 
-/// Rounds each row to multiples of max|x| / 127 of its groups of `group`
-/// neighbours: what is multiplied where activations are quantized. Buffers: x,
-/// out. Split by Rows.
-struct RoundActivationsSpec {
-  static constexpr llvm::StringLiteral kind = "round_activations";
-  int64_t columns = 0, group = 32;
-  RowSpace over = RowSpace::Tokens;
-};
-
 /// The experts of each token by descending score, the lower of equal ones
 /// first, and their weights: softmax or sigmoid of the scores, divided by their
 /// sum where `normalize`. Buffers: logits [tokens, experts], weights
@@ -259,11 +255,11 @@ struct MoERouteSpec {
   bool sigmoid = false, normalize = true;
 };
 
-/// Sorts the pairs (token, choice) by expert. With pair t * topK + j = choice j
-/// of token t, in one row each: `offsets` [experts + 1], the first place of
-/// each expert; `pairs` [tokens * topK], the pair at each place; `places`
-/// [tokens * topK], for each token its places in ascending order. Buffers, all
-/// i32: chosen [tokens, topK], offsets, pairs, places. The first worker's work.
+/// Sorts the pairs (token, choice) by expert, each expert's by token. With pair
+/// t * topK + j = choice j of token t, in one row each: `offsets` [experts + 1],
+/// the first place of each expert; `pairs` [tokens * topK], the pair at each
+/// place; `places` [tokens * topK], the place of each pair. Buffers, all i32:
+/// chosen [tokens, topK], offsets, pairs, places. The first worker's work.
 struct MoESortSpec {
   static constexpr llvm::StringLiteral kind = "moe_sort";
   int64_t experts = 0, topK = 0;
@@ -292,9 +288,9 @@ struct MoEGateSpec {
   int64_t columns = 0, topK = 0;
 };
 
-/// The sum over a token's places, in ascending order, of weight * x. Buffers:
-/// pairs (i32), places (i32), weights [tokens, topK], x [places, K], out
-/// [tokens, K]. Split by Rows.
+/// The sum over a token's pairs, by ascending place, of weight * x. Buffers:
+/// places (i32), weights [tokens, topK], x [places, K], out [tokens, K]. Split
+/// by Rows.
 struct MoECombineSpec {
   static constexpr llvm::StringLiteral kind = "moe_combine";
   int64_t columns = 0, topK = 0;

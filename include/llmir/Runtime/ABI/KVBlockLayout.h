@@ -13,8 +13,8 @@
 // of e = 4 / sizeof(element) elements, so that the lanes of a dot product are
 // tokens and no horizontal sum is needed:
 //   K tile: [head dim / e][block size][e]   V tile: [block size / e][dim][e]
-// with the head dim rounded up to e in K and to 16 in V. Blocks are zeroed when
-// they are allocated, so padding is zero.
+// with K's head size rounded up to e and V's to 16. Blocks are zeroed when they
+// are allocated, so padding is zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,16 +29,18 @@ namespace llmir {
 /// name says bytes. `blockSize` is a multiple of cellElements().
 struct KVBlockLayout {
   int64_t numKVHeads;
-  int64_t headDim;
-  int64_t blockSize;    ///< Tokens per block.
-  int64_t elementBytes; ///< 4 (f32), 2 (f16, bf16) or 1.
+  int64_t headDim;          ///< Of K.
+  int64_t blockSize;        ///< Tokens per block.
+  int64_t elementBytes;     ///< 4 (f32), 2 (f16, bf16) or 1.
+  int64_t valueHeadDim = 0; ///< Of V; 0: the same as K's.
 
   int64_t cellElements() const { return 4 / elementBytes; }
   int64_t keyDim() const { return roundUp(headDim, cellElements()); }
-  int64_t valueDim() const { return roundUp(headDim, 16); }
+  int64_t valueDim() const { return valueHeadDim ? valueHeadDim : headDim; }
+  int64_t paddedValueDim() const { return roundUp(valueDim(), 16); }
   int64_t keyTileBytes() const { return keyDim() * blockSize * elementBytes; }
   int64_t valueTileBytes() const {
-    return valueDim() * blockSize * elementBytes;
+    return paddedValueDim() * blockSize * elementBytes;
   }
   int64_t headBytes() const { return keyTileBytes() + valueTileBytes(); }
   int64_t blockBytes() const { return numKVHeads * headBytes(); }
@@ -52,7 +54,7 @@ struct KVBlockLayout {
   /// Byte offset inside the block of V[token][head][dim].
   int64_t valueOffset(int64_t token, int64_t head, int64_t dim) const {
     int64_t e = cellElements();
-    int64_t element = ((token / e) * valueDim() + dim) * e + token % e;
+    int64_t element = ((token / e) * paddedValueDim() + dim) * e + token % e;
     return head * headBytes() + keyTileBytes() + element * elementBytes;
   }
 

@@ -56,17 +56,24 @@ const char *kvElementTypeName(KVElementType type) {
 // Construction
 //===----------------------------------------------------------------------===//
 
+static PagedKVCacheOptions optionsWithValueDim(int64_t valueDim) {
+  PagedKVCacheOptions options;
+  options.valueDim = valueDim;
+  return options;
+}
+
 PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
-                           KVElementType elementType)
+                           KVElementType elementType, int64_t valueDim)
     : PagedKVCache(numLayers, numHeads, headDim, blockSize, maxSeqLen,
-                   elementType, PagedKVCacheOptions()) {}
+                   elementType, optionsWithValueDim(valueDim)) {}
 
 PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
                            KVElementType elementType,
                            const PagedKVCacheOptions &options)
-    : layout{numHeads, headDim, blockSize, kvElementBytes(elementType)},
+    : layout{numHeads, headDim, blockSize, kvElementBytes(elementType),
+             options.valueDim},
       layers(numLayers), longest(maxSeqLen), type(elementType) {
   constructed = initialize(options);
 }
@@ -85,6 +92,7 @@ Status PagedKVCache::checkGeometry() const {
   const Size sizes[] = {{"numLayers", layers, 65536},
                         {"numHeads", layout.numKVHeads, 65536},
                         {"headDim", layout.headDim, 65536},
+                        {"valueDim", layout.valueDim(), 65536},
                         {"blockSize", layout.blockSize, 65536},
                         {"maxSeqLen", longest, INT32_MAX}};
   for (const Size &size : sizes)
@@ -274,6 +282,13 @@ Span<const int32_t> PagedKVCache::blockTable(SequenceId sequence) const {
 int64_t PagedKVCache::getSequenceLength(SequenceId sequence) const {
   const Sequence *found = find(sequence);
   return found ? found->length : 0;
+}
+
+int64_t PagedKVCache::getSequenceLength(SequenceId sequence,
+                                        int64_t layer) const {
+  const Sequence *found = find(sequence);
+  bool known = found && layer >= 0 && layer < layers;
+  return known ? found->layerLengths[static_cast<size_t>(layer)] : 0;
 }
 
 Status PagedKVCache::fork(SequenceId source, SequenceId target) {

@@ -17,6 +17,7 @@
 #include <string>
 
 using llmir::KVBlockLayout;
+using llmir::Span;
 using llmir::Status;
 using llmir::StatusCode;
 
@@ -31,12 +32,21 @@ namespace mlir::llm::runtime {
 template <typename MoveKey, typename MoveValue>
 static void forEachElement(const KVBlockLayout &layout, int64_t token,
                            MoveKey moveKey, MoveValue moveValue) {
-  int64_t element = 0;
-  for (int64_t head = 0; head < layout.numKVHeads; ++head)
-    for (int64_t dim = 0; dim < layout.headDim; ++dim, ++element) {
-      moveKey(layout.keyOffset(token, head, dim), element);
-      moveValue(layout.valueOffset(token, head, dim), element);
-    }
+  int64_t key = 0, value = 0;
+  for (int64_t head = 0; head < layout.numKVHeads; ++head) {
+    for (int64_t dim = 0; dim < layout.headDim; ++dim)
+      moveKey(layout.keyOffset(token, head, dim), key++);
+    for (int64_t dim = 0; dim < layout.valueDim(); ++dim)
+      moveValue(layout.valueOffset(token, head, dim), value++);
+  }
+}
+
+/// Bytes of one token's K, and of its V, outside.
+static int64_t keyRowBytes(const KVBlockLayout &layout) {
+  return layout.numKVHeads * layout.headDim * layout.elementBytes;
+}
+static int64_t valueRowBytes(const KVBlockLayout &layout) {
+  return layout.numKVHeads * layout.valueDim() * layout.elementBytes;
 }
 
 template <typename Bits>
@@ -166,8 +176,7 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
   LLMIR_RETURN_IF_ERROR(
       planAppend(firstLayer, numLayers, batchSize, seqLen, seqIds));
 
-  const int64_t rowBytes =
-      layout.numKVHeads * layout.headDim * layout.elementBytes;
+  const int64_t keyRow = keyRowBytes(layout), valueRow = valueRowBytes(layout);
   const uint8_t *keyBytes = static_cast<const uint8_t *>(keys);
   const uint8_t *valueBytes = static_cast<const uint8_t *>(values);
   for (int64_t b = 0; b < batchSize; ++b) {
@@ -182,16 +191,52 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
         int32_t block =
             sequence.table[static_cast<size_t>(position / layout.blockSize)];
         storeToken(firstLayer + l, block, position % layout.blockSize,
-                   keyBytes + row * rowBytes, valueBytes + row * rowBytes);
+                   keyBytes + row * keyRow, valueBytes + row * valueRow);
         if (blockIndices)
           blockIndices[row] = block;
       }
-      sequence.layerLengths[static_cast<size_t>(firstLayer + l)] =
-          static_cast<int32_t>(first + seqLen);
+      setLayerLength(sequence, firstLayer + l, first + seqLen);
     }
-    sequence.evenLayers =
-        std::all_of(sequence.layerLengths.begin(), sequence.layerLengths.end(),
-                    [&](int32_t length) { return length == sequence.length; });
+  }
+  return Status::ok();
+}
+
+/// Notes what one layer has been given, after grow().
+void PagedKVCache::setLayerLength(Sequence &sequence, int64_t layer,
+                                  int64_t length) {
+  sequence.layerLengths[static_cast<size_t>(layer)] =
+      static_cast<int32_t>(length);
+  sequence.evenLayers =
+      std::all_of(sequence.layerLengths.begin(), sequence.layerLengths.end(),
+                  [&](int32_t l) { return l == sequence.length; });
+}
+
+Status PagedKVCache::reserveLayer(int64_t layer, int64_t numTokens,
+                                  Span<const int32_t> seqIds,
+                                  Span<int32_t> slots) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  const int64_t batchSize = static_cast<int64_t>(seqIds.size());
+  LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, numTokens));
+  if (static_cast<int64_t>(slots.size()) != batchSize * numTokens)
+    return Status(StatusCode::InvalidArgument,
+                  "room for " + std::to_string(slots.size()) +
+                      " slots was given for " +
+                      std::to_string(batchSize * numTokens) + " new tokens");
+  LLMIR_RETURN_IF_ERROR(
+      planAppend(layer, 1, batchSize, numTokens, seqIds.data()));
+  int32_t *slot = slots.data();
+  for (int32_t id : seqIds) {
+    Sequence *known = find(id);
+    Sequence &sequence = known ? *known : addSequence(id);
+    int64_t first = sequence.layerLengths[static_cast<size_t>(layer)];
+    grow(sequence, first, numTokens);
+    for (int64_t p = first; p < first + numTokens; ++p) {
+      int64_t block = sequence.table[static_cast<size_t>(p / layout.blockSize)];
+      *slot++ =
+          static_cast<int32_t>(block * layout.blockSize + p % layout.blockSize);
+    }
+    setLayerLength(sequence, layer, first + numTokens);
   }
   return Status::ok();
 }
@@ -251,8 +296,7 @@ Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
   if (!outputKeys || !outputValues)
     return nullPointer(!outputKeys ? "outputKeys" : "outputValues");
 
-  const int64_t rowBytes =
-      layout.numKVHeads * layout.headDim * layout.elementBytes;
+  const int64_t keyRow = keyRowBytes(layout), valueRow = valueRowBytes(layout);
   uint8_t *keys = static_cast<uint8_t *>(outputKeys);
   uint8_t *values = static_cast<uint8_t *>(outputValues);
   for (int64_t l = 0; l < numLayers; ++l)
@@ -260,13 +304,15 @@ Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
       for (int64_t t = 0; t < seqLens[b]; ++t) {
         int32_t block = blockIndices[b * rowBlocks + t / layout.blockSize];
         loadToken(firstLayer + l, block, t % layout.blockSize,
-                  keys + t * rowBytes, values + t * rowBytes);
+                  keys + t * keyRow, values + t * valueRow);
       }
-      size_t rest = static_cast<size_t>((rowTokens - seqLens[b]) * rowBytes);
-      std::memset(keys + seqLens[b] * rowBytes, 0, rest);
-      std::memset(values + seqLens[b] * rowBytes, 0, rest);
-      keys += rowTokens * rowBytes;
-      values += rowTokens * rowBytes;
+      int64_t rest = rowTokens - seqLens[b];
+      std::memset(keys + seqLens[b] * keyRow, 0,
+                  static_cast<size_t>(rest * keyRow));
+      std::memset(values + seqLens[b] * valueRow, 0,
+                  static_cast<size_t>(rest * valueRow));
+      keys += rowTokens * keyRow;
+      values += rowTokens * valueRow;
     }
   return Status::ok();
 }

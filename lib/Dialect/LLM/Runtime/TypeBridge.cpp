@@ -33,9 +33,10 @@ static KVElementType toElementType(Type type) {
 /// have, so that it fails before it maps anything.
 PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
-                           Type elementType)
+                           Type elementType, int64_t valueDim)
     : PagedKVCache(isElementType(elementType) ? numLayers : 0, numHeads,
-                   headDim, blockSize, maxSeqLen, toElementType(elementType)) {
+                   headDim, blockSize, maxSeqLen, toElementType(elementType),
+                   valueDim) {
   if (isElementType(elementType))
     return;
   std::string text = "null";

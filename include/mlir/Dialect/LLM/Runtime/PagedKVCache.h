@@ -63,6 +63,8 @@ struct PagedKVCacheOptions {
   /// Blocks of the pool, per layer. 0: enough for 8 sequences of maxSeqLen;
   /// their memory is promised by the system only when it is first touched.
   int64_t numBlocks = 0;
+  /// Head size of V; 0: the same as K's.
+  int64_t valueDim = 0;
   /// Unreadable pages around each layer, so that a stray access stops the
   /// program. For tests.
   bool guardPages = false;
@@ -70,18 +72,21 @@ struct PagedKVCacheOptions {
 
 class PagedKVCache {
 public:
-  /// `numHeads` are KV heads; `maxSeqLen` bounds one sequence. Sizes that
-  /// cannot be, or memory that is not there, leave a cache whose status() and
-  /// every other function say so.
+  /// `numHeads` are KV heads; `maxSeqLen` bounds one sequence; `valueDim` is
+  /// the head size of V where it is not K's `headDim`. Sizes that cannot be, or
+  /// memory that is not there, leave a cache whose status() and every other
+  /// function say so.
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
-               int64_t blockSize, int64_t maxSeqLen, KVElementType elementType);
+               int64_t blockSize, int64_t maxSeqLen, KVElementType elementType,
+               int64_t valueDim = 0);
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, KVElementType elementType,
                const PagedKVCacheOptions &options);
   /// The same with MLIR's f32, f16 or bf16. Defined in LLMIRRuntimeBridge,
   /// which links MLIR; the cache itself does not.
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
-               int64_t blockSize, int64_t maxSeqLen, mlir::Type elementType);
+               int64_t blockSize, int64_t maxSeqLen, mlir::Type elementType,
+               int64_t valueDim = 0);
   ~PagedKVCache();
   PagedKVCache(const PagedKVCache &) = delete;
   PagedKVCache &operator=(const PagedKVCache &) = delete;
@@ -96,7 +101,8 @@ public:
   /// Appends `seqLen` tokens to each of `batchSize` sequences, in all layers.
   /// A sequence that is not there yet is created. Shapes, in elements of the
   /// cache's type:
-  ///   keyPtr, valuePtr  [layers, batch, seq, heads, dim]
+  ///   keyPtr, valuePtr  [layers, batch, seq, heads, dim], each with its own
+  ///                     head size
   ///   seqIds            [batch], all different
   ///   blockIndices      [layers, batch, seq] out: each token's block; may be
   ///                     null
@@ -155,6 +161,13 @@ public:
   ::llmir::Status reserve(SequenceId sequence, int64_t numTokens,
                           ::llmir::Span<int32_t> slots);
 
+  /// The same for one layer: `numTokens` for each of the sequences, which follow
+  /// those that this layer already has; a sequence that is not there yet is
+  /// created. `slots` is [sequences][numTokens].
+  ::llmir::Status reserveLayer(int64_t layer, int64_t numTokens,
+                               ::llmir::Span<const int32_t> seqIds,
+                               ::llmir::Span<int32_t> slots);
+
   /// Ok when reserve() of this list would succeed; changes nothing.
   ::llmir::Status checkReserve(::llmir::Span<const KVReservation> list);
 
@@ -173,6 +186,8 @@ public:
 
   /// Tokens of the sequence; 0 for an unknown one.
   int64_t getSequenceLength(SequenceId sequence) const;
+  /// Those of one layer, where the layers are written one after another.
+  int64_t getSequenceLength(SequenceId sequence, int64_t layer) const;
 
   /// The names of the documents: freeSequence, and all sequences at once.
   ::llmir::Status clearSequence(SequenceId sequence) {
@@ -187,6 +202,7 @@ public:
   int64_t getNumLayers() const { return layers; }
   int64_t getNumHeads() const { return layout.numKVHeads; }
   int64_t getHeadDim() const { return layout.headDim; }
+  int64_t getValueDim() const { return layout.valueDim(); }
   int64_t getBlockSize() const { return layout.blockSize; }
   int64_t getMaxSeqLen() const { return longest; }
   KVElementType getElementType() const { return type; }
@@ -231,6 +247,7 @@ private:
                              int64_t first, int64_t numTokens, int64_t &needed);
   ::llmir::Status finishPlan(int64_t needed);
   void grow(Sequence &sequence, int64_t first, int64_t numTokens);
+  void setLayerLength(Sequence &sequence, int64_t layer, int64_t length);
   int32_t takeZeroedBlock();
   void copyBlock(int32_t from, int32_t to);
   void zeroBlock(int32_t block);

@@ -1,0 +1,45 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernels of the paged KV cache share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_CACHEKERNELS_H
+#define LLMIR_LIB_CODEGEN_CACHEKERNELS_H
+
+#include "Emitters.h"
+
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
+
+namespace llmir {
+
+/// The layout of the cache that a spec of a cache kernel describes.
+template <typename Spec>
+KVBlockLayout blockLayout(const Spec &spec, TensorFormat kvFormat) {
+  return {spec.kvHeads, spec.headDim, spec.blockSize,
+          tensorFormatInfo(kvFormat).bytesPerBlock, spec.valueDim};
+}
+
+/// Start of the current layer in the KV pool.
+inline mlir::Value layerBase(KernelBuilder &kb) {
+  mlir::Value stride = kb.contextIndex(StepField::kv_layer_stride);
+  return kb.advance(kb.contextPointer(StepField::kv_pool),
+                    kb.mul(kb.layer(), stride));
+}
+
+/// Bytes from the start of a head's part of a block to an element of its K or
+/// V: KVBlockLayout::keyOffset and valueOffset, for head 0, as code.
+mlir::Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout,
+                    mlir::Value token, mlir::Value dim);
+mlir::Value valueByte(KernelBuilder &kb, const KVBlockLayout &layout,
+                      mlir::Value token, mlir::Value dim);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_CACHEKERNELS_H
