@@ -105,4 +105,102 @@ def CheckCacheUse : Pass<"llm-check-cache-use", "::mlir::func::FuncOp"> {
   ];
 }
 
+def FuseAttention : Pass<"llm-fuse-attention"> {
+  let summary = "Make attention, and what stands round it, one op each";
+  let description = [{
+    Attention that is written as two products with a softmax between them
+    becomes `llm.attention`. The products may be any linalg op that contracts
+    `[B, m, k]` with `[B, k, n]` or `[B, n, k]` into zeros; scale and mask may be
+    `llm`, `arith` or named `linalg` ops, the softmax `llm` or `linalg`.
+    ```mlir
+    %s = linalg.batch_matmul … (%q, %kt)
+    %t = arith.mulf %s, %scale                  ⇒   %o = llm.attention %q, %k, %v mask(%m)
+    %u = arith.addf %t, %m                               {scale = 0.125 : f64}
+    %p = llm.softmax %u
+    %o = linalg.batch_matmul … (%p, %v)
+    ```
+    A constant mask that hides exactly what lies after each query becomes
+    `causal`. Attention to what `llm.lookup_kv` has gathered becomes
+    `llm.paged_attention`, which reads the cache in place.
+
+    With `merge-projections`, also
+    ```mlir
+    linear(x, wq), linear(x, wk), linear(x, wv)  ⇒  fused_linear x weights(wq, wk, wv)
+    linear(rms_norm(x, g), w)                    ⇒  fused_linear x norm(g) weights(w)
+    rms_norm(add(x, r), g)                       ⇒  add_rms_norm x, r, g
+    append_kv(c, rope(k, p), v) slots(s)         ⇒  rope_append_kv c, k, v positions(p) slots(s)
+    ```
+    These mean the same sums in the same order, so results keep their bits.
+
+    Restrictions: a product that adds to something, since attention has no
+    addend; a scale that is not one positive number, since 0 means the default;
+    mixed element types, since each op rounds to its own; lookups where a
+    sequence may be shorter than what was looked up, since the zeros behind it
+    would take part; norms and rotations with another use, which would be
+    computed twice; a sum that is used before its norm.
+  }];
+  let options = [
+    Option<"mergeProjections", "merge-projections", "bool", /*default=*/"true",
+           "Also merge projections, norms, residual connections and rotations">];
+  let dependentDialects = ["::mlir::llm::LLMDialect"];
+}
+
+def LLMLowering : Pass<"llm-lowering"> {
+  let summary = "Take apart the ops that a target has no kernel for";
+  let description = [{
+    Every op of LLMFusedOps.td becomes the ops that it means:
+    ```mlir
+    fused_linear x norm(g) weights(w0, w1)   ⇒  n = rms_norm(x, g); linear(n, w0), linear(n, w1)
+    add_rms_norm x, r, g                     ⇒  s = add(x, r); rms_norm(s, g)
+    rope_append_kv c, k, v positions(p) …    ⇒  append_kv(c, rope(k, p), v) …
+    ```
+    The op's own description is the definition, so results keep their bits.
+    What is left has one kernel per op, or is taken apart by
+    `-llm-lower-kv-cache-ops`. Does nothing to other ops.
+  }];
+  let dependentDialects = ["::mlir::llm::LLMDialect"];
+}
+
+def Shard : Pass<"llm-shard", "::mlir::ModuleOp"> {
+  let summary = "Divide a model among ranks, by parts of its layers or by layers";
+  let description = [{
+    `num-ranks`: tensor parallelism (arXiv 1909.08053). The functions become
+    what every rank runs on its own values (`llm.num_ranks`). A projection of
+    rows that every rank has is divided by outputs when everything up to the
+    next projections works on parts of a row (element-wise ops, heads, rotation,
+    the cache, attention); the next projections are divided by inputs, and their
+    results summed over the ranks: two sums a decoder layer, which is the least.
+    ```mlir
+    %g = linear %x, %wg                 %g = linear %x, (shard %wg {dim = 0, num_shards = 2})
+    %a = swiglu %g, %u             ⇒    %a = swiglu %g, %u
+    %y = linear %a, %wd                 %p = linear %a, (shard %wd {dim = 1, num_shards = 2})
+                                        %y = all_reduce %p {group_size = 2}
+    ```
+    A projection that is the function's result is divided by outputs and
+    gathered. Caches hold the heads of their rank.
+
+    `num-stages`: pipeline parallelism. A public function that goes through the
+    layers of a cache calls one private function per stage (`llm.stage`), each
+    with a contiguous range of layers.
+
+    Restrictions: sizes and head counts that the ranks do not divide stay whole;
+    so do projections with a bias whose inputs would be divided, since each rank
+    would add it, quantized weights (shard first, then quantize), and attention
+    with slopes or a mask, which differ by head. Caches are divided everywhere or
+    nowhere. Sums over ranks are rounded in another order than one rank's sum
+    over k, so results agree within rounding only; with `num-stages` alone they
+    keep their bits.
+  }];
+  let options = [
+    Option<"numRanks", "num-ranks", "int64_t", /*default=*/"1",
+           "Ranks that share each layer">,
+    Option<"numStages", "num-stages", "int64_t", /*default=*/"1",
+           "Stages that share the layers">];
+  let statistics = [
+    Statistic<"columnParallel", "column-parallel", "Projections divided by outputs">,
+    Statistic<"rowParallel", "row-parallel", "Projections divided by inputs">,
+    Statistic<"collectives", "collectives", "Sums and gathers over ranks">];
+  let dependentDialects = ["::mlir::llm::LLMDialect", "::mlir::func::FuncDialect"];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD

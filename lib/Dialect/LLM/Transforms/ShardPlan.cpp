@@ -1,0 +1,185 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardPlan.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+/// Ops that make each number of the result from the numbers at the same place.
+static bool isElementwise(Operation *op) {
+  return isa<SiluOp, GeluOp, AddOp, MulOp, SwiGLUOp>(op);
+}
+
+static int64_t lastDim(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getRank() - 1;
+}
+
+bool ShardPlan::isReturnedOnly(LinearOp op) {
+  return op->hasOneUse() && isa<func::ReturnOp>(*op->user_begin());
+}
+
+ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
+    : module(module), numRanks(numRanks) {
+  module.walk([&](Operation *op) {
+    if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op))
+      cacheDivided &= cacheOp.getCacheType().getNumHeads() % numRanks == 0;
+  });
+  collectCandidates();
+  settle();
+  // The cache is divided everywhere or nowhere; the second plan has none.
+  if (cacheDivided && !isCacheFine()) {
+    cacheDivided = false;
+    dims.clear();
+    collectCandidates();
+    settle();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// How a value is made
+//===----------------------------------------------------------------------===//
+
+/// The dimension of a reshaped tensor that holds the parts, when whole entries
+/// of it stay on a rank: heads of a divided row, or the row of divided heads.
+static std::optional<int64_t> reshapedDim(Operation *op, int64_t dim,
+                                          int64_t numRanks) {
+  auto reassociation =
+      isa<tensor::ExpandShapeOp>(op)
+          ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+          : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  bool expands = isa<tensor::ExpandShapeOp>(op);
+  auto wide = cast<RankedTensorType>(
+      (expands ? op->getResult(0) : op->getOperand(0)).getType());
+  for (auto [narrowDim, wideDims] : llvm::enumerate(reassociation)) {
+    if (expands ? int64_t(narrowDim) != dim
+                : !llvm::is_contained(wideDims, dim))
+      continue;
+    // Only the outermost of the dimensions is cut into contiguous parts.
+    int64_t outermost = wideDims.front();
+    if (!expands)
+      return outermost == dim ? std::optional<int64_t>(narrowDim)
+                              : std::nullopt;
+    int64_t size = wide.getDimSize(outermost);
+    if (ShapedType::isDynamic(size) || size % numRanks != 0)
+      return std::nullopt;
+    return outermost;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> ShardPlan::candidateDim(Operation *op) const {
+  using Dim = std::optional<int64_t>;
+  return llvm::TypeSwitch<Operation *, Dim>(op)
+      .Case<LinearOp>([&](LinearOp linear) -> Dim {
+        // A divided row makes sums, which every rank has whole.
+        if (isDivided(linear.getX()) ||
+            isa<QuantizedTensorType>(linear.getWeight().getType()))
+          return std::nullopt;
+        int64_t outputs = getWeightShape(linear.getWeight().getType())[0];
+        if (ShapedType::isDynamic(outputs) || outputs % numRanks != 0)
+          return std::nullopt;
+        return lastDim(linear.getResult());
+      })
+      .Case<RopeOp>([&](RopeOp rope) { return getDim(rope.getX()); })
+      .Case<RMSNormOp>([&](RMSNormOp norm) -> Dim {
+        // The norm of a head needs the head, not its neighbours.
+        Dim dim = getDim(norm.getX());
+        return dim == lastDim(norm.getX()) ? std::nullopt : dim;
+      })
+      .Case<PagedAttentionOp>([&](PagedAttentionOp attention) -> Dim {
+        if (!cacheDivided || attention.getAlibiSlopesAttr() ||
+            attention.getMask())
+          return std::nullopt;
+        return getDim(attention.getQuery());
+      })
+      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+          [&](Operation *reshape) -> Dim {
+            Dim dim = getDim(reshape->getOperand(0));
+            return dim ? reshapedDim(reshape, *dim, numRanks) : std::nullopt;
+          })
+      .Default([&](Operation *other) -> Dim {
+        if (!isElementwise(other))
+          return std::nullopt;
+        Dim dim = getDim(other->getOperand(0));
+        for (Value operand : other->getOperands())
+          if (getDim(operand) != dim)
+            return std::nullopt;
+        return dim;
+      });
+}
+
+void ShardPlan::collectCandidates() {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getNumResults() != 1)
+      return;
+    if (std::optional<int64_t> dim = candidateDim(op))
+      dims[op->getResult(0)] = *dim;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// How a value is used
+//===----------------------------------------------------------------------===//
+
+bool ShardPlan::isUseFine(OpOperand &use) const {
+  Operation *user = use.getOwner();
+  if (auto linear = dyn_cast<LinearOp>(user)) {
+    // Row parallel: one sum over the ranks. A bias would be added by each.
+    int64_t inputs = getWeightShape(linear.getWeight().getType())[1];
+    return use.getOperandNumber() == 0 && !linear.getBias() &&
+           isa<RankedTensorType>(linear.getWeight().getType()) &&
+           getDim(use.get()) == lastDim(use.get()) && inputs % numRanks == 0;
+  }
+  if (auto append = dyn_cast<AppendKVOp>(user))
+    return cacheDivided && isDivided(append.getKeys()) &&
+           isDivided(append.getValues());
+  if (isa<func::ReturnOp>(user)) {
+    auto linear = use.get().getDefiningOp<LinearOp>();
+    return linear && isReturnedOnly(linear);
+  }
+  // Everything else hands its parts on: its result must be divided as well.
+  return user->getNumResults() == 1 && isDivided(user->getResult(0));
+}
+
+bool ShardPlan::isMadeFine(Value value) const {
+  return candidateDim(value.getDefiningOp()) == getDim(value);
+}
+
+void ShardPlan::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    SmallVector<Value> refused;
+    for (auto [value, dim] : dims)
+      if (!isMadeFine(value) ||
+          !llvm::all_of(value.getUses(),
+                        [&](OpOperand &use) { return isUseFine(use); }))
+        refused.push_back(value);
+    for (Value value : refused)
+      changed |= dims.erase(value);
+  }
+}
+
+bool ShardPlan::isCacheFine() {
+  bool fine = true;
+  module.walk([&](Operation *op) {
+    if (auto append = dyn_cast<AppendKVOp>(op))
+      fine &= append.isRagged() && isDivided(append.getKeys()) &&
+              isDivided(append.getValues());
+    else if (auto attention = dyn_cast<PagedAttentionOp>(op))
+      fine &=
+          isDivided(attention.getQuery()) && isDivided(attention.getOutput());
+    else if (isa<KVCacheOpInterface>(op))
+      fine &= isa<CreatePagedCacheOp, FreeKVOp, ForkKVOp, ReserveKVOp>(op);
+  });
+  return fine;
+}
