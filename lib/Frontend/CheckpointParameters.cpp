@@ -8,11 +8,10 @@
 
 #include "llmir/Frontend/CheckpointParameters.h"
 
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Frontend/RopeFrequencies.h"
 #include "llmir/Frontend/TensorNames.h"
 #include "llmir/Support/Json.h"
-
-#include "mlir/Dialect/LLM/IR/LLM.h"
 
 using namespace llmir;
 
@@ -24,24 +23,6 @@ static std::string shapeText(const std::vector<int64_t> &shape) {
     text += std::to_string(size);
   }
   return "[" + text + "]";
-}
-
-/// The type under which a tensor is registered.
-static mlir::Type parameterType(mlir::MLIRContext &context,
-                                const std::vector<int64_t> &shape,
-                                TensorFormat format) {
-  switch (format) {
-  case TensorFormat::F32:
-    return mlir::RankedTensorType::get(shape, mlir::Float32Type::get(&context));
-  case TensorFormat::F16:
-    return mlir::RankedTensorType::get(shape, mlir::Float16Type::get(&context));
-  case TensorFormat::BF16:
-    return mlir::RankedTensorType::get(shape,
-                                       mlir::BFloat16Type::get(&context));
-  default: // The block formats.
-    return mlir::llm::QuantizedTensorType::getForFormat(
-        &context, shape, tensorFormatInfo(format).name);
-  }
 }
 
 Expected<::mllm::ir::ParameterBinding>
@@ -80,7 +61,7 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
 
   used.insert(name);
   ::mllm::ir::ParameterBinding binding;
-  binding.type = parameterType(context, tensor->shape, *format);
+  binding.type = mllm::storedType(&context, tensor->shape, *format);
   binding.source = name;
   if (checkpoint.config().adjacentPairRotation)
     binding.unpermuteHeads = parameter.rotatedHeads();

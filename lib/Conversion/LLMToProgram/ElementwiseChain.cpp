@@ -9,6 +9,7 @@
 #include "ElementwiseChain.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -62,14 +63,6 @@ std::string ElementwiseChain::name() const {
   return text;
 }
 
-/// x / (1 + exp(-x))
-static Value emitSilu(OpBuilder &b, Location loc, Value x) {
-  Value one = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1.0f));
-  Value e = math::ExpOp::create(b, loc, arith::NegFOp::create(b, loc, x));
-  Value denominator = arith::AddFOp::create(b, loc, one, e);
-  return arith::DivFOp::create(b, loc, x, denominator);
-}
-
 void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
   IRMapping mapping;
   for (Value input : inputs)
@@ -81,8 +74,9 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
       operands.push_back(mapping.lookup(operand));
     Location loc = op->getLoc();
     last = llvm::TypeSwitch<Operation *, Value>(op)
-               .Case<ll::SiluOp>(
-                   [&](auto) { return emitSilu(b, loc, operands[0]); })
+               .Case<ll::SiluOp>([&](auto) {
+                 return mllm::program::emitSilu(b, loc, operands[0]);
+               })
                .Case<ll::AddOp>([&](auto) {
                  return arith::AddFOp::create(b, loc, operands[0], operands[1])
                      .getResult();
@@ -91,6 +85,8 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
                  return arith::MulFOp::create(b, loc, operands[0], operands[1])
                      .getResult();
                });
+    last = mllm::program::emitRound(
+        b, loc, last, getElementTypeOrSelf(op->getResult(0).getType()));
     mapping.map(op->getResult(0), last);
   }
   mllm::program::YieldOp::create(b, ops.back()->getLoc(), last);

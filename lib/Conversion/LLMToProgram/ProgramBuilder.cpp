@@ -9,6 +9,7 @@
 #include "ProgramBuilder.h"
 
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -47,15 +48,19 @@ ProgramBuilder::ProgramBuilder(ModuleOp module)
 // Buffers
 //===----------------------------------------------------------------------===//
 
-static MemRefType rowsType(OpBuilder &builder, int64_t rows, int64_t columns) {
-  return MemRefType::get({rows, roundUpTo(columns, kTileRows)},
-                         builder.getF32Type());
+/// No size is 0: a buffer of no rows is never read.
+static MemRefType rowsType(OpBuilder &builder, int64_t rows, int64_t columns,
+                           bool integers = false) {
+  Type element = integers ? Type(builder.getI32Type()) : builder.getF32Type();
+  return MemRefType::get({std::max<int64_t>(rows, 1),
+                          roundUpTo(std::max<int64_t>(columns, 1), kTileRows)},
+                         element);
 }
 
-Value ProgramBuilder::createBuffer(Location loc, int64_t rows,
-                                   int64_t columns) {
-  return BufferOp::create(buffers, loc, rowsType(buffers, rows, columns),
-                          IntegerAttr());
+Value ProgramBuilder::createBuffer(Location loc, int64_t rows, int64_t columns,
+                                   bool integers) {
+  return BufferOp::create(
+      buffers, loc, rowsType(buffers, rows, columns, integers), IntegerAttr());
 }
 
 Value ProgramBuilder::createLogits(Location loc, int64_t rows,
@@ -68,24 +73,21 @@ Value ProgramBuilder::createLogits(Location loc, int64_t rows,
 //===----------------------------------------------------------------------===//
 
 static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
-  Type type = parameter.getType();
-  if (auto quantized = dyn_cast<mlir::llm::QuantizedTensorType>(type)) {
-    StringRef name = quantized.getFormat();
-    if (auto format =
-            tensorFormatFromName(std::string_view(name.data(), name.size())))
-      return *format;
-    return parameter.emitOpError("has the quantized type ")
-           << type << ", which names no stored format";
-  }
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (element.isF32())
-    return TensorFormat::F32;
-  return element.isF16() ? TensorFormat::F16 : TensorFormat::BF16;
+  if (auto format = mllm::storedFormat(parameter.getType()))
+    return *format;
+  return parameter.emitOpError("has the type ")
+         << parameter.getType() << ", which names no stored format";
 }
 
-int64_t ProgramBuilder::placeWeight(mllm::RegisterOp parameter, int64_t bytes) {
-  auto [entry, isNew] =
-      weightOffsets.try_emplace(parameter.getSymName(), weightBytes);
+/// Bytes of one packed weight.
+static int64_t packedBytes(TensorFormat format, ArrayRef<int64_t> shape) {
+  if (shape.size() == 1)
+    return packedVectorBytes(shape[0]);
+  return PackedMatrixLayout{format, shape[0], shape[1]}.bytes();
+}
+
+int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
+  auto [entry, isNew] = weightOffsets.try_emplace(name, weightBytes);
   if (isNew)
     weightBytes += bytes;
   return entry->second;
@@ -100,9 +102,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
     return failure();
   ArrayRef<int64_t> shape = first.getShape();
   bool isVector = shape.size() == 1;
-  int64_t bytes = isVector
-                      ? packedVectorBytes(shape[0])
-                      : PackedMatrixLayout{*format, shape[0], shape[1]}.bytes();
+  int64_t bytes = packedBytes(*format, shape);
 
   SmallVector<StringRef> sources;
   SmallVector<int64_t> offsets;
@@ -115,7 +115,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
       return diag;
     }
     sources.push_back(parameter.getSource());
-    offsets.push_back(placeWeight(parameter, bytes));
+    offsets.push_back(placeWeight(parameter.getSymName(), bytes));
   }
   // The first layer's name stands for the run.
   StringRef name = first.getSymName();
@@ -136,6 +136,78 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
       weights.getStrArrayAttr(sources), offsets, firstLayer,
       first.getRopeUnpermuteHeads().value_or(0));
   return FlatSymbolRefAttr::get(weight.getSymNameAttr());
+}
+
+FlatSymbolRefAttr ProgramBuilder::declareWeight(Location loc, StringRef source,
+                                                Type type) {
+  ArrayRef<int64_t> shape = *mllm::parameterShape(type);
+  std::string name = ("weight." + source).str();
+  if (auto known = dyn_cast_or_null<WeightOp>(
+          SymbolTable::lookupSymbolIn(weightFragment, name)))
+    return FlatSymbolRefAttr::get(known.getSymNameAttr());
+  TensorFormat format = *mllm::storedFormat(type);
+  int64_t bytes = packedBytes(format, shape);
+  const TensorFormatInfo &info = tensorFormatInfo(format);
+  auto weight = WeightOp::create(
+      weights, loc, name, shape.size() == 1 ? "vector" : "tiles16",
+      StringRef(info.name.data(), info.name.size()), shape, bytes,
+      weights.getStrArrayAttr(source), placeWeight(name, bytes),
+      /*first_layer=*/0, /*rope_unpermute_heads=*/0);
+  return FlatSymbolRefAttr::get(weight.getSymNameAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and outputs
+//===----------------------------------------------------------------------===//
+
+std::string ProgramBuilder::declareConstant(Location loc, ElementsAttr value) {
+  std::string name = "constant" + std::to_string(numConstants++);
+  ConstantOp::create(weights, loc, name, value);
+  return name;
+}
+
+void ProgramBuilder::input(Location loc, StringRef source, Value buffer,
+                           int64_t columns) {
+  InputOp::create(buffers, loc, source, buffer, columns);
+}
+
+void ProgramBuilder::output(Location loc, StringRef name, Value buffer,
+                            int64_t columns) {
+  OutputOp::create(code, loc, name, buffer, columns);
+}
+
+//===----------------------------------------------------------------------===//
+// The step context and the runtime
+//===----------------------------------------------------------------------===//
+
+void ProgramBuilder::setCount(Location loc, StepField field, int64_t count) {
+  SetFieldOp::create(code, loc, field, count);
+}
+
+void ProgramBuilder::setPointer(Location loc, StepField field, Value buffer) {
+  // Who touches a KV pool says so itself.
+  if (field != StepField::kv_pool)
+    pointers[static_cast<int>(field)] = buffer;
+  SetFieldOp::create(code, loc, field, buffer);
+}
+
+void ProgramBuilder::restoreField(Location loc, StepField field) {
+  pointers.erase(static_cast<int>(field));
+  SetFieldOp::create(code, loc, field);
+}
+
+void ProgramBuilder::runtimeCall(Location loc, RuntimeFunction function,
+                                 ArrayRef<Value> arguments,
+                                 ArrayRef<Attribute> numbers,
+                                 bool touchesCache) {
+  SmallVector<BufferAccess> accesses;
+  for (Value buffer : arguments)
+    accesses.push_back({buffer, true, std::nullopt});
+  if (touchesCache)
+    accesses.push_back({Value(), true, std::nullopt});
+  synchronize(loc, accesses);
+  RuntimeCallOp::create(code, loc, static_cast<int64_t>(function), arguments,
+                        code.getArrayAttr(numbers));
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,6 +263,8 @@ void ProgramBuilder::callKernel(
   SmallVector<BufferAccess> all(accesses);
   if (cache)
     all.push_back(*cache);
+  for (auto [field, buffer] : pointers)
+    all.push_back({buffer, false, std::nullopt});
   synchronize(loc, all);
   FlatSymbolRefAttr kernel = declareKernel(
       loc, name, kind, parameters, kernels.getTypeArrayAttr(types), body);

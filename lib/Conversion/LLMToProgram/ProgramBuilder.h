@@ -33,9 +33,12 @@ struct WorkShare {
   WorkSplit split;
   RowSpace over = RowSpace::Tokens;
   int64_t parts = 1; ///< Column tiles, or heads; 1 for Rows.
+  /// Rows that are shared out; dynamic: as many as the step has.
+  int64_t rows = mlir::ShapedType::kDynamic;
 
   bool operator==(const WorkShare &other) const {
-    return split == other.split && over == other.over && parts == other.parts;
+    return split == other.split && over == other.over && parts == other.parts &&
+           rows == other.rows;
   }
 };
 
@@ -52,8 +55,9 @@ public:
   /// Creates the three fragments at the end of `module`.
   explicit ProgramBuilder(mlir::ModuleOp module);
 
-  /// A buffer for the rows of a step, padded to whole tiles.
-  mlir::Value createBuffer(mlir::Location loc, int64_t rows, int64_t columns);
+  /// A buffer of f32 (or i32) rows, padded to whole tiles.
+  mlir::Value createBuffer(mlir::Location loc, int64_t rows, int64_t columns,
+                           bool integers = false);
   /// The step's output.
   mlir::Value createLogits(mlir::Location loc, int64_t rows, int64_t columns);
 
@@ -62,6 +66,29 @@ public:
   mlir::FailureOr<mlir::FlatSymbolRefAttr>
   declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters,
                 int64_t firstLayer);
+  /// Declares (once) the weight that a source of the runner's makes.
+  mlir::FlatSymbolRefAttr
+  declareWeight(mlir::Location loc, llvm::StringRef source, mlir::Type type);
+  /// Declares values that the runner writes where their name is a source.
+  std::string declareConstant(mlir::Location loc, mlir::ElementsAttr value);
+  /// Says what the caller writes into a buffer, and reads from it.
+  void input(mlir::Location loc, llvm::StringRef source, mlir::Value buffer,
+             int64_t columns);
+  void output(mlir::Location loc, llvm::StringRef name, mlir::Value buffer,
+              int64_t columns);
+
+  //===--------------------------------------------------------------------===//
+  // The step context and the runtime
+  //===--------------------------------------------------------------------===//
+
+  void setCount(mlir::Location loc, StepField field, int64_t count);
+  /// Kernels from here on may read the buffer.
+  void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
+  void restoreField(mlir::Location loc, StepField field);
+  /// A call by one worker, which may read and write the buffers and the cache.
+  void runtimeCall(mlir::Location loc, RuntimeFunction function,
+                   llvm::ArrayRef<mlir::Value> buffers,
+                   llvm::ArrayRef<mlir::Attribute> numbers, bool touchesCache);
 
   /// Appends a call of the kernel of that spec; a kernel of the same kind,
   /// parameters, operand types and scalar body is declared once. `touchesCache`
@@ -97,7 +124,7 @@ private:
       llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
   /// Inserts a barrier when an access meets one under way.
   void synchronize(mlir::Location loc, llvm::ArrayRef<BufferAccess> accesses);
-  int64_t placeWeight(mllm::RegisterOp parameter, int64_t bytes);
+  int64_t placeWeight(llvm::StringRef name, int64_t bytes);
 
   mlir::ModuleOp module;
   mlir::OpBuilder weights, kernels, buffers, code;
@@ -105,7 +132,9 @@ private:
   llvm::SmallVector<BufferAccess> underWay; ///< Since the last barrier.
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> kernelByKey;
   llvm::StringMap<int64_t> weightOffsets; ///< By parameter.
-  int64_t weightBytes = 0;
+  int64_t weightBytes = 0, numConstants = 0;
+  /// What each pointer field is bound to.
+  llvm::DenseMap<int, mlir::Value> pointers;
 };
 
 } // namespace llmir

@@ -18,22 +18,9 @@ using namespace mlir;
 
 namespace llmir {
 
-void StepConversion::copyRows(Location loc, RowsValue from, RowsValue to) {
-  if (from.buffer == to.buffer)
-    return;
-  WorkShare share = columnShare(to.over, to.columns);
-  program.call(loc, kernelName("copy", {to.columns}),
-               ElementwiseSpec{to.columns, to.over}, {},
-               {{from.buffer, false, share}, {to.buffer, true, share}},
-               std::nullopt, [&](OpBuilder &b, Block &block) {
-                 Value element = block.addArgument(b.getF32Type(), loc);
-                 YieldOp::create(b, loc, element);
-               });
-}
-
 void StepConversion::bindCarried(func::CallOp first, Value operand,
                                  Value argument) {
-  RowsValue value = rows.lookup(operand);
+  RowsValue value = values().lookup(operand);
   // The loop writes over its value; who needs it later, or carries it as
   // another value too, keeps the old.
   if (!endsAt(withoutReshapes(operand), first) ||
@@ -44,7 +31,7 @@ void StepConversion::bindCarried(func::CallOp first, Value operand,
     value = own;
   }
   loopValues.insert(value.buffer);
-  rows[argument] = value;
+  bind(argument, value);
 }
 
 LogicalResult StepConversion::bindArguments(const LayerRun &run,
@@ -58,20 +45,18 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
           program.declareWeight(parameters->second, run.firstLayer);
       if (failed(name))
         return failure();
-      weights[argument] = *name;
+      this->parameters[argument] = *name;
     } else if (fields.contains(operand)) {
       StepField field = fields.lookup(operand);
       fields[argument] = field;
     } else if (matchPattern(operand, m_Constant())) {
       if (constantIndex(operand) == run.firstLayer)
         layerNumbers.insert(argument);
-    } else if (rows.contains(operand)) {
-      if (run.carried.contains(index)) {
+    } else if (values().contains(operand)) {
+      if (run.carried.contains(index))
         bindCarried(first, operand, argument);
-      } else {
-        RowsValue value = rows.lookup(operand);
-        rows[argument] = value;
-      }
+      else
+        bind(argument, RowsValue(values().lookup(operand)));
     }
   }
   return success();
@@ -85,30 +70,34 @@ LogicalResult StepConversion::handOn(const LayerRun &run, func::FuncOp callee) {
   };
   for (auto [operand, result] : run.carried) {
     BlockArgument argument = callee.getArgument(operand);
-    if (!rows.contains(argument))
+    if (!values().contains(argument))
       continue; // The cache.
     Value value = end->getOperand(result);
     FailureOr<RowsValue> next = lookup(end, value);
     if (failed(next))
       return failure();
-    RowsValue own = rows.lookup(argument);
+    RowsValue own = values().lookup(argument);
     if (isOverwritten(next->buffer, value))
       return end->emitOpError("hands result ")
              << result << " to the next layer in a buffer that another result "
              << "is copied to; a loop cannot exchange its values";
     copyRows(end->getLoc(), *next, own);
-    rows[value] = own;
+    bind(value, own);
     written[own.buffer] = value;
   }
   func::CallOp last = run.calls.back();
+  llvm::DenseSet<Value> returned;
   for (auto [result, value] : llvm::zip(last.getResults(), end->getOperands()))
-    if (!result.use_empty() && rows.contains(value)) {
-      RowsValue bound = rows.lookup(value);
+    if (!result.use_empty() && values().contains(value)) {
+      RowsValue bound = values().lookup(value);
       if (isOverwritten(bound.buffer, value))
         return end->emitOpError("returns result ")
                << result.getResultNumber() << " in a buffer that the next "
                << "layer's value is copied to";
-      rows[result] = bound;
+      bind(result, bound);
+      // A value that is returned twice has two readers of one buffer.
+      if (!returned.insert(bound.buffer).second)
+        sharedBuffers.insert(bound.buffer);
     }
   return success();
 }

@@ -1,0 +1,241 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramConversion.h"
+#include "ElementwiseChain.h"
+
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+#include "llmir/Support/PackedLayout.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Shapes and uses
+//===----------------------------------------------------------------------===//
+
+WorkShare RowsValue::columnShare() const {
+  return {WorkSplit::Columns, over, ceilDiv(columns, kTileRows), rows};
+}
+
+ArrayRef<int64_t> tensorShape(Type type) {
+  if (auto quantized = dyn_cast<ll::QuantizedTensorType>(type))
+    return quantized.getShape();
+  if (auto sharded = dyn_cast<ll::ShardedTensorType>(type))
+    type = sharded.getShardType();
+  return cast<RankedTensorType>(type).getShape();
+}
+
+int64_t rowColumns(Value tensor) {
+  ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+  if (shape.size() == 1)
+    return ShapedType::isDynamic(shape[0]) ? 1 : shape[0];
+  int64_t columns = 1;
+  for (int64_t size : shape.drop_front(shape.empty() ? 0 : 1))
+    columns *= size;
+  return columns;
+}
+
+bool endsAt(Value tensor, Operation *op) {
+  for (Operation *user : tensor.getUsers()) {
+    Operation *reader = kernelRoot(user);
+    if (reader != op && !reader->isBeforeInBlock(op))
+      return false;
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
+        !endsAt(user->getResult(0), op))
+      return false;
+  }
+  return true;
+}
+
+Value withoutReshapes(Value tensor) {
+  Operation *op = tensor.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    tensor = op->getOperand(0);
+    op = tensor.getDefiningOp();
+  }
+  return tensor;
+}
+
+std::string kernelName(const Twine &base, ArrayRef<int64_t> sizes) {
+  std::string name = (base + "_").str();
+  llvm::raw_string_ostream stream(name);
+  llvm::interleave(sizes, stream, "x");
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+FailureOr<RowsValue> ProgramConversion::materialize(Operation *op,
+                                                    Value tensor) {
+  return op->emitOpError("uses a value of type ")
+         << tensor.getType() << " that no kernel has made";
+}
+
+FailureOr<RowsValue> ProgramConversion::lookup(Operation *op, Value tensor) {
+  auto known = values().find(tensor);
+  if (known != values().end())
+    return known->second;
+  return materialize(op, tensor);
+}
+
+FailureOr<RowsValue> ProgramConversion::lookup(Operation *op, Value tensor,
+                                               int64_t columns) {
+  FailureOr<RowsValue> known = lookup(op, tensor);
+  if (failed(known) || known->columns == columns)
+    return known;
+  return rearrange(op, tensor, *known, columns);
+}
+
+FailureOr<RowsValue> ProgramConversion::lookupTokens(Operation *op,
+                                                     Value tensor) {
+  FailureOr<RowsValue> known = lookup(op, tensor, rowColumns(tensor));
+  return failed(known) ? known : checkTokens(op, *known);
+}
+
+RowsValue ProgramConversion::createScratch(Location loc, int64_t rows,
+                                           int64_t columns, bool integers) {
+  RowsValue scratch;
+  scratch.rows = rows;
+  scratch.columns = columns;
+  scratch.buffer = program.createBuffer(loc, rows, columns, integers);
+  return scratch;
+}
+
+RowsValue ProgramConversion::reuseOrCreate(Operation *op,
+                                           ArrayRef<Value> operands,
+                                           Value result,
+                                           const RowsValue &like) {
+  if (hasPlace(result))
+    return createResult(result, like, like.columns);
+  // A loop's value stays in its buffer when it can: then nothing is copied.
+  std::optional<RowsValue> chosen;
+  for (Value operand : operands) {
+    auto known = values().find(operand);
+    if (known == values().end())
+      continue;
+    const RowsValue &value = known->second;
+    bool carried = loopValues.contains(value.buffer);
+    // What comes into a layer from outside belongs to the other layers too.
+    Value origin = withoutReshapes(operand);
+    if (isa<BlockArgument>(origin) && !carried)
+      continue;
+    if (!mayOverwrite(origin) || sharedBuffers.contains(value.buffer))
+      continue;
+    if (value.columns != like.columns || value.rows != like.rows ||
+        !endsAt(origin, op))
+      continue;
+    if (!chosen || carried)
+      chosen = value;
+  }
+  if (!chosen)
+    return createResult(result, like, like.columns);
+  RowsValue where = like;
+  where.buffer = chosen->buffer;
+  return values()[result] = where;
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise kernels of the conversion's own
+//===----------------------------------------------------------------------===//
+
+void ProgramConversion::copyRows(Location loc, const RowsValue &from,
+                                 const RowsValue &to) {
+  if (from.buffer == to.buffer)
+    return;
+  WorkShare share = to.columnShare();
+  call(loc, kernelName("copy", {to.columns}),
+       ElementwiseSpec{to.columns, to.over}, {},
+       {{from.buffer, false, share}, {to.buffer, true, share}}, std::nullopt,
+       [&](OpBuilder &b, Block &block) {
+         Value element = block.addArgument(b.getF32Type(), loc);
+         YieldOp::create(b, loc, element);
+       });
+}
+
+void ProgramConversion::fill(Location loc, const RowsValue &rows,
+                             double value) {
+  call(loc, kernelName("fill", {rows.columns}),
+       ElementwiseSpec{rows.columns, rows.over}, {},
+       {{rows.buffer, true, rows.columnShare()}}, std::nullopt,
+       [&](OpBuilder &b, Block &) {
+         Value element =
+             arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+         YieldOp::create(b, loc, element);
+       });
+}
+
+void ProgramConversion::roundRows(Location loc, const RowsValue &rows,
+                                  Type element) {
+  if (!element.isF16() && !element.isBF16())
+    return;
+  WorkShare share = rows.columnShare();
+  call(loc,
+       kernelName(element.isF16() ? "round_f16" : "round_bf16", {rows.columns}),
+       ElementwiseSpec{rows.columns, rows.over}, {},
+       {{rows.buffer, false, share}, {rows.buffer, true, share}}, std::nullopt,
+       [&](OpBuilder &b, Block &block) {
+         Value x = block.addArgument(b.getF32Type(), loc);
+         YieldOp::create(b, loc, emitRound(b, loc, x, element));
+       });
+}
+
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
+
+ConversionTable::ConversionTable() {
+  addRowConversions(*this);
+  addCacheConversions(*this);
+  addTensorConversions(*this);
+  addQuantConversions(*this);
+  addCollectiveConversions(*this);
+}
+
+const ConversionTable &ConversionTable::get() {
+  static const ConversionTable table;
+  return table;
+}
+
+const ConversionTable::Entry *ConversionTable::find(Operation *op) const {
+  auto known = entries.find(op->getName().getStringRef());
+  return known == entries.end() ? nullptr : &known->second;
+}
+
+LogicalResult ProgramConversion::convertOp(Operation *op) {
+  if (feedsElementwiseOnly(op))
+    return success(); // Part of its user's kernel.
+  const ConversionTable::Entry *entry = ConversionTable::get().find(op);
+  if (!entry)
+    return op->emitOpError("has no kernel in a program");
+  for (int64_t r = 0; r < numRanks(); ++r) {
+    selectRank(r);
+    if ((r == 0 || !entry->once) && failed(entry->convert(*this, op)))
+      return failure();
+  }
+  if (entry->form == OpForm::Exact)
+    return success();
+  for (int64_t r = 0; r < numRanks(); ++r) {
+    selectRank(r);
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+        if (auto where = values().find(result); where != values().end())
+          roundRows(op->getLoc(), RowsValue(where->second),
+                    type.getElementType());
+  }
+  return success();
+}
+
+} // namespace llmir

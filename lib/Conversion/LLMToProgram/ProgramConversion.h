@@ -1,0 +1,289 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What converts ops to a program, and what the conversion of each op uses. Two
+// classes drive it: StepConversion for the step of a model, whose arrays are
+// the runtime's, and FunctionConversion for any function of static shapes.
+//
+// To add the conversion of an op, write
+//
+//   static LogicalResult convert(ProgramConversion &c, ll::MyOp op) {
+//     FailureOr<RowsValue> x = c.lookup(op, op.getX());        // an operand
+//     FailureOr<KernelWeights> w = c.weights(op, {op.getW()}); // weights
+//     if (failed(x) || failed(w)) return failure();
+//     RowsValue out = c.createResult(op.getResult(), *x, columns);
+//     c.call(op.getLoc(), kernelName("mine", {columns}), spec, *w,
+//            {{x->buffer, false, x->rowShare()}, {out.buffer, true,
+//            out.rowShare()}});
+//     return success();
+//   }
+//
+// in the file of its group (RowOps.cpp, CacheOps.cpp, QuantOps.cpp,
+// CollectiveOps.cpp, TensorOps.cpp), and name it in that file's
+// add…Conversions:
+//
+//   table.add<ll::MyOp>(convert);
+//
+// The shares say over how many rows a kernel works: call() sets num_tokens and
+// num_logit_rows by them. Index arrays that a kernel reads in the step context
+// are bound with bindField(), counts with bindCount(), the layer with
+// bindLayer(). Results of f16 and bf16 are rounded behind the op, unless the
+// table says that they are exact. With several ranks the conversion runs once
+// for each, and the services work on that rank's values.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMCONVERSION_H
+#define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMCONVERSION_H
+
+#include "ProgramBuilder.h"
+
+#include "llmir/Runtime/ABI/StepFields.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+#include <functional>
+
+namespace llmir {
+
+/// What a tensor value is in the program: its elements, in order, in rows of
+/// `columns`.
+struct RowsValue {
+  mlir::Value buffer;
+  RowSpace over = RowSpace::Tokens;
+  int64_t columns = 0;                       ///< Without padding.
+  int64_t rows = mlir::ShapedType::kDynamic; ///< Dynamic: as the step has.
+
+  WorkShare rowShare() const { return {WorkSplit::Rows, over, 1, rows}; }
+  /// The division that element-wise kernels and matmuls share.
+  WorkShare columnShare() const;
+  WorkShare headShare(int64_t heads) const {
+    return {WorkSplit::Heads, over, heads, rows};
+  }
+};
+
+/// The weights of a kernel: symbols of the data fragment, or buffers in which
+/// the program has packed computed values.
+struct KernelWeights {
+  llvm::SmallVector<mlir::Attribute> symbols;
+  llvm::SmallVector<mlir::Value> buffers;
+  std::string format; ///< Of the first one: what the spec of the kernel says.
+};
+
+/// Cosines and sines of one kind of rotation.
+struct RopeTable {
+  llvm::ArrayRef<double> frequencies;
+  double scaling;
+  mlir::Value cosines, sines;
+};
+
+class ConversionTable;
+
+class ProgramConversion {
+public:
+  virtual ~ProgramConversion() = default;
+
+  //===--------------------------------------------------------------------===//
+  // Tensors
+  //===--------------------------------------------------------------------===//
+
+  /// The tensor as it lies.
+  mlir::FailureOr<RowsValue> lookup(mlir::Operation *op, mlir::Value tensor);
+  /// The tensor in rows of that many columns.
+  mlir::FailureOr<RowsValue> lookup(mlir::Operation *op, mlir::Value tensor,
+                                    int64_t columns);
+  /// One row per index of the first dimension, for an op that works on every
+  /// token of the step.
+  mlir::FailureOr<RowsValue> lookupTokens(mlir::Operation *op,
+                                          mlir::Value tensor);
+  /// A buffer for a result with as many rows as `like`.
+  virtual RowsValue createResult(mlir::Value result, const RowsValue &like,
+                                 int64_t columns) = 0;
+  /// The same with one row per index of the first dimension, over `over`.
+  virtual RowsValue createResult(mlir::Value result,
+                                 RowSpace over = RowSpace::Tokens) = 0;
+  /// The buffer of the first operand that ends here and fits, else a new one.
+  RowsValue reuseOrCreate(mlir::Operation *op,
+                          llvm::ArrayRef<mlir::Value> operands,
+                          mlir::Value result, const RowsValue &like);
+  /// Says where the value is, for results that share the memory of another.
+  void bind(mlir::Value value, RowsValue where) { values()[value] = where; }
+  /// Memory that belongs to no value: f32, or i32 where `integers`.
+  RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
+                          bool integers = false);
+
+  //===--------------------------------------------------------------------===//
+  // Weights, fields of the step context, the cache
+  //===--------------------------------------------------------------------===//
+
+  /// The weights of one kernel, in its order: parameters, arguments and
+  /// constants as the caller packs them; when one is computed, all of them are
+  /// packed by the program, as f32.
+  virtual mlir::FailureOr<KernelWeights>
+  weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) = 0;
+  /// Makes kernels find the i32 tensor in that field.
+  virtual mlir::LogicalResult
+  bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;
+  /// Makes kernels find a count in that field; a step has its own.
+  virtual void bindCount(mlir::Location loc, StepField field, int64_t count) {}
+  /// Sets the layer register (absent: layer 0) of the rank's cache.
+  virtual mlir::LogicalResult bindLayer(mlir::Operation *op,
+                                        mlir::Value layer) = 0;
+  /// Makes kernels find the pool of that cache.
+  virtual mlir::LogicalResult bindCache(mlir::Operation *op,
+                                        mlir::llm::PagedKVCacheType type) {
+    return mlir::success();
+  }
+  /// Cosines and sines of the op's positions.
+  virtual mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  /// Appends a call of the kernel over as many rows as the shares say.
+  template <typename Spec>
+  void call(mlir::Location loc, llvm::StringRef name, const Spec &spec,
+            const KernelWeights &weights, llvm::ArrayRef<BufferAccess> accesses,
+            std::optional<BufferAccess> cache = std::nullopt,
+            llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body =
+                nullptr) {
+    bindSizes(loc, accesses);
+    llvm::SmallVector<BufferAccess> all;
+    for (mlir::Value packed : weights.buffers)
+      all.push_back({packed, false, std::nullopt});
+    all.append(accesses.begin(), accesses.end());
+    program.call(loc, name, spec, weights.symbols, all, cache, body);
+  }
+  /// Copies \p from to \p to unless they are the same buffer.
+  void copyRows(mlir::Location loc, const RowsValue &from, const RowsValue &to);
+  /// Sets every element, padding included.
+  void fill(mlir::Location loc, const RowsValue &rows, double value);
+  /// Rounds the rows in place to the element type, where it is not f32.
+  void roundRows(mlir::Location loc, const RowsValue &rows, mlir::Type element);
+
+  /// Ranks that run in lockstep, and the one whose values are converted now.
+  int64_t numRanks() const { return ranks.size(); }
+  int64_t rank() const { return currentRank; }
+  void selectRank(int64_t rank) { currentRank = rank; }
+
+  ProgramBuilder program;
+
+protected:
+  ProgramConversion(mlir::ModuleOp module, int64_t numRanks)
+      : program(module), module(module), ranks(numRanks) {}
+
+  mlir::LogicalResult convertOp(mlir::Operation *op);
+
+  /// The values of the current rank.
+  llvm::DenseMap<mlir::Value, RowsValue> &values() {
+    return ranks[currentRank];
+  }
+  /// Binds a tensor that no op has made yet; fails where there is none.
+  virtual mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
+                                                 mlir::Value tensor);
+  /// A copy of the tensor's elements in rows of another length.
+  virtual mlir::FailureOr<RowsValue> rearrange(mlir::Operation *op,
+                                               mlir::Value tensor,
+                                               const RowsValue &now,
+                                               int64_t columns) = 0;
+  virtual mlir::FailureOr<RowsValue> checkTokens(mlir::Operation *op,
+                                                 RowsValue rows) {
+    return rows;
+  }
+  /// Sets the counts of rows that the shares ask for.
+  virtual void bindSizes(mlir::Location loc,
+                         llvm::ArrayRef<BufferAccess> accesses) {}
+  /// Whether an op may write over what comes from outside of its block.
+  virtual bool mayOverwrite(mlir::Value origin) { return true; }
+  /// Whether the value must lie where the caller wants it.
+  virtual bool hasPlace(mlir::Value result) { return false; }
+
+  mlir::ModuleOp module;
+  /// Buffers that carry a value round the loop that is being converted.
+  llvm::DenseSet<mlir::Value> loopValues;
+  /// Buffers that hold several values at once: none may be written over.
+  llvm::DenseSet<mlir::Value> sharedBuffers;
+
+private:
+  std::vector<llvm::DenseMap<mlir::Value, RowsValue>> ranks;
+  int64_t currentRank = 0;
+};
+
+/// What the conversion of an op leaves to do.
+enum class OpForm {
+  Computed, ///< Results are rounded to their element type behind it.
+  Exact,    ///< Results only move or choose numbers.
+};
+
+/// The conversion of every op that has one, by name.
+class ConversionTable {
+public:
+  struct Entry {
+    std::function<mlir::LogicalResult(ProgramConversion &, mlir::Operation *)>
+        convert;
+    OpForm form;
+    bool once; ///< One call for all ranks.
+  };
+
+  static const ConversionTable &get();
+
+  template <typename OpTy>
+  void add(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
+           OpForm form = OpForm::Computed) {
+    insert(convert, form, /*once=*/false);
+  }
+  /// For an op that all ranks meet in, or that changes what they share.
+  template <typename OpTy>
+  void addForAllRanks(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
+                      OpForm form = OpForm::Computed) {
+    insert(convert, form, /*once=*/true);
+  }
+  const Entry *find(mlir::Operation *op) const;
+
+private:
+  ConversionTable();
+  template <typename OpTy>
+  void insert(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
+              OpForm form, bool once) {
+    entries[OpTy::getOperationName()] = {
+        [convert](ProgramConversion &c, mlir::Operation *op) {
+          return convert(c, llvm::cast<OpTy>(op));
+        },
+        form, once};
+  }
+
+  llvm::StringMap<Entry> entries;
+};
+
+void addRowConversions(ConversionTable &table);
+void addCacheConversions(ConversionTable &table);
+void addTensorConversions(ConversionTable &table);
+void addQuantConversions(ConversionTable &table);
+void addCollectiveConversions(ConversionTable &table);
+
+/// Elements in a row with one row per index of the first dimension; a tensor of
+/// rank 1 or less is one row.
+int64_t rowColumns(mlir::Value tensor);
+
+/// Sizes of a tensor, a quantized tensor or the slice of a sharded one.
+llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
+
+/// True when no kernel after that of \p op uses the tensor, reshaped or not.
+bool endsAt(mlir::Value tensor, mlir::Operation *op);
+
+/// The tensor that the given one is another view of.
+mlir::Value withoutReshapes(mlir::Value tensor);
+
+/// "linear_bf16_172x64"
+std::string kernelName(const llvm::Twine &base, llvm::ArrayRef<int64_t> sizes);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMCONVERSION_H

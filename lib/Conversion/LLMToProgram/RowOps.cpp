@@ -1,0 +1,157 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that work on each row: projections, norms, positions, element-wise ops,
+// and the choice of rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementwiseChain.h"
+#include "ProgramConversion.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+static LogicalResult convert(ProgramConversion &c, ll::EmbeddingOp op) {
+  FailureOr<KernelWeights> table = c.weights(op, {op.getTable()});
+  if (failed(table) ||
+      failed(c.bindField(op, op.getIds(), StepField::token_ids)))
+    return failure();
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getTable().getType());
+  RowsValue out = c.createResult(op.getResult());
+  EmbeddingSpec spec{table->format, shape[0], shape[1]};
+  c.call(op.getLoc(), kernelName(Twine("embedding_") + spec.format, shape),
+         spec, *table, {{out.buffer, true, out.rowShare()}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::LinearOp op) {
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
+  SmallVector<Value> operands{op.getWeight()};
+  if (op.getBias())
+    operands.push_back(op.getBias());
+  FailureOr<RowsValue> x = c.lookup(op, op.getX(), shape[1]);
+  FailureOr<KernelWeights> weights = c.weights(op, operands);
+  if (failed(x) || failed(weights))
+    return failure();
+  RowsValue out = c.createResult(op.getResult(), *x, shape[0]);
+  LinearSpec spec{weights->format, shape[0], shape[1],
+                  static_cast<bool>(op.getBias()), x->over};
+  c.call(op.getLoc(), kernelName(Twine("linear_") + spec.format, shape), spec,
+         *weights,
+         {{x->buffer, false, std::nullopt},
+          {out.buffer, true, out.columnShare()}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
+  FailureOr<RowsValue> x = c.lookup(op, op.getX());
+  SmallVector<Value> operands;
+  if (op.getWeight())
+    operands.push_back(op.getWeight());
+  FailureOr<KernelWeights> factor = c.weights(op, operands);
+  if (failed(x) || failed(factor))
+    return failure();
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  RmsNormSpec spec;
+  spec.columns = type.getShape().back();
+  if (x->columns % spec.columns != 0)
+    x = c.lookup(op, op.getX(), spec.columns);
+  if (failed(x))
+    return failure();
+  spec.groups = x->columns / spec.columns;
+  spec.eps = op.getEps().convertToDouble();
+  spec.over = x->over;
+  spec.weight = static_cast<bool>(op.getWeight());
+  RowsValue out = c.createResult(op.getResult(), *x, x->columns);
+  c.call(
+      op.getLoc(), kernelName("rms_norm", {spec.groups, spec.columns}), spec,
+      *factor,
+      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::RopeOp op) {
+  FailureOr<RowsValue> x = c.lookupTokens(op, op.getX());
+  if (failed(x))
+    return failure();
+  FailureOr<RopeTable> table = c.ropeTable(op);
+  if (failed(table))
+    return failure();
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  RopeSpec spec{type.getDimSize(1), type.getDimSize(2),
+                2 * static_cast<int64_t>(op.getFrequencies().size()),
+                /*halves=*/!op.getInterleaved()};
+  RowsValue out = c.reuseOrCreate(op, {op.getX()}, op.getResult(), *x);
+  WorkShare share = x->headShare(spec.heads);
+  c.call(op.getLoc(), kernelName("rope", {spec.heads, spec.headDim}), spec, {},
+         {{table->cosines, false, std::nullopt},
+          {table->sines, false, std::nullopt},
+          {x->buffer, false, share},
+          {out.buffer, true, share}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
+  FailureOr<RowsValue> x = c.lookupTokens(op, op.getX());
+  if (failed(x) || failed(c.bindField(op, op.getRows(), StepField::logit_rows)))
+    return failure();
+  RowsValue out = c.createResult(op.getResult(), RowSpace::LogitRows);
+  WorkShare share = out.rowShare();
+  share.over = RowSpace::LogitRows;
+  c.call(op.getLoc(), kernelName("select_rows", {x->columns}),
+         SelectRowsSpec{x->columns}, {},
+         {{x->buffer, false, std::nullopt}, {out.buffer, true, share}});
+  return success();
+}
+
+/// The op and those that feed only it, as one kernel.
+static LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
+  ElementwiseChain chain(root);
+  SmallVector<BufferAccess> accesses;
+  Value result = root->getResult(0);
+  FailureOr<RowsValue> first = c.lookup(root, chain.leaves().front());
+  if (failed(first))
+    return failure();
+  for (Value leaf : chain.leaves()) {
+    FailureOr<RowsValue> x = c.lookup(root, leaf, first->columns);
+    if (failed(x))
+      return failure();
+    if (x->over != first->over)
+      return root->emitOpError("combines rows of every token with rows that "
+                               "were selected");
+    accesses.push_back({x->buffer, false, first->columnShare()});
+  }
+  RowsValue out = c.reuseOrCreate(root, chain.leaves(), result, *first);
+  accesses.push_back({out.buffer, true, out.columnShare()});
+  c.call(root->getLoc(), kernelName(chain.name(), {out.columns}),
+         ElementwiseSpec{out.columns, out.over}, {}, accesses, std::nullopt,
+         [&](OpBuilder &b, Block &block) { chain.emitScalar(b, block); });
+  return success();
+}
+
+template <typename OpTy>
+static LogicalResult convertChain(ProgramConversion &c, OpTy op) {
+  return convertElementwise(c, op);
+}
+
+void addRowConversions(ConversionTable &table) {
+  table.add<ll::EmbeddingOp>(convert);
+  table.add<ll::LinearOp>(convert);
+  table.add<ll::RMSNormOp>(convert);
+  table.add<ll::RopeOp>(convert);
+  table.add<ll::SelectRowsOp>(convert, OpForm::Exact);
+  // A chain rounds what each of its ops gives.
+  table.add<ll::SiluOp>(convertChain, OpForm::Exact);
+  table.add<ll::AddOp>(convertChain, OpForm::Exact);
+  table.add<ll::MulOp>(convertChain, OpForm::Exact);
+}
+
+} // namespace llmir

@@ -1,0 +1,53 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/StoredFormat.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace llmir::mllm {
+
+std::optional<TensorFormat> storedFormat(Type type) {
+  if (auto quantized = dyn_cast<mlir::llm::QuantizedTensorType>(type)) {
+    StringRef name = quantized.getFormat();
+    return tensorFormatFromName(std::string_view(name.data(), name.size()));
+  }
+  Type element = getElementTypeOrSelf(type);
+  if (element.isF32())
+    return TensorFormat::F32;
+  if (element.isF16())
+    return TensorFormat::F16;
+  if (element.isBF16())
+    return TensorFormat::BF16;
+  return std::nullopt;
+}
+
+std::string storedFormatName(Type type) {
+  std::optional<TensorFormat> format = storedFormat(type);
+  return format ? std::string(tensorFormatInfo(*format).name) : std::string();
+}
+
+Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,
+                TensorFormat format) {
+  switch (format) {
+  case TensorFormat::F32:
+    return RankedTensorType::get(shape, Float32Type::get(context));
+  case TensorFormat::F16:
+    return RankedTensorType::get(shape, Float16Type::get(context));
+  case TensorFormat::BF16:
+    return RankedTensorType::get(shape, BFloat16Type::get(context));
+  default: // The block formats.
+    return mlir::llm::QuantizedTensorType::getForFormat(
+        context, shape, tensorFormatInfo(format).name);
+  }
+}
+
+} // namespace llmir::mllm
