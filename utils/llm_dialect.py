@@ -36,17 +36,17 @@ def labels_of(description):
     return found
 
 
-def records():
-    """The records of LLMOps.td as llvm-tblgen prints them."""
+def records(td=OPS_TD):
+    """The records of a .td file as llvm-tblgen prints them."""
     include = subprocess.run(
         [os.path.join(TOOLS, "llvm-config"), "--includedir"], check=True,
         stdout=subprocess.PIPE, universal_newlines=True).stdout.strip()
     result = subprocess.run(
-        [os.path.join(TOOLS, "llvm-tblgen"), "--dump-json", os.path.join(ROOT, OPS_TD),
+        [os.path.join(TOOLS, "llvm-tblgen"), "--dump-json", os.path.join(ROOT, td),
          "-I", os.path.join(ROOT, "include"), "-I", include],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if result.returncode:
-        raise SystemExit(f"{OPS_TD} does not parse:\n{result.stderr}")
+        raise SystemExit(f"{td} does not parse:\n{result.stderr}")
     return json.loads(result.stdout)
 
 
@@ -62,6 +62,13 @@ def definitions(data):
         if record["dialect"]["def"] == "LLM_Dialect":
             found.append(Definition(record, "type", record["mnemonic"], record["cppClassName"]))
     return sorted(found, key=lambda each: (each.kind, each.mnemonic))
+
+
+def values_of(record, data):
+    """[(name, description)] of an op's operands, attributes and results; the
+    description is empty where the definition gives none."""
+    return [(name, data[value["def"]]["summary"] if "constraint" in data[value["def"]] else "")
+            for part in ("arguments", "results") for value, name in record[part]["args"]]
 
 
 def dialect_labels(data):

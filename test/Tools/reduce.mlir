@@ -1,8 +1,10 @@
 // RUN: llmir-reduce %s -llm-reduction='test=%S/Inputs/has-rms-norm.sh' | FileCheck %s
 // RUN: llmir-reduce %s -reduction-tree='traversal-mode=0 test=%S/Inputs/has-rms-norm.sh' | FileCheck %s --check-prefix=TREE
-// RUN: not llmir-reduce %s -llm-reduction='test=false-is-no-path' 2>&1 | FileCheck %s --check-prefix=BORING
+// RUN: not llmir-reduce %s -llm-reduction='test=/bin/true' 2>&1 | FileCheck %s --check-prefix=BORING
+// RUN: not llmir-reduce %s -llm-reduction='test=%S/none.sh' 2>&1 | FileCheck %s --check-prefix=NONE
 
-// BORING: is not interesting to
+// BORING: error: is not interesting to /bin/true: it must end with a code other than 0
+// NONE: error: cannot be tested: '{{.*}}none.sh' is no program; name one with test=PROGRAM
 
 // MLIR's own reduction takes out the function that nobody calls.
 // TREE-NOT: @unused
@@ -10,7 +12,7 @@
 
 // Two ops are left of one function, and the arguments that they need.
 // CHECK-NOT:  llm.silu
-// CHECK:      func.func @model(%arg0: tensor<2x4xf32>) -> tensor<2x4xf32>
+// CHECK:      func.func @model(%{{[^,]*}}, %{{[^,]*}}) -> tensor<2x4xf32>
 // CHECK-NEXT:   %[[NORM:.*]] = llm.rms_norm
 // CHECK-NEXT:   %[[PRODUCT:.*]] = llm.mul %[[NORM]],
 // CHECK-NEXT:   return %[[PRODUCT]]

@@ -22,6 +22,8 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Reducer/Tester.h"
 
+#include "llvm/Support/FileSystem.h"
+
 using namespace mlir;
 
 /// A step changes the `index`-th thing of its kind in a module, where it can.
@@ -171,6 +173,12 @@ public:
   }
 
   void runOnOperation() override {
+    if (!llvm::sys::fs::can_execute(test)) {
+      getOperation().emitError()
+          << "cannot be tested: '" << test
+          << "' is no program; name one with test=PROGRAM";
+      return signalPassFailure();
+    }
     Tester tester(test, {});
     auto isInteresting = [&](ModuleOp module) {
       return tester.isInteresting(module).first ==
@@ -182,7 +190,7 @@ public:
       return signalPassFailure();
     }
     constexpr Step steps[] = {dropFunction, dropReturned, returnEarlier,
-                              makeArgument, forwardOperand};
+                              forwardOperand, makeArgument};
     for (bool changed = true; changed;) {
       changed = false;
       for (Step step : steps)

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""A filter for mlir-tblgen's page of a dialect: what the definitions say of each
+operand, attribute and result goes before its type, which is all that the page has.
+
+describe_values.py FILE.td < page > page
+"""
+
+import re
+import sys
+
+import llm_dialect
+
+
+def main():
+    data = llm_dialect.records(sys.argv[1])
+    ops = {}
+    for name in data["!instanceof"]["Op"]:
+        record = data[name]
+        dialect = data[record["opDialect"]["def"]]["name"]
+        ops[f"{dialect}.{record['opName']}"] = dict(llm_dialect.values_of(record, data))
+    described = {}
+    for line in sys.stdin:
+        heading = re.match(r"### `([\w.]+)` \(", line)
+        if heading:
+            described = ops.get(heading.group(1), {})
+        row = re.match(r"(\| `(\w+)` \| )(.*)|(<tr><td><code>(\w+)</code></td><td>.*?</td><td>)(.*)", line)
+        if row:
+            head, name, rest = (row.group(1), row.group(2), row.group(3)) if row.group(2) else row.group(4, 5, 6)
+            if described.get(name):
+                line = f"{head}{described[name].replace('|', chr(92) + '|')}: {rest}\n"
+        sys.stdout.write(line)
+
+
+if __name__ == "__main__":
+    main()
