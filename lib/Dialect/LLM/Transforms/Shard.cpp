@@ -186,7 +186,7 @@ struct ShardPass : llm::impl::ShardBase<ShardPass> {
     ModuleOp module = getOperation();
     if (numRanks < 1 || numStages < 1) {
       module.emitError("num-ranks and num-stages must be positive, not ")
-          << numRanks << " and " << numStages;
+          << int64_t(numRanks) << " and " << int64_t(numStages);
       return signalPassFailure();
     }
     for (auto function : module.getOps<func::FuncOp>())
@@ -203,7 +203,8 @@ struct ShardPass : llm::impl::ShardBase<ShardPass> {
       if (parallel.numColumnParallel == 0)
         module.emitRemark(
             "nothing was divided: no projection has outputs that ")
-            << numRanks << " ranks can share up to the next projection";
+            << int64_t(numRanks)
+            << " ranks can share up to the next projection";
     }
     if (numStages > 1 && failed(splitIntoStages(module, numStages)))
       return signalPassFailure();

@@ -58,7 +58,7 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
   );
   let assemblyFormat = [{
     `<` $elementType `,` $numLayers `,` $numHeads `,` $headDim `,` $blockSize
-    `,` $maxSeqLen custom<ValueDim>($valueDim, ref($headDim)) `>`
+    `,` $maxSeqLen `` custom<ValueDim>($valueDim, ref($headDim)) `>`
   }];
   let builders = [
     // Values have heads as long as the keys'.
