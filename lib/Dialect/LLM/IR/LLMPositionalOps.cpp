@@ -20,8 +20,9 @@ using namespace mlir::llm;
 
 ParseResult mlir::llm::parseOperandRow(OpAsmParser &parser,
                                        OperandList &operands) {
-  return parser.parseOperandList(operands,
-                                 OpAsmParser::Delimiter::OptionalParen);
+  bool hasParens = succeeded(parser.parseOptionalLParen());
+  return failure(parser.parseOperandList(operands) ||
+                 (hasParens && parser.parseRParen()));
 }
 
 /// `groupSize` as it is spelled in ODS: `group_size`. Names with a dialect's
