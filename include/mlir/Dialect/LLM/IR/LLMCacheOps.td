@@ -106,6 +106,7 @@ def LLM_AttentionOp : LLM_InferredOp<"attention", [AttrSizedOperandSegments,
     int64_t sizeOfHead();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperandSegments,
@@ -192,6 +193,7 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
     }
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperandSegments,
@@ -260,6 +262,7 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     int64_t countNewTokens();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,6 +346,7 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
     int64_t countNewTokens();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
@@ -392,6 +396,7 @@ def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
     int64_t countNewTokens() { return 0; }
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -487,6 +492,7 @@ def LLM_ForkKVOp : LLM_CacheOp<"fork_kv", [Pure, AllTypesMatch<["cache", "update
     int64_t countNewTokens() { return 0; }
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def LLM_FreeKVOp : LLM_CacheOp<"free_kv", [Pure, AllTypesMatch<["cache", "updatedCache"]>]> {
@@ -511,6 +517,7 @@ def LLM_FreeKVOp : LLM_CacheOp<"free_kv", [Pure, AllTypesMatch<["cache", "update
   let extraClassDeclaration = [{
     int64_t countNewTokens() { return 0; }
   }];
+  let hasFolder = 1;
 }
 
 #endif // LLM_CACHE_OPS_TD

@@ -73,7 +73,7 @@ def LLM_KVCacheOpInterface : OpInterface<"KVCacheOpInterface"> {
     InterfaceMethod<"The cache after, or null where the op only reads.",
       "::mlir::Value", "getCacheOutput">,
     InterfaceMethod<"The type of the cache that the op works on.",
-      "::mlir::llm::PagedKVCacheType", "getCacheType", (ins), [{
+      "::mlir::llm::PagedKVCacheType", "getCacheType", (ins), /*methodBody=*/"", [{
         ::mlir::Value cache = $_op.getCacheInput();
         return ::llvm::cast<::mlir::llm::PagedKVCacheType>(
             (cache ? cache : $_op.getCacheOutput()).getType());

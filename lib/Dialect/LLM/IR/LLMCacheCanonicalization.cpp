@@ -1,0 +1,297 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Folding and canonicalization of attention and the cache ops. The canonical
+// form says nothing that types or defaults say already.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::llm;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// A constant of zeros.
+static Value makeZeros(OpBuilder &builder, Location loc,
+                       RankedTensorType type) {
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+}
+
+//===----------------------------------------------------------------------===//
+// What changes no score
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// scale = 0 or 1 / sqrt(D) => no scale. The comparison is exact: an f32 that
+/// is near to the default is another number, and stays.
+template <typename OpTy> struct DropDefaultScale : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<double> scale =
+        llm::detail::getOptionalDouble(op.getScaleAttr());
+    int64_t headDim = op.sizeOfHead();
+    if (!scale)
+      return failure();
+    bool isDefault =
+        *scale == 0 ||
+        (headDim > 0 && *scale == 1.0 / std::sqrt(double(headDim)));
+    if (!isDefault)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.removeScaleAttr(); });
+    return success();
+  }
+};
+
+/// num_heads and head_dim that the query's type says => none.
+template <typename OpTy> struct DropRepeatedHeads : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    // A size that is not in the type is known by the attribute alone.
+    bool dropsHeads = op.getNumHeadsAttr() && op.countHeads() >= 0;
+    bool dropsSize = op.getHeadDimAttr() && op.sizeOfHead() >= 0;
+    if (!dropsHeads && !dropsSize)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      if (dropsHeads)
+        op.removeNumHeadsAttr();
+      if (dropsSize)
+        op.removeHeadDimAttr();
+    });
+    return success();
+  }
+};
+
+/// A mask that masks nothing (all true, or all zeros) => no mask.
+template <typename OpTy> struct DropEmptyMask : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    DenseElementsAttr mask;
+    if (!op.getMask() || !matchPattern(op.getMask(), m_Constant(&mask)) ||
+        !mask.isSplat())
+      return failure();
+    bool isEmpty = mask.getElementType().isInteger(1)
+                       ? mask.getSplatValue<bool>()
+                       : mask.getSplatValue<APFloat>().isZero();
+    if (!isEmpty)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+    return success();
+  }
+};
+
+/// alibi_slopes of nothing but 0 => none.
+template <typename OpTy> struct DropFlatSlopes : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<ArrayRef<double>> slopes = op.getAlibiSlopes();
+    if (!slopes ||
+        !llvm::all_of(*slopes, [](double slope) { return slope == 0; }))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.removeAlibiSlopesAttr(); });
+    return success();
+  }
+};
+
+/// A window in which all keys are => none.
+template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<int64_t> window = op.getWindow();
+    int64_t mostKeys = getMostKeys(op);
+    if (!window || mostKeys < 0 || *window < mostKeys)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });
+    return success();
+  }
+
+private:
+  static int64_t getMostKeys(AttentionOp op) { return op.countKeys(); }
+  template <typename PagedOp> static int64_t getMostKeys(PagedOp op) {
+    return op.getCache().getType().getMaxSeqLen();
+  }
+};
+
+/// With one query per sequence, which is the last token, `causal` forbids
+/// nothing: it gets the op's default.
+template <typename OpTy> struct CausalOfOneQuery : OpRewritePattern<OpTy> {
+  CausalOfOneQuery(MLIRContext *context, bool byDefault)
+      : OpRewritePattern<OpTy>(context), byDefault(byDefault) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (op.countQueries() != 1 || op.getCausal() == byDefault)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.setCausal(byDefault); });
+    return success();
+  }
+
+  bool byDefault;
+};
+
+template <typename OpTy>
+void addScorePatterns(RewritePatternSet &patterns, MLIRContext *context,
+                      bool causalByDefault) {
+  patterns.add<DropDefaultScale<OpTy>, DropRepeatedHeads<OpTy>,
+               DropEmptyMask<OpTy>, DropFlatSlopes<OpTy>, DropWideWindow<OpTy>>(
+      context);
+  patterns.add<CausalOfOneQuery<OpTy>>(context, causalByDefault);
+}
+
+//===----------------------------------------------------------------------===//
+// append_kv and lookup_kv
+//===----------------------------------------------------------------------===//
+
+/// An append without a cache => one to a cache that is made in front of it.
+struct CreateMissingCache : OpRewritePattern<AppendKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AppendKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getCache())
+      return failure();
+    Value cache =
+        CreatePagedCacheOp::create(rewriter, op.getLoc(), op.getCacheType());
+    rewriter.modifyOpInPlace(op, [&] { op.getCacheMutable().assign(cache); });
+    return success();
+  }
+};
+
+/// block_size and max_seq_len, which the type says => none.
+struct DropRepeatedSizes : OpRewritePattern<AppendKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AppendKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getBlockSizeAttr() && !op.getMaxSeqLenAttr())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.removeBlockSizeAttr();
+      op.removeMaxSeqLenAttr();
+    });
+    return success();
+  }
+};
+
+/// An append of no rows => the cache before. Sequences that are listed with no
+/// tokens stay: the append may begin them.
+struct AppendNothing : OpRewritePattern<AppendKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AppendKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getCache() || tensorType(op.getKeys()).getDimSize(0) != 0)
+      return failure();
+    SmallVector<Value> results = {op.getCache()};
+    if (Value indices = op.getBlockIndices()) {
+      if (!tensorType(indices).hasStaticShape())
+        return failure();
+      results.push_back(makeZeros(rewriter, op.getLoc(), tensorType(indices)));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// A lookup in a cache without sequences => zeros.
+struct LookupInNewCache : OpRewritePattern<LookupKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LookupKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getCache().getDefiningOp<CreatePagedCacheOp>() ||
+        !op.getKeys().getType().hasStaticShape() ||
+        !op.getValues().getType().hasStaticShape())
+      return failure();
+    Value keys = makeZeros(rewriter, op.getLoc(), op.getKeys().getType());
+    Value values = makeZeros(rewriter, op.getLoc(), op.getValues().getType());
+    rewriter.replaceOp(op, {keys, values});
+    return success();
+  }
+};
+
+/// num_heads and head_dim, which the type of the cache says => none.
+struct DropRepeatedHeadsOfLookup : OpRewritePattern<LookupKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LookupKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getNumHeadsAttr() && !op.getHeadDimAttr())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.removeNumHeadsAttr();
+      op.removeHeadDimAttr();
+    });
+    return success();
+  }
+};
+
+} // namespace
+
+void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  addScorePatterns<AttentionOp>(patterns, context, /*causalByDefault=*/false);
+}
+
+void PagedAttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                   MLIRContext *context) {
+  addScorePatterns<PagedAttentionOp>(patterns, context,
+                                     /*causalByDefault=*/true);
+}
+
+void FusedAttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                   MLIRContext *context) {
+  addScorePatterns<FusedAttentionOp>(patterns, context,
+                                     /*causalByDefault=*/true);
+}
+
+void AppendKVOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<CreateMissingCache, DropRepeatedSizes, AppendNothing>(context);
+}
+
+void LookupKVOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<LookupInNewCache, DropRepeatedHeadsOfLookup>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
+
+/// No sequence is listed: the cache stays as it is.
+OpFoldResult ForkKVOp::fold(FoldAdaptor) {
+  bool isEmpty = tensorType(getSrcIds()).getDimSize(0) == 0 ||
+                 tensorType(getDstIds()).getDimSize(0) == 0;
+  return isEmpty ? getCache() : Value();
+}
+
+OpFoldResult FreeKVOp::fold(FoldAdaptor) {
+  return tensorType(getSeqIds()).getDimSize(0) == 0 ? getCache() : Value();
+}
