@@ -41,6 +41,15 @@ func.func @test(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) {
 
 // -----
 
+// RULE: embedding.c2
+func.func @test(%ids: tensor<?xi32>, %t: !llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8>) {
+  // expected-error@+1 {{'llm.embedding' op has a weight of type '!llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8>' without a format: nothing says its scales}}
+  %0 = llm.embedding %ids, %t : tensor<?xi32>, !llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8> -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
 // RULE: linear.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x32xf32>) {
   // expected-error@+1 {{'llm.linear' op has rows of 64 numbers, but a weight of 32 inputs}}
@@ -63,6 +72,15 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32], tru
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %b: tensor<64xf32>) {
   // expected-error@+1 {{'llm.linear' op has a bias of 64 entries, but a weight of 8 outputs}}
   %0 = llm.linear %x, %w bias %b : tensor<?x64xf32>, tensor<8x64xf32>, tensor<64xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+// RULE: linear.c3
+func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>) {
+  // expected-error@+1 {{'llm.linear' op has a weight of type '!llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>' without a format: nothing says its scales}}
+  %0 = llm.linear %x, %w : tensor<?x64xf32>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8> -> tensor<?x8xf32>
   return
 }
 

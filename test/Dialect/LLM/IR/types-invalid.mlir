@@ -141,16 +141,120 @@ func.func private @test(!llm.quantized_tensor<i8, [64, 64], maybe, false, -1, 32
 
 // -----
 
-// llm.layer marks functions
+// RULE: dialect.c1, llm.layer marks functions
 // expected-error@+1 {{"llm.layer" is a unit attribute of functions}}
 module attributes {llm.layer} {}
 
 // -----
 
+// RULE: dialect.c1
 // expected-error@+1 {{"llm.layer" is a unit attribute of functions}}
 func.func private @test() attributes {llm.layer = 3 : i64}
 
 // -----
 
+// RULE: dialect.c6
 // expected-error@+1 {{unknown attribute "llm.lair" of the llm dialect}}
 func.func private @test() attributes {llm.lair}
+
+// -----
+
+// RULE: dialect.c2
+// expected-error@+1 {{"llm.num_ranks" is a positive i64 attribute of functions, not 0 : i64}}
+func.func private @test() attributes {llm.num_ranks = 0 : i64}
+
+// -----
+
+// RULE: dialect.c2
+// expected-error@+1 {{"llm.num_ranks" is a positive i64 attribute of functions, not 4 : i32}}
+func.func private @test() attributes {llm.num_ranks = 4 : i32}
+
+// -----
+
+// RULE: dialect.c2
+// expected-error@+1 {{"llm.num_ranks" is a positive i64 attribute of functions, not 4 : i64}}
+module attributes {llm.num_ranks = 4 : i64} {}
+
+// -----
+
+// RULE: dialect.c3
+// expected-error@+1 {{"llm.shard_dim" is an i64 attribute of arguments and results of a function with "llm.num_ranks", not 0 : i64}}
+func.func private @test(tensor<4xf32> {llm.shard_dim = 0 : i64})
+
+// -----
+
+// RULE: dialect.c3
+// expected-error@+1 {{"llm.shard_dim" is an i64 attribute of arguments and results of a function with "llm.num_ranks", not unit}}
+func.func private @test() -> (tensor<4xf32> {llm.shard_dim}) attributes {llm.num_ranks = 2 : i64}
+
+// -----
+
+// RULE: dialect.c4
+// expected-error@+1 {{"llm.shard_dim" 2 is no dimension of 'tensor<4x8xf32>'}}
+func.func private @test(tensor<4x8xf32> {llm.shard_dim = 2 : i64}) attributes {llm.num_ranks = 2 : i64}
+
+// -----
+
+// RULE: dialect.c4
+// expected-error@+1 {{"llm.shard_dim" 0 is no dimension of 'index'}}
+func.func private @test() -> (index {llm.shard_dim = 0 : i64}) attributes {llm.num_ranks = 2 : i64}
+
+// -----
+
+// RULE: dialect.c5
+// expected-error@+1 {{"llm.constant" is a unit attribute of arguments, not 1 : i64}}
+func.func private @test(tensor<4xf32> {llm.constant = 1 : i64})
+
+// -----
+
+// RULE: dialect.c6
+// expected-error@+1 {{unknown attribute "llm.constat" of an argument}}
+func.func private @test(tensor<4xf32> {llm.constat})
+
+// -----
+
+// RULE: dialect.c6
+// expected-error@+1 {{unknown attribute "llm.constant" of a result}}
+func.func private @test() -> (tensor<4xf32> {llm.constant})
+
+// -----
+
+// RULE: sharded_tensor.c1
+// expected-error@+1 {{shardDim 2 is no dimension of 'tensor<4096x4096xf16>'}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 2, 4, 0>)
+
+// -----
+
+// RULE: sharded_tensor.c1
+// expected-error@+1 {{shardDim -1 is no dimension of 'tensor<4096x4096xf16>'}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, -1, 4, 0>)
+
+// -----
+
+// RULE: sharded_tensor.c2
+// expected-error@+1 {{numShards must be positive, not 0}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 0, 0>)
+
+// -----
+
+// RULE: sharded_tensor.c3
+// expected-error@+1 {{shardIndex 4 is not from 0 to 3}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 4>)
+
+// -----
+
+// RULE: sharded_tensor.c3
+// expected-error@+1 {{shardIndex -1 is not from 0 to 3}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, -1>)
+
+// -----
+
+// RULE: sharded_tensor.c4
+// expected-error@+1 {{numShards 3 does not divide dimension 0 of size 4096}}
+func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 0, 3, 0>)
+
+// -----
+
+// RULE: sharded_tensor.c4
+// expected-error@+1 {{dimension 0 of 'tensor<?x64xf32>' must be known to be cut into 2 shards}}
+func.func private @test(!llm.sharded_tensor<tensor<?x64xf32>, 0, 2, 0>)

@@ -43,3 +43,16 @@ func.func private @quantized_formats(
 
 // CHECK-LABEL: func private @layer() attributes {llm.layer}
 func.func private @layer() attributes {llm.layer}
+
+// SPEC: 29 114 159
+// CHECK-LABEL: func private @sharded(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 2>)
+func.func private @sharded(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 2>)
+
+// The dimensions that are not cut may be unknown.
+// SPEC: 160 161 162 163
+// CHECK-LABEL: func private @sharded_others
+// CHECK-SAME: !llm.sharded_tensor<tensor<?x12xf32>, 1, 3, 0>
+// CHECK-SAME: !llm.sharded_tensor<tensor<5xbf16>, 0, 1, 0>
+func.func private @sharded_others(
+    !llm.sharded_tensor<tensor<?x12xf32>, 1, 3, 0>,
+    !llm.sharded_tensor<tensor<5xbf16>, 0, 1, 0>)
