@@ -118,6 +118,9 @@ LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
                                     ArrayRef<unsigned> integers) {
   SmallVector<Type> buffers(
       kernel.getOperandTypes().getAsValueRange<TypeAttr>());
+  // Weights that the program packs itself are the first buffers.
+  if (buffers.size() == minColumns.size() + weightTypes.size())
+    buffers.erase(buffers.begin(), buffers.begin() + weightTypes.size());
   if (buffers.size() != minColumns.size())
     return kernel.emitOpError("takes ")
            << buffers.size() << " buffers, its kind " << minColumns.size();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Codegen/Passes.h"
+#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 
@@ -63,11 +64,23 @@ static int64_t bufferBytes(BufferOp buffer) {
   return llvm::alignTo(llvm::divideCeil(bits, 8), kAlignment);
 }
 
-/// An instruction's last buffer is its output; it may read all others.
-static bool mayRead(OpOperand &use) {
-  Operation *op = use.getOwner();
-  return use.getOperandNumber() + 1 != op->getNumOperands() ||
-         llvm::is_contained(op->getOperands().drop_back(), use.get());
+/// What a kernel only writes it does not read; anything else may be read.
+static bool mayRead(OpOperand &use, FragmentOp fragment) {
+  auto instruction = dyn_cast<InstructionOp>(use.getOwner());
+  if (!instruction)
+    return true;
+  KernelOp kernel;
+  for (FragmentOp other :
+       fragment->getParentOfType<ModuleOp>().getOps<FragmentOp>())
+    if (auto found = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
+            other, instruction.getKernelAttr().getAttr())))
+      kernel = found;
+  unsigned inputs = instruction->getNumOperands();
+  if (kernel)
+    inputs -= std::min<int64_t>(countOutputs(kernel), inputs);
+  return use.getOperandNumber() < inputs ||
+         llvm::is_contained(instruction->getOperands().take_front(inputs),
+                            use.get());
 }
 
 /// Where each buffer is touched, and the ranges of the loops.
@@ -75,6 +88,14 @@ static void collectTouches(FragmentOp fragment,
                            llvm::MapVector<Operation *, Touches> &buffers,
                            SmallVectorImpl<Touches> &loops) {
   int64_t phase = 0, number = 0;
+  // What fields of the step context point to, kernels may read at any time.
+  llvm::SmallDenseMap<uint64_t, BufferOp> pointers;
+  auto touchPointers = [&] {
+    for (auto [field, buffer] : pointers) {
+      buffers[buffer].phases.include(phase);
+      buffers[buffer].ops.include(number);
+    }
+  };
   llvm::StringMap<std::pair<int64_t, int64_t>> labels;
   for (Operation &op : fragment.getBody().front()) {
     ++number;
@@ -91,11 +112,20 @@ static void collectTouches(FragmentOp fragment,
     }
     for (OpOperand &use : op.getOpOperands())
       if (auto buffer = use.get().getDefiningOp<BufferOp>()) {
-        Touches first{{phase, phase}, {number, number}, mayRead(use)};
+        Touches first{{phase, phase}, {number, number}, mayRead(use, fragment)};
         Touches &touches = buffers.insert({buffer, first}).first->second;
         touches.phases.include(phase);
         touches.ops.include(number);
       }
+    if (isa<InstructionOp>(op))
+      touchPointers();
+    else if (auto set = dyn_cast<SetFieldOp>(op)) {
+      pointers.erase(set.getField());
+      if (auto buffer = set.getBuffer()
+                            ? set.getBuffer().getDefiningOp<BufferOp>()
+                            : BufferOp())
+        pointers[set.getField()] = buffer;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Conversion/LLMToProgram.h"
+#include "FunctionConversion.h"
 #include "StepConversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,18 +27,34 @@ struct ConvertLLMToProgramPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto step = module.lookupSymbol<func::FuncOp>("step");
-    if (!step) {
-      module.emitError("has no function @step to make a program of");
-      return signalPassFailure();
-    }
-    if (failed(
-            StepConversion(module, step, tokenBudget, maxLogitRows).convert()))
+    if (failed(convert(module)))
       return signalPassFailure();
     module.walk([&](Operation *op) {
       numInstructions += isa<InstructionOp>(op);
       numBarriers += isa<BarrierOp>(op);
     });
+  }
+
+private:
+  LogicalResult convert(ModuleOp module) {
+    if (auto step = module.lookupSymbol<func::FuncOp>("step"))
+      return StepConversion(module, step, tokenBudget, maxLogitRows).convert();
+    func::FuncOp only;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (only)
+        return function.emitOpError("is a second function beside @")
+               << only.getSymName()
+               << ", and neither is @step; a program is made of one";
+      only = function;
+    }
+    if (!only)
+      return module.emitError("has no function to make a program of");
+    auto ranks = only->getAttrOfType<IntegerAttr>(
+        mlir::llm::LLMDialect::getNumRanksAttrName());
+    if (failed(FunctionConversion::check(only)))
+      return failure();
+    return FunctionConversion(module, only, ranks ? ranks.getInt() : 1)
+        .convert();
   }
 };
 } // namespace

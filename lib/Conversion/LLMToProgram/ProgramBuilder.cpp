@@ -36,10 +36,10 @@ ProgramBuilder::ProgramBuilder(ModuleOp module)
       code(module.getContext()) {
   weightFragment = createFragment(module, "weights", FragmentKind::Data);
   FragmentOp text = createFragment(module, "kernels", FragmentKind::Text);
-  FragmentOp step = createFragment(module, "llmir_step", FragmentKind::Code);
+  codeFragment = createFragment(module, "llmir_step", FragmentKind::Code);
   weights.setInsertionPointToEnd(&weightFragment.getBody().front());
   kernels.setInsertionPointToEnd(&text.getBody().front());
-  code.setInsertionPointToEnd(&step.getBody().front());
+  code.setInsertionPointToEnd(&codeFragment.getBody().front());
   auto entry = EntryPointOp::create(code, module.getLoc());
   buffers.setInsertionPoint(entry);
 }
@@ -174,6 +174,11 @@ void ProgramBuilder::input(Location loc, StringRef source, Value buffer,
 void ProgramBuilder::output(Location loc, StringRef name, Value buffer,
                             int64_t columns) {
   OutputOp::create(code, loc, name, buffer, columns);
+}
+
+void ProgramBuilder::setCache(Type type, int64_t numRanks) {
+  codeFragment->setAttr(kCacheAttr, TypeAttr::get(type));
+  codeFragment->setAttr(kNumRanksAttr, code.getI64IntegerAttr(numRanks));
 }
 
 //===----------------------------------------------------------------------===//

@@ -77,6 +77,9 @@ public:
   void output(mlir::Location loc, llvm::StringRef name, mlir::Value buffer,
               int64_t columns);
 
+  /// Says which cache the code needs, with layers for each rank.
+  void setCache(mlir::Type type, int64_t numRanks);
+
   //===--------------------------------------------------------------------===//
   // The step context and the runtime
   //===--------------------------------------------------------------------===//
@@ -128,7 +131,7 @@ private:
 
   mlir::ModuleOp module;
   mlir::OpBuilder weights, kernels, buffers, code;
-  FragmentOp weightFragment;
+  FragmentOp weightFragment, codeFragment;
   llvm::SmallVector<BufferAccess> underWay; ///< Since the last barrier.
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> kernelByKey;
   llvm::StringMap<int64_t> weightOffsets; ///< By parameter.

@@ -193,6 +193,47 @@ void ProgramConversion::roundRows(Location loc, const RowsValue &rows,
 }
 
 //===----------------------------------------------------------------------===//
+// Boxes of elements
+//===----------------------------------------------------------------------===//
+
+void ProgramConversion::copyBox(Location loc, const RowsValue &from,
+                                const RowsValue &to, CopyBoxSpec box) {
+  if (llvm::is_contained(box.sizes, 0))
+    return;
+  box.fromColumns = from.columns;
+  box.toColumns = to.columns;
+  call(loc, "copy_box", box, {},
+       {{from.buffer, false, std::nullopt}, {to.buffer, true, std::nullopt}});
+}
+
+Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
+                                    int64_t rows, int64_t columns,
+                                    int64_t rowStride, int64_t columnStride,
+                                    int64_t start) {
+  // PackedMatrixLayout of f32: a line is 16 rows' value of one column.
+  int64_t tiles = rows / kTileRows, rest = rows % kTileRows;
+  RowsValue packed =
+      createScratch(loc, (tiles + (rest > 0)) * columns, kTileRows);
+  if (rest > 0)
+    fill(loc, packed, 0.0);
+  int64_t tileElements = kTileRows * columns;
+  CopyBoxSpec whole;
+  whole.sizes = {tiles, columns, kTileRows};
+  whole.from = start;
+  whole.fromStrides = {kTileRows * rowStride, columnStride, rowStride};
+  whole.toStrides = {tileElements, kTileRows, 1};
+  copyBox(loc, from, packed, whole);
+  CopyBoxSpec last;
+  last.sizes = {columns, rest};
+  last.from = start + tiles * kTileRows * rowStride;
+  last.fromStrides = {columnStride, rowStride};
+  last.to = tiles * tileElements;
+  last.toStrides = {kTileRows, 1};
+  copyBox(loc, from, packed, last);
+  return packed.buffer;
+}
+
+//===----------------------------------------------------------------------===//
 // One op
 //===----------------------------------------------------------------------===//
 

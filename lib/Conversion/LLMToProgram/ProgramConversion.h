@@ -140,6 +140,16 @@ public:
                                         mlir::llm::PagedKVCacheType type) {
     return mlir::success();
   }
+  /// Makes kernels find the blocks of a cache in a buffer of the program, with
+  /// one layer. Functions only.
+  virtual void bindScratchCache(mlir::Location loc, mlir::Value pool) {}
+  /// One row of numbers that are known now. Functions only.
+  virtual RowsValue constantRows(mlir::Location loc,
+                                 llvm::ArrayRef<int32_t> numbers) {
+    llvm_unreachable("a step's arrays are the runtime's");
+  }
+  /// Whether all sizes are known, as in a function of static shapes.
+  virtual bool hasStaticRows() const { return false; }
   /// Cosines and sines of the op's positions.
   virtual mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) = 0;
 
@@ -167,6 +177,16 @@ public:
   void fill(mlir::Location loc, const RowsValue &rows, double value);
   /// Rounds the rows in place to the element type, where it is not f32.
   void roundRows(mlir::Location loc, const RowsValue &rows, mlir::Type element);
+
+  /// Copies a box of elements; the spec's columns are filled in. Does nothing
+  /// where the box is empty.
+  void copyBox(mlir::Location loc, const RowsValue &from, const RowsValue &to,
+               CopyBoxSpec box);
+  /// Packs the matrix [rows, columns] that lies in `from` at `start`, with
+  /// these distances between its elements, as an f32 weight of linear.
+  mlir::Value packMatrix(mlir::Location loc, const RowsValue &from,
+                         int64_t rows, int64_t columns, int64_t rowStride,
+                         int64_t columnStride, int64_t start = 0);
 
   /// Ranks that run in lockstep, and the one whose values are converted now.
   int64_t numRanks() const { return ranks.size(); }

@@ -363,33 +363,65 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   return spec;
 }
 
-#define INSTANTIATE(Spec)                                                      \
+/// All of them.
+#define LLMIR_KERNEL_SPECS(X)                                                  \
+  X(RopeAnglesSpec)                                                            \
+  X(EmbeddingSpec)                                                             \
+  X(SelectRowsSpec)                                                            \
+  X(RmsNormSpec)                                                               \
+  X(LayerNormSpec)                                                             \
+  X(SoftmaxSpec)                                                               \
+  X(LinearSpec)                                                                \
+  X(QuantizedLinearSpec)                                                       \
+  X(QuantizeRowsSpec)                                                          \
+  X(ElementwiseSpec)                                                           \
+  X(RopeSpec)                                                                  \
+  X(AppendKVSpec)                                                              \
+  X(LookupKVSpec)                                                              \
+  X(PagedAttentionSpec)                                                        \
+  X(CopyBoxSpec)                                                               \
+  X(QuantizeSpec)                                                              \
+  X(DequantizeSpec)                                                            \
+  X(QuantParamsSpec)                                                           \
+  X(MoERouteSpec)                                                              \
+  X(MoESortSpec)                                                               \
+  X(MoEGatherSpec)                                                             \
+  X(MoELinearSpec)                                                             \
+  X(MoEGateSpec)                                                               \
+  X(MoECombineSpec)
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+namespace {
+template <typename Spec, typename = void> struct OutputCount {
+  static int64_t of(int64_t /*buffers*/) { return 1; }
+};
+template <typename Spec>
+struct OutputCount<Spec, std::void_t<decltype(Spec::outputs)>> {
+  static int64_t of(int64_t /*buffers*/) { return Spec::outputs; }
+};
+template <typename Spec>
+struct OutputCount<Spec, std::void_t<decltype(Spec::inputs)>> {
+  static int64_t of(int64_t buffers) { return buffers - Spec::inputs; }
+};
+} // namespace
+
+int64_t countOutputs(KernelOp kernel) {
+  int64_t buffers = kernel.getOperandTypes().size();
+#define LLMIR_COUNT_OUTPUTS(Spec)                                              \
+  if (kernel.getKind() == Spec::kind)                                          \
+    return OutputCount<Spec>::of(buffers);
+  LLMIR_KERNEL_SPECS(LLMIR_COUNT_OUTPUTS)
+#undef LLMIR_COUNT_OUTPUTS
+  return 1;
+}
+
+#define LLMIR_INSTANTIATE(Spec)                                                \
   template DictionaryAttr toParameters(MLIRContext *, const Spec &);           \
   template FailureOr<Spec> fromKernel<Spec>(KernelOp);
-INSTANTIATE(RopeAnglesSpec)
-INSTANTIATE(EmbeddingSpec)
-INSTANTIATE(SelectRowsSpec)
-INSTANTIATE(RmsNormSpec)
-INSTANTIATE(LayerNormSpec)
-INSTANTIATE(SoftmaxSpec)
-INSTANTIATE(LinearSpec)
-INSTANTIATE(QuantizedLinearSpec)
-INSTANTIATE(QuantizeRowsSpec)
-INSTANTIATE(ElementwiseSpec)
-INSTANTIATE(RopeSpec)
-INSTANTIATE(AppendKVSpec)
-INSTANTIATE(LookupKVSpec)
-INSTANTIATE(PagedAttentionSpec)
-INSTANTIATE(CopyBoxSpec)
-INSTANTIATE(QuantizeSpec)
-INSTANTIATE(DequantizeSpec)
-INSTANTIATE(QuantParamsSpec)
-INSTANTIATE(MoERouteSpec)
-INSTANTIATE(MoESortSpec)
-INSTANTIATE(MoEGatherSpec)
-INSTANTIATE(MoELinearSpec)
-INSTANTIATE(MoEGateSpec)
-INSTANTIATE(MoECombineSpec)
-#undef INSTANTIATE
+LLMIR_KERNEL_SPECS(LLMIR_INSTANTIATE)
+#undef LLMIR_INSTANTIATE
 
 } // namespace llmir::mllm::program

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-llm-to-program --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{has no function @step to make a program of}}
+// expected-error@+1 {{has no function to make a program of}}
 module {
 }
 

@@ -41,6 +41,7 @@ enum class WorkSplit {
 /// f32. Buffers: cos, sin [tokens, rotary dimension / 2]. Split by Rows.
 struct RopeAnglesSpec {
   static constexpr llvm::StringLiteral kind = "rope_angles";
+  static constexpr int64_t outputs = 2;
   llvm::SmallVector<double> frequencies; ///< Angle = position * frequency.
   double scaling = 1.0;                  ///< Factor on both cos and sin.
 };
@@ -145,6 +146,7 @@ struct RopeSpec {
 /// Split by Heads (of KV).
 struct AppendKVSpec {
   static constexpr llvm::StringLiteral kind = "append_kv";
+  static constexpr int64_t outputs = 0;
   std::string kvFormat;
   int64_t kvHeads = 0, headDim = 0, blockSize = 0;
   int64_t valueDim = 0; ///< Head size of V; 0: head dim.
@@ -155,6 +157,7 @@ struct AppendKVSpec {
 /// v [sequences * rows, KV heads * value dim]. Split by Heads (of KV).
 struct LookupKVSpec {
   static constexpr llvm::StringLiteral kind = "lookup_kv";
+  static constexpr int64_t outputs = 2;
   std::string kvFormat;
   int64_t kvHeads = 0, headDim = 0, blockSize = 0;
   int64_t valueDim = 0; ///< Head size of V; 0: head dim.
@@ -240,6 +243,7 @@ struct DequantizeSpec {
 /// may touch any element.
 struct QuantParamsSpec {
   static constexpr llvm::StringLiteral kind = "quant_params";
+  static constexpr int64_t inputs = 1;
   QuantGrid grid;
   int64_t bits = 8;
   bool symmetric = true;
@@ -251,6 +255,7 @@ struct QuantParamsSpec {
 /// [tokens, topK], chosen (i32) [tokens, topK]. Split by Rows.
 struct MoERouteSpec {
   static constexpr llvm::StringLiteral kind = "moe_route";
+  static constexpr int64_t outputs = 2;
   int64_t experts = 0, topK = 0;
   bool sigmoid = false, normalize = true;
 };
@@ -262,6 +267,7 @@ struct MoERouteSpec {
 /// chosen [tokens, topK], offsets, pairs, places. The first worker's work.
 struct MoESortSpec {
   static constexpr llvm::StringLiteral kind = "moe_sort";
+  static constexpr int64_t outputs = 3;
   int64_t experts = 0, topK = 0;
 };
 
@@ -295,6 +301,10 @@ struct MoECombineSpec {
   static constexpr llvm::StringLiteral kind = "moe_combine";
   int64_t columns = 0, topK = 0;
 };
+
+/// How many of a kernel's buffers, the last ones, it writes: `outputs` of its
+/// spec, or all behind `inputs`, or one. It may read all others.
+int64_t countOutputs(KernelOp kernel);
 
 /// The parameters as the dictionary of a kernel op.
 template <typename Spec>

@@ -22,6 +22,11 @@ constexpr llvm::StringLiteral kArenaBytesAttr = "arena_bytes";
 /// On a data fragment: bytes of the weight section (i64).
 constexpr llvm::StringLiteral kWeightBytesAttr = "weight_bytes";
 
+/// On a code fragment: the type of the cache that it works on …
+constexpr llvm::StringLiteral kCacheAttr = "kv_cache";
+/// … and for how many ranks the pool has layers (i64).
+constexpr llvm::StringLiteral kNumRanksAttr = "num_ranks";
+
 } // namespace llmir::mllm::program
 
 #endif // LLMIR_DIALECT_MLLM_PROGRAMATTRS_H

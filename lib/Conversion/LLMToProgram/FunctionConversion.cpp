@@ -1,0 +1,356 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FunctionConversion.h"
+#include "LayerRuns.h"
+
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
+#include "llmir/Support/PackedLayout.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// What a function may have
+//===----------------------------------------------------------------------===//
+
+static bool hasStaticShape(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return !shaped || shaped.hasStaticShape();
+}
+
+/// Whether the value is a cache that does not come from another.
+static bool beginsCache(Value value) {
+  if (!isa<ll::PagedKVCacheType>(value.getType()))
+    return false;
+  Operation *op = value.getDefiningOp();
+  return !op || llvm::none_of(op->getOperandTypes(),
+                              llvm::IsaPred<ll::PagedKVCacheType>);
+}
+
+LogicalResult FunctionConversion::check(func::FuncOp function) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return function.emitOpError(
+        "has no body of one block to make a program of");
+  Block &block = function.getBody().front();
+  SmallVector<Value> defined(block.getArguments());
+  for (Operation &op : block)
+    llvm::append_range(defined, op.getResults());
+  Value cache;
+  for (Value value : defined) {
+    if (!hasStaticShape(value.getType()))
+      return mlir::emitError(value.getLoc(), "has the type ")
+             << value.getType()
+             << "; a program of a function needs static sizes";
+    if (!beginsCache(value))
+      continue;
+    if (cache) {
+      InFlightDiagnostic diag = mlir::emitError(
+          value.getLoc(),
+          "is a second cache in one function; a program has one pool");
+      diag.attachNote(cache.getLoc()) << "the first one is here";
+      return diag;
+    }
+    cache = value;
+  }
+  return success();
+}
+
+LogicalResult FunctionConversion::convert() {
+  if (failed(check(function)))
+    return failure();
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (!isa<arith::ConstantOp>(op) && failed(convertOp(&op)))
+      return failure();
+  if (failed(writeOutputs()))
+    return failure();
+  if (cacheType)
+    program.setCache(cacheType, numRanks());
+  program.finish(function.getLoc());
+  for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    other.erase();
+  return success();
+}
+
+LogicalResult FunctionConversion::writeOutputs() {
+  Operation *end = function.getBody().front().getTerminator();
+  for (int64_t r = 0; r < numRanks(); ++r) {
+    selectRank(r);
+    for (auto [index, value] : llvm::enumerate(end->getOperands())) {
+      if (isa<ll::PagedKVCacheType>(value.getType()))
+        continue;
+      if (!isa<RankedTensorType, ll::QuantizedTensorType,
+               ll::ShardedTensorType>(value.getType()))
+        return end->emitOpError("returns a value of type ")
+               << value.getType() << "; a program gives tensors";
+      FailureOr<RowsValue> rows = lookup(end, value);
+      if (failed(rows))
+        return failure();
+      program.output(end->getLoc(), ofRank("result" + Twine(index)),
+                     rows->buffer, rows->columns);
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+std::string FunctionConversion::ofRank(const Twine &name) const {
+  return numRanks() == 1 ? name.str() : (name + ".rank" + Twine(rank())).str();
+}
+
+RowsValue FunctionConversion::defaultRows(Value tensor) const {
+  RowsValue rows;
+  rows.columns = rowColumns(tensor);
+  ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+  rows.rows = shape.size() <= 1 ? 1 : shape.front();
+  return rows;
+}
+
+static bool isInteger32(Value tensor) {
+  return getElementTypeOrSelf(tensor.getType()).isInteger(32);
+}
+
+std::string FunctionConversion::sourceOf(Value tensor) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    return ofRank("arg" + Twine(argument.getArgNumber()));
+  ElementsAttr value;
+  if (!matchPattern(tensor, m_Constant(&value)))
+    return "";
+  std::string &name = constants[tensor];
+  if (name.empty())
+    name = program.declareConstant(tensor.getLoc(), value);
+  return name;
+}
+
+FailureOr<RowsValue> FunctionConversion::materialize(Operation *op,
+                                                     Value tensor) {
+  std::string source;
+  if (isa<RankedTensorType, ll::QuantizedTensorType, ll::ShardedTensorType>(
+          tensor.getType()))
+    source = sourceOf(tensor);
+  if (source.empty())
+    return ProgramConversion::materialize(op, tensor);
+  RowsValue rows = defaultRows(tensor);
+  rows.buffer = program.createBuffer(tensor.getLoc(), rows.rows, rows.columns,
+                                     isInteger32(tensor));
+  program.input(tensor.getLoc(), source, rows.buffer, rows.columns);
+  bind(tensor, rows);
+  return rows;
+}
+
+FailureOr<RowsValue> FunctionConversion::rearrange(Operation *op, Value tensor,
+                                                   const RowsValue &now,
+                                                   int64_t columns) {
+  auto known = rearranged.find({now.buffer, columns});
+  if (known != rearranged.end())
+    return known->second;
+  int64_t elements = now.rows * now.columns;
+  RowsValue rows =
+      createScratch(op->getLoc(), columns == 0 ? 0 : elements / columns,
+                    columns, isInteger32(tensor));
+  CopyBoxSpec box;
+  box.sizes = {elements};
+  box.fromStrides = {1};
+  box.toStrides = {1};
+  copyBox(op->getLoc(), now, rows, box);
+  return rearranged[{now.buffer, columns}] = rows;
+}
+
+RowsValue FunctionConversion::createResult(Value result, const RowsValue &like,
+                                           int64_t columns) {
+  RowsValue rows = like;
+  rows.columns = columns;
+  rows.buffer = program.createBuffer(result.getLoc(), rows.rows, columns,
+                                     isInteger32(result));
+  bind(result, rows);
+  return rows;
+}
+
+RowsValue FunctionConversion::createResult(Value result, RowSpace) {
+  return createResult(result, defaultRows(result), rowColumns(result));
+}
+
+bool FunctionConversion::mayOverwrite(Value origin) {
+  // A copy in rows of another length would no longer be one.
+  auto isCopied = [&](const auto &entry) {
+    return entry.first.first == values().lookup(origin).buffer;
+  };
+  return !matchPattern(origin, m_Constant()) &&
+         llvm::none_of(rearranged, isCopied);
+}
+
+RowsValue FunctionConversion::constantRows(Location loc,
+                                           ArrayRef<int32_t> numbers) {
+  RowsValue rows;
+  rows.rows = 1;
+  rows.columns = numbers.size();
+  Value &buffer = integerConstants[std::vector<int32_t>(numbers)];
+  if (!buffer) {
+    Builder b(module.getContext());
+    auto type = RankedTensorType::get({rows.columns}, b.getI32Type());
+    buffer = program.createBuffer(loc, 1, rows.columns, /*integers=*/true);
+    program.input(
+        loc,
+        program.declareConstant(loc, DenseElementsAttr::get(type, numbers)),
+        buffer, rows.columns);
+  }
+  rows.buffer = buffer;
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
+                                                     ArrayRef<Value> tensors) {
+  KernelWeights result;
+  bool allGiven = llvm::all_of(tensors, [&](Value tensor) {
+    return mllm::storedFormat(tensor.getType()) && !sourceOf(tensor).empty();
+  });
+  if (allGiven) {
+    for (Value tensor : tensors) {
+      if (result.symbols.empty())
+        result.format = mllm::storedFormatName(tensor.getType());
+      result.symbols.push_back(program.declareWeight(
+          tensor.getLoc(), sourceOf(tensor), tensor.getType()));
+    }
+    return result;
+  }
+  result.format = "f32";
+  for (Value tensor : tensors) {
+    ArrayRef<int64_t> shape = tensorShape(tensor.getType());
+    FailureOr<RowsValue> rows = lookup(op, tensor, shape.back());
+    if (failed(rows))
+      return failure();
+    result.buffers.push_back(
+        shape.size() == 1
+            ? rows->buffer
+            : packMatrix(op->getLoc(), *rows, shape[0], shape[1], shape[1], 1));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The step context
+//===----------------------------------------------------------------------===//
+
+void FunctionConversion::setPointer(Location loc, StepField field,
+                                    Value buffer) {
+  Value &known = pointers[static_cast<int>(field)];
+  if (known == buffer)
+    return;
+  known = buffer;
+  program.setPointer(loc, field, buffer);
+}
+
+void FunctionConversion::bindCount(Location loc, StepField field,
+                                   int64_t count) {
+  auto [known, isNew] = counts.try_emplace(static_cast<int>(field), count);
+  if (!isNew && known->second == count)
+    return;
+  known->second = count;
+  program.setCount(loc, field, count);
+}
+
+void FunctionConversion::bindSizes(Location loc,
+                                   ArrayRef<BufferAccess> accesses) {
+  for (const BufferAccess &access : accesses)
+    if (access.share && !ShapedType::isDynamic(access.share->rows))
+      bindCount(loc,
+                access.share->over == RowSpace::Tokens
+                    ? StepField::num_tokens
+                    : StepField::num_logit_rows,
+                access.share->rows);
+}
+
+LogicalResult FunctionConversion::bindField(Operation *op, Value operand,
+                                            StepField field) {
+  ArrayRef<int64_t> shape = tensorShape(operand.getType());
+  FailureOr<RowsValue> rows =
+      lookup(op, operand, shape.empty() ? 1 : shape.back());
+  if (failed(rows))
+    return failure();
+  setPointer(op->getLoc(), field, rows->buffer);
+  // A vector of blocks is one for each sequence.
+  if (field == StepField::block_tables)
+    bindCount(op->getLoc(), StepField::block_table_stride,
+              shape.size() < 2 ? 1 : roundUpTo(shape.back(), kTileRows));
+  return success();
+}
+
+LogicalResult FunctionConversion::bindLayer(Operation *op, Value layer) {
+  std::optional<int64_t> wanted = layer ? constantIndex(layer) : 0;
+  if (!wanted)
+    return op->emitOpError("needs a constant layer number in a program of a "
+                           "function");
+  int64_t numLayers = cacheType ? cacheType.getNumLayers() : 1;
+  if (*wanted < 0 || *wanted >= numLayers)
+    return op->emitOpError("has layer ")
+           << *wanted << " of a cache of " << numLayers << " layers";
+  // Each rank has layers of its own in the one pool.
+  int64_t number = rank() * numLayers + *wanted;
+  if (currentLayer != number)
+    program.setLayer(op->getLoc(), number);
+  currentLayer = number;
+  return success();
+}
+
+LogicalResult FunctionConversion::bindCache(Operation *op,
+                                            ll::PagedKVCacheType type) {
+  cacheType = type;
+  for (StepField field : {StepField::kv_pool, StepField::kv_layer_stride})
+    if (pointers.erase(static_cast<int>(field)) ||
+        counts.erase(static_cast<int>(field)))
+      program.restoreField(op->getLoc(), field);
+  return success();
+}
+
+void FunctionConversion::bindScratchCache(Location loc, Value pool) {
+  setPointer(loc, StepField::kv_pool, pool);
+  bindCount(loc, StepField::kv_layer_stride, 0);
+}
+
+FailureOr<RopeTable> FunctionConversion::ropeTable(ll::RopeOp op) {
+  ArrayRef<double> frequencies = op.getFrequencies();
+  double scaling = op.getScaling().convertToDouble();
+  RowsValue like;
+  like.rows = tensorShape(op.getPositions().getType())[0];
+  FailureOr<RowsValue> positions = lookup(op, op.getPositions(), like.rows);
+  if (failed(positions))
+    return failure();
+  for (auto &[known, table] : ropeTables)
+    if (known == positions->buffer && table.frequencies == frequencies &&
+        table.scaling == scaling)
+      return table;
+  if (failed(bindField(op, op.getPositions(), StepField::positions)))
+    return failure();
+  int64_t half = frequencies.size();
+  RopeTable table{frequencies, scaling,
+                  program.createBuffer(op.getLoc(), like.rows, half),
+                  program.createBuffer(op.getLoc(), like.rows, half)};
+  RopeAnglesSpec spec;
+  spec.frequencies.assign(frequencies.begin(), frequencies.end());
+  spec.scaling = scaling;
+  call(op.getLoc(), "rope_angles", spec, {},
+       {{table.cosines, true, like.rowShare()},
+        {table.sines, true, like.rowShare()}});
+  ropeTables.push_back({positions->buffer, table});
+  return table;
+}
+
+} // namespace llmir

@@ -1,0 +1,86 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Converts any function of static shapes to a program: every tensor is a buffer
+// of rows, arguments and constants are inputs, results are outputs. Ranks run
+// in lockstep, each with buffers of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_FUNCTIONCONVERSION_H
+#define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_FUNCTIONCONVERSION_H
+
+#include "ProgramConversion.h"
+
+#include <map>
+
+namespace llmir {
+
+class FunctionConversion : public ProgramConversion {
+public:
+  FunctionConversion(mlir::ModuleOp module, mlir::func::FuncOp function,
+                     int64_t numRanks)
+      : ProgramConversion(module, numRanks), function(function) {}
+
+  /// Fails where the function has something that a program has not: dynamic
+  /// sizes, control flow, calls, or two caches.
+  static mlir::LogicalResult check(mlir::func::FuncOp function);
+
+  mlir::LogicalResult convert();
+
+  RowsValue createResult(mlir::Value result, const RowsValue &like,
+                         int64_t columns) override;
+  RowsValue createResult(mlir::Value result, RowSpace over) override;
+  mlir::FailureOr<KernelWeights>
+  weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
+  mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
+                                StepField field) override;
+  void bindCount(mlir::Location loc, StepField field, int64_t count) override;
+  mlir::LogicalResult bindLayer(mlir::Operation *op,
+                                mlir::Value layer) override;
+  mlir::LogicalResult bindCache(mlir::Operation *op,
+                                mlir::llm::PagedKVCacheType type) override;
+  void bindScratchCache(mlir::Location loc, mlir::Value pool) override;
+  mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) override;
+  RowsValue constantRows(mlir::Location loc,
+                         llvm::ArrayRef<int32_t> numbers) override;
+  bool hasStaticRows() const override { return true; }
+
+private:
+  mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
+                                         mlir::Value tensor) override;
+  mlir::FailureOr<RowsValue> rearrange(mlir::Operation *op, mlir::Value tensor,
+                                       const RowsValue &now,
+                                       int64_t columns) override;
+  void bindSizes(mlir::Location loc,
+                 llvm::ArrayRef<BufferAccess> accesses) override;
+  bool mayOverwrite(mlir::Value origin) override;
+
+  /// The name under which the runner knows an argument (of this rank) or a
+  /// constant; empty for a computed value.
+  std::string sourceOf(mlir::Value tensor);
+  std::string ofRank(const llvm::Twine &name) const;
+  RowsValue defaultRows(mlir::Value tensor) const;
+  void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
+  mlir::LogicalResult writeOutputs();
+
+  mlir::func::FuncOp function;
+  llvm::DenseMap<mlir::Value, std::string> constants; ///< Names by value.
+  std::map<std::vector<int32_t>, mlir::Value> integerConstants;
+  /// The same elements in rows of another length, by buffer and columns.
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, RowsValue> rearranged;
+  llvm::DenseMap<int, int64_t> counts;       ///< What fields are set to.
+  llvm::DenseMap<int, mlir::Value> pointers; ///< What fields point to.
+  llvm::SmallVector<std::pair<mlir::Value, RopeTable>> ropeTables;
+  std::optional<int64_t> currentLayer;
+  mlir::llm::PagedKVCacheType cacheType;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_FUNCTIONCONVERSION_H
