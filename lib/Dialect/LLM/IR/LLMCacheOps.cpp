@@ -198,10 +198,19 @@ int64_t PagedAttentionOp::countHeads() { return countPagedHeads(getQuery()); }
 Value PagedAttentionOp::getCacheInput() { return getCache(); }
 Value PagedAttentionOp::getCacheOutput() { return Value(); }
 Value PagedAttentionOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> PagedAttentionOp::getBlockOperands() {
+  return {getBlockIndices()};
+}
 
 //===----------------------------------------------------------------------===//
 // append_kv
 //===----------------------------------------------------------------------===//
+
+/// The values that are there.
+static SmallVector<Value> listValues(ArrayRef<Value> values) {
+  return llvm::filter_to_vector(values,
+                                [](Value value) { return bool(value); });
+}
 
 /// Tokens in keys of the ragged or batched form, -1 if not known.
 static int64_t countTokens(Value keys) {
@@ -276,6 +285,12 @@ void AppendKVOp::getEffects(
 Value AppendKVOp::getCacheInput() { return getCache(); }
 Value AppendKVOp::getCacheOutput() { return getUpdatedCache(); }
 Value AppendKVOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> AppendKVOp::getBlockOperands() {
+  return listValues({getSlotMapping()});
+}
+SmallVector<Value> AppendKVOp::getBlockResults() {
+  return listValues({getBlockIndices()});
+}
 int64_t AppendKVOp::countNewTokens() { return countTokens(getKeys()); }
 
 //===----------------------------------------------------------------------===//
@@ -344,6 +359,12 @@ int64_t FusedAttentionOp::countHeads() { return countPagedHeads(getQuery()); }
 Value FusedAttentionOp::getCacheInput() { return getCache(); }
 Value FusedAttentionOp::getCacheOutput() { return getUpdatedCache(); }
 Value FusedAttentionOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> FusedAttentionOp::getBlockOperands() {
+  return listValues({getBlockTables(), getSlotMapping()});
+}
+SmallVector<Value> FusedAttentionOp::getBlockResults() {
+  return listValues({getBlockIndices()});
+}
 int64_t FusedAttentionOp::countNewTokens() { return countTokens(getKeys()); }
 
 //===----------------------------------------------------------------------===//
@@ -380,6 +401,9 @@ bool LookupKVOp::isPerToken() {
 Value LookupKVOp::getCacheInput() { return getCache(); }
 Value LookupKVOp::getCacheOutput() { return Value(); }
 Value LookupKVOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> LookupKVOp::getBlockOperands() {
+  return {getBlockIndices()};
+}
 
 //===----------------------------------------------------------------------===//
 // Caches and sequences as a whole
@@ -388,6 +412,7 @@ Value LookupKVOp::getLayerOperand() { return getLayer(); }
 Value CreatePagedCacheOp::getCacheInput() { return Value(); }
 Value CreatePagedCacheOp::getCacheOutput() { return getCache(); }
 Value CreatePagedCacheOp::getLayerOperand() { return Value(); }
+SmallVector<Value> CreatePagedCacheOp::getBlockOperands() { return {}; }
 
 LogicalResult
 ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
@@ -416,6 +441,10 @@ ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
 Value ReserveKVOp::getCacheInput() { return getCache(); }
 Value ReserveKVOp::getCacheOutput() { return getUpdatedCache(); }
 Value ReserveKVOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> ReserveKVOp::getBlockOperands() { return {}; }
+SmallVector<Value> ReserveKVOp::getBlockResults() {
+  return {getSlots(), getBlockIndices(), getBlockTables()};
+}
 int64_t ReserveKVOp::countNewTokens() {
   return multiply(getSize(getSeqIds(), 0), getTokens());
 }
@@ -423,7 +452,9 @@ int64_t ReserveKVOp::countNewTokens() {
 Value ForkKVOp::getCacheInput() { return getCache(); }
 Value ForkKVOp::getCacheOutput() { return getUpdatedCache(); }
 Value ForkKVOp::getLayerOperand() { return Value(); }
+SmallVector<Value> ForkKVOp::getBlockOperands() { return {}; }
 
 Value FreeKVOp::getCacheInput() { return getCache(); }
 Value FreeKVOp::getCacheOutput() { return getUpdatedCache(); }
 Value FreeKVOp::getLayerOperand() { return Value(); }
+SmallVector<Value> FreeKVOp::getBlockOperands() { return {}; }

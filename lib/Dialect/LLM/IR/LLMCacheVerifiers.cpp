@@ -346,19 +346,14 @@ LogicalResult FusedAttentionOp::verify() {
   if (bool(getQueryOffsets()) != bool(getSlotMapping())) // c1
     return emitOpError() << "has offsets exactly when it has slots";
 
-  RankedTensorType query = getQuery().getType(), keys = getKeys().getType();
-  if (!shapesAgree(query.getShape().drop_back(2),
-                   keys.getShape().drop_back(2))) // c2
-    return emitOpError() << "has a query of type " << query
-                         << ", but keys of type " << keys
-                         << ": they differ in their tokens";
+  RankedTensorType keys = getKeys().getType();
   PagedKVCacheType cache = getCache().getType();
   if (failed(verifyNewKeysAndValues(*this, isRagged(), keys,
                                     getValues().getType(), cache)) ||
       failed(verifyRowCount(*this, keys, getSlotMapping(),
-                            getSeqIds()))) // c3
+                            getSeqIds()))) // c2
     return failure();
-  return verifyPaged(*this, cache, getBlockTables()); // c4
+  return verifyPaged(*this, cache, getBlockTables()); // c3
 }
 
 //===----------------------------------------------------------------------===//

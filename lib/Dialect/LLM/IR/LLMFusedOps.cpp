@@ -36,24 +36,24 @@ static LogicalResult verifyProjection(FusedLinearOp op, size_t i) {
   ArrayRef<int64_t> weight = getWeightShape(op.getWeights()[i].getType());
   int64_t inputs = shapeOf(op.getX()).back();
   if (!sizesAgree(inputs, weight[1])) // c4
-    return op.emitOpError() << "has rows of " << inputs
-                            << " numbers, but weight " << i << " has "
-                            << weight[1] << " inputs";
+    return op.emitOpError()
+           << "has rows of " << inputs << " numbers, but weight " << i
+           << " has " << weight[1] << " inputs";
   if (!op.getBiases().empty()) {
     int64_t entries = shapeOf(op.getBiases()[i])[0];
     if (!sizesAgree(entries, weight[0])) // c5
-      return op.emitOpError() << "has bias " << i << " of " << entries
-                              << " entries, but its weight has " << weight[0]
-                              << " outputs";
+      return op.emitOpError()
+             << "has bias " << i << " of " << entries
+             << " entries, but its weight has " << weight[0] << " outputs";
   }
   auto x = cast<RankedTensorType>(op.getX().getType());
   SmallVector<int64_t> shape(x.getShape());
   shape.back() = weight[0];
   RankedTensorType expected = x.clone(shape);
   if (op.getOutputs()[i].getType() != expected) // c6
-    return op.emitOpError() << "result " << i << " has type "
-                            << op.getOutputs()[i].getType() << ", expected "
-                            << expected;
+    return op.emitOpError()
+           << "result " << i << " has type " << op.getOutputs()[i].getType()
+           << ", expected " << expected;
   return success();
 }
 
@@ -178,6 +178,9 @@ void AddRMSNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 Value RopeAppendKVOp::getCacheInput() { return getCache(); }
 Value RopeAppendKVOp::getCacheOutput() { return getUpdatedCache(); }
 Value RopeAppendKVOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> RopeAppendKVOp::getBlockOperands() {
+  return {getSlotMapping()};
+}
 
 int64_t RopeAppendKVOp::countNewTokens() {
   int64_t tokens = shapeOf(getKeys())[0];
@@ -191,32 +194,31 @@ static LogicalResult verifyAgainstCache(RopeAppendKVOp op, StringRef name,
   auto cache = cast<PagedKVCacheType>(op.getCache().getType());
   if (!sizesAgree(type.getDimSize(1), cache.getNumHeads()) ||
       !sizesAgree(type.getDimSize(2), headDim)) // c2
-    return op.emitOpError() << "has " << name << " of " << type.getDimSize(1)
-                            << " heads of " << type.getDimSize(2)
-                            << " numbers, but the cache has "
-                            << cache.getNumHeads() << " of " << headDim;
+    return op.emitOpError()
+           << "has " << name << " of " << type.getDimSize(1) << " heads of "
+           << type.getDimSize(2) << " numbers, but the cache has "
+           << cache.getNumHeads() << " of " << headDim;
   Type element = type.getElementType();
   if (element != cache.getElementType() && !element.isF32()) // c3
-    return op.emitOpError() << "has " << name << " of " << element
-                            << ", but the cache's element type is "
-                            << cache.getElementType();
+    return op.emitOpError()
+           << "has " << name << " of " << element
+           << ", but the cache's element type is " << cache.getElementType();
   return success();
 }
 
 LogicalResult RopeAppendKVOp::verify() {
   int64_t tokens = shapeOf(getKeys())[0];
-  const std::pair<StringRef, Value> perToken[] = {
-      {"values", getValues()},
-      {"positions", getPositions()},
-      {"slots", getSlotMapping()}};
+  const std::pair<StringRef, Value> perToken[] = {{"values", getValues()},
+                                                  {"positions", getPositions()},
+                                                  {"slots", getSlotMapping()}};
   for (auto [name, value] : perToken)
     if (!sizesAgree(tokens, shapeOf(value)[0])) // c1
       return emitOpError() << "has keys of " << tokens << " tokens, but "
                            << name << " of " << shapeOf(value)[0];
 
   auto cache = cast<PagedKVCacheType>(getCache().getType());
-  if (failed(verifyAgainstCache(*this, "keys", getKeys(),
-                                cache.getHeadDim())) ||
+  if (failed(
+          verifyAgainstCache(*this, "keys", getKeys(), cache.getHeadDim())) ||
       failed(verifyAgainstCache(*this, "values", getValues(),
                                 cache.getValueDim())))
     return failure();

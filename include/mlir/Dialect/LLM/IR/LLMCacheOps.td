@@ -209,15 +209,15 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     in the ragged form, and `llm.append_kv %cache, %k, %v, %ids` followed by the
     batched attention in the batched form, with the same operands, attributes
     and results. `blockIndices` holds the block of each new token. A target can
-    then read the new keys and values while they are still at hand.
+    then read the new keys and values while they are still at hand. The queries
+    may be fewer than the new tokens, as where the last one alone is wanted.
 
     Fails verification when
     - c1: not exactly one of `seqIds` and `slotMapping` is given, or
       `queryOffsets` is not there exactly with `slotMapping`;
-    - c2: `query` and `keys` differ in their tokens: T, or B and tokens;
-    - c3: an operand of the append breaks its rule: see c2 to c6 and c9 of
+    - c2: an operand of the append breaks its rule: see c2 to c6 and c9 of
       `llm.append_kv`;
-    - c4: an operand or attribute of the attention breaks its rule: see c1 to
+    - c3: an operand or attribute of the attention breaks its rule: see c1 to
       c13 of `llm.paged_attention`.
 
     Example:
@@ -260,6 +260,7 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     int64_t countKVHeads() { return getCache().getType().getNumHeads(); }
     int64_t sizeOfHead() { return getCache().getType().getHeadDim(); }
     int64_t countNewTokens();
+    ::llvm::SmallVector<::mlir::Value> getBlockResults();
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -344,6 +345,7 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
     /// The type of the cache, which is there also where the operand is not.
     PagedKVCacheType getCacheType() { return getUpdatedCache().getType(); }
     int64_t countNewTokens();
+    ::llvm::SmallVector<::mlir::Value> getBlockResults();
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -461,6 +463,7 @@ def LLM_ReserveKVOp : LLM_CacheOp<"reserve_kv", [Pure,
   }];
   let extraClassDeclaration = [{
     int64_t countNewTokens();
+    ::llvm::SmallVector<::mlir::Value> getBlockResults();
   }];
   let hasVerifier = 1;
 }

@@ -81,7 +81,13 @@ def LLM_KVCacheOpInterface : OpInterface<"KVCacheOpInterface"> {
     InterfaceMethod<"Tokens of all sequences together that the op writes or makes room for; -1: not known.",
       "int64_t", "getNumTokens", (ins), [{ return $_op.countNewTokens(); }]>,
     InterfaceMethod<"The layer that is meant, or null: layer 0, or all of them where the op is about sequences.",
-      "::mlir::Value", "getLayerOperand">
+      "::mlir::Value", "getLayerOperand">,
+    InterfaceMethod<"Operands that hold numbers of blocks or slots, which mean something for one block size only.",
+      "::llvm::SmallVector<::mlir::Value>", "getBlockOperands">,
+    InterfaceMethod<"Results that hold such numbers.",
+      "::llvm::SmallVector<::mlir::Value>", "getBlockResults", (ins), /*methodBody=*/"", [{
+        return {};
+      }]>
   ];
   let extraSharedClassDeclaration = [{
     /// True for an op that changes what is in a cache, or who owns it.
