@@ -203,4 +203,36 @@ def Shard : Pass<"llm-shard", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::llm::LLMDialect", "::mlir::func::FuncDialect"];
 }
 
+def OptimizeKVCache : Pass<"llm-optimize-kv-cache", "::mlir::func::FuncOp"> {
+  let summary = "Fewer ops on caches: dead lookups, equal appends, append and attention";
+  let description = [{
+    ```mlir
+    %k, %v = lookup_kv %c, …                            (nobody reads %k or %v)  ⇒  nothing
+
+    %c1 = append_kv %c, %k, %v …
+    %c2 = append_kv %c, %k, %v …    the same operands   ⇒  %c1 in place of %c2
+
+    %c1 = append_kv %c, %k, %v slots(%s) layer(%l)
+    %o = paged_attention %q, %c1, … offsets(%t) layer(%l)
+        ⇒  %o, %c1 = fused_attention %q, %k, %v, %c, … slots(%s) offsets(%t) layer(%l)
+    ```
+    Each op means what the ops before it meant, in the same order of numbers, so
+    results keep their bits.
+
+    Restrictions. Appends are equal only if they are to the same cache value: in
+    a chain each append is to another one, so it is never merged, whatever its
+    keys and values. Not merged either: appends without a cache operand, since
+    each makes a cache. Append and attention are fused only if both are ragged or
+    both batched, mean the same layer, and stand in one block at a place where
+    all operands are known and before which nobody else uses the appended cache;
+    where the attention reads block indices that the append gives, there is no
+    such place. Block indices other than one for each token, which
+    `fused_attention` does not give, must have no reader.
+  }];
+  let statistics = [
+    Statistic<"lookupsErased", "lookups-erased", "Lookups whose results nobody read">,
+    Statistic<"appendsMerged", "appends-merged", "Appends that were equal to an earlier one">,
+    Statistic<"appendsFused", "appends-fused", "Appends that became one op with an attention">];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD
