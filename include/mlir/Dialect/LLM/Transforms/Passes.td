@@ -235,4 +235,30 @@ def OptimizeKVCache : Pass<"llm-optimize-kv-cache", "::mlir::func::FuncOp"> {
     Statistic<"appendsFused", "appends-fused", "Appends that became one op with an attention">];
 }
 
+def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
+  let summary = "Batched cache ops become reserve_kv and ragged ones";
+  let description = [{
+    ```mlir
+    %c2, %b = append_kv %c, %k, %v, %ids
+        ⇒  %c1, %slots, %b, %tables, %lens = reserve_kv %c, %ids {tokens = n}
+           %c2 = append_kv %c1, (collapse_shape %k), (collapse_shape %v) slots(%slots)
+    paged_attention %q, %c, %tables, %lens
+        ⇒  paged_attention (collapse_shape %q), %c, %tables, %lens offsets([0, n, 2n, …])
+    fused_attention …                ⇒  append_kv, paged_attention
+    append_kv(%k, %v, %ids)          ⇒  append_kv(%k, %v, %ids, (create_paged_cache))
+    ```
+    What remains has a kernel, or is a call of the runtime's cache manager
+    (create, reserve, fork, free). Results keep their bits.
+
+    Restrictions: the number of tokens of a sequence must be in the type, since
+    `reserve_kv` reserves that many, and for attention the size of the batch, of
+    which the offsets are made; a mask that differs by head, or that sequences or
+    queries share, has no ragged form. Such ops stay as they are.
+  }];
+  let statistics = [
+    Statistic<"batchedLeft", "batched-left", "Batched ops that stay">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::llm::LLMDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD

@@ -1,0 +1,264 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-lower-kv-cache-ops: what remains of the cache ops is ragged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PatternCounts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_LOWERKVCACHEOPS
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace {
+
+RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// `[B, tokens, …]` as `[B · tokens, …]`; other shapes as they are.
+Value collapseBatch(OpBuilder &builder, Location loc, Value value,
+                    int64_t batchedRank) {
+  if (tensorType(value).getRank() != batchedRank)
+    return value;
+  SmallVector<ReassociationIndices> groups = {{0, 1}};
+  for (int64_t dim = 2; dim < batchedRank; ++dim)
+    groups.push_back({dim});
+  return tensor::CollapseShapeOp::create(builder, loc, value, groups);
+}
+
+/// The ragged form names its layer where there are several; the batched form
+/// means layer 0 where it names none.
+Value getOrCreateLayer(OpBuilder &builder, Location loc, Value layer,
+                       PagedKVCacheType cache) {
+  if (layer || cache.getNumLayers() == 1)
+    return layer;
+  return arith::ConstantIndexOp::create(builder, loc, 0);
+}
+
+Value makeIndexVector(OpBuilder &builder, Location loc,
+                      ArrayRef<int32_t> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getI32Type());
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(type, values));
+}
+
+//===----------------------------------------------------------------------===//
+// fused_attention
+//===----------------------------------------------------------------------===//
+
+/// fused_attention => append_kv, paged_attention, as its description says.
+struct SplitFusedAttention : OpRewritePattern<FusedAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FusedAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    Type indices =
+        op.getBlockIndices() ? op.getBlockIndices().getType() : Type();
+    auto append = AppendKVOp::create(
+        rewriter, op.getLoc(), op.getUpdatedCache().getType(), indices,
+        op.getCache(), op.getKeys(), op.getValues(), op.getSeqIds(),
+        op.getSlotMapping(), op.getLayer(), /*block_size=*/Attribute(),
+        /*max_seq_len=*/Attribute());
+    auto attention = PagedAttentionOp::create(
+        rewriter, op.getLoc(), op.getOutput().getType(), op.getQuery(),
+        append.getUpdatedCache(), op.getBlockTables(), op.getSeqLens(),
+        op.getQueryOffsets(), op.getLayer(), op.getMask(), op.getSinks(),
+        op.getCausal(), op.getNumHeadsAttr(), op.getHeadDimAttr(),
+        op.getScaleAttr(), op.getWindowAttr(), op.getSoftCapAttr(),
+        op.getAlibiSlopesAttr());
+    SmallVector<Value> results = {attention.getOutput()};
+    llvm::append_range(results, append.getResults());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// append_kv
+//===----------------------------------------------------------------------===//
+
+/// A batched append => reserve_kv and a ragged one.
+struct LowerBatchedAppend : OpRewritePattern<AppendKVOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AppendKVOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.isRagged() || !op.getCache())
+      return failure();
+    RankedTensorType keys = op.getKeys().getType();
+    int64_t tokens = keys.getRank() == 4 ? keys.getDimSize(1) : 1;
+    if (ShapedType::isDynamic(tokens))
+      return rewriter.notifyMatchFailure(op,
+                                         "the count of tokens is not known");
+    if (tokens > op.getCacheType().getMaxSeqLen())
+      return rewriter.notifyMatchFailure(op, "a sequence cannot be so long");
+    if (!canConvertIndices(op.getBlockIndices(), tokens))
+      return rewriter.notifyMatchFailure(op, "no token has a block");
+
+    Location loc = op.getLoc();
+    auto reserve =
+        ReserveKVOp::create(rewriter, loc, op.getCache(), op.getSeqIds(),
+                            op.getLayer(), rewriter.getI64IntegerAttr(tokens));
+    Value layer =
+        getOrCreateLayer(rewriter, loc, op.getLayer(), op.getCacheType());
+    auto append =
+        AppendKVOp::create(rewriter, loc, reserve.getUpdatedCache(),
+                           collapseBatch(rewriter, loc, op.getKeys(), 4),
+                           collapseBatch(rewriter, loc, op.getValues(), 4),
+                           reserve.getSlots(), layer);
+    Value indices = convertIndices(rewriter, loc, reserve.getBlockIndices(),
+                                   tensorType(op.getBlockIndices()), tokens);
+    rewriter.replaceOp(op, {append.getUpdatedCache(), indices});
+    return success();
+  }
+
+private:
+  /// One entry per sequence is that of its last token, which must be there.
+  static bool canConvertIndices(Value indices, int64_t tokens) {
+    RankedTensorType type = tensorType(indices);
+    bool isPerToken = type.getRank() == 2 && type.getDimSize(1) == tokens;
+    return isPerToken || tokens > 0;
+  }
+
+  /// `[B, tokens]` as `wanted`: `[B]`, `[B, 1]` or as it is.
+  static Value convertIndices(OpBuilder &builder, Location loc, Value indices,
+                              RankedTensorType wanted, int64_t tokens) {
+    if (indices.getType() != wanted && tokens > 1 &&
+        !(wanted.getRank() == 2 && wanted.getDimSize(1) == tokens)) {
+      SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0),
+                                           builder.getIndexAttr(tokens - 1)};
+      SmallVector<OpFoldResult> sizes = {
+          tensor::getMixedSize(builder, loc, indices, 0),
+          builder.getIndexAttr(1)};
+      SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
+      indices = tensor::ExtractSliceOp::create(builder, loc, indices, offsets,
+                                               sizes, strides);
+    }
+    if (wanted.getRank() == 1)
+      indices = tensor::CollapseShapeOp::create(
+          builder, loc, indices, ArrayRef<ReassociationIndices>{{0, 1}});
+    // The sizes of the operands may say more or less than those of the result.
+    if (indices.getType() != wanted)
+      indices = tensor::CastOp::create(builder, loc, wanted, indices);
+    return indices;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// paged_attention
+//===----------------------------------------------------------------------===//
+
+/// Batched attention => ragged, with one and the same count of rows for each
+/// sequence.
+struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PagedAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType query = op.getQuery().getType();
+    if (op.isRagged())
+      return failure();
+    int64_t batch = query.getDimSize(0), tokens = op.countQueries();
+    if (ShapedType::isDynamic(batch) || tokens < 0)
+      return rewriter.notifyMatchFailure(op,
+                                         "sizes of the batch are not known");
+    if (!canConvertMask(op.getMask(), batch, tokens))
+      return rewriter.notifyMatchFailure(op, "the mask differs by head");
+
+    Location loc = op.getLoc();
+    SmallVector<int32_t> offsets;
+    for (int64_t sequence = 0; sequence <= batch; ++sequence)
+      offsets.push_back(sequence * tokens);
+    Value mask = op.getMask();
+    if (mask)
+      mask = tensor::CollapseShapeOp::create(
+          rewriter, loc, mask, ArrayRef<ReassociationIndices>{{0, 1, 2}, {3}});
+    Value rows = collapseBatch(rewriter, loc, op.getQuery(), 4);
+    auto attention = PagedAttentionOp::create(
+        rewriter, loc,
+        tensorType(rows).clone(getRowShape(rows, op.getOutput())), rows,
+        op.getCache(), getTables(rewriter, op), op.getSeqLens(),
+        makeIndexVector(rewriter, loc, offsets),
+        getOrCreateLayer(rewriter, loc, op.getLayer(), op.getCacheType()), mask,
+        op.getSinks(), op.getCausal(), op.getNumHeadsAttr(),
+        op.getHeadDimAttr(), op.getScaleAttr(), op.getWindowAttr(),
+        op.getSoftCapAttr(), op.getAlibiSlopesAttr());
+    Value output = attention.getOutput();
+    if (query.getRank() == 4)
+      output = tensor::ExpandShapeOp::create(
+          rewriter, loc, op.getOutput().getType(), output,
+          ArrayRef<ReassociationIndices>{{0, 1}, {2}, {3}});
+    rewriter.replaceOp(op, output);
+    return success();
+  }
+
+private:
+  /// A ragged mask has a row for each query and none for heads.
+  static bool canConvertMask(Value mask, int64_t batch, int64_t tokens) {
+    if (!mask)
+      return true;
+    RankedTensorType type = tensorType(mask);
+    return type.getDimSize(0) == batch && type.getDimSize(1) == 1 &&
+           type.getDimSize(2) == tokens;
+  }
+
+  static SmallVector<int64_t> getRowShape(Value rows, Value output) {
+    SmallVector<int64_t> shape(tensorType(rows).getShape());
+    shape.back() = tensorType(output).getShape().back();
+    return shape;
+  }
+
+  /// A row of blocks for each sequence, also where there is one block only.
+  static Value getTables(PatternRewriter &rewriter, PagedAttentionOp op) {
+    Value indices = op.getBlockIndices();
+    RankedTensorType type = tensorType(indices);
+    if (type.getRank() == 2)
+      return indices;
+    SmallVector<OpFoldResult> shape = {
+        tensor::getMixedSize(rewriter, op.getLoc(), indices, 0),
+        rewriter.getIndexAttr(1)};
+    return tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(), type.clone({type.getDimSize(0), 1}), indices,
+        ArrayRef<ReassociationIndices>{{0, 1}}, shape);
+  }
+};
+
+struct LowerKVCacheOpsPass
+    : llm::impl::LowerKVCacheOpsBase<LowerKVCacheOpsPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    // An append without a cache gets one.
+    AppendKVOp::getCanonicalizationPatterns(patterns, context);
+    patterns
+        .add<SplitFusedAttention, LowerBatchedAppend, LowerBatchedAttention>(
+            context);
+    if (failed(applyCountedPatterns(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    getOperation().walk([&](KVCacheOpInterface op) {
+      if (!op.getBlockResults().empty() && isa<AppendKVOp>(op.getOperation()))
+        ++batchedLeft;
+      auto attention = dyn_cast<PagedAttentionOp>(op.getOperation());
+      if (attention && !attention.isRagged())
+        ++batchedLeft;
+    });
+  }
+};
+
+} // namespace
