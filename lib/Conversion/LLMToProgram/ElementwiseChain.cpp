@@ -24,7 +24,7 @@ namespace ll = mlir::llm;
 namespace llmir {
 
 static bool isElementwise(Operation *op) {
-  return isa<ll::SiluOp, ll::AddOp, ll::MulOp>(op);
+  return isa<ll::SiluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op);
 }
 
 bool feedsElementwiseOnly(Operation *op) {
@@ -73,6 +73,7 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
     for (Value operand : op->getOperands())
       operands.push_back(mapping.lookup(operand));
     Location loc = op->getLoc();
+    Type element = getElementTypeOrSelf(op->getResult(0).getType());
     last = llvm::TypeSwitch<Operation *, Value>(op)
                .Case<ll::SiluOp>([&](auto) {
                  return mllm::program::emitSilu(b, loc, operands[0]);
@@ -84,9 +85,16 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
                .Case<ll::MulOp>([&](auto) {
                  return arith::MulFOp::create(b, loc, operands[0], operands[1])
                      .getResult();
+               })
+               .Case<ll::SwiGLUOp>([&](auto) {
+                 // mul(silu(gate), up), the product of what silu gives.
+                 Value gate = mllm::program::emitRound(
+                     b, loc, mllm::program::emitSilu(b, loc, operands[0]),
+                     element);
+                 return arith::MulFOp::create(b, loc, gate, operands[1])
+                     .getResult();
                });
-    last = mllm::program::emitRound(
-        b, loc, last, getElementTypeOrSelf(op->getResult(0).getType()));
+    last = mllm::program::emitRound(b, loc, last, element);
     mapping.map(op->getResult(0), last);
   }
   mllm::program::YieldOp::create(b, ops.back()->getLoc(), last);

@@ -152,6 +152,7 @@ void addRowConversions(ConversionTable &table) {
   table.add<ll::SiluOp>(convertChain, OpForm::Exact);
   table.add<ll::AddOp>(convertChain, OpForm::Exact);
   table.add<ll::MulOp>(convertChain, OpForm::Exact);
+  table.add<ll::SwiGLUOp>(convertChain, OpForm::Exact);
 }
 
 } // namespace llmir

@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Folding and canonicalization of ops whose result is simpler than they look.
-// Patterns that choose rows early are beside select_rows in LLMOps.cpp.
+// Folding and canonicalization. Every pattern keeps each number of the results
+// to the bit, unless its comment says otherwise.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -48,7 +49,8 @@ static Attribute getConstant(Value value) {
 // Sums and products
 //===----------------------------------------------------------------------===//
 
-/// Constants stand on the right: the ops are commutative.
+/// Constants stand on the right: the ops are commutative. (-0 + 0 becomes -0,
+/// which the op leaves open.)
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   return isZeros(adaptor.getRhs()) ? getLhs() : Value();
 }
@@ -211,11 +213,116 @@ struct GatherOfScattered : OpRewritePattern<AllGatherOp> {
   }
 };
 
+//===----------------------------------------------------------------------===//
+// Rows: chosen before ops that treat each row alone
+//===----------------------------------------------------------------------===//
+
+/// select_rows(op(x, …), rows) => op(select_rows(x, rows), …) for an op whose
+/// row t of the result depends on row t of its row operands alone. The op must
+/// have no other use, or it would be computed twice.
+template <typename RowOp>
+struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectRowsOp select,
+                                PatternRewriter &rewriter) const override {
+    auto producer = select.getX().template getDefiningOp<RowOp>();
+    if (!producer || !producer->hasOneUse())
+      return failure();
+    // In another block the rows might not be known yet where the op stands.
+    if (producer->getBlock() != select->getBlock())
+      return failure();
+
+    // A projection of a vector mixes what would be rows.
+    auto isRows = [](Value operand) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      return type && type.getRank() >= 2;
+    };
+    // Of norm and projection only the first operand has rows; of element-wise
+    // ops all have.
+    SmallVector<Value> operands(producer->getOperands());
+    size_t rowOperands =
+        producer->template hasTrait<OpTrait::SameOperandsAndResultType>()
+            ? operands.size()
+            : 1;
+    if (!llvm::all_of(ArrayRef(operands).take_front(rowOperands), isRows))
+      return failure();
+
+    for (Value &operand : MutableArrayRef(operands).take_front(rowOperands))
+      operand = SelectRowsOp::create(rewriter, select.getLoc(), operand,
+                                     select.getRows());
+    Operation *moved = rewriter.clone(*producer);
+    rewriter.modifyOpInPlace(moved, [&] {
+      moved->setOperands(operands);
+      moved->getResult(0).setType(select.getType());
+    });
+    rewriter.replaceOp(select, moved);
+    rewriter.eraseOp(producer);
+    return success();
+  }
+};
+
+/// The row numbers that `rows` is known to hold.
+static std::optional<SmallVector<int64_t>> getKnownRows(Value rows) {
+  auto constant = dyn_cast_or_null<DenseIntElementsAttr>(getConstant(rows));
+  if (!constant)
+    return std::nullopt;
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : constant.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  return numbers;
+}
+
+/// select_rows(select_rows(x, a), b) => select_rows(x, a[b]) for known rows.
+struct SelectOfSelected : OpRewritePattern<SelectRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectRowsOp select,
+                                PatternRewriter &rewriter) const override {
+    auto inner = select.getX().getDefiningOp<SelectRowsOp>();
+    if (!inner)
+      return failure();
+    auto rows = getKnownRows(select.getRows());
+    auto innerRows = getKnownRows(inner.getRows());
+    if (!rows || !innerRows)
+      return failure();
+    SmallVector<int32_t> numbers;
+    for (int64_t row : *rows) {
+      if (row < 0 || row >= int64_t(innerRows->size()))
+        return failure(); // The caller's error is not ours to move.
+      numbers.push_back((*innerRows)[row]);
+    }
+    auto type = cast<RankedTensorType>(select.getRows().getType());
+    Value composed = arith::ConstantOp::create(
+        rewriter, select.getLoc(),
+        DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+    rewriter.replaceOpWithNewOp<SelectRowsOp>(select, select.getType(),
+                                              inner.getX(), composed);
+    return success();
+  }
+};
+
+/// All rows in their order are the operand.
+struct SelectAllRows : OpRewritePattern<SelectRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectRowsOp select,
+                                PatternRewriter &rewriter) const override {
+    if (select.getX().getType() != select.getType())
+      return failure();
+    auto rows = getKnownRows(select.getRows());
+    if (!rows || !llvm::equal(*rows, llvm::seq<int64_t>(rows->size())))
+      return failure();
+    rewriter.replaceOp(select, select.getX());
+    return success();
+  }
+};
+
 } // namespace
 
 void MulOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *context) {
-  (void)patterns, (void)context;
+  patterns.add<SwiGLUFromSilu>(context);
 }
 
 void RMSNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
@@ -241,4 +348,14 @@ void ShardOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
   patterns.add<GatherOfScattered>(context);
+}
+
+void SelectRowsOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *context) {
+  patterns.add<SelectRowsBefore<RMSNormOp>, SelectRowsBefore<LayerNormOp>,
+               SelectRowsBefore<LinearOp>, SelectRowsBefore<QuantizedMatmulOp>,
+               SelectRowsBefore<SoftmaxOp>, SelectRowsBefore<SiluOp>,
+               SelectRowsBefore<GeluOp>, SelectRowsBefore<SwiGLUOp>,
+               SelectRowsBefore<AddOp>, SelectRowsBefore<MulOp>,
+               SelectOfSelected, SelectAllRows>(context);
 }

@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The ops: result types, builders, canonicalization.
+// The ops: result types and builders.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LLMPositionalOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
@@ -55,64 +54,4 @@ LogicalResult SelectRowsOp::inferReturnTypes(
   shape.front() = cast<RankedTensorType>(operands[1].getType()).getDimSize(0);
   types.push_back(x.clone(shape));
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// select_rows: upwards through ops that treat each row alone
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// select_rows(op(x, …), rows) => op(select_rows(x, rows), …) for an op whose
-/// row t of the result depends on row t of its row operands alone. The op must
-/// have no other use, or it would be computed twice.
-template <typename RowOp>
-struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(SelectRowsOp select,
-                                PatternRewriter &rewriter) const override {
-    auto producer = select.getX().template getDefiningOp<RowOp>();
-    if (!producer || !producer->hasOneUse())
-      return failure();
-    // In another block the rows might not be known yet where the op stands.
-    if (producer->getBlock() != select->getBlock())
-      return failure();
-
-    // A projection of a vector mixes what would be rows.
-    auto isRows = [](Value operand) {
-      auto type = dyn_cast<RankedTensorType>(operand.getType());
-      return type && type.getRank() >= 2;
-    };
-    // Of norm and projection only the first operand has rows; of element-wise
-    // ops all have.
-    SmallVector<Value> operands(producer->getOperands());
-    size_t rowOperands =
-        producer->template hasTrait<OpTrait::SameOperandsAndResultType>()
-            ? operands.size()
-            : 1;
-    if (!llvm::all_of(ArrayRef(operands).take_front(rowOperands), isRows))
-      return failure();
-
-    for (Value &operand : MutableArrayRef(operands).take_front(rowOperands))
-      operand = SelectRowsOp::create(rewriter, select.getLoc(), operand,
-                                     select.getRows());
-    Operation *moved = rewriter.clone(*producer);
-    rewriter.modifyOpInPlace(moved, [&] {
-      moved->setOperands(operands);
-      moved->getResult(0).setType(select.getType());
-    });
-    rewriter.replaceOp(select, moved);
-    rewriter.eraseOp(producer);
-    return success();
-  }
-};
-
-} // namespace
-
-void SelectRowsOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                               MLIRContext *context) {
-  patterns.add<SelectRowsBefore<RMSNormOp>, SelectRowsBefore<LinearOp>,
-               SelectRowsBefore<SiluOp>, SelectRowsBefore<AddOp>,
-               SelectRowsBefore<MulOp>>(context);
 }

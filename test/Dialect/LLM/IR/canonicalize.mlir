@@ -31,10 +31,10 @@ func.func @above_elementwise(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>, %rows: 
   // CHECK-DAG: %[[SX:.*]] = llm.select_rows %[[X]],
   // CHECK-DAG: %[[SY:.*]] = llm.select_rows %[[Y]],
   // CHECK-DAG: %[[A:.*]] = llm.silu %[[SX]]
-  // CHECK: %[[M:.*]] = llm.mul %[[A]], %[[SY]]
+  // CHECK: %[[M:.*]] = llm.add %[[A]], %[[SY]]
   // CHECK: return %[[M]]
   %0 = llm.silu %x : tensor<?x64xf32>
-  %1 = llm.mul %0, %y : tensor<?x64xf32>
+  %1 = llm.add %0, %y : tensor<?x64xf32>
   %2 = llm.select_rows %1, %rows : tensor<?x64xf32>, tensor<?xi32> -> tensor<?x64xf32>
   return %2 : tensor<?x64xf32>
 }
