@@ -261,4 +261,60 @@ def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+class LLM_BlockSizePass<string flag> : Pass<flag, "::mlir::func::FuncOp"> {
+  let options = [
+    ListOption<"candidates", "candidates", "int64_t",
+               "Block sizes in tokens to choose from (16, 32, 64, 128, 256)">,
+    Option<"streamStartBytes", "stream-start-bytes", "int64_t", /*default=*/"256",
+           "Bytes that a core of the target could have read while it finds the next block">,
+    Option<"typicalLength", "typical-length", "int64_t", /*default=*/"0",
+           "Tokens of a usual sequence; 0: half of what block tables have room for">];
+}
+
+def AnalyzeBlockSize : LLM_BlockSizePass<"llm-analyze-block-size"> {
+  let summary = "Report what block sizes of a cache would cost";
+  let description = [{
+    A remark for each cache type of a function: the longest sequence that block
+    tables (their static columns times the block size) or the type allow, whether
+    sequences share prefix blocks (the function forks one), and the candidate
+    that costs least; a note for each candidate with its cost. Changes nothing.
+
+    The cost of block size b, with n tokens in a usual sequence:
+    ```
+    borders = stream-start-bytes / (bytes of K and V of one head in a block)
+    unused  = w / (n + w),   w = (b - 1) / 2, twice that where prefixes are shared
+    cost    = borders + unused
+    ```
+    `borders` is the part of reading that is lost each time the next block must
+    be found, `unused` the part of memory that the last block of each sequence,
+    and the copied block in which sequences part, hold in vain. One counts like
+    the other: decoding is bound by reading the cache, and the number of
+    sequences by its size.
+  }];
+}
+
+def OptimizeBlockSize : LLM_BlockSizePass<"llm-optimize-block-size"> {
+  let summary = "Give caches the block size that costs least";
+  let description = [{
+    The cost is that of `-llm-analyze-block-size`.
+    ```mlir
+    %c = create_paged_cache : !llm.paged_kv_cache<f16, 1, 8, 128, 256, 512>
+    %c1, %s, %b, %t, %l = reserve_kv %c, %ids … -> (…, tensor<4x2xi32>, …)
+        ⇒  %c = create_paged_cache : !llm.paged_kv_cache<f16, 1, 8, 128, 16, 512>
+           %c1, %s, %b, %t, %l = reserve_kv %c, %ids … -> (…, tensor<4x32xi32>, …)
+    ```
+    All values of the type change together, through regions as well; a remark
+    says from what to what, or why not. Numbers in keys, values and attention
+    stay the same, sums over positions may be rounded in another order.
+
+    Restrictions: the cache must be made in the function and stay in it, since
+    callers have the type too; block tables and slots must come from `reserve_kv`
+    and go to cache ops only, since their numbers mean another token with another
+    block size; a lookup by block may not gather as many tokens as the new tables
+    have columns, which would mean one block per token.
+  }];
+  let statistics = [
+    Statistic<"cachesChanged", "caches-changed", "Cache types that got another block size">];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD

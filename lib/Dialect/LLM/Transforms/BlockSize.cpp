@@ -1,0 +1,138 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-analyze-block-size and -llm-optimize-block-size.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BlockSizeModel.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_ANALYZEBLOCKSIZE
+#define GEN_PASS_DEF_OPTIMIZEBLOCKSIZE
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace {
+
+std::string toPercent(double share) {
+  return llvm::formatv("{0:F2} %", 100 * share);
+}
+
+/// The options that both passes have.
+struct BlockSizeSearch {
+  SmallVector<int64_t> candidates = {16, 32, 64, 128, 256};
+  BlockSizeModel model;
+
+  /// Fails, with a message, where an option cannot be.
+  LogicalResult initialize(func::FuncOp func, ArrayRef<int64_t> given,
+                           int64_t streamStartBytes, int64_t typicalLength) {
+    if (!given.empty())
+      candidates.assign(given.begin(), given.end());
+    for (int64_t candidate : candidates)
+      if (candidate <= 0 || !llvm::isPowerOf2_64(candidate))
+        return func.emitError("block size ")
+               << candidate << " among the candidates is no power of two";
+    if (streamStartBytes < 0 || typicalLength < 0)
+      return func.emitError("stream-start-bytes is ")
+             << streamStartBytes << " and typical-length " << typicalLength
+             << ", but neither may be negative";
+    model = {streamStartBytes, typicalLength};
+    return success();
+  }
+};
+
+struct AnalyzeBlockSizePass
+    : llm::impl::AnalyzeBlockSizeBase<AnalyzeBlockSizePass> {
+  using AnalyzeBlockSizeBase::AnalyzeBlockSizeBase;
+
+  void runOnOperation() override {
+    BlockSizeSearch search;
+    if (failed(search.initialize(getOperation(), candidates, streamStartBytes,
+                                 typicalLength)))
+      return signalPassFailure();
+    for (const CacheUse &use : collectCacheUses(getOperation()))
+      report(use, search);
+    markAllAnalysesPreserved();
+  }
+
+private:
+  void report(const CacheUse &use, const BlockSizeSearch &search) {
+    int64_t best = chooseBlockSize(use, search.candidates, search.model);
+    InFlightDiagnostic remark =
+        getOperation().emitRemark("cache ")
+        << use.type << ", sequences up to " << use.longest << " tokens, "
+        << (use.sharesPrefixes ? "which share prefix blocks"
+                               : "which share no prefix blocks")
+        << ": block size " << best << " costs least";
+    for (int64_t candidate : search.candidates) {
+      BlockSizeCost cost = getBlockSizeCost(use, candidate, search.model);
+      remark.attachNote(use.obstacleLoc)
+          << "block size " << candidate << " costs " << toPercent(cost.total())
+          << ": " << toPercent(cost.borders) << " of reading at borders, "
+          << toPercent(cost.unused) << " of memory unused";
+    }
+  }
+};
+
+struct OptimizeBlockSizePass
+    : llm::impl::OptimizeBlockSizeBase<OptimizeBlockSizePass> {
+  using OptimizeBlockSizeBase::OptimizeBlockSizeBase;
+
+  void runOnOperation() override {
+    BlockSizeSearch search;
+    if (failed(search.initialize(getOperation(), candidates, streamStartBytes,
+                                 typicalLength)))
+      return signalPassFailure();
+    for (const CacheUse &use : collectCacheUses(getOperation())) {
+      int64_t now = use.type.getBlockSize();
+      int64_t best = chooseBlockSize(use, search.candidates, search.model);
+      if (best == now)
+        continue;
+      if (!use.obstacle.empty()) {
+        InFlightDiagnostic remark =
+            getOperation().emitRemark("block size stays ")
+            << now << " although " << best << " costs less";
+        remark.attachNote(use.obstacleLoc) << use.obstacle;
+        continue;
+      }
+      change(use, withBlockSize(use.type, best));
+      getOperation().emitRemark("block size ")
+          << now << " becomes " << best << ": cost "
+          << toPercent(getBlockSizeCost(use, now, search.model).total())
+          << " becomes "
+          << toPercent(getBlockSizeCost(use, best, search.model).total());
+      ++cachesChanged;
+    }
+  }
+
+private:
+  /// All values of the type get the other one, and block tables as many columns
+  /// as it has blocks.
+  static void change(const CacheUse &use, PagedKVCacheType type) {
+    for (Value value : use.values)
+      value.setType(type);
+    for (Operation *op : use.ops) {
+      if (auto append = dyn_cast<AppendKVOp>(op))
+        append.removeBlockSizeAttr();
+      if (auto reserve = dyn_cast<ReserveKVOp>(op)) {
+        RankedTensorType tables = reserve.getBlockTables().getType();
+        reserve.getBlockTables().setType(tables.clone(
+            {tables.getDimSize(0), type.getMaxBlocksPerSequence()}));
+      }
+    }
+  }
+};
+
+} // namespace
