@@ -130,6 +130,15 @@ Value KernelBuilder::lane(Value vector, int64_t i) {
   return vector::ExtractOp::create(*this, vector, i);
 }
 
+Value KernelBuilder::widen(Value vector, double fill) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getNumElements() == kLanes)
+    return vector;
+  Value wide = floatConstant(vec(kLanes, type.getElementType()), fill);
+  return vector::InsertStridedSliceOp::create(
+      *this, vector, wide, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
+}
+
 Value KernelBuilder::foldLanes(
     Value vector, llvm::function_ref<Value(Value, Value)> combine) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();

@@ -85,7 +85,7 @@ static Value sumOfSquares(KernelBuilder &kb, Value x, Value row, Value start,
 }
 
 void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec) {
-  Value weight = kb.weight(0), x = kb.buffer(0), out = kb.buffer(1);
+  Value x = kb.buffer(0), out = kb.buffer(1);
   // A whole row is normalised with its zero padding, so that the padding of
   // the output is zero too; a head within a row has none.
   int64_t padded = cast<MemRefType>(x.getType()).getDimSize(1);
@@ -102,11 +102,14 @@ void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec) {
       Value scale = kb.divf(kb.f32(1.0), root);
       kb.vectorLoop(width, [&](Value i, int64_t lanes) {
         Value column = kb.add(start, i);
-        Value inputs[] = {rowTile(kb, x, row, column, lanes),
-                          vectorTile(kb, weight, i, lanes)};
+        SmallVector<Value> inputs{rowTile(kb, x, row, column, lanes)};
+        if (spec.weight)
+          inputs.push_back(vectorTile(kb, kb.weight(0), i, lanes));
         generic(kb, inputs, rowTile(kb, out, row, column, lanes),
                 [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
                   Value scaled = arith::MulFOp::create(b, loc, e[0], scale);
+                  if (!spec.weight)
+                    return scaled;
                   return arith::MulFOp::create(b, loc, scaled, e[1]);
                 });
       });

@@ -14,6 +14,7 @@
 #include "MatmulTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -137,6 +138,24 @@ void emitLinear(KernelBuilder &kb, const LinearSpec &spec,
   MatmulOutput output{kb.buffer(1), spec.bias ? kb.weight(1) : Value(),
                       kb.index(0), kb.rowCount(spec.over)};
   MatmulEmitter(kb, weights, kb.weight(0), kb.buffer(0), output).emit();
+}
+
+void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
+                   const PackedMatrixLayout &weights) {
+  Value offsets = kb.buffer(0);
+  auto offset = [&](Value expert) {
+    return kb.toIndex(kb.load(offsets, {kb.index(0), expert}));
+  };
+  kb.loop(0, spec.experts, 1, [&](Value expert) {
+    Value matrix = memref::SubViewOp::create(
+        kb, kb.weight(0),
+        ArrayRef<OpFoldResult>{kb.mul(expert, weights.bytes())},
+        ArrayRef<OpFoldResult>{kb.getIndexAttr(weights.bytes())},
+        ArrayRef<OpFoldResult>{kb.getIndexAttr(1)});
+    MatmulOutput output{kb.buffer(2), Value(), offset(expert),
+                        offset(kb.add(expert, 1))};
+    MatmulEmitter(kb, weights, matrix, kb.buffer(1), output).emit();
+  });
 }
 
 } // namespace llmir

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -108,21 +109,67 @@ void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec) {
   });
 }
 
-/// y[i] = x[i] cos - x[i + h] sin, y[i + h] = x[i + h] cos + x[i] sin over the
-/// rotary half h; what lies beyond the rotary dimension is copied.
+namespace {
+/// `lanes` numbers of each side of the rotation.
+struct Sides {
+  Value first, second;
+};
+} // namespace
+
+/// Entries `i` on of both halves of the rotary dimension.
+static Sides loadHalves(KernelBuilder &kb, const RopeSpec &spec, Value token,
+                        Value base, Value i, int64_t lanes) {
+  Value x = kb.buffer(2), low = kb.add(base, i);
+  return {kb.loadVector(x, {token, low}, lanes),
+          kb.loadVector(x, {token, kb.add(low, spec.rotaryDim / 2)}, lanes)};
+}
+
+static void storeHalves(KernelBuilder &kb, const RopeSpec &spec, Value token,
+                        Value base, Value i, Sides y) {
+  Value out = kb.buffer(3), low = kb.add(base, i);
+  kb.storeVector(y.first, out, {token, low});
+  kb.storeVector(y.second, out, {token, kb.add(low, spec.rotaryDim / 2)});
+}
+
+/// Pairs `i` on: the entries in even and in odd places.
+static Sides loadPairs(KernelBuilder &kb, Value token, Value base, Value i,
+                       int64_t lanes) {
+  Value both = kb.loadVector(kb.buffer(2), {token, kb.add(base, kb.mul(i, 2))},
+                             2 * lanes);
+  SmallVector<int64_t> even, odd;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    even.push_back(2 * lane);
+    odd.push_back(2 * lane + 1);
+  }
+  return {vector::ShuffleOp::create(kb, both, both, even),
+          vector::ShuffleOp::create(kb, both, both, odd)};
+}
+
+static void storePairs(KernelBuilder &kb, Value token, Value base, Value i,
+                       int64_t lanes, Sides y) {
+  SmallVector<int64_t> alternating;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    alternating.append({lane, lane + lanes});
+  Value both = vector::ShuffleOp::create(kb, y.first, y.second, alternating);
+  kb.storeVector(both, kb.buffer(3), {token, kb.add(base, kb.mul(i, 2))});
+}
+
+/// (a, b) becomes (a cos - b sin, b cos + a sin) for every a and b that the
+/// spec pairs; what lies beyond the rotary dimension is copied.
 static void rotateHead(KernelBuilder &kb, const RopeSpec &spec, Value token,
                        Value base) {
   Value cosines = kb.buffer(0), sines = kb.buffer(1);
   Value x = kb.buffer(2), out = kb.buffer(3);
-  int64_t half = spec.rotaryDim / 2;
-  kb.vectorLoop(half, [&](Value i, int64_t lanes) {
-    Value low = kb.add(base, i), high = kb.add(low, half);
-    Value a = kb.loadVector(x, {token, low}, lanes);
-    Value b = kb.loadVector(x, {token, high}, lanes);
+  kb.vectorLoop(spec.rotaryDim / 2, [&](Value i, int64_t lanes) {
+    auto [a, b] = spec.halves ? loadHalves(kb, spec, token, base, i, lanes)
+                              : loadPairs(kb, token, base, i, lanes);
     Value c = kb.loadVector(cosines, {token, i}, lanes);
     Value s = kb.loadVector(sines, {token, i}, lanes);
-    kb.storeVector(kb.subf(kb.mulf(a, c), kb.mulf(b, s)), out, {token, low});
-    kb.storeVector(kb.fma(b, c, kb.mulf(a, s)), out, {token, high});
+    Sides y{kb.subf(kb.mulf(a, c), kb.mulf(b, s)), kb.fma(b, c, kb.mulf(a, s))};
+    if (spec.halves)
+      storeHalves(kb, spec, token, base, i, y);
+    else
+      storePairs(kb, token, base, i, lanes, y);
   });
   int64_t rest = spec.headDim - spec.rotaryDim;
   kb.vectorLoop(rest, [&](Value i, int64_t lanes) {

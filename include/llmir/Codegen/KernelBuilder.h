@@ -105,6 +105,8 @@ public:
   mlir::Value maxf(mlir::Value a, mlir::Value b);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes = kLanes);
   mlir::Value lane(mlir::Value vector, int64_t i);
+  /// A vector of at most 16 lanes as one of 16, `fill` behind its own.
+  mlir::Value widen(mlir::Value vector, double fill);
   /// Folds the lanes of a vector pairwise, halves first: a fixed tree, so that
   /// the bits never depend on how LLVM would order a reduction.
   mlir::Value

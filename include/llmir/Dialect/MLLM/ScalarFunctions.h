@@ -1,0 +1,46 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the scalar regions of element-wise kernels are made of. Every function
+// takes and gives f32, a scalar or a vector, and writes only ops that become
+// instructions: math.exp is the one that a polynomial replaces.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_SCALARFUNCTIONS_H
+#define LLMIR_DIALECT_MLLM_SCALARFUNCTIONS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace llmir::mllm::program {
+
+/// x / (1 + exp(-x)).
+mlir::Value emitSilu(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+
+/// x * P(X <= x) for a standard normal X.
+mlir::Value emitGelu(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+/// x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2.
+mlir::Value emitGeluTanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+/// x / (1 + exp(-1.702 * x)).
+mlir::Value emitGeluQuick(mlir::OpBuilder &b, mlir::Location loc,
+                          mlir::Value x);
+
+/// x rounded to nearest even to `element` (f32, f16 or bf16), as f32.
+mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                      mlir::Type element);
+
+/// How several values become one.
+enum class Combination { Sum, Mean, Max, Min };
+
+/// The values combined from the first to the last.
+mlir::Value emitCombination(mlir::OpBuilder &b, mlir::Location loc,
+                            Combination how, mlir::ValueRange values);
+
+} // namespace llmir::mllm::program
+
+#endif // LLMIR_DIALECT_MLLM_SCALARFUNCTIONS_H
