@@ -111,6 +111,33 @@ std::vector<int32_t> PagedCache::blockTable(int64_t id) const {
                                   : found->second.table;
 }
 
+std::vector<int64_t> PagedCache::sequenceIds() const {
+  std::vector<int64_t> result;
+  for (const auto &entry : sequences)
+    result.push_back(entry.first);
+  return result;
+}
+
+bool PagedCache::sameAs(const PagedCache &other) const {
+  auto sameSequence = [](const auto &a, const auto &b) {
+    return a.first == b.first && a.second.table == b.second.table &&
+           a.second.layerLengths == b.second.layerLengths;
+  };
+  if (numBlocks() != other.numBlocks() || facts.kind != other.facts.kind ||
+      facts.layers != other.facts.layers ||
+      keyNumbers() != other.keyNumbers() ||
+      valueNumbers() != other.valueNumbers() ||
+      !std::equal(sequences.begin(), sequences.end(), other.sequences.begin(),
+                  other.sequences.end(), sameSequence))
+    return false;
+  auto sameNumbers = [&](const auto &entry) {
+    const auto &[layer, block] = entry.first;
+    return readable(layer, block) == other.readable(layer, block);
+  };
+  return std::all_of(blocks.begin(), blocks.end(), sameNumbers) &&
+         std::all_of(other.blocks.begin(), other.blocks.end(), sameNumbers);
+}
+
 /// Makes the tokens [first, first + count) writable by this sequence alone: it
 /// copies shared blocks and takes new ones, in this order.
 Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,

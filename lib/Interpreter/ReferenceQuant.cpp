@@ -160,15 +160,6 @@ Tensor quantizeActivations(const Tensor &x, int64_t groupSize) {
   return result;
 }
 
-/// [K, N] → [N, K].
-static Tensor transposed(const Tensor &matrix) {
-  Tensor result(matrix.kind, {matrix.dim(1), matrix.dim(0)});
-  for (int64_t k = 0; k < matrix.dim(0); ++k)
-    for (int64_t n = 0; n < matrix.dim(1); ++n)
-      result.at({n, k}) = matrix.at({k, n});
-  return result;
-}
-
 Tensor quantizedMatmul(const Tensor &x, const Tensor &rhs, const Tensor &scales,
                        const Tensor *zeroPoints, const Tensor *bias,
                        const QuantizedMatmul &options) {

@@ -185,6 +185,14 @@ Tensor concatenate(const std::vector<Tensor> &parts, int64_t d) {
   return result;
 }
 
+Tensor transposed(const Tensor &matrix) {
+  Tensor result(matrix.kind, {matrix.dim(1), matrix.dim(0)});
+  for (int64_t i = 0; i < matrix.dim(0); ++i)
+    for (int64_t j = 0; j < matrix.dim(1); ++j)
+      result.at({j, i}) = matrix.at({i, j});
+  return result;
+}
+
 Tensor round(Tensor tensor, ElementKind kind) {
   tensor.kind = kind;
   for (double &value : tensor.data)
@@ -200,6 +208,30 @@ bool sameBits(const Tensor &a, const Tensor &b) {
   return a.kind == b.kind && a.shape == b.shape &&
          std::equal(a.data.begin(), a.data.end(), b.data.begin(), b.data.end(),
                     same);
+}
+
+/// What of |actual − expected| is no rounding.
+static double errorOf(ElementKind kind, double actual, double expected) {
+  if (actual == expected || (std::isnan(actual) && std::isnan(expected)))
+    return 0;
+  if (!std::isfinite(actual) || !std::isfinite(expected))
+    return std::numeric_limits<double>::infinity();
+  const bool isNarrow = kind == ElementKind::F16 || kind == ElementKind::BF16;
+  return std::max(0.0, std::fabs(actual - expected) -
+                           (isNarrow ? ulp(kind, expected) / 2 : 0.0));
+}
+
+double nmse(const Tensor &actual, const Tensor &expected) {
+  if (actual.shape != expected.shape)
+    return std::numeric_limits<double>::infinity();
+  double errors = 0, squares = 0;
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    const double error = errorOf(expected.kind, actual[i], expected[i]);
+    errors += error * error;
+    if (std::isfinite(expected[i]))
+      squares += expected[i] * expected[i];
+  }
+  return errors == 0 ? 0 : errors / squares;
 }
 
 //===----------------------------------------------------------------------===//

@@ -87,6 +87,26 @@ TEST(ReferenceTensor, PrintsReadably) {
   EXPECT_EQ(toString(Tensor(ElementKind::F16, {0, 3})), "tensor<0x3xf16> []");
 }
 
+TEST(ReferenceTensor, NmseForgivesRoundingOfNarrowTypes) {
+  const double inf = std::numeric_limits<double>::infinity();
+  auto one = [](double value, ElementKind kind = ElementKind::F32) {
+    return Tensor(kind, {2}, {value, 2});
+  };
+  EXPECT_EQ(nmse(one(1), one(1)), 0);
+  EXPECT_EQ(nmse(one(3), one(1)), 4.0 / 5);
+  EXPECT_EQ(nmse(one(NAN), one(NAN)), 0);
+  EXPECT_EQ(nmse(one(inf), one(inf)), 0);
+  EXPECT_EQ(nmse(one(inf), one(1)), inf);
+  EXPECT_TRUE(nmse(one(1), one(NAN)) > 1e9);
+  EXPECT_EQ(nmse(one(1), Tensor(ElementKind::F32, {1}, {1})), inf);
+  // 1 + 2^-8 lies half a unit from 1 in bf16; beyond it counts.
+  EXPECT_EQ(nmse(one(1, ElementKind::BF16), one(1 + 0x1p-8, ElementKind::BF16)),
+            0);
+  EXPECT_GT(
+      nmse(one(1, ElementKind::BF16), one(1 + 0x1.8p-8, ElementKind::BF16)),
+      1e-7);
+}
+
 TEST(ReferenceTensor, SameBitsTellsSignsAndTypesApart) {
   auto scalar = [](double value, ElementKind kind = ElementKind::F32) {
     return Tensor(kind, {1}, {value});

@@ -97,6 +97,12 @@ public:
   /// Blocks of a sequence in order; empty for an unknown one.
   std::vector<int32_t> blockTable(int64_t id) const;
 
+  /// Ids of all sequences, ascending.
+  std::vector<int64_t> sequenceIds() const;
+  /// The same geometry, the same sequences in the same blocks, and the same
+  /// numbers in all blocks.
+  bool sameAs(const PagedCache &other) const;
+
   bool isLayer(int64_t layer) const {
     return layer >= 0 && layer < facts.layers;
   }

@@ -101,6 +101,9 @@ Tensor round(Tensor tensor, ElementKind kind);
 /// they agree in all other dimensions.
 Tensor concatenate(const std::vector<Tensor> &parts, int64_t d);
 
+/// The matrix with rows and columns exchanged.
+Tensor transposed(const Tensor &matrix);
+
 /// "tensor<2x3xf32>" and, with numbers, " [[1, 2, 3], [4, 5, 6]]"; long
 /// dimensions are cut with "…".
 std::string typeString(const Tensor &tensor);
@@ -109,6 +112,13 @@ std::string toString(const Tensor &tensor);
 /// The same type and the same numbers; NaN equals NaN, 0 equals -0 only where
 /// signs agree.
 bool sameBits(const Tensor &a, const Tensor &b);
+
+/// Σ error² / Σ expected², the error being |actual − expected|; where
+/// `expected` is f16 or bf16, what of it lies beyond half a unit in its last
+/// place, which rounding alone may cause (`expected` may be unrounded). 0 where
+/// all errors are, infinity where the shapes differ, or one is NaN or infinite
+/// and the other one is not the same.
+double nmse(const Tensor &actual, const Tensor &expected);
 
 } // namespace llmir::reference
 

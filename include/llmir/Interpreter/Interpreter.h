@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluates functions on the reference library: every op means what its
+// reference function says, in float64, and each result is rounded to its
+// element type.
+//
+//   Interpreter interpreter;
+//   auto results = interpreter.run(function, *makeArguments(function, seed));
+//
+// A function with `llm.num_ranks = n` is run by n ranks in lockstep: each value
+// is one value per rank. An argument with `llm.shard_dim` is cut for the ranks,
+// a result with it is joined; without it an argument is the same for all ranks,
+// and a result has to be. A cache is each rank's own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_INTERPRETER_INTERPRETER_H
+#define LLMIR_INTERPRETER_INTERPRETER_H
+
+#include "llmir/Interpreter/Values.h"
+
+#include <functional>
+
+namespace llmir {
+
+struct InterpreterOptions {
+  /// The value of a parameter of the model; without it `llm.weight` is an
+  /// error.
+  std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)> weight;
+};
+
+class Interpreter {
+public:
+  struct Result {
+    InterpreterValue value; ///< Rounded to its type. Of a cache: rank 0's.
+    /// Before rounding; only of a tensor that an op of the function made, not
+    /// of one that a call or a loop returned.
+    std::optional<reference::Tensor> exact;
+  };
+
+  explicit Interpreter(InterpreterOptions options = {});
+
+  /// Runs a function of a module; `arguments` are the caller's, whole tensors.
+  /// What goes wrong is reported as a diagnostic at the op.
+  mlir::FailureOr<std::vector<Result>>
+  run(mlir::func::FuncOp function, std::vector<InterpreterValue> arguments);
+
+private:
+  InterpreterOptions options;
+};
+
+/// The names of all ops that can be evaluated, sorted.
+std::vector<std::string> getEvaluatedOps();
+
+/// Reproducible random values for parameters that have no file: a function for
+/// InterpreterOptions::weight. A weight's values depend on its name and `seed`.
+std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)>
+makeRandomWeights(uint64_t seed);
+
+} // namespace llmir
+
+#endif // LLMIR_INTERPRETER_INTERPRETER_H

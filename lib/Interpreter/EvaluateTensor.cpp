@@ -1,0 +1,185 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluators of ops that move numbers: the tensor dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluation.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::interpreter;
+
+/// Offsets, sizes or strides, those that are operands filled in.
+static Shape resolve(ArrayRef<OpFoldResult> mixed, Evaluation &e) {
+  Shape result;
+  for (OpFoldResult entry : mixed) {
+    std::optional<int64_t> constant = getConstantIntValue(entry);
+    result.push_back(constant ? *constant : e.integer(cast<Value>(entry)));
+  }
+  return result;
+}
+
+static LogicalResult evaluateExpandShape(tensor::ExpandShapeOp op,
+                                         Evaluation &e) {
+  Shape shape = resolve(op.getMixedOutputShape(), e);
+  const Tensor &source = e.tensor(op.getSrc());
+  if (reference::numElements(shape) != source.size())
+    return op.emitOpError() << "cannot be evaluated: " << typeString(source)
+                            << " does not fill the shape";
+  return e.set(op, source.reshaped(shape));
+}
+
+static LogicalResult evaluateCollapseShape(tensor::CollapseShapeOp op,
+                                           Evaluation &e) {
+  const Tensor &source = e.tensor(op.getSrc());
+  Shape shape;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    shape.push_back(1);
+    for (int64_t dim : group)
+      shape.back() *= source.dim(dim);
+  }
+  return e.set(op, source.reshaped(shape));
+}
+
+/// Calls visit(number in the slice, number in the whole) for each place of a
+/// slice. False where the slice does not lie in `whole`.
+static bool forEachInSlice(const Shape &whole, const Shape &offsets,
+                           const Shape &sizes, const Shape &strides,
+                           function_ref<void(int64_t, int64_t)> visit) {
+  for (size_t d = 0; d < whole.size(); ++d)
+    if (sizes[d] > 0 && (offsets[d] < 0 ||
+                         offsets[d] + (sizes[d] - 1) * strides[d] >= whole[d]))
+      return false;
+  for (int64_t i = 0; i < reference::numElements(sizes); ++i) {
+    int64_t rest = i, place = 0, factor = 1;
+    for (size_t d = whole.size(); d-- > 0;) {
+      place += (offsets[d] + rest % sizes[d] * strides[d]) * factor;
+      rest /= sizes[d];
+      factor *= whole[d];
+    }
+    visit(i, place);
+  }
+  return true;
+}
+
+static LogicalResult evaluateExtractSlice(tensor::ExtractSliceOp op,
+                                          Evaluation &e) {
+  const Tensor &source = e.tensor(op.getSource());
+  const Shape sizes = resolve(op.getMixedSizes(), e);
+  Tensor result(source.kind, sizes);
+  if (!forEachInSlice(
+          source.shape, resolve(op.getMixedOffsets(), e), sizes,
+          resolve(op.getMixedStrides(), e),
+          [&](int64_t i, int64_t place) { result[i] = source[place]; }))
+    return op.emitOpError()
+           << "cannot be evaluated: the slice is not in " << typeString(source);
+  Shape kept;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (!dropped.test(unsigned(d)))
+      kept.push_back(sizes[d]);
+  return e.set(op, result.reshaped(kept));
+}
+
+static LogicalResult evaluateInsertSlice(tensor::InsertSliceOp op,
+                                         Evaluation &e) {
+  const Tensor &source = e.tensor(op.getSource());
+  Tensor result = e.tensor(op.getDest());
+  const Shape sizes = resolve(op.getMixedSizes(), e);
+  if (reference::numElements(sizes) != source.size() ||
+      !forEachInSlice(
+          result.shape, resolve(op.getMixedOffsets(), e), sizes,
+          resolve(op.getMixedStrides(), e),
+          [&](int64_t i, int64_t place) { result[place] = source[i]; }))
+    return op.emitOpError() << "cannot be evaluated: " << typeString(source)
+                            << " does not lie in " << typeString(result);
+  return e.set(op, std::move(result));
+}
+
+static LogicalResult evaluateConcat(tensor::ConcatOp op, Evaluation &e) {
+  reference::RankTensors parts;
+  for (Value input : op.getInputs())
+    parts.push_back(e.tensor(input));
+  return e.set(op, concatenate(parts, int64_t(op.getDim())));
+}
+
+/// What nobody has written reads as zeros.
+static LogicalResult evaluateEmpty(tensor::EmptyOp op, Evaluation &e) {
+  std::optional<ElementKind> kind =
+      getElementKind(op.getType().getElementType());
+  if (!kind)
+    return op.emitOpError("cannot be evaluated: unknown element type");
+  return e.set(op, Tensor(*kind, resolve(op.getMixedSizes(), e)));
+}
+
+static LogicalResult evaluateDim(tensor::DimOp op, Evaluation &e) {
+  const Tensor &source = e.tensor(op.getSource());
+  const int64_t index = e.integer(op.getIndex());
+  if (index < 0 || index >= source.rank())
+    return op.emitOpError() << "cannot be evaluated: " << typeString(source)
+                            << " has no dimension " << index;
+  return e.set(op, Tensor(ElementKind::I64, {}, {double(source.dim(index))}));
+}
+
+static LogicalResult evaluateCast(tensor::CastOp op, Evaluation &e) {
+  return e.set(op, e.tensor(op.getSource()));
+}
+
+static LogicalResult evaluateExtract(tensor::ExtractOp op, Evaluation &e) {
+  const Tensor &source = e.tensor(op.getTensor());
+  int64_t place = 0;
+  for (auto [d, index] : llvm::enumerate(op.getIndices())) {
+    const int64_t at = e.integer(index), size = source.dim(int64_t(d));
+    if (at < 0 || at >= size)
+      return op.emitOpError() << "cannot be evaluated: index " << at
+                              << " of a dimension of " << size;
+    place = place * size + at;
+  }
+  return e.set(op, Tensor(source.kind, {}, {source[place]}));
+}
+
+static LogicalResult evaluateFromElements(tensor::FromElementsOp op,
+                                          Evaluation &e) {
+  RankedTensorType type = op.getType();
+  Tensor result(*getElementKind(type.getElementType()),
+                Shape(type.getShape().begin(), type.getShape().end()));
+  for (auto [i, element] : llvm::enumerate(op.getElements()))
+    result[int64_t(i)] = e.tensor(element)[0];
+  return e.set(op, std::move(result));
+}
+
+static LogicalResult evaluateSplat(tensor::SplatOp op, Evaluation &e) {
+  RankedTensorType type = op.getType();
+  Shape shape(type.getShape().begin(), type.getShape().end());
+  auto size = op.getDynamicSizes().begin();
+  for (int64_t &entry : shape)
+    if (ShapedType::isDynamic(entry))
+      entry = e.integer(*size++);
+  Tensor result(e.tensor(op.getInput()).kind, shape);
+  std::fill(result.data.begin(), result.data.end(), e.tensor(op.getInput())[0]);
+  return e.set(op, std::move(result));
+}
+
+void llmir::interpreter::addTensorEvaluators(EvaluatorTable &table) {
+  table.add(evaluateExpandShape);
+  table.add(evaluateCollapseShape);
+  table.add(evaluateExtractSlice);
+  table.add(evaluateInsertSlice);
+  table.add(evaluateConcat);
+  table.add(evaluateEmpty);
+  table.add(evaluateDim);
+  table.add(evaluateCast);
+  table.add(evaluateExtract);
+  table.add(evaluateFromElements);
+  table.add(evaluateSplat);
+}

@@ -1,0 +1,131 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The table from ops to their evaluators, and what an evaluator works with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_INTERPRETER_EVALUATION_H
+#define LLMIR_LIB_INTERPRETER_EVALUATION_H
+
+#include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Interpreter/ReferenceCollectives.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace llmir::interpreter {
+
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::success;
+using reference::ElementKind;
+using reference::PagedCache;
+using reference::Shape;
+using reference::Tensor;
+
+/// [rank]
+using RankValues = std::vector<InterpreterValue>;
+
+/// The values of one function while it runs.
+struct Frame {
+  int64_t numRanks = 1;
+  const InterpreterOptions *options = nullptr;
+  llvm::DenseMap<mlir::Value, RankValues> values;
+  /// [rank] before rounding, of values that the function returns.
+  llvm::DenseMap<mlir::Value, reference::RankTensors> exact;
+};
+
+/// One op on one rank. All ranks have evaluated the ops before it.
+class Evaluation {
+public:
+  Evaluation(Frame &frame, mlir::Operation *op, int64_t rank)
+      : frame(frame), op(op), thisRank(rank) {}
+
+  int64_t rank() const { return thisRank; }
+  int64_t numRanks() const { return frame.numRanks; }
+  const InterpreterOptions &options() const { return *frame.options; }
+
+  /// The value of an operand on this rank.
+  const InterpreterValue &value(mlir::Value operand) const;
+  const Tensor &tensor(mlir::Value operand) const {
+    return std::get<Tensor>(value(operand));
+  }
+  /// Null for an operand that is absent.
+  const Tensor *tensorIf(mlir::Value operand) const {
+    return operand ? &tensor(operand) : nullptr;
+  }
+  const PagedCache &cache(mlir::Value operand) const {
+    return std::get<PagedCache>(value(operand));
+  }
+  /// A weight's numbers, decoded where it has a format.
+  Tensor weight(mlir::Value operand) const;
+  /// The integer of a scalar; 0 where the operand is absent (a layer).
+  int64_t integer(mlir::Value operand) const;
+  /// The operand's value on every rank.
+  reference::RankTensors onAllRanks(mlir::Value operand) const;
+
+  /// Gives a result its value: a tensor is rounded to the result's element
+  /// type and must have the result's shape.
+  LogicalResult set(mlir::Value result, InterpreterValue value);
+
+  /// Reports a failure of the reference library at the op.
+  LogicalResult fail(const Status &status);
+  /// Fails unless every index is from 0 up to but without `end`.
+  LogicalResult checkIndices(const Tensor &indices, int64_t end,
+                             llvm::StringRef what);
+
+private:
+  Frame &frame;
+  mlir::Operation *op;
+  int64_t thisRank;
+};
+
+using Evaluator = std::function<LogicalResult(mlir::Operation *, Evaluation &)>;
+
+/// Op names with their evaluators.
+class EvaluatorTable {
+public:
+  void add(llvm::StringRef name, Evaluator evaluator) {
+    table[name] = std::move(evaluator);
+  }
+  template <typename OpT>
+  void add(LogicalResult (*function)(OpT, Evaluation &)) {
+    add(OpT::getOperationName(),
+        [function](mlir::Operation *op, Evaluation &e) {
+          return function(llvm::cast<OpT>(op), e);
+        });
+  }
+  const Evaluator *find(llvm::StringRef name) const {
+    auto found = table.find(name);
+    return found == table.end() ? nullptr : &found->second;
+  }
+  std::vector<std::string> names() const;
+
+private:
+  llvm::StringMap<Evaluator> table;
+};
+
+/// All of them, made once.
+const EvaluatorTable &getEvaluators();
+
+void addLLMEvaluators(EvaluatorTable &table);
+void addCacheEvaluators(EvaluatorTable &table);
+void addDistributedEvaluators(EvaluatorTable &table);
+void addFusedEvaluators(EvaluatorTable &table);
+void addArithEvaluators(EvaluatorTable &table);
+void addTensorEvaluators(EvaluatorTable &table);
+void addLinalgEvaluators(EvaluatorTable &table);
+void addCheckEvaluators(EvaluatorTable &table);
+
+/// What a scalar op of arith or math computes from rounded operands, before
+/// rounding; nullopt where it is none of those that are known.
+std::optional<double> evaluateScalar(mlir::Operation *op,
+                                     llvm::ArrayRef<double> operands);
+
+} // namespace llmir::interpreter
+
+#endif // LLMIR_LIB_INTERPRETER_EVALUATION_H

@@ -1,0 +1,403 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions, control flow, and one op after another on all ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/Interpreter.h"
+#include "Evaluation.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::interpreter;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+const EvaluatorTable &llmir::interpreter::getEvaluators() {
+  static const EvaluatorTable table = [] {
+    EvaluatorTable result;
+    addLLMEvaluators(result);
+    addCacheEvaluators(result);
+    addDistributedEvaluators(result);
+    addFusedEvaluators(result);
+    addArithEvaluators(result);
+    addTensorEvaluators(result);
+    addLinalgEvaluators(result);
+    addCheckEvaluators(result);
+    return result;
+  }();
+  return table;
+}
+
+std::vector<std::string> EvaluatorTable::names() const {
+  std::vector<std::string> result;
+  for (const auto &entry : table)
+    result.push_back(entry.getKey().str());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<std::string> llmir::getEvaluatedOps() {
+  return getEvaluators().names();
+}
+
+//===----------------------------------------------------------------------===//
+// One op on one rank
+//===----------------------------------------------------------------------===//
+
+const InterpreterValue &Evaluation::value(Value operand) const {
+  auto found = frame.values.find(operand);
+  assert(found != frame.values.end() && "operands come before their users");
+  return found->second[size_t(thisRank)];
+}
+
+Tensor Evaluation::weight(Value operand) const {
+  const InterpreterValue &stored = value(operand);
+  if (auto *quantized = std::get_if<QuantizedValue>(&stored))
+    return quantized->decode();
+  return std::get<Tensor>(stored);
+}
+
+int64_t Evaluation::integer(Value operand) const {
+  return operand ? tensor(operand).integer(0) : 0;
+}
+
+reference::RankTensors Evaluation::onAllRanks(Value operand) const {
+  reference::RankTensors result;
+  for (const InterpreterValue &value : frame.values.find(operand)->second)
+    result.push_back(std::get<Tensor>(value));
+  return result;
+}
+
+LogicalResult Evaluation::fail(const Status &status) {
+  return op->emitOpError() << "cannot be evaluated: " << status.message();
+}
+
+LogicalResult Evaluation::checkIndices(const Tensor &indices, int64_t end,
+                                       StringRef what) {
+  for (int64_t i = 0; i < indices.size(); ++i)
+    if (indices.integer(i) < 0 || indices.integer(i) >= end)
+      return op->emitOpError()
+             << "cannot be evaluated: " << what << " " << i << " is "
+             << indices.integer(i) << ", which is not from 0 to " << end - 1;
+  return success();
+}
+
+/// The type of the tensor that a value of `type` is, or null.
+static RankedTensorType tensorTypeOf(Type type) {
+  if (auto sharded = dyn_cast<llm::ShardedTensorType>(type))
+    return sharded.getShardType();
+  if (auto shaped = dyn_cast<RankedTensorType>(type))
+    return shaped;
+  return RankedTensorType::get({}, type);
+}
+
+LogicalResult Evaluation::set(Value result, InterpreterValue value) {
+  if (auto *tensor = std::get_if<Tensor>(&value)) {
+    RankedTensorType type = tensorTypeOf(result.getType());
+    std::optional<ElementKind> kind = getElementKind(type.getElementType());
+    if (!kind)
+      return op->emitOpError() << "cannot be evaluated: the interpreter has no "
+                                  "values of type "
+                               << result.getType();
+    const bool agrees =
+        type.getRank() == tensor->rank() &&
+        llvm::all_of(llvm::zip(type.getShape(), tensor->shape), [](auto sizes) {
+          auto [declared, actual] = sizes;
+          return ShapedType::isDynamic(declared) || declared == actual;
+        });
+    if (!agrees)
+      return op->emitOpError() << "evaluates to " << typeString(*tensor)
+                               << ", but has type " << result.getType();
+    if (llvm::any_of(result.getUsers(), llvm::IsaPred<func::ReturnOp>))
+      frame.exact[result].push_back(*tensor);
+    *tensor = round(std::move(*tensor), *kind);
+  }
+  RankValues &ranks = frame.values[result];
+  if (thisRank == 0)
+    ranks.clear(); // Of the loop's iteration before.
+  ranks.push_back(std::move(value));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow: all ranks go the same way
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Runs the ops of one function.
+class Runner {
+public:
+  Runner(Frame &frame) : frame(frame) {}
+
+  /// The operands of the block's terminator.
+  FailureOr<std::vector<RankValues>> runBlock(Block &block);
+
+private:
+  LogicalResult runOp(Operation *op);
+  LogicalResult runCall(func::CallOp op);
+  LogicalResult runIf(scf::IfOp op);
+  LogicalResult runFor(scf::ForOp op);
+  FailureOr<int64_t> uniformInteger(Operation *op, Value value);
+
+  std::vector<RankValues> get(ValueRange values) const {
+    std::vector<RankValues> result;
+    for (Value value : values)
+      result.push_back(frame.values.find(value)->second);
+    return result;
+  }
+  void bind(ValueRange names, std::vector<RankValues> values) {
+    for (auto [name, value] : llvm::zip_equal(names, values))
+      frame.values[name] = std::move(value);
+  }
+
+  Frame &frame;
+};
+
+} // namespace
+
+static FailureOr<std::vector<RankValues>>
+runFunction(func::FuncOp function, Frame &frame,
+            std::vector<RankValues> arguments) {
+  if (function.isExternal())
+    return function.emitError("cannot be evaluated: it has no body"), failure();
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("cannot be evaluated: it has branches between "
+                              "blocks"),
+           failure();
+  for (auto [name, value] : llvm::zip_equal(function.getArguments(), arguments))
+    frame.values[name] = std::move(value);
+  return Runner(frame).runBlock(function.getBody().front());
+}
+
+FailureOr<std::vector<RankValues>> Runner::runBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(runOp(&op)))
+      return failure();
+  return get(block.getTerminator()->getOperands());
+}
+
+LogicalResult Runner::runOp(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return runCall(call);
+  if (auto conditional = dyn_cast<scf::IfOp>(op))
+    return runIf(conditional);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runFor(loop);
+  const Evaluator *evaluator =
+      getEvaluators().find(op->getName().getStringRef());
+  if (!evaluator)
+    return op->emitOpError("cannot be evaluated: it has no evaluator");
+  for (int64_t rank = 0; rank < frame.numRanks; ++rank) {
+    Evaluation evaluation(frame, op, rank);
+    if (failed((*evaluator)(op, evaluation)))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
+  const RankValues &ranks = frame.values.find(value)->second;
+  const int64_t first = std::get<Tensor>(ranks.front()).integer(0);
+  for (const InterpreterValue &other : ranks)
+    if (std::get<Tensor>(other).integer(0) != first)
+      return op->emitOpError("cannot be evaluated: ranks go different ways"),
+             failure();
+  return first;
+}
+
+LogicalResult Runner::runCall(func::CallOp op) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      op, op.getCalleeAttr());
+  Frame inner;
+  inner.numRanks = frame.numRanks;
+  inner.options = frame.options;
+  FailureOr<std::vector<RankValues>> results =
+      runFunction(callee, inner, get(op.getOperands()));
+  if (failed(results))
+    return failure();
+  bind(op.getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runIf(scf::IfOp op) {
+  FailureOr<int64_t> condition = uniformInteger(op, op.getCondition());
+  if (failed(condition))
+    return failure();
+  Region &region = *condition != 0 ? op.getThenRegion() : op.getElseRegion();
+  if (region.empty())
+    return success();
+  FailureOr<std::vector<RankValues>> results = runBlock(region.front());
+  if (failed(results))
+    return failure();
+  bind(op.getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runFor(scf::ForOp op) {
+  FailureOr<int64_t> first = uniformInteger(op, op.getLowerBound());
+  FailureOr<int64_t> end = uniformInteger(op, op.getUpperBound());
+  FailureOr<int64_t> step = uniformInteger(op, op.getStep());
+  if (failed(first) || failed(end) || failed(step))
+    return failure();
+  if (*step <= 0)
+    return op.emitOpError() << "cannot be evaluated: its step is " << *step;
+  std::vector<RankValues> carried = get(op.getInitArgs());
+  for (int64_t i = *first; i < *end; i += *step) {
+    frame.values[op.getInductionVar()] = RankValues(
+        size_t(frame.numRanks), Tensor(ElementKind::I64, {}, {double(i)}));
+    bind(op.getRegionIterArgs(), std::move(carried));
+    FailureOr<std::vector<RankValues>> results = runBlock(*op.getBody());
+    if (failed(results))
+      return failure();
+    carried = std::move(*results);
+  }
+  bind(op.getResults(), std::move(carried));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// From the caller's values to the ranks' and back
+//===----------------------------------------------------------------------===//
+
+/// The dimension in which an argument or result is cut, or nothing.
+static std::optional<int64_t> getShardDim(DictionaryAttr attributes) {
+  auto attr = attributes ? attributes.getAs<IntegerAttr>(
+                               llm::LLMDialect::getShardDimAttrName())
+                         : IntegerAttr();
+  return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
+}
+
+static FailureOr<RankValues> distribute(func::FuncOp function, unsigned index,
+                                        InterpreterValue value,
+                                        int64_t numRanks) {
+  std::optional<int64_t> dim = getShardDim(function.getArgAttrDict(index));
+  if (!dim)
+    return RankValues(size_t(numRanks), std::move(value));
+  auto report = [&] {
+    return function.emitError() << "argument " << index << ": ";
+  };
+  auto *quantized = std::get_if<QuantizedValue>(&value);
+  auto *tensor = quantized ? &quantized->numbers : std::get_if<Tensor>(&value);
+  if (!tensor || (quantized && quantized->format))
+    return report() << "only tensors and integers can be cut for the ranks",
+           failure();
+  if (*dim >= tensor->rank() || tensor->dim(*dim) % numRanks != 0)
+    return report() << typeString(*tensor) << " cannot be cut in dimension "
+                    << *dim << " for " << numRanks << " ranks",
+           failure();
+  RankValues result;
+  for (int64_t rank = 0; rank < numRanks; ++rank) {
+    Tensor part = reference::shard(*tensor, *dim, numRanks, rank);
+    if (quantized)
+      result.push_back(QuantizedValue{part.shape, part, std::nullopt, {}});
+    else
+      result.push_back(std::move(part));
+  }
+  return result;
+}
+
+/// One tensor from the ranks': joined, or the one that all have.
+static FailureOr<Tensor> collect(func::FuncOp function, unsigned index,
+                                 const reference::RankTensors &ranks) {
+  if (std::optional<int64_t> dim =
+          getShardDim(function.getResultAttrDict(index)))
+    return concatenate(ranks, *dim);
+  for (const Tensor &other : ranks)
+    if (!reference::sameBits(ranks.front(), other))
+      return function.emitError()
+                 << "result " << index
+                 << " has no llm.shard_dim, but differs between ranks: "
+                 << toString(ranks.front()) << " and " << toString(other),
+             failure();
+  return ranks.front();
+}
+
+static FailureOr<Interpreter::Result> collectResult(func::FuncOp function,
+                                                    unsigned index,
+                                                    RankValues values,
+                                                    const Frame &frame) {
+  Interpreter::Result result{values.front(), std::nullopt};
+  if (!std::holds_alternative<Tensor>(values.front()))
+    return result;
+  reference::RankTensors ranks;
+  for (InterpreterValue &value : values)
+    ranks.push_back(std::move(std::get<Tensor>(value)));
+  FailureOr<Tensor> whole = collect(function, index, ranks);
+  if (failed(whole))
+    return failure();
+  result.value = std::move(*whole);
+  Operation *end = function.getBody().front().getTerminator();
+  auto exact = frame.exact.find(end->getOperand(index));
+  if (exact != frame.exact.end()) {
+    FailureOr<Tensor> unrounded = collect(function, index, exact->second);
+    if (failed(unrounded))
+      return failure();
+    result.exact = std::move(*unrounded);
+  }
+  return result;
+}
+
+Interpreter::Interpreter(InterpreterOptions options)
+    : options(std::move(options)) {}
+
+FailureOr<std::vector<Interpreter::Result>>
+Interpreter::run(func::FuncOp function,
+                 std::vector<InterpreterValue> arguments) {
+  if (arguments.size() != function.getNumArguments())
+    return function.emitError()
+               << "has " << function.getNumArguments() << " arguments, but "
+               << arguments.size() << " values were given",
+           failure();
+  Frame frame;
+  frame.options = &options;
+  if (auto ranks = function->getAttrOfType<IntegerAttr>(
+          llm::LLMDialect::getNumRanksAttrName()))
+    frame.numRanks = ranks.getInt();
+  std::vector<RankValues> distributed;
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    FailureOr<RankValues> ranks =
+        distribute(function, unsigned(i), std::move(argument), frame.numRanks);
+    if (failed(ranks))
+      return failure();
+    distributed.push_back(std::move(*ranks));
+  }
+  FailureOr<std::vector<RankValues>> values =
+      runFunction(function, frame, std::move(distributed));
+  if (failed(values))
+    return failure();
+  std::vector<Result> results;
+  for (auto [i, value] : llvm::enumerate(*values)) {
+    FailureOr<Result> result =
+        collectResult(function, unsigned(i), std::move(value), frame);
+    if (failed(result))
+      return failure();
+    results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+std::function<FailureOr<InterpreterValue>(llm::WeightOp)>
+llmir::makeRandomWeights(uint64_t seed) {
+  return [seed](llm::WeightOp op) {
+    uint64_t hash = seed ^ 0xcbf29ce484222325u; // FNV-1a.
+    for (char c : op.getName())
+      hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
+    return makeArgument([&] { return op.emitOpError(); }, op.getType(),
+                        op->getDiscardableAttrDictionary(), hash);
+  };
+}

@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/Translation.h"
+
+#include "llmir/Dialect/Check/Check.h"
+#include "llmir/Interpreter/Interpreter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+namespace {
+struct CommandLine {
+  llvm::cl::opt<std::string> function{
+      "function",
+      llvm::cl::desc("Function to run (default: every public one)")};
+  llvm::cl::opt<uint64_t> seed{"seed",
+                               llvm::cl::desc("Seed of the random arguments"),
+                               llvm::cl::init(0)};
+};
+} // namespace
+
+RunOptions getRunOptions() {
+  static CommandLine commandLine;
+  return {commandLine.function, commandLine.seed};
+}
+
+FailureOr<SmallVector<func::FuncOp>>
+getFunctionsToRun(Operation *module, const RunOptions &options) {
+  SmallVector<func::FuncOp> functions;
+  for (func::FuncOp function : module->getRegion(0).getOps<func::FuncOp>())
+    if (options.function.empty() ? function.isPublic() && !function.isExternal()
+                                 : function.getName() == options.function)
+      functions.push_back(function);
+  if (functions.empty())
+    return module->emitError("there is no function to run")
+               << (options.function.empty() ? ""
+                                            : " named " + options.function),
+           failure();
+  return functions;
+}
+
+LogicalResult interpret(Operation *module, const RunOptions &options,
+                        raw_ostream &output) {
+  FailureOr<SmallVector<func::FuncOp>> functions =
+      getFunctionsToRun(module, options);
+  if (failed(functions))
+    return failure();
+  Interpreter interpreter({makeRandomWeights(options.seed)});
+  LogicalResult status = success();
+  for (func::FuncOp function : *functions) {
+    auto arguments = makeArguments(function, options.seed);
+    if (failed(arguments))
+      return failure();
+    auto results = interpreter.run(function, std::move(*arguments));
+    if (failed(results)) {
+      status = failure(); // The other functions run all the same.
+      continue;
+    }
+    for (auto [i, result] : llvm::enumerate(*results))
+      output << "@" << function.getName() << " result " << i << ": "
+             << toString(result.value) << "\n";
+  }
+  return status;
+}
+
+void registerInterpretTranslation() {
+  getRunOptions();
+  static TranslateFromMLIRRegistration registration(
+      "interpret", "Evaluate functions on the reference library",
+      [](Operation *module, raw_ostream &output) {
+        return interpret(module, getRunOptions(), output);
+      },
+      [](DialectRegistry &registry) {
+        registry
+            .insert<llm::LLMDialect, check::CheckDialect, arith::ArithDialect,
+                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                    scf::SCFDialect, tensor::TensorDialect>();
+      });
+}
+
+} // namespace llmir

@@ -1,0 +1,339 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/Values.h"
+
+#include "llmir/Dialect/Check/Check.h"
+#include "llmir/Support/SmallFloat.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using llmir::check::CheckDialect;
+using llmir::reference::ElementKind;
+using llmir::reference::PagedCache;
+using llmir::reference::Shape;
+using llmir::reference::Tensor;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Types and constants
+//===----------------------------------------------------------------------===//
+
+std::optional<ElementKind> getElementKind(Type type) {
+  if (type.isF32())
+    return ElementKind::F32;
+  if (type.isF16())
+    return ElementKind::F16;
+  if (type.isBF16())
+    return ElementKind::BF16;
+  if (type.isIndex())
+    return ElementKind::I64;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  for (ElementKind kind :
+       {ElementKind::I1, ElementKind::I4, ElementKind::I8, ElementKind::I16,
+        ElementKind::I32, ElementKind::I64})
+    if (integer.getWidth() == unsigned(reference::bitWidth(kind)))
+      return kind;
+  return std::nullopt;
+}
+
+reference::QuantSpec getQuantSpec(llm::QuantizedTensorType type) {
+  return {int(type.getNumBits()), type.getIsSymmetric(),
+          type.getIsPerChannel() ? type.getQuantAxis() : -1,
+          type.getGroupSize()};
+}
+
+PagedCache makeCache(llm::PagedKVCacheType type) {
+  reference::CacheGeometry geometry;
+  geometry.kind = *getElementKind(type.getElementType());
+  geometry.layers = type.getNumLayers();
+  geometry.heads = type.getNumHeads();
+  geometry.headDim = type.getHeadDim();
+  geometry.valueDim = type.getValueDim();
+  geometry.blockSize = type.getBlockSize();
+  geometry.maxSeqLen = type.getMaxSeqLen();
+  return PagedCache(geometry);
+}
+
+static double toDouble(const APFloat &value) {
+  APFloat wide = value;
+  bool losesInfo;
+  wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return wide.convertToDouble();
+}
+
+/// An i1 counts as 0 or 1, all others with their sign.
+static double toDouble(const APInt &value) {
+  return value.getBitWidth() == 1 ? double(value.getZExtValue())
+                                  : double(value.getSExtValue());
+}
+
+std::optional<Tensor> constantValue(TypedAttr constant) {
+  auto shaped = dyn_cast<RankedTensorType>(constant.getType());
+  std::optional<ElementKind> kind =
+      getElementKind(shaped ? shaped.getElementType() : constant.getType());
+  if (!kind)
+    return std::nullopt;
+  if (auto integer = dyn_cast<IntegerAttr>(constant))
+    return Tensor(*kind, {}, {toDouble(integer.getValue())});
+  if (auto number = dyn_cast<FloatAttr>(constant))
+    return Tensor(*kind, {}, {toDouble(number.getValue())});
+  auto dense = dyn_cast<DenseElementsAttr>(constant);
+  if (!dense || !shaped)
+    return std::nullopt;
+  Tensor result(*kind,
+                Shape(shaped.getShape().begin(), shaped.getShape().end()));
+  int64_t next = 0;
+  if (isFloat(*kind))
+    for (const APFloat &value : dense.getValues<APFloat>())
+      result[next++] = toDouble(value);
+  else
+    for (const APInt &value : dense.getValues<APInt>())
+      result[next++] = toDouble(value);
+  return result;
+}
+
+DenseElementsAttr makeConstant(const Tensor &tensor, RankedTensorType type) {
+  Type element = type.getElementType();
+  SmallVector<Attribute> values;
+  for (double value : tensor.data)
+    values.push_back(isFloat(tensor.kind)
+                         ? Attribute(FloatAttr::get(element, value))
+                         : IntegerAttr::get(element, int64_t(value)));
+  return DenseElementsAttr::get(type, values);
+}
+
+//===----------------------------------------------------------------------===//
+// Quantized values
+//===----------------------------------------------------------------------===//
+
+Tensor QuantizedValue::decode() const {
+  Tensor result(ElementKind::F32, shape);
+  const int64_t columns = shape.back();
+  const int64_t rowBytes = *tensorRowBytes(*format, columns);
+  std::vector<float> row(static_cast<size_t>(columns));
+  for (int64_t r = 0; r < result.rows(); ++r) {
+    decodeTensorRow(*format, bytes.data() + r * rowBytes, columns, row.data());
+    std::copy(row.begin(), row.end(), result.row(r));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// SplitMix64: the same numbers on every machine.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t next() {
+    state += 0x9e3779b97f4a7c15u;
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// Even in [least, end).
+  double real(double least, double end) {
+    return least + (end - least) * (double(next() >> 11) * 0x1p-53);
+  }
+  /// Even in [least, end).
+  int64_t integer(int64_t least, int64_t end) {
+    return least + int64_t(next() % uint64_t(end - least));
+  }
+
+private:
+  uint64_t state;
+};
+
+using ErrorFn = llvm::function_ref<InFlightDiagnostic()>;
+
+} // namespace
+
+/// Fills a tensor of floats from `check.range`, or [-1, 1).
+static LogicalResult fillFloats(ErrorFn error, Tensor &tensor, Attribute range,
+                                Random &random) {
+  auto bounds = dyn_cast_or_null<DenseF64ArrayAttr>(range);
+  if (range && !bounds)
+    return error() << "floats need a check.range of f64, not " << range;
+  const double least = bounds ? bounds[0] : -1, end = bounds ? bounds[1] : 1;
+  for (double &value : tensor.data)
+    value = roundTo(tensor.kind, random.real(least, end));
+  return success();
+}
+
+/// Fills a tensor of integers from `check.range`; few bits have a range of
+/// their own.
+static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
+                                  Attribute range, Random &random) {
+  auto bounds = dyn_cast_or_null<DenseI64ArrayAttr>(range);
+  const int bits = bitWidth(tensor.kind);
+  if (!bounds && (range || bits > 8))
+    return error() << elementKindName(tensor.kind)
+                   << " numbers need a check.range of i64 or check.values";
+  int64_t least = bits == 1 ? 0 : -(int64_t(1) << (bits - 1));
+  int64_t end = least + (int64_t(1) << bits);
+  if (bounds) {
+    least = bounds[0];
+    end = bounds[1];
+  }
+  for (double &value : tensor.data)
+    value = double(random.integer(least, end));
+  return success();
+}
+
+static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
+                                              DictionaryAttr attributes,
+                                              Random &random) {
+  auto shaped = dyn_cast<RankedTensorType>(type);
+  std::optional<ElementKind> kind =
+      getElementKind(shaped ? shaped.getElementType() : type);
+  if (!kind)
+    return error() << "no values of type " << type << " can be made", failure();
+  Shape shape;
+  if (shaped)
+    shape.assign(shaped.getShape().begin(), shaped.getShape().end());
+  if (auto sizes =
+          attributes.getAs<DenseI64ArrayAttr>(CheckDialect::getShapeAttrName()))
+    shape.assign(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
+  if (llvm::any_of(shape, ShapedType::isDynamic))
+    return error() << type << " has dynamic sizes; check.shape must say them",
+           failure();
+  Tensor tensor(*kind, shape);
+  Attribute range = attributes.get(CheckDialect::getRangeAttrName());
+  LogicalResult filled = isFloat(*kind)
+                             ? fillFloats(error, tensor, range, random)
+                             : fillIntegers(error, tensor, range, random);
+  if (failed(filled))
+    return failure();
+  return InterpreterValue(std::move(tensor));
+}
+
+/// Random integers of the type's range; with a format, blocks with scales
+/// between 1/256 and 1/16 and any integers.
+static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
+                                    Random &random) {
+  QuantizedValue result;
+  result.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (type.getFormat().empty()) {
+    reference::QuantSpec spec = getQuantSpec(type);
+    result.numbers = Tensor(spec.storedKind(), result.shape);
+    for (double &value : result.numbers.data)
+      value = double(
+          random.integer(int64_t(spec.least()), int64_t(spec.greatest()) + 1));
+    return result;
+  }
+  result.format = tensorFormatFromName(type.getFormat());
+  const TensorFormatInfo &facts = tensorFormatInfo(*result.format);
+  const int64_t blocks =
+      reference::numElements(result.shape) / facts.valuesPerBlock;
+  for (int64_t i = 0; i < blocks; ++i) {
+    // Both formats begin with an f16 scale.
+    const uint16_t scale = floatToF16(float(random.real(1.0 / 256, 1.0 / 16)));
+    result.bytes.push_back(uint8_t(scale & 0xff));
+    result.bytes.push_back(uint8_t(scale >> 8));
+    for (int64_t byte = 2; byte < facts.bytesPerBlock; ++byte)
+      result.bytes.push_back(uint8_t(random.next() >> 32));
+  }
+  return result;
+}
+
+FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
+                                         DictionaryAttr attributes,
+                                         uint64_t seed) {
+  if (!attributes)
+    attributes = DictionaryAttr::get(type.getContext());
+  Random random(seed);
+  if (auto constant =
+          attributes.getAs<TypedAttr>(CheckDialect::getValuesAttrName())) {
+    if (std::optional<Tensor> value = constantValue(constant))
+      return InterpreterValue(*value);
+    return error() << "check.values of type " << constant.getType()
+                   << " cannot be evaluated",
+           failure();
+  }
+  if (auto cache = dyn_cast<llm::PagedKVCacheType>(type))
+    return InterpreterValue(makeCache(cache));
+  if (auto quantized = dyn_cast<llm::QuantizedTensorType>(type))
+    return InterpreterValue(makeQuantized(quantized, random));
+  if (auto sharded = dyn_cast<llm::ShardedTensorType>(type))
+    type = sharded.getShardType();
+  return makeTensor(error, type, attributes, random);
+}
+
+FailureOr<std::vector<InterpreterValue>> makeArguments(func::FuncOp function,
+                                                       uint64_t seed) {
+  std::vector<InterpreterValue> result;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto error = [&] {
+      return function.emitError() << "argument " << i << ": ";
+    };
+    FailureOr<InterpreterValue> value =
+        makeArgument(error, function.getArgumentTypes()[i],
+                     function.getArgAttrDict(i), seed * 1000003 + i);
+    if (failed(value))
+      return failure();
+    result.push_back(std::move(*value));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Text and comparison
+//===----------------------------------------------------------------------===//
+
+static std::string toString(const QuantizedValue &value) {
+  if (value.format)
+    return std::string(tensorFormatInfo(*value.format).name) + " " +
+           reference::toString(value.decode());
+  return "quantized " + reference::toString(value.numbers);
+}
+
+static std::string toString(const PagedCache &cache) {
+  std::string text = "cache of " + std::to_string(cache.numBlocks()) +
+                     " blocks with sequences {";
+  bool isFirst = true;
+  for (int64_t id : cache.sequenceIds()) {
+    text += (isFirst ? "" : ", ") + std::to_string(id) + ": " +
+            std::to_string(cache.sequenceLength(id));
+    isFirst = false;
+  }
+  return text + "}";
+}
+
+std::string toString(const InterpreterValue &value) {
+  if (auto *tensor = std::get_if<Tensor>(&value))
+    return reference::toString(*tensor);
+  if (auto *quantized = std::get_if<QuantizedValue>(&value))
+    return toString(*quantized);
+  return toString(std::get<PagedCache>(value));
+}
+
+bool sameBits(const InterpreterValue &a, const InterpreterValue &b) {
+  if (a.index() != b.index())
+    return false;
+  if (auto *tensor = std::get_if<Tensor>(&a))
+    return reference::sameBits(*tensor, std::get<Tensor>(b));
+  if (auto *quantized = std::get_if<QuantizedValue>(&a)) {
+    const auto &other = std::get<QuantizedValue>(b);
+    return quantized->format == other.format &&
+           quantized->bytes == other.bytes && quantized->shape == other.shape &&
+           reference::sameBits(quantized->numbers, other.numbers);
+  }
+  return std::get<PagedCache>(a).sameAs(std::get<PagedCache>(b));
+}
+
+} // namespace llmir

@@ -1,0 +1,19 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir-translate: runs the functions of a module.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Interpreter/Translation.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+
+int main(int argc, char **argv) {
+  llmir::registerInterpretTranslation();
+  return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
+}
