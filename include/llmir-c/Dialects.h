@@ -13,7 +13,7 @@
 //   MlirType cache = mlirLLMPagedKVCacheTypeGetChecked(
 //       mlirLocationUnknownGet(context), mlirF16TypeGet(context),
 //       /*numLayers=*/12, /*numHeads=*/16, /*headDim=*/64, /*blockSize=*/16,
-//       /*maxSeqLen=*/4096);
+//       /*maxSeqLen=*/4096, /*valueDim=*/64);
 //
 // A GetChecked function reports what is wrong with its parameters at the
 // location and then returns a null type. The other getters want a type of
@@ -39,9 +39,12 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(LLM, llm);
 MLIR_CAPI_EXPORTED bool mlirTypeIsALLMPagedKVCache(MlirType type);
 MLIR_CAPI_EXPORTED MlirTypeID mlirLLMPagedKVCacheTypeGetTypeID(void);
 
+/// `valueDim` is the size of a value's head, `headDim` that of a key's; most
+/// models have the same for both.
 MLIR_CAPI_EXPORTED MlirType mlirLLMPagedKVCacheTypeGetChecked(
     MlirLocation location, MlirType elementType, int64_t numLayers,
-    int64_t numHeads, int64_t headDim, int64_t blockSize, int64_t maxSeqLen);
+    int64_t numHeads, int64_t headDim, int64_t blockSize, int64_t maxSeqLen,
+    int64_t valueDim);
 
 MLIR_CAPI_EXPORTED MlirType
 mlirLLMPagedKVCacheTypeGetElementType(MlirType type);
@@ -50,6 +53,27 @@ MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetNumHeads(MlirType type);
 MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetHeadDim(MlirType type);
 MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetBlockSize(MlirType type);
 MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetMaxSeqLen(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetValueDim(MlirType type);
+
+//===----------------------------------------------------------------------===//
+// !llm.sharded_tensor
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED bool mlirTypeIsALLMShardedTensor(MlirType type);
+MLIR_CAPI_EXPORTED MlirTypeID mlirLLMShardedTensorTypeGetTypeID(void);
+
+/// `originalType` is the ranked tensor that was cut.
+MLIR_CAPI_EXPORTED MlirType mlirLLMShardedTensorTypeGetChecked(
+    MlirLocation location, MlirType originalType, int64_t shardDim,
+    int64_t numShards, int64_t shardIndex);
+
+MLIR_CAPI_EXPORTED MlirType
+mlirLLMShardedTensorTypeGetOriginalType(MlirType type);
+/// The slice as a ranked tensor.
+MLIR_CAPI_EXPORTED MlirType mlirLLMShardedTensorTypeGetShardType(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetShardDim(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetNumShards(MlirType type);
+MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetShardIndex(MlirType type);
 
 //===----------------------------------------------------------------------===//
 // !llm.quantized_tensor

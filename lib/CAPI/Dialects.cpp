@@ -48,9 +48,11 @@ MlirType mlirLLMPagedKVCacheTypeGetChecked(MlirLocation location,
                                            MlirType elementType,
                                            int64_t numLayers, int64_t numHeads,
                                            int64_t headDim, int64_t blockSize,
-                                           int64_t maxSeqLen) {
+                                           int64_t maxSeqLen,
+                                           int64_t valueDim) {
   return getChecked<PagedKVCacheType>(location, unwrap(elementType), numLayers,
-                                      numHeads, headDim, blockSize, maxSeqLen);
+                                      numHeads, headDim, blockSize, maxSeqLen,
+                                      valueDim);
 }
 
 MlirType mlirLLMPagedKVCacheTypeGetElementType(MlirType type) {
@@ -75,6 +77,61 @@ int64_t mlirLLMPagedKVCacheTypeGetBlockSize(MlirType type) {
 
 int64_t mlirLLMPagedKVCacheTypeGetMaxSeqLen(MlirType type) {
   return cacheType(type).getMaxSeqLen();
+}
+
+int64_t mlirLLMPagedKVCacheTypeGetValueDim(MlirType type) {
+  return cacheType(type).getValueDim();
+}
+
+//===----------------------------------------------------------------------===//
+// !llm.sharded_tensor
+//===----------------------------------------------------------------------===//
+
+static ShardedTensorType shardedType(MlirType type) {
+  return cast<ShardedTensorType>(unwrap(type));
+}
+
+bool mlirTypeIsALLMShardedTensor(MlirType type) {
+  return isa<ShardedTensorType>(unwrap(type));
+}
+
+MlirTypeID mlirLLMShardedTensorTypeGetTypeID() {
+  return wrap(ShardedTensorType::getTypeID());
+}
+
+MlirType mlirLLMShardedTensorTypeGetChecked(MlirLocation location,
+                                            MlirType originalType,
+                                            int64_t shardDim, int64_t numShards,
+                                            int64_t shardIndex) {
+  auto tensor = dyn_cast<RankedTensorType>(unwrap(originalType));
+  if (!tensor) {
+    emitError(unwrap(location)) << "a sharded tensor is cut from a ranked "
+                                   "tensor, not from "
+                                << unwrap(originalType);
+    return MlirType{nullptr};
+  }
+  return getChecked<ShardedTensorType>(location, tensor, shardDim, numShards,
+                                       shardIndex);
+}
+
+MlirType mlirLLMShardedTensorTypeGetOriginalType(MlirType type) {
+  return wrap(Type(shardedType(type).getOriginalType()));
+}
+
+MlirType mlirLLMShardedTensorTypeGetShardType(MlirType type) {
+  return wrap(Type(shardedType(type).getShardType()));
+}
+
+int64_t mlirLLMShardedTensorTypeGetShardDim(MlirType type) {
+  return shardedType(type).getShardDim();
+}
+
+int64_t mlirLLMShardedTensorTypeGetNumShards(MlirType type) {
+  return shardedType(type).getNumShards();
+}
+
+int64_t mlirLLMShardedTensorTypeGetShardIndex(MlirType type) {
+  return shardedType(type).getShardIndex();
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 
 #include "llmir-c/Dialects.h"
 
+#include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
 
@@ -68,8 +69,8 @@ static void testDialect(MlirContext context) {
 static void testPagedKVCache(MlirContext context) {
   MlirLocation location = mlirLocationUnknownGet(context);
   MlirType f16 = mlirF16TypeGet(context);
-  MlirType cache =
-      mlirLLMPagedKVCacheTypeGetChecked(location, f16, 12, 16, 64, 32, 4096);
+  MlirType cache = mlirLLMPagedKVCacheTypeGetChecked(location, f16, 12, 16, 64,
+                                                     32, 4096, 64);
   printType(cache);
   // CHECK: !llm.paged_kv_cache<f16, 12, 16, 64, 32, 4096>
   CHECK(mlirTypeIsALLMPagedKVCache(cache));
@@ -82,11 +83,44 @@ static void testPagedKVCache(MlirContext context) {
   CHECK(mlirLLMPagedKVCacheTypeGetHeadDim(cache) == 64);
   CHECK(mlirLLMPagedKVCacheTypeGetBlockSize(cache) == 32);
   CHECK(mlirLLMPagedKVCacheTypeGetMaxSeqLen(cache) == 4096);
+  CHECK(mlirLLMPagedKVCacheTypeGetValueDim(cache) == 64);
+  printType(mlirLLMPagedKVCacheTypeGetChecked(location, f16, 1, 1, 576, 16,
+                                              4096, 512));
+  // CHECK: !llm.paged_kv_cache<f16, 1, 1, 576, 16, 4096, valueDim = 512>
 
-  MlirType wrong =
-      mlirLLMPagedKVCacheTypeGetChecked(location, f16, 12, 16, 64, 17, 4096);
+  MlirType wrong = mlirLLMPagedKVCacheTypeGetChecked(location, f16, 12, 16, 64,
+                                                     17, 4096, 64);
   // CHECK: 17
   CHECK(mlirTypeIsNull(wrong));
+}
+
+static void testShardedTensor(MlirContext context) {
+  MlirLocation location = mlirLocationUnknownGet(context);
+  MlirType f16 = mlirF16TypeGet(context);
+  int64_t shape[] = {4096, 1024}, shardShape[] = {4096, 256};
+  MlirType whole =
+      mlirRankedTensorTypeGet(2, shape, f16, mlirAttributeGetNull());
+  MlirType shard =
+      mlirRankedTensorTypeGet(2, shardShape, f16, mlirAttributeGetNull());
+  MlirType type = mlirLLMShardedTensorTypeGetChecked(location, whole, 1, 4, 2);
+  printType(type);
+  // CHECK: !llm.sharded_tensor<tensor<4096x1024xf16>, 1, 4, 2>
+  CHECK(mlirTypeIsALLMShardedTensor(type));
+  CHECK(!mlirTypeIsALLMShardedTensor(whole));
+  CHECK(mlirTypeIDEqual(mlirTypeGetTypeID(type),
+                        mlirLLMShardedTensorTypeGetTypeID()));
+  CHECK(mlirTypeEqual(mlirLLMShardedTensorTypeGetOriginalType(type), whole));
+  CHECK(mlirTypeEqual(mlirLLMShardedTensorTypeGetShardType(type), shard));
+  CHECK(mlirLLMShardedTensorTypeGetShardDim(type) == 1);
+  CHECK(mlirLLMShardedTensorTypeGetNumShards(type) == 4);
+  CHECK(mlirLLMShardedTensorTypeGetShardIndex(type) == 2);
+
+  CHECK(mlirTypeIsNull(
+      mlirLLMShardedTensorTypeGetChecked(location, whole, 1, 4, 4)));
+  // CHECK: 4
+  CHECK(mlirTypeIsNull(
+      mlirLLMShardedTensorTypeGetChecked(location, f16, 1, 4, 0)));
+  // CHECK: a sharded tensor is cut from a ranked tensor, not from 'f16'
 }
 
 static void testQuantizedTensor(MlirContext context) {
@@ -134,6 +168,7 @@ int main(void) {
       mlirContextAttachDiagnosticHandler(context, printDiagnostic, NULL, NULL);
   testDialect(context);
   testPagedKVCache(context);
+  testShardedTensor(context);
   testQuantizedTensor(context);
   mlirContextDetachDiagnosticHandler(context, handler);
   mlirContextDestroy(context);
