@@ -12,6 +12,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOOLS = os.environ.get("LLVM_TOOLS", "/usr/lib/llvm-22/bin")
 OPS_TD = "include/mlir/Dialect/LLM/IR/LLMOps.td"
 IR_FOLDER = "lib/Dialect/LLM/IR"
+DIALECT_CPP = "lib/Dialect/LLM/IR/LLMDialect.cpp"
+CHECK_TD = "include/llmir/Dialect/Check/CheckOps.td"
+CHECK_FOLDER = "lib/Dialect/Check"
 
 
 class Definition:
@@ -50,16 +53,16 @@ def records(td=OPS_TD):
     return json.loads(result.stdout)
 
 
-def definitions(data):
-    """The dialect's ops and types, by kind and mnemonic."""
+def definitions(data, dialect="LLM_Dialect"):
+    """A dialect's ops and types, by kind and mnemonic."""
     found = []
     for name in data["!instanceof"]["Op"]:
         record = data[name]
-        if record["opDialect"]["def"] == "LLM_Dialect":
-            found.append(Definition(record, "op", record["opName"], name[len("LLM_"):]))
-    for name in data["!instanceof"]["TypeDef"]:
+        if record["opDialect"]["def"] == dialect:
+            found.append(Definition(record, "op", record["opName"], name.split("_", 1)[1]))
+    for name in data["!instanceof"].get("TypeDef", []):
         record = data[name]
-        if record["dialect"]["def"] == "LLM_Dialect":
+        if record["dialect"]["def"] == dialect:
             found.append(Definition(record, "type", record["mnemonic"], record["cppClassName"]))
     return sorted(found, key=lambda each: (each.kind, each.mnemonic))
 
@@ -72,8 +75,9 @@ def values_of(record, data):
 
 
 def dialect_labels(data):
-    """The rules of the dialect's attributes."""
-    return labels_of(data["LLM_Dialect"].get("description") or "")
+    """The rules of the dialect's attributes: they stand where they are verified."""
+    comments = "\n".join(line.lstrip("/") for line in read(DIALECT_CPP).split("\n") if line.startswith("///"))
+    return labels_of(comments)
 
 
 def files_under(folder, *endings):

@@ -104,7 +104,8 @@ class Source:
 
     def __init__(self):
         self.functions = []
-        for path in llm_dialect.files_under(IR_FOLDER, ".cpp", ".h"):
+        for path in llm_dialect.files_under(IR_FOLDER, ".cpp", ".h") + llm_dialect.files_under(
+                llm_dialect.CHECK_FOLDER, ".cpp", ".h"):
             self.functions += functions(path)
         self.by_name = {}
         for each in self.functions:
@@ -192,10 +193,16 @@ def expected_words():
     return "\n".join(words)
 
 
+def all_definitions(data):
+    """Those of `llm`, and those of `check`, with which its tests are written."""
+    return llm_dialect.definitions(data) + llm_dialect.definitions(
+        llm_dialect.records(llm_dialect.CHECK_TD), "Check_Dialect")
+
+
 def rules(data):
     """{"append_kv.c3": sentence}, and the C++ class of each."""
     found, classes = {}, {}
-    for each in llm_dialect.definitions(data):
+    for each in all_definitions(data):
         for label, sentence in each.labels().items():
             found[f"{each.mnemonic}.{label}"] = sentence
             classes[f"{each.mnemonic}.{label}"] = each.cpp_class
@@ -227,7 +234,7 @@ def check_clauses(known, classes, source):
 
 
 def check_numbering(data):
-    for each in llm_dialect.definitions(data):
+    for each in all_definitions(data):
         labels = list(each.labels())
         if labels != [f"c{number}" for number in range(1, len(labels) + 1)]:
             yield f"{each.mnemonic}: its rules are numbered {', '.join(labels)}"
@@ -248,12 +255,13 @@ def check_diagnostics(source, counts):
                 continue
             counts["diagnostics"] += 1
             place = f"{function.path}:{function.start + index}"
-            is_syntax = "parser.emitError" in code
-            if is_syntax:
-                if not is_expected(statement(function.lines, index), words):
-                    yield f"{place}: no test expects what this says"
-            elif not has_label(function, index) and not source.is_labelled_where_called(function):
+            needs_rule = "parser.emitError" not in code and function.path.startswith(IR_FOLDER)
+            if has_label(function, index) or source.is_labelled_where_called(function):
+                continue
+            if needs_rule:
                 yield f"{place}: a diagnostic without the label of its rule"
+            elif not is_expected(statement(function.lines, index), words):
+                yield f"{place}: no test expects what this says"
     for path in llm_dialect.files_under("lib/Dialect/LLM/Transforms", ".cpp", ".h"):
         lines = read(path).split("\n")
         for index, line in enumerate(lines):
