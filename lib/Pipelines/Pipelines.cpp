@@ -13,7 +13,7 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/LLM/Transforms/Pipelines.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -31,13 +31,8 @@ void buildLLMStage(OpPassManager &pm, const LLMStageOptions &options) {
 }
 
 void buildOptimizeStage(OpPassManager &pm) {
-  // Inlining first leaves each layer flat, so that equality sees whole layers.
-  pm.addPass(mlir::llm::createInlineModules());
-  pm.addPass(mlir::llm::createDeduplicateFunctions());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  // Programs write the cache in place: a second use would see the new tokens.
-  pm.addNestedPass<func::FuncOp>(mlir::llm::createCheckCacheUse());
+  mlir::llm::buildLLMOptimizationPipeline(
+      pm, mlir::llm::OptimizationPipelineOptions());
 }
 
 void buildProgramStage(OpPassManager &pm, const LowerStageOptions &options) {

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/LLM/Transforms/Pipelines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,6 +45,7 @@ void registerAllLLMIRDialects(DialectRegistry &registry) {
 
 void registerAllLLMIRPasses() {
   mlir::llm::registerLLMPasses();
+  mlir::llm::registerLLMOptimizationPipeline();
   registerConversionPasses();
   registerLLMIRCodegenPasses();
   registerLLMIRPipelines();

@@ -1,0 +1,70 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Transforms/Pipelines.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+/// Equal ops once, in their canonical form.
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// What each level does beyond the one below it.
+static void addOptimizations(OpPassManager &pm, int64_t level) {
+  if (level < 1)
+    return;
+  if (level >= 2) {
+    // Inlining first leaves each layer flat, so that equality sees whole layers.
+    pm.addPass(createInlineModules());
+    pm.addPass(createDeduplicateFunctions());
+  }
+  addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createOptimizeKVCache());
+  if (level >= 2)
+    pm.addNestedPass<func::FuncOp>(createFuseAttention());
+  if (level >= 3)
+    pm.addNestedPass<func::FuncOp>(createOptimizeBlockSize());
+  addCleanup(pm);
+}
+
+void mlir::llm::buildLLMOptimizationPipeline(
+    OpPassManager &pm, const OptimizationPipelineOptions &options) {
+  // Parts are cut from plain weights and quantized afterwards, so that each
+  // rank's scales are its own.
+  if (options.numRanks != 1 || options.numStages != 1) {
+    ShardOptions sharding;
+    sharding.numRanks = options.numRanks;
+    sharding.numStages = options.numStages;
+    pm.addPass(createShard(sharding));
+  }
+  addOptimizations(pm, options.level);
+  if (options.lower) {
+    pm.addNestedPass<func::FuncOp>(createLowerKVCacheOps());
+    pm.addNestedPass<func::FuncOp>(createLLMLowering());
+    if (options.level >= 1)
+      addCleanup(pm);
+  }
+  // Programs write the cache in place: a second use would see the new tokens.
+  pm.addNestedPass<func::FuncOp>(createCheckCacheUse());
+}
+
+void mlir::llm::registerLLMOptimizationPipeline() {
+  PassPipelineRegistration<OptimizationPipelineOptions>(
+      "llm-optimization-pipeline",
+      "The passes of the llm dialect, in the order in which they help each "
+      "other",
+      buildLLMOptimizationPipeline);
+}
