@@ -30,6 +30,21 @@ namespace mlir::llm {
 #define GEN_PASS_REGISTRATION
 #include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
 
+/// Where passes find the numbers of parameters, which IR only names.
+class ParameterValues {
+public:
+  virtual ~ParameterValues();
+  /// The numbers of the parameter of that symbol, in order; nullopt where they
+  /// are not known.
+  virtual std::optional<std::vector<double>> read(StringRef symbol) = 0;
+};
+
+/// -llm-analyze-quantization of constants and of the parameters that
+/// `parameters` knows.
+std::unique_ptr<Pass>
+createAnalyzeQuantization(const AnalyzeQuantizationOptions &options,
+                          std::shared_ptr<ParameterValues> parameters);
+
 /// Makes `--llm-print-pattern-counts` an option of the tool; the tool calls
 /// printPatternCountsIfAsked when its passes have run. A line is a count and
 /// the name of a pattern.

@@ -317,4 +317,89 @@ def OptimizeBlockSize : LLM_BlockSizePass<"llm-optimize-block-size"> {
     Statistic<"cachesChanged", "caches-changed", "Cache types that got another block size">];
 }
 
+def LLMQuantize : Pass<"llm-quantize"> {
+  let summary = "Store the weights of projections in few bits";
+  let description = [{
+    A projection by a plain weight becomes a product with the quantized weight,
+    which is made from the plain one and packed once, when compiling:
+    ```mlir
+    %y = llm.linear %x, %w bias %b     ⇒   %s = llm.quant_params %w {axis = 0, bits = 8 …}
+                                           %q = llm.quantize %w, %s
+                                           %y = llm.quantized_matmul %x, %q, %s bias(%b)
+                                                {transpose_rhs}
+    ```
+    A weight of several projections is quantized once. With `activations=int8`
+    the products have `activation_bits = 8`, so that they are sums of products
+    of integers.
+
+    What is dequantized only to be multiplied is not dequantized, in `llm` and
+    in linalg (a contraction `[m, k] x [k, n]` or `[n, k]` into zeros):
+    ```mlir
+    %w = llm.dequantize %q, %s
+    %y = linalg.matmul ins(%x, %w) outs(%zeros)   ⇒   %y = llm.quantized_matmul %x, %q, %s
+    ```
+
+    Restrictions:
+    - only `llm.linear`: quantize before `-llm-fuse-attention` merges
+      projections; tables of embeddings are read a row at a time, so that few
+      bits save nothing there; experts' weights would need scales per expert and
+      row, which the type cannot say;
+    - not projections whose name `exclude` matches: the projection to the
+      vocabulary is left alone unless it is asked for, since an error there
+      changes tokens and nothing later makes up for it;
+    - and, with a remark that says why: weights that are computed, since they
+      would be quantized in every step; weights that an embedding reads too,
+      since both forms would be in memory; rows that are not whole groups, since
+      a shorter group would have no place in the type.
+
+    Results change by what the weights are rounded; `-llm-analyze-quantization`
+    says how much. Weights that are quantized already stay as they are.
+  }];
+  let options = [
+    Option<"scheme", "scheme", "std::string", /*default=*/"\"int8\"",
+           "int8 or int4, with a scale per row; :g32, :g64 or :g128 for one per group of that many inputs; :asym for zero points">,
+    Option<"activations", "activations", "std::string", /*default=*/"\"none\"",
+           "none, or int8: inputs are quantized in each step, in groups of 32">,
+    Option<"include", "include", "std::string", /*default=*/"\"\"",
+           "Regular expression; only projections that have a matching name (the weight's symbol, or a name in a location)">,
+    Option<"exclude", "exclude", "std::string", /*default=*/"\"(^|[.])lm_head([.]|$)\"",
+           "Regular expression; no projection that has a matching name">,
+    Option<"minElements", "min-elements", "int64_t", /*default=*/"0",
+           "Numbers that a weight has at least to be quantized">];
+  let statistics = [
+    Statistic<"linearsQuantized", "linears-quantized", "Projections whose weight was quantized">,
+    Statistic<"linearsSkipped", "linears-skipped", "Projections that were left with a remark">];
+  let dependentDialects = ["::mlir::llm::LLMDialect"];
+}
+
+def AnalyzeQuantization : Pass<"llm-analyze-quantization"> {
+  let summary = "Report what each quantization would do to each weight";
+  let description = [{
+    For each weight of a projection whose numbers are known, a remark says which
+    of `schemes` takes the least memory among those within `bound`, and a note
+    for each of them how far off it is:
+    ```
+    remark: 8 x 64 weight @q_proj: int4:g32 is the smallest within an nmse of 0.01
+    note: int8: nmse 3.2e-05, largest error 0.011, 8.5 bits a number
+    note: int4:g32: nmse 0.0061, largest error 0.17, 5 bits a number
+    ```
+    The normalised mean squared error (nmse) is Σ (w - ŵ)² / Σ w²; ŵ is what
+    `quantize` and `dequantize` with the scales of `quant_params` give, by the
+    reference implementation. Of schemes that take equal memory the nearest one
+    is chosen. Schemes whose groups do not divide a row are not named.
+
+    Numbers are known of constants, and of `llm.weight` where the pass was
+    created with a source of parameters (`createAnalyzeQuantization(options,
+    parameters)`). Changes nothing.
+  }];
+  let options = [
+    ListOption<"schemes", "schemes", "std::string",
+               "Schemes as of -llm-quantize; all of them where none is given">,
+    Option<"bound", "bound", "double", /*default=*/"0.01",
+           "Largest nmse that is acceptable">];
+  let statistics = [
+    Statistic<"weightsAnalyzed", "weights-analyzed", "Weights that were reported">,
+    Statistic<"weightsUnknown", "weights-unknown", "Weights whose numbers are not known">];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD

@@ -1,0 +1,55 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ways to quantize a matrix of weights [N, K], by name: `int8` has a scale for
+// each of the N rows, `int4:g32` one for each 32 neighbours of a row, and with
+// `:asym` there are zero points.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
+#define LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::llm {
+
+struct QuantScheme {
+  int64_t bits = 8;
+  int64_t groupSize = -1; ///< Neighbours in a row with one scale; -1: the row.
+  bool symmetric = true;
+
+  /// The scheme of that name: `int8` or `int4`, then perhaps `:g32`, `:g64` or
+  /// `:g128`, then perhaps `:asym`; nullopt for another name.
+  static std::optional<QuantScheme> fromName(StringRef name);
+  std::string name() const;
+
+  /// True where rows of `inputs` numbers are whole groups.
+  bool fits(int64_t inputs) const {
+    return groupSize == -1 || inputs % groupSize == 0;
+  }
+  /// What a number of a row of `inputs` takes in memory, with its share of an
+  /// f32 scale and an i8 zero point.
+  double bitsPerNumber(int64_t inputs) const {
+    double shared = symmetric ? 32 : 40;
+    return double(bits) + shared / double(groupSize == -1 ? inputs : groupSize);
+  }
+};
+
+/// What -llm-quantize's and -llm-analyze-quantization's messages say of names
+/// that are none.
+constexpr llvm::StringLiteral kSchemeSpelling =
+    "int8 or int4, optionally followed by :g32, :g64 or :g128 and by :asym";
+
+} // namespace mlir::llm
+
+#endif // LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H

@@ -1,0 +1,289 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -llm-quantize: weights in few bits, multiplied as they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PatternCounts.h"
+#include "QuantScheme.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/Regex.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_LLMQUANTIZE
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Which projections
+//===----------------------------------------------------------------------===//
+
+/// The names by which people know a projection: its weight's symbol, and the
+/// names in the locations of the op and of the weight.
+SmallVector<std::string> getNames(LinearOp linear) {
+  SmallVector<std::string> names;
+  auto addLocation = [&](Location location) {
+    location->walk([&](Location inner) {
+      if (auto name = dyn_cast<NameLoc>(inner))
+        names.push_back(name.getName().str());
+      return WalkResult::advance();
+    });
+  };
+  if (auto weight = linear.getWeight().getDefiningOp<WeightOp>())
+    names.push_back(weight.getName().str());
+  addLocation(linear.getLoc());
+  addLocation(linear.getWeight().getLoc());
+  return names;
+}
+
+/// True where the same value arrives in every run: a parameter, a constant, or
+/// an argument of a function, which its callers answer for.
+bool isParameter(Value weight) {
+  if (Operation *op = weight.getDefiningOp())
+    return isa<WeightOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+  auto *parent = cast<BlockArgument>(weight).getOwner()->getParentOp();
+  return isa<FunctionOpInterface>(parent) &&
+         cast<BlockArgument>(weight).getOwner()->isEntryBlock();
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// A weight in few bits.
+struct QuantizedWeight {
+  Value numbers, scales, zeroPoints;
+};
+
+/// The quantized form of `weight`, made right behind it unless it is there.
+QuantizedWeight getQuantized(Value weight, const QuantScheme &scheme,
+                             RewriterBase &rewriter) {
+  for (Operation *user : weight.getUsers()) {
+    auto params = dyn_cast<QuantParamsOp>(user);
+    if (!params || params.getBits() != scheme.bits ||
+        params.getSymmetric() != scheme.symmetric || params.getAxis() != 0 ||
+        params.getGroupSize() != scheme.groupSize)
+      continue;
+    for (Operation *reader : params.getScales().getUsers())
+      if (auto quantize = dyn_cast<QuantizeOp>(reader))
+        if (quantize.getX() == weight &&
+            quantize.getType() == params.getQuantizedType())
+          return {quantize, params.getScales(), params.getZeroPoints()};
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfterValue(weight);
+  auto params = QuantParamsOp::create(rewriter, weight.getLoc(), weight,
+                                      scheme.bits, scheme.symmetric,
+                                      /*axis=*/0, scheme.groupSize);
+  auto quantize = QuantizeOp::create(
+      rewriter, weight.getLoc(), params.getQuantizedType(), weight,
+      params.getScales(), params.getZeroPoints(), /*bits=*/IntegerAttr(),
+      /*symmetric=*/BoolAttr(), /*axis=*/IntegerAttr(),
+      /*group_size=*/IntegerAttr());
+  return {quantize, params.getScales(), params.getZeroPoints()};
+}
+
+/// linear(x, w) => quantized_matmul(x, quantize(w, quant_params(w))) for the
+/// projections that were chosen.
+struct QuantizeLinear : OpRewritePattern<LinearOp> {
+  QuantizeLinear(MLIRContext *context, DenseSet<Operation *> &chosen,
+                 const QuantScheme &scheme, int64_t activationBits)
+      : OpRewritePattern(context), chosen(chosen), scheme(scheme),
+        activationBits(activationBits) {
+    setDebugName("quantize-linear");
+  }
+
+  LogicalResult matchAndRewrite(LinearOp linear,
+                                PatternRewriter &rewriter) const override {
+    if (!chosen.erase(linear))
+      return failure();
+    QuantizedWeight weight = getQuantized(linear.getWeight(), scheme, rewriter);
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        linear, linear.getX(), weight.numbers, weight.scales, weight.zeroPoints,
+        linear.getBias(), /*transposeRhs=*/true, activationBits);
+    return success();
+  }
+
+  DenseSet<Operation *> &chosen;
+  QuantScheme scheme;
+  int64_t activationBits;
+};
+
+/// linear(x, dequantize(q)) => quantized_matmul(x, q), whatever the element
+/// type of the dequantized weight.
+struct MergeDequantizeIntoLinear : OpRewritePattern<LinearOp> {
+  MergeDequantizeIntoLinear(MLIRContext *context) : OpRewritePattern(context) {
+    setDebugName("merge-dequantize-into-linear");
+  }
+
+  LogicalResult matchAndRewrite(LinearOp linear,
+                                PatternRewriter &rewriter) const override {
+    auto weight = linear.getWeight().getDefiningOp<DequantizeOp>();
+    if (!weight)
+      return failure();
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        linear, linear.getX(), weight.getX(), weight.getScales(),
+        weight.getZeroPoints(), linear.getBias(), /*transposeRhs=*/true);
+    return success();
+  }
+};
+
+/// True for a tensor of zeros.
+bool isZeros(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  return matchPattern(value, m_AnyZeroFloat());
+}
+
+/// A product [m, k] x [k, n] or [n, k] in linalg, into zeros, whose right side
+/// is dequantized => quantized_matmul.
+struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  MergeDequantizeIntoMatmul(MLIRContext *context)
+      : OpInterfaceRewritePattern(context) {
+    setDebugName("merge-dequantize-into-matmul");
+  }
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp product,
+                                PatternRewriter &rewriter) const override {
+    if (!linalg::isaContractionOpInterface(product) ||
+        product.getNumLoops() != 3 || !product.hasPureTensorSemantics())
+      return failure();
+    auto weight = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
+    Value x = product.getDpsInputs()[0];
+    // quantized_matmul has no addend, and gives x's element type.
+    if (!weight || !isZeros(product.getDpsInits()[0]) ||
+        getElementTypeOrSelf(x) != getElementTypeOrSelf(product->getResult(0)))
+      return failure();
+
+    AffineExpr m, n, k;
+    bindDims(getContext(), m, n, k);
+    SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+    auto map = [&](AffineExpr a, AffineExpr b) {
+      return AffineMap::get(3, 0, {a, b}, getContext());
+    };
+    bool isTransposed = maps[1] == map(n, k);
+    if (maps[0] != map(m, k) || maps[2] != map(m, n) ||
+        (!isTransposed && maps[1] != map(k, n)))
+      return failure();
+
+    auto merged = QuantizedMatmulOp::create(
+        rewriter, product.getLoc(), x, weight.getX(), weight.getScales(),
+        weight.getZeroPoints(), /*bias=*/Value(), isTransposed);
+    // linalg may know a size of the result that x does not.
+    if (merged.getType() != product->getResult(0).getType())
+      merged.getResult().setType(
+          cast<RankedTensorType>(product->getResult(0).getType()));
+    rewriter.replaceOp(product, merged);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct QuantizePass : llm::impl::LLMQuantizeBase<QuantizePass> {
+  using LLMQuantizeBase::LLMQuantizeBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    Location loc = UnknownLoc::get(context);
+    std::optional<QuantScheme> parsed = QuantScheme::fromName(scheme);
+    if (!parsed)
+      return emitError(loc) << "scheme must be " << kSchemeSpelling << ", not '"
+                            << scheme << "'";
+    parsedScheme = *parsed;
+    if (activations != "none" && activations != "int8")
+      return emitError(loc)
+             << "activations must be none or int8, not '" << activations << "'";
+    for (const std::string &pattern :
+         {include.getValue(), exclude.getValue()}) {
+      std::string error;
+      if (!pattern.empty() && !llvm::Regex(pattern).isValid(error))
+        return emitError(loc)
+               << "'" << pattern << "' is no regular expression: " << error;
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    DenseSet<Operation *> chosen;
+    getOperation()->walk([&](LinearOp linear) {
+      if (!isWanted(linear))
+        return;
+      std::string reason = getObstacle(linear);
+      if (!reason.empty()) {
+        linear.emitRemark("not quantized: ") << reason;
+        ++linearsSkipped;
+        return;
+      }
+      chosen.insert(linear);
+      ++linearsQuantized;
+    });
+
+    RewritePatternSet patterns(&getContext());
+    patterns.add<QuantizeLinear>(&getContext(), chosen, parsedScheme,
+                                 activations == "int8" ? 8 : 0);
+    patterns.add<MergeDequantizeIntoLinear, MergeDequantizeIntoMatmul>(
+        &getContext());
+    if (failed(applyCountedPatterns(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+
+private:
+  /// True for a plain weight whose name and size were asked for.
+  bool isWanted(LinearOp linear) {
+    auto weight = dyn_cast<RankedTensorType>(linear.getWeight().getType());
+    if (!weight || linear.getWeight().getDefiningOp<DequantizeOp>())
+      return false;
+    if (weight.hasStaticShape() && weight.getNumElements() < minElements)
+      return false;
+    SmallVector<std::string> names = getNames(linear);
+    auto matches = [&](const std::string &pattern) {
+      llvm::Regex regex(pattern);
+      return llvm::any_of(names,
+                          [&](StringRef name) { return regex.match(name); });
+    };
+    return (include.empty() || matches(include)) &&
+           (exclude.empty() || !matches(exclude));
+  }
+
+  /// Why a wanted weight cannot be quantized, or nothing.
+  std::string getObstacle(LinearOp linear) {
+    Value weight = linear.getWeight();
+    auto type = cast<RankedTensorType>(weight.getType());
+    if (!type.hasStaticShape())
+      return "the sizes of its weight are not known";
+    if (!isParameter(weight))
+      return "its weight is computed";
+    int64_t inputs = type.getDimSize(1);
+    if (!parsedScheme.fits(inputs))
+      return "its " + std::to_string(inputs) +
+             " inputs are not whole groups of " +
+             std::to_string(parsedScheme.groupSize);
+    for (Operation *user : weight.getUsers())
+      if (isa<EmbeddingOp>(user))
+        return "its weight is a table of embeddings too, and would be there "
+               "twice";
+    return {};
+  }
+
+  QuantScheme parsedScheme;
+};
+
+} // namespace
