@@ -141,6 +141,12 @@ void LoadedProgram::clearArena() {
     std::memcpy(arena.data() + at, &kUnwritten, 4);
 }
 
+void LoadedProgram::clearBuffer(unsigned buffer) {
+  const BufferPlace &place = buffers[buffer];
+  for (int64_t i = 0; i < place.rows * place.stride; ++i)
+    std::memcpy(arena.data() + place.offset + 4 * i, &kUnwritten, 4);
+}
+
 void LoadedProgram::setRow(unsigned buffer, int64_t row, const float *values) {
   const BufferPlace &place = buffers[buffer];
   uint8_t *start = arena.data() + place.offset + row * place.stride * 4;
@@ -165,6 +171,20 @@ std::vector<float> LoadedProgram::rows(unsigned buffer, int64_t rows) const {
   return result;
 }
 
+void LoadedProgram::setIntegers(unsigned buffer,
+                                const std::vector<int32_t> &values) {
+  std::memcpy(arena.data() + buffers[buffer].offset, values.data(),
+              values.size() * 4);
+}
+
+std::vector<int32_t> LoadedProgram::integers(unsigned buffer,
+                                             int64_t rows) const {
+  std::vector<int32_t> result(rows * buffers[buffer].columns);
+  std::memcpy(result.data(), arena.data() + buffers[buffer].offset,
+              result.size() * 4);
+  return result;
+}
+
 std::vector<float> LoadedProgram::padding(unsigned buffer, int64_t row) const {
   const BufferPlace &place = buffers[buffer];
   std::vector<float> result(place.stride - place.columns);
@@ -178,8 +198,15 @@ std::vector<float> LoadedProgram::padding(unsigned buffer, int64_t row) const {
 
 void LoadedProgram::expectOnlyWritten(const std::vector<unsigned> &written,
                                       int64_t rows) {
+  std::vector<WrittenRows> all;
+  for (unsigned buffer : written)
+    all.push_back({buffer, rows});
+  expectOnlyWritten(all);
+}
+
+void LoadedProgram::expectOnlyWritten(const std::vector<WrittenRows> &written) {
   std::vector<uint8_t> expected = before;
-  for (unsigned buffer : written) {
+  for (auto [buffer, rows] : written) {
     const BufferPlace &place = buffers[buffer];
     std::memcpy(expected.data() + place.offset, arena.data() + place.offset,
                 rows * place.stride * 4);
@@ -214,17 +241,25 @@ KernelProgram::KernelProgram()
   buffersAt.setInsertionPoint(EntryPointOp::create(code, module->getLoc()));
 }
 
-unsigned KernelProgram::addBuffer(int64_t rows, int64_t columns) {
-  BufferPlace place{rows, columns, roundUpTo(columns, kTileRows), arenaBytes};
+unsigned KernelProgram::addBuffer(BufferPlace place, Type element) {
+  place.offset = arenaBytes;
   arenaBytes += place.rows * place.stride * 4 + kGuardBytes;
   arenaBytes = roundUpTo(arenaBytes, 64);
-  auto type =
-      MemRefType::get({place.rows, place.stride}, buffersAt.getF32Type());
+  auto type = MemRefType::get({place.rows, place.stride}, element);
   bufferValues.push_back(
       BufferOp::create(buffersAt, module->getLoc(), type,
                        buffersAt.getI64IntegerAttr(place.offset)));
   buffers.push_back(place);
   return static_cast<unsigned>(buffers.size() - 1);
+}
+
+unsigned KernelProgram::addBuffer(int64_t rows, int64_t columns) {
+  return addBuffer({rows, columns, roundUpTo(columns, kTileRows), 0},
+                   buffersAt.getF32Type());
+}
+
+unsigned KernelProgram::addIntegers(int64_t rows, int64_t columns) {
+  return addBuffer({rows, columns, columns, 0}, buffersAt.getI32Type());
 }
 
 /// The bytes of a weight as the packer writes them.
@@ -243,9 +278,11 @@ static std::vector<uint8_t> pack(TensorFormat format, const PackJob &job,
   return packed;
 }
 
-std::string KernelProgram::declareWeight(
-    const char *layout, TensorFormat format, const std::vector<int64_t> &shape,
-    const std::vector<std::vector<uint8_t>> &packed, int64_t firstLayer) {
+std::string
+KernelProgram::declareWeight(const char *layout, std::string_view format,
+                             const std::vector<int64_t> &shape,
+                             const std::vector<std::vector<uint8_t>> &packed,
+                             int64_t firstLayer) {
   std::string name = "weight" + std::to_string(numWeights++);
   std::vector<StringRef> sources(packed.size(), "test");
   std::vector<int64_t> offsets;
@@ -253,27 +290,52 @@ std::string KernelProgram::declareWeight(
     offsets.push_back(static_cast<int64_t>(weightBytes.size()));
     weightBytes.insert(weightBytes.end(), bytes.begin(), bytes.end());
   }
-  std::string_view formatName = tensorFormatInfo(format).name;
   WeightOp::create(data, module->getLoc(), name, layout,
-                   StringRef(formatName.data(), formatName.size()), shape,
+                   StringRef(format.data(), format.size()), shape,
                    static_cast<int64_t>(packed.front().size()),
                    data.getStrArrayAttr(sources), offsets, firstLayer,
                    /*rope_unpermute_heads=*/0);
   return name;
 }
 
-std::string
-KernelProgram::addLayers(TensorFormat format, int64_t rows, int64_t columns,
-                         const std::vector<std::vector<uint8_t>> &stored,
-                         int64_t firstLayer) {
+static std::vector<std::vector<uint8_t>>
+packMatrices(TensorFormat format, int64_t rows, int64_t columns,
+             const std::vector<std::vector<uint8_t>> &stored) {
   PackJob job;
   job.rows = rows;
   job.columns = columns;
   job.bytes = PackedMatrixLayout{format, rows, columns}.bytes();
   std::vector<std::vector<uint8_t>> packed;
-  for (const std::vector<uint8_t> &layer : stored)
-    packed.push_back(pack(format, job, layer));
-  return declareWeight("tiles16", format, {rows, columns}, packed, firstLayer);
+  for (const std::vector<uint8_t> &matrix : stored)
+    packed.push_back(pack(format, job, matrix));
+  return packed;
+}
+
+std::string
+KernelProgram::addLayers(TensorFormat format, int64_t rows, int64_t columns,
+                         const std::vector<std::vector<uint8_t>> &stored,
+                         int64_t firstLayer) {
+  return declareWeight("tiles16", tensorFormatInfo(format).name,
+                       {rows, columns},
+                       packMatrices(format, rows, columns, stored), firstLayer);
+}
+
+std::string
+KernelProgram::addExperts(TensorFormat format, int64_t rows, int64_t columns,
+                          const std::vector<std::vector<uint8_t>> &stored) {
+  std::vector<uint8_t> all;
+  for (const auto &bytes : packMatrices(format, rows, columns, stored))
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  return declareWeight("tiles16", tensorFormatInfo(format).name,
+                       {static_cast<int64_t>(stored.size()), rows, columns},
+                       {all}, /*firstLayer=*/0);
+}
+
+std::string KernelProgram::addPacked(const IntegerMatrixLayout &layout,
+                                     const std::vector<uint8_t> &packed) {
+  return declareWeight("tiles16", layout.format.name(),
+                       {layout.rows, layout.columns}, {packed},
+                       /*firstLayer=*/0);
 }
 
 std::string KernelProgram::addMatrix(TensorFormat format, int64_t rows,
@@ -289,7 +351,7 @@ std::string KernelProgram::addVector(const std::vector<float> &values) {
   job.bytes = packedVectorBytes(job.rows);
   std::vector<uint8_t> stored(values.size() * 4);
   std::memcpy(stored.data(), values.data(), stored.size());
-  return declareWeight("vector", TensorFormat::F32, {job.rows},
+  return declareWeight("vector", "f32", {job.rows},
                        {pack(TensorFormat::F32, job, stored)},
                        /*firstLayer=*/0);
 }

@@ -20,7 +20,7 @@
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Runtime/ABI/StepContext.h"
-#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/Status.h"
 
 #include "mlir/IR/Builders.h"
@@ -87,17 +87,27 @@ struct BufferPlace {
   int64_t rows, columns, stride, offset;
 };
 
+/// The first rows of a buffer.
+struct WrittenRows {
+  unsigned buffer;
+  int64_t rows;
+};
+
 /// A compiled program with memory of its own.
 class LoadedProgram {
 public:
   /// Fills the whole arena with a NaN of its own kind, so that a value read
   /// before it is written shows.
   void clearArena();
+  void clearBuffer(unsigned buffer);
   /// Writes a row, with zero padding.
   void setRow(unsigned buffer, int64_t row, const float *values);
   void setRows(unsigned buffer, const std::vector<float> &values);
   /// The first `rows` rows, without padding.
   std::vector<float> rows(unsigned buffer, int64_t rows) const;
+  /// The same of a buffer of integers.
+  void setIntegers(unsigned buffer, const std::vector<int32_t> &values);
+  std::vector<int32_t> integers(unsigned buffer, int64_t rows) const;
   /// The same of a row's padding.
   std::vector<float> padding(unsigned buffer, int64_t row) const;
 
@@ -109,6 +119,7 @@ public:
   /// Fails the test where anything but the first `rows` rows of the buffers
   /// differs from the snapshot.
   void expectOnlyWritten(const std::vector<unsigned> &written, int64_t rows);
+  void expectOnlyWritten(const std::vector<WrittenRows> &written);
 
 private:
   friend class KernelProgram;
@@ -130,10 +141,18 @@ public:
   KernelProgram();
 
   unsigned addBuffer(int64_t rows, int64_t columns);
+  /// A buffer of i32, without padding.
+  unsigned addIntegers(int64_t rows, int64_t columns);
   /// Packs a stored matrix and declares it.
   std::string addMatrix(TensorFormat format, int64_t rows, int64_t columns,
                         const std::vector<uint8_t> &stored);
   std::string addVector(const std::vector<float> &values);
+  /// Declares a matrix that is packed already.
+  std::string addPacked(const IntegerMatrixLayout &layout,
+                        const std::vector<uint8_t> &packed);
+  /// Matrices [rows, columns] one behind the other, as one weight.
+  std::string addExperts(TensorFormat format, int64_t rows, int64_t columns,
+                         const std::vector<std::vector<uint8_t>> &stored);
   /// A weight with one matrix per layer from `firstLayer` on; all of one shape.
   std::string addLayers(TensorFormat format, int64_t rows, int64_t columns,
                         const std::vector<std::vector<uint8_t>> &stored,
@@ -164,10 +183,11 @@ public:
   Expected<LoadedProgram> load(const CPULevel &level) const;
 
 private:
+  unsigned addBuffer(BufferPlace place, mlir::Type element);
   void addCall(llvm::StringRef kind, mlir::DictionaryAttr parameters,
                const std::vector<std::string> &weights,
                const std::vector<unsigned> &operands, const ScalarBody &body);
-  std::string declareWeight(const char *layout, TensorFormat format,
+  std::string declareWeight(const char *layout, std::string_view format,
                             const std::vector<int64_t> &shape,
                             const std::vector<std::vector<uint8_t>> &packed,
                             int64_t firstLayer);

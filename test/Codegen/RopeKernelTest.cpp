@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelHarness.h"
+#include "KernelTest.h"
 
 #include <cmath>
 
@@ -23,20 +23,7 @@ namespace {
 
 constexpr int64_t kBudget = 16;
 
-class RopeKernels : public testing::TestWithParam<const CPULevel *> {
-protected:
-  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }
-
-  void load() {
-    program.finish();
-    Expected<LoadedProgram> result = program.load(*GetParam());
-    ASSERT_TRUE(result) << result.status().message();
-    loaded = std::make_unique<LoadedProgram>(std::move(*result));
-  }
-
-  KernelProgram program;
-  std::unique_ptr<LoadedProgram> loaded;
-};
+class RopeKernels : public KernelTest {};
 
 /// base^(-2i / dimension).
 llvm::SmallVector<double> frequencies(int64_t rotaryDim, double base) {
@@ -108,7 +95,8 @@ std::vector<double> rotate(const RopeSpec &spec, const float *x,
   int64_t half = spec.rotaryDim / 2;
   for (int64_t h = 0; h < spec.heads; ++h)
     for (int64_t i = 0; i < half; ++i) {
-      int64_t low = h * spec.headDim + i, high = low + half;
+      int64_t low = h * spec.headDim + (spec.halves ? i : 2 * i);
+      int64_t high = low + (spec.halves ? half : 1);
       double c = cosines[i], s = sines[i];
       out[low] = x[low] * c - x[high] * s;
       out[high] = x[high] * c + x[low] * s;
@@ -117,11 +105,14 @@ std::vector<double> rotate(const RopeSpec &spec, const float *x,
 }
 } // namespace
 
-TEST_P(RopeKernels, RotateHalvesOfEveryHead) {
+TEST_P(RopeKernels, RotateHalvesOrPairsOfEveryHead) {
   constexpr int64_t tokens = 5;
-  const RopeSpec shapes[] = {{6, 10, 10},   {3, 6, 6},   {4, 64, 64},
-                             {2, 128, 128}, {5, 64, 32}, {3, 80, 20},
-                             {1, 256, 256}};
+  const RopeSpec shapes[] = {
+      {6, 10, 10},          {3, 6, 6},          {4, 64, 64},
+      {2, 128, 128},        {5, 64, 32},        {3, 80, 20},
+      {1, 256, 256},        {6, 10, 10, false}, {1, 2, 2, false},
+      {4, 64, 64, false},   {5, 64, 32, false}, {3, 80, 20, false},
+      {1, 256, 256, false}, {3, 70, 68, false}};
   std::vector<RopeCase> cases;
   std::vector<unsigned> written;
   Random random(13);
@@ -175,7 +166,8 @@ TEST_P(RopeKernels, RotateHalvesOfEveryHead) {
           expected.insert(expected.end(), row.begin(), row.end());
         }
         EXPECT_LE(normalizedError(actual, expected), 1e-10)
-            << c.spec.heads << " heads of " << c.spec.headDim;
+            << c.spec.heads << " heads of " << c.spec.headDim
+            << (c.spec.halves ? ", halves" : ", pairs");
         withOneWorker.push_back(actual);
       } else {
         EXPECT_TRUE(sameBits(actual, withOneWorker[i]))
@@ -185,7 +177,4 @@ TEST_P(RopeKernels, RotateHalvesOfEveryHead) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, RopeKernels, testing::ValuesIn(allLevels()),
-                         [](const auto &info) {
-                           return levelName(info.param);
-                         });
+LLMIR_TEST_ALL_LEVELS(RopeKernels);

@@ -75,8 +75,9 @@ struct Scalars {
     return sum;
   }
 
-  /// exp of an f64 argument as f32. Rounding the argument alone would cost as
-  /// many ulps as it is large: exp(h + l) = exp(h) + exp(h) * l.
+  /// exp of an f64 argument, exact to about an ulp of f32. Rounding the
+  /// argument alone would cost as many ulps as it is large: exp(h + l) = exp(h)
+  /// (1 + l).
   Value expOfF64(Value argument) {
     // Beyond these the result is 0 or infinity, and the low part would be too.
     for (auto [predicate, bound] :
@@ -86,11 +87,11 @@ struct Scalars {
       argument = select(compare(predicate, argument, limit), limit, argument);
     }
     Value high = toF32(argument);
-    Value low = toF32(sub(argument, toF64(high)));
-    Value e = exp(high);
-    return mul(e, add(low, 1.0));
+    Value low = sub(argument, toF64(high));
+    return mul(toF64(exp(high)), add(low, 1.0));
   }
 
+  /// x / (1 + y).
   Value divideByOnePlus(Value x, Value y) { return div(x, add(y, 1.0)); }
 };
 } // namespace
@@ -99,6 +100,9 @@ Value emitSilu(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
   return s.divideByOnePlus(x, s.exp(s.negate(x)));
 }
+
+// The forms of gelu are computed in f64 but for the exponential, so that its
+// error is all that the result has.
 
 Value emitGelu(OpBuilder &b, Location loc, Value x) {
   // With t = |x|, P(X > t) = exp(-t^2 / 2) * u * p(u) where u = 1 / (1 + 0.3 t)
@@ -109,15 +113,16 @@ Value emitGelu(OpBuilder &b, Location loc, Value x) {
                                  0x1.9557f163be400p-3, -0x1.dcd8d9887ee8ep-3,
                                  0x1.d4974f10b5c13p-4, -0x1.57d01527e0ad7p-6};
   Scalars s{b, loc};
-  Type f32 = x.getType();
-  Value one = s.constant(f32, 1.0);
-  Value t = math::AbsFOp::create(b, loc, x);
-  Value u = s.div(one, s.fma(t, s.constant(f32, 0.3), one));
   Value wide = s.toF64(x);
+  Type f64 = wide.getType();
+  Value one = s.constant(f64, 1.0);
+  Value t = math::AbsFOp::create(b, loc, wide);
+  Value u = s.div(one, s.fma(t, s.constant(f64, 0.3), one));
   Value e = s.expOfF64(s.mul(s.mul(wide, wide), -0.5));
   Value tail = s.mul(e, s.mul(u, s.polynomial(u, p)));
-  Value negative = s.compare(arith::CmpFPredicate::OLT, x, s.constant(f32, 0));
-  return s.mul(x, s.select(negative, tail, s.sub(one, tail)));
+  Value negative =
+      s.compare(arith::CmpFPredicate::OLT, wide, s.constant(f64, 0.0));
+  return s.toF32(s.mul(wide, s.select(negative, tail, s.sub(one, tail))));
 }
 
 Value emitGeluTanh(OpBuilder &b, Location loc, Value x) {
@@ -125,14 +130,15 @@ Value emitGeluTanh(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
   const double root = std::sqrt(2 / std::acos(-1.0));
   Value wide = s.toF64(x);
-  Value cubic = s.add(s.mul(s.mul(wide, wide), -2 * root * 0.044715),
-                      -2 * root); // Of -2 a / x.
-  return s.divideByOnePlus(x, s.expOfF64(s.mul(wide, cubic)));
+  Value factor = s.add(s.mul(s.mul(wide, wide), -2 * root * 0.044715),
+                       -2 * root); // -2 a / x.
+  return s.toF32(s.divideByOnePlus(wide, s.expOfF64(s.mul(wide, factor))));
 }
 
 Value emitGeluQuick(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
-  return s.divideByOnePlus(x, s.expOfF64(s.mul(s.toF64(x), -1.702)));
+  Value wide = s.toF64(x);
+  return s.toF32(s.divideByOnePlus(wide, s.expOfF64(s.mul(wide, -1.702))));
 }
 
 /// On the bits: arith.truncf to bf16 would become a call of compiler-rt.

@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What tests of single kernels share: one program for each test, run on a level
+// with one worker and with several, whose bits must agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_CODEGEN_KERNELTEST_H
+#define LLMIR_TEST_CODEGEN_KERNELTEST_H
+
+#include "KernelHarness.h"
+
+namespace llmir::test {
+
+/// Rows of a step that row kernels are tried with, and a buffer for them.
+constexpr int64_t kRowCounts[] = {0, 1, 7, 33};
+constexpr int64_t kMostRows = 34;
+
+class KernelTest : public testing::TestWithParam<const CPULevel *> {
+protected:
+  void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(GetParam()); }
+
+  /// Compiles the program; call in ASSERT_NO_FATAL_FAILURE.
+  void load();
+  /// Runs with one worker and with several. The outputs must agree, and nothing
+  /// but them may be written; rows of f32 end in zero padding.
+  void run(const StepInputs &inputs, const std::vector<WrittenRows> &outputs);
+  void run(const StepInputs &inputs, const std::vector<unsigned> &outputs,
+           int64_t rows);
+  void expectZeroPadding(unsigned buffer, int64_t rows);
+
+  KernelProgram program;
+  std::unique_ptr<LoadedProgram> loaded;
+};
+
+/// The tests of a fixture on every level.
+#define LLMIR_TEST_ALL_LEVELS(Fixture)                                         \
+  INSTANTIATE_TEST_SUITE_P(                                                    \
+      , Fixture, testing::ValuesIn(allLevels()),                               \
+      [](const auto &info) { return levelName(info.param); })
+
+} // namespace llmir::test
+
+#endif // LLMIR_TEST_CODEGEN_KERNELTEST_H
