@@ -52,6 +52,7 @@ private:
   LogicalResult emit(const LinearSpec &spec);
   LogicalResult emit(const QuantizedLinearSpec &spec);
   LogicalResult emit(const QuantizeRowsSpec &spec);
+  LogicalResult emit(const PackIntegersSpec &spec);
   LogicalResult emit(const ElementwiseSpec &spec);
   LogicalResult emit(const RopeSpec &spec);
   LogicalResult emit(const AppendKVSpec &spec);
@@ -78,6 +79,7 @@ private:
   /// Rows of buffer `i`; 0 where there is no such buffer of rows.
   int64_t bufferRows(unsigned i);
   FailureOr<TensorFormat> format(StringRef name);
+  FailureOr<IntegerFormat> integerFormat(const std::string &name);
   /// Checks that each is a size that a model can have, so that no product of
   /// two overflows.
   LogicalResult checkSizes(ArrayRef<std::pair<StringRef, int64_t>> namedSizes);
@@ -108,6 +110,14 @@ private:
 FailureOr<TensorFormat> KernelEmission::format(StringRef name) {
   std::optional<TensorFormat> format =
       tensorFormatFromName(std::string_view(name.data(), name.size()));
+  if (!format)
+    return kernel.emitOpError("has the unknown format \"") << name << "\"";
+  return *format;
+}
+
+FailureOr<IntegerFormat>
+KernelEmission::integerFormat(const std::string &name) {
+  std::optional<IntegerFormat> format = IntegerFormat::fromName(name);
   if (!format)
     return kernel.emitOpError("has the unknown format \"") << name << "\"";
   return *format;
@@ -287,12 +297,9 @@ LogicalResult KernelEmission::checkSegments(const QuantizedLinearSpec &spec,
 }
 
 LogicalResult KernelEmission::emit(const QuantizedLinearSpec &spec) {
-  std::optional<IntegerFormat> weightFormat =
-      IntegerFormat::fromName(spec.format);
-  if (!weightFormat)
-    return kernel.emitOpError("has the unknown format \"")
-           << spec.format << "\"";
-  if (failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
+  FailureOr<IntegerFormat> weightFormat = integerFormat(spec.format);
+  if (failed(weightFormat) ||
+      failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
   IntegerMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
   int64_t inputs = spec.columns;
@@ -328,6 +335,40 @@ LogicalResult KernelEmission::emit(const QuantizeRowsSpec &spec) {
   if (failed(begin({}, {spec.columns, row.words()})))
     return failure();
   emitQuantizeRows(kb, spec);
+  return success();
+}
+
+LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
+  FailureOr<IntegerFormat> weightFormat = integerFormat(spec.format);
+  if (failed(weightFormat) ||
+      failed(checkSizes({{"rows", spec.rows},
+                         {"columns", spec.columns},
+                         {"tensor_columns", spec.tensorColumns},
+                         {"grid_columns", spec.gridColumns}})))
+    return failure();
+  if (weightFormat->scales != TensorFormat::F32)
+    return kernel.emitOpError("packs scales of ")
+           << tensorFormatInfo(weightFormat->scales).name
+           << "; a program has f32 ones";
+  IntegerMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
+  SmallVector<int64_t> columns{spec.tensorColumns, spec.gridColumns};
+  if (weightFormat->zeroPoints)
+    columns.push_back(spec.gridColumns);
+  columns.push_back(kTileRows);
+  if (failed(begin({}, columns)))
+    return failure();
+  // The last element and the last scale that the kernel reads exist.
+  CopyBoxSpec numbers, scales, packed;
+  numbers.sizes = {spec.rows, spec.columns};
+  scales.sizes = {spec.rows, weights.numGroups()};
+  packed.sizes = {weights.bytes() / 4};
+  if (failed(checkBox(0, numbers, {spec.rowStride, spec.columnStride}, 0,
+                      spec.tensorColumns)) ||
+      failed(checkBox(1, scales, {spec.scaleRowStride, spec.scaleGroupStride},
+                      0, spec.gridColumns)) ||
+      failed(checkBox(columns.size() - 1, packed, {1}, 0, kTileRows)))
+    return failure();
+  emitPackIntegers(kb, spec, weights);
   return success();
 }
 
@@ -630,6 +671,8 @@ LogicalResult KernelEmission::emit() {
                 &KernelEmission::emitAs<QuantizedLinearSpec>)
           .Case(QuantizeRowsSpec::kind,
                 &KernelEmission::emitAs<QuantizeRowsSpec>)
+          .Case(PackIntegersSpec::kind,
+                &KernelEmission::emitAs<PackIntegersSpec>)
           .Case(ElementwiseSpec::kind, &KernelEmission::emitAs<ElementwiseSpec>)
           .Case(RopeSpec::kind, &KernelEmission::emitAs<RopeSpec>)
           .Case(AppendKVSpec::kind, &KernelEmission::emitAs<AppendKVSpec>)

@@ -63,6 +63,10 @@ void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
 void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
                          const IntegerMatrixLayout &weights);
 
+// PackIntegers.cpp
+void emitPackIntegers(KernelBuilder &kb, const PackIntegersSpec &spec,
+                      const IntegerMatrixLayout &weights);
+
 // QuantizeRows.cpp
 void emitQuantizeRows(KernelBuilder &kb, const QuantizeRowsSpec &spec);
 

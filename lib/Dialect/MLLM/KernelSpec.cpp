@@ -89,6 +89,19 @@ static void visit(QuantizeRowsSpec &spec, Fields &fields) {
 }
 
 template <typename Fields>
+static void visit(PackIntegersSpec &spec, Fields &fields) {
+  fields("format", spec.format);
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+  fields("tensor_columns", spec.tensorColumns);
+  fields("row_stride", spec.rowStride);
+  fields("column_stride", spec.columnStride);
+  fields("grid_columns", spec.gridColumns);
+  fields("scale_row_stride", spec.scaleRowStride);
+  fields("scale_group_stride", spec.scaleGroupStride);
+}
+
+template <typename Fields>
 static void visit(ElementwiseSpec &spec, Fields &fields) {
   fields("columns", spec.columns);
   fields("over", spec.over);
