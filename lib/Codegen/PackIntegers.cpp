@@ -40,8 +40,10 @@ private:
   void storeWord(ArrayRef<Value> numbers, ArrayRef<int64_t> shifts,
                  int64_t width, Value word);
 
-  /// A number where `exists`, else 0; reads an element that there is.
-  Value load(Value buffer, int64_t columns, Value flat, Value exists);
+  /// A number plus `bias` where `exists`, else 0. `flat` is an element's
+  /// number.
+  Value load(Value buffer, int64_t columns, Value flat, Value exists,
+             int64_t bias = 0);
   Value row(Value tile, Value lane) {
     return kb.add(kb.mul(tile, kTileRows), lane);
   }
@@ -133,11 +135,9 @@ void IntegerPacker::emitLines(Value tile, Value k, int64_t values, Value word) {
         Value exists = arith::AndIOp::create(kb, isBelow(n, spec.rows),
                                              isBelow(inSegment, values));
         Value column = kb.add(k, kb.min(inSegment, kb.index(values - 1)));
-        Value number =
-            load(q, spec.tensorColumns,
-                 kb.add(known, kb.mul(column, spec.columnStride)), exists);
-        numbers.push_back(
-            kb.addf(number, kb.f32(static_cast<double>(storedBias(bits)))));
+        numbers.push_back(load(q, spec.tensorColumns,
+                               kb.add(known, kb.mul(column, spec.columnStride)),
+                               exists, storedBias(bits)));
       }
       storeWord(numbers, shifts, bits,
                 kb.add(kb.add(word, kb.mul(line, kTileRows)), lane));
@@ -146,9 +146,11 @@ void IntegerPacker::emitLines(Value tile, Value k, int64_t values, Value word) {
 }
 
 Value IntegerPacker::load(Value buffer, int64_t columns, Value flat,
-                          Value exists) {
+                          Value exists, int64_t bias) {
   Value number =
       kb.load(buffer, {kb.div(flat, columns), kb.rem(flat, columns)});
+  if (bias)
+    number = kb.addf(number, kb.f32(static_cast<double>(bias)));
   return arith::SelectOp::create(kb, exists, number, kb.f32(0.0));
 }
 
