@@ -423,10 +423,8 @@ ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
   auto cache = cast<PagedKVCacheType>(adaptor.getCache().getType());
   int64_t batch =
       cast<RankedTensorType>(adaptor.getSeqIds().getType()).getDimSize(0);
-  int64_t tokens = adaptor.getTokens();
-  // Room for a negative number of tokens is the verifier's to refuse.
-  if (tokens < 0)
-    return failure();
+  // A negative number is the verifier's to refuse.
+  int64_t tokens = std::max<int64_t>(0, adaptor.getTokens());
   Type i32 = IntegerType::get(context, 32);
   int64_t slots = ShapedType::isDynamic(batch) ? batch : batch * tokens;
   types.push_back(cache);

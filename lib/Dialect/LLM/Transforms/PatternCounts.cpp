@@ -15,7 +15,6 @@
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/ManagedStatic.h"
 
 #include <map>
 #include <mutex>
@@ -53,30 +52,34 @@ struct CountingListener : RewriterBase::Listener {
   PatternCounts &counts;
 };
 
-struct PrintOption {
-  llvm::cl::opt<bool> print{
-      "llm-print-pattern-counts",
-      llvm::cl::desc("Print how often each pattern of the llm passes fired"),
-      llvm::cl::init(false)};
-};
-
 } // namespace
 
-static llvm::ManagedStatic<PatternCounts> patternCounts;
-static llvm::ManagedStatic<PrintOption> printOption;
+// Tools print after LLVM has shut down, which ends what is a ManagedStatic.
+static PatternCounts &getCounts() {
+  static PatternCounts counts;
+  return counts;
+}
+
+static llvm::cl::opt<bool> *printOption = nullptr;
 
 LogicalResult mlir::llm::applyCountedPatterns(Operation *op,
                                               RewritePatternSet &&patterns,
                                               GreedyRewriteConfig config,
                                               bool *changed) {
-  CountingListener listener(*patternCounts);
+  CountingListener listener(getCounts());
   config.setListener(&listener);
   return applyPatternsGreedily(op, std::move(patterns), config, changed);
 }
 
-void mlir::llm::registerPatternCountsOption() { *printOption; }
+void mlir::llm::registerPatternCountsOption() {
+  static llvm::cl::opt<bool> option(
+      "llm-print-pattern-counts",
+      llvm::cl::desc("Print how often each pattern of the llm passes fired"),
+      llvm::cl::init(false));
+  printOption = &option;
+}
 
 void mlir::llm::printPatternCountsIfAsked(llvm::raw_ostream &os) {
-  if (printOption.isConstructed() && printOption->print)
-    patternCounts->print(os);
+  if (printOption && *printOption)
+    getCounts().print(os);
 }

@@ -414,7 +414,7 @@ def LLM_CreatePagedCacheOp : LLM_CacheOp<"create_paged_cache", []> {
   }];
   let arguments = (ins);
   let results = (outs Res<LLM_PagedKVCacheType, "The cache", [MemAlloc]>:$cache);
-  let assemblyFormat = "attr-dict `:` type($cache)";
+  let assemblyFormat = "attr-dict `:` qualified(type($cache))";
   let extraClassDeclaration = [{
     int64_t countNewTokens() { return 0; }
   }];
@@ -458,7 +458,7 @@ def LLM_ReserveKVOp : LLM_CacheOp<"reserve_kv", [Pure,
     Res<LLM_IndexVector, "Tokens of each sequence [B]">:$seqLens);
   let assemblyFormat = [{
     $cache `,` $seqIds (`layer` `(` $layer^ `)`)? attr-dict `:`
-    `(` type($cache) `,` type($seqIds) `)` `->` `(` type($updatedCache) `,`
+    `(` qualified(type($cache)) `,` type($seqIds) `)` `->` `(` qualified(type($updatedCache)) `,`
     type($slots) `,` type($blockIndices) `,` type($blockTables) `,` type($seqLens) `)`
   }];
   let extraClassDeclaration = [{
@@ -489,7 +489,7 @@ def LLM_ForkKVOp : LLM_CacheOp<"fork_kv", [Pure, AllTypesMatch<["cache", "update
   let results = (outs Res<LLM_PagedKVCacheType, "The cache after">:$updatedCache);
   let assemblyFormat = [{
     $cache `,` $srcIds `,` $dstIds attr-dict `:`
-    `(` type($cache) `,` type($srcIds) `,` type($dstIds) `)` `->` type($updatedCache)
+    `(` qualified(type($cache)) `,` type($srcIds) `,` type($dstIds) `)` `->` qualified(type($updatedCache))
   }];
   let extraClassDeclaration = [{
     int64_t countNewTokens() { return 0; }
@@ -514,8 +514,8 @@ def LLM_FreeKVOp : LLM_CacheOp<"free_kv", [Pure, AllTypesMatch<["cache", "update
     Arg<LLM_IndexVector, "Ids of the sequences [B]">:$seqIds);
   let results = (outs Res<LLM_PagedKVCacheType, "The cache after">:$updatedCache);
   let assemblyFormat = [{
-    $cache `,` $seqIds attr-dict `:` `(` type($cache) `,` type($seqIds) `)` `->`
-    type($updatedCache)
+    $cache `,` $seqIds attr-dict `:` `(` qualified(type($cache)) `,` type($seqIds) `)` `->`
+    qualified(type($updatedCache))
   }];
   let extraClassDeclaration = [{
     int64_t countNewTokens() { return 0; }
