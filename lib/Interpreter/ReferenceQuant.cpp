@@ -128,7 +128,7 @@ QuantParams quantParams(const Tensor &x, const QuantSpec &spec) {
                hi = static_cast<float>(high[s]);
     if (spec.symmetric) {
       result.scales[s] =
-          std::max(-lo, hi) / static_cast<float>(spec.greatest());
+          std::max(hi, -lo) / static_cast<float>(spec.greatest());
       continue;
     }
     result.scales[s] = (hi - lo) / static_cast<float>((1 << spec.bits) - 1);

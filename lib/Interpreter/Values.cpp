@@ -274,6 +274,26 @@ FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
   return makeTensor(error, type, attributes, random);
 }
 
+/// The type of the caller's value: of a slice along `dim` the whole.
+static Type wholeType(Type type, int64_t dim, int64_t numRanks) {
+  auto scaled = [&](ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> result(shape);
+    if (dim < int64_t(result.size()) && !ShapedType::isDynamic(result[dim]))
+      result[dim] *= numRanks;
+    return result;
+  };
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.clone(scaled(tensor.getShape()));
+  auto quantized = dyn_cast<llm::QuantizedTensorType>(type);
+  if (!quantized)
+    return type;
+  return llm::QuantizedTensorType::get(
+      type.getContext(), quantized.getElementType(),
+      scaled(quantized.getShape()), quantized.getIsSymmetric(),
+      quantized.getIsPerChannel(), quantized.getQuantAxis(),
+      quantized.getGroupSize(), quantized.getNumBits(), quantized.getFormat());
+}
+
 FailureOr<std::vector<InterpreterValue>> makeArguments(func::FuncOp function,
                                                        uint64_t seed) {
   std::vector<InterpreterValue> result;
@@ -281,9 +301,15 @@ FailureOr<std::vector<InterpreterValue>> makeArguments(func::FuncOp function,
     auto error = [&] {
       return function.emitError() << "argument " << i << ": ";
     };
-    FailureOr<InterpreterValue> value =
-        makeArgument(error, function.getArgumentTypes()[i],
-                     function.getArgAttrDict(i), seed * 1000003 + i);
+    Type type = function.getArgumentTypes()[i];
+    auto ranks = function->getAttrOfType<IntegerAttr>(
+        llm::LLMDialect::getNumRanksAttrName());
+    auto dim = function.getArgAttrOfType<IntegerAttr>(
+        i, llm::LLMDialect::getShardDimAttrName());
+    if (ranks && dim)
+      type = wholeType(type, dim.getInt(), ranks.getInt());
+    FailureOr<InterpreterValue> value = makeArgument(
+        error, type, function.getArgAttrDict(i), seed * 1000003 + i);
     if (failed(value))
       return failure();
     result.push_back(std::move(*value));

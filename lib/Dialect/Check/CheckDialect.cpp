@@ -59,6 +59,15 @@ static LogicalResult verifyRange(Operation *op, Attribute range) {
                          << range;
 }
 
+/// True for the size of a dimension of `declared`: where ranks share the work
+/// the type is a rank's slice, and the caller's tensor is several times as
+/// long.
+static bool isSizeOf(int64_t declared, int64_t given) {
+  if (ShapedType::isDynamic(declared) || declared == given)
+    return given >= 0;
+  return declared > 0 && given > 0 && given % declared == 0;
+}
+
 /// `check.shape`: sizes that the argument's type allows.
 static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
   auto sizes = dyn_cast<DenseI64ArrayAttr>(shape);
@@ -68,7 +77,7 @@ static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
                               "dimension of "
                            << type << ", not " << shape;
   for (auto [given, size] : llvm::zip(sizes.asArrayRef(), tensor.getShape()))
-    if (given < 0 || (!ShapedType::isDynamic(size) && given != size))
+    if (!isSizeOf(size, given))
       return op->emitError()
              << "check.shape has a size of " << given << " for " << type;
   return success();
@@ -84,7 +93,12 @@ static LogicalResult verifyValues(Operation *op, Attribute values, Type type) {
   bool agrees = typed.getType() == type;
   if (tensor && given)
     agrees = tensor.getElementType() == given.getElementType() &&
-             succeeded(verifyCompatibleShape(tensor, given));
+             tensor.getRank() == given.getRank() &&
+             llvm::all_of(llvm::zip(tensor.getShape(), given.getShape()),
+                          [](auto sizes) {
+                            auto [size, actual] = sizes;
+                            return isSizeOf(size, actual);
+                          });
   if (!agrees)
     return op->emitError() << "check.values has type " << typed.getType()
                            << ", but the argument has type " << type;

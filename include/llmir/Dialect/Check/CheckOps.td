@@ -32,6 +32,8 @@ def Check_Dialect : Dialect {
       but without `end`; `array<f64: least, end>` likewise for floats;
     - `check.shape = array<i64: …>`: the sizes of a tensor whose type has dynamic
       ones.
+    Where ranks share the work and the argument is cut for them, these are the
+    caller's tensor, of which the type is one rank's slice.
   }];
   let hasRegionArgAttrVerify = 1;
   let hasOperationAttrVerify = 1;
