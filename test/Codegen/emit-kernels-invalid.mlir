@@ -254,3 +254,103 @@ mllm.program.fragment @kernels text {
     mllm.program.yield %b : f32
   }
 }
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'groups' is 0, expected 1 to}}
+  mllm.program.kernel @k "softmax" {columns = 16 : i64, groups = 0 : i64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{kind 'layer_norm' needs the parameter 'bias', a bool}}
+  mllm.program.kernel @k "layer_norm" {columns = 16 : i64, groups = 1 : i64, eps = 1.0 : f64, weight = true, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 1 strides for a box of 2 dimensions}}
+  mllm.program.kernel @k "copy_box" {sizes = array<i64: 2, 8>, from = 0 : i64, from_columns = 16 : i64, from_strides = array<i64: 1>, to = 0 : i64, to_columns = 16 : i64, to_strides = array<i64: 16, 1>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has a box with start 0, stride -1 and size 8}}
+  mllm.program.kernel @k "copy_box" {sizes = array<i64: 8>, from = 0 : i64, from_columns = 16 : i64, from_strides = array<i64: -1>, to = 0 : i64, to_columns = 16 : i64, to_strides = array<i64: 1>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has a box that ends at element 128 of buffer 1, which has 128}}
+  mllm.program.kernel @k "copy_box" {sizes = array<i64: 9>, from = 0 : i64, from_columns = 16 : i64, from_strides = array<i64: 1>, to = 120 : i64, to_columns = 16 : i64, to_strides = array<i64: 1>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has a box of sizes ; expected 1 to 8 dimensions}}
+  mllm.program.kernel @k "copy_box" {sizes = array<i64>, from = 0 : i64, from_columns = 16 : i64, from_strides = array<i64>, to = 0 : i64, to_columns = 16 : i64, to_strides = array<i64>} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // Integers are not copied into numbers.
+  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', expected static rows of i32 with 16 columns or more}}
+  mllm.program.kernel @k "copy_box" {sizes = array<i64: 8>, from = 0 : i64, from_columns = 16 : i64, from_strides = array<i64: 1>, to = 0 : i64, to_columns = 16 : i64, to_strides = array<i64: 1>} [memref<8x16xi32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has integers of 5 bits; expected 4, 8 or 16}}
+  mllm.program.kernel @k "quantize" {shape = array<i64: 8, 16>, cell = array<i64: 8, 16>, columns = 16 : i64, grid_columns = 1 : i64, bits = 5 : i64, symmetric = true} [memref<8x16xf32>, memref<1x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has cells of 1 dimensions in a tensor of 2}}
+  mllm.program.kernel @k "quant_params" {shape = array<i64: 8, 16>, cell = array<i64: 8>, columns = 16 : i64, grid_columns = 1 : i64, bits = 8 : i64, symmetric = true} [memref<8x16xf32>, memref<1x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 8 numbers in rows of 3, which are not the whole rows of buffer 1}}
+  mllm.program.kernel @k "dequantize" {shape = array<i64: 8, 16>, cell = array<i64: 1, 16>, columns = 16 : i64, grid_columns = 3 : i64, symmetric = true} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 128 numbers in rows of 16, which are not the whole rows of buffer 0}}
+  mllm.program.kernel @k "quantize" {shape = array<i64: 8, 16>, cell = array<i64: 8, 16>, columns = 16 : i64, grid_columns = 1 : i64, bits = 8 : i64, symmetric = true} [memref<7x16xf32>, memref<1x16xf32>, memref<7x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{chooses 3 of 2 experts}}
+  mllm.program.kernel @k "moe_route" {experts = 2 : i64, top_k = 3 : i64, sigmoid = false, normalize = true} [memref<8x16xf32>, memref<8x16xf32>, memref<8x3xi32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{buffer 2 is 'memref<8x16xf32>', expected static rows of i32 with 2 columns or more}}
+  mllm.program.kernel @k "moe_route" {experts = 4 : i64, top_k = 2 : i64, sigmoid = false, normalize = true} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // Two pairs for each of eight tokens.
+  // expected-error@+1 {{buffer 2 is 'memref<1x15xi32>', expected static rows of i32 with 16 columns or more}}
+  mllm.program.kernel @k "moe_sort" {experts = 4 : i64, top_k = 2 : i64} [memref<8x2xi32>, memref<1x5xi32>, memref<1x15xi32>, memref<1x16xi32>]
+}

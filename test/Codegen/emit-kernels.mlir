@@ -44,4 +44,21 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @embedding "embedding" {columns = 32 : i64, format = "q4_0", rows = 50 : i64} [memref<8x32xf32>]
   // CHECK: func.func private @select_rows(
   mllm.program.kernel @select_rows "select_rows" {columns = 60 : i64} [memref<8x64xf32>, memref<4x64xf32>]
+  // The optional weights come in their order; integers are buffers of i32.
+  // CHECK: func.func private @layer_norm(%{{.*}}: index, %{{.*}}: memref<64xf32>, %{{.*}}: memref<64xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
+  mllm.program.kernel @layer_norm "layer_norm" {columns = 60 : i64, groups = 1 : i64, eps = 1.0e-5 : f64, weight = true, bias = true, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @bare_norm(%{{.*}}: index, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
+  mllm.program.kernel @bare_norm "rms_norm" {columns = 64 : i64, groups = 1 : i64, eps = 1.0e-5 : f64, over = "tokens", weight = false} [memref<8x64xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @softmax(
+  mllm.program.kernel @softmax "softmax" {columns = 10 : i64, groups = 6 : i64, over = "logit_rows"} [memref<8x64xf32>, memref<8x64xf32>]
+  // Rows of 48 become rows of 32: 16 numbers at a time.
+  // CHECK: func.func private @reshape(
+  // CHECK: vector.load %{{.*}} : memref<8x48xf32>, vector<16xf32>
+  // CHECK: vector.store %{{.*}} : memref<12x32xf32>, vector<16xf32>
+  mllm.program.kernel @reshape "copy_box" {sizes = array<i64: 384>, from = 0 : i64, from_columns = 48 : i64, from_strides = array<i64: 1>, to = 0 : i64, to_columns = 32 : i64, to_strides = array<i64: 1>} [memref<8x48xf32>, memref<12x32xf32>]
+  // CHECK: func.func private @moe_route(%{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x2xi32>)
+  mllm.program.kernel @moe_route "moe_route" {experts = 5 : i64, top_k = 2 : i64, sigmoid = true, normalize = true} [memref<8x16xf32>, memref<8x16xf32>, memref<8x2xi32>]
+  // Five matrices of 2 x 16 rows, 32 bytes of lines for each.
+  // CHECK: func.func private @moe_linear(%{{.*}}: index, %{{.*}}: memref<10240xi8>, %{{.*}}: memref<1x6xi32>, %{{.*}}: memref<16x32xf32>, %{{.*}}: memref<16x32xf32>)
+  mllm.program.kernel @moe_linear "moe_linear" {experts = 5 : i64, rows = 20 : i64, columns = 32 : i64, format = "bf16"} [memref<1x6xi32>, memref<16x32xf32>, memref<16x32xf32>]
 }

@@ -1,0 +1,312 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A mixture of experts: the choice of experts, and their feed-forward layers on
+// the routed pairs only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTest.h"
+
+#include "llvm/ADT/Sequence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+class MoEKernels : public KernelTest {};
+
+StepInputs inputsOf(int64_t tokens) {
+  StepInputs inputs;
+  inputs.numTokens = tokens;
+  return inputs;
+}
+
+/// The numbers of the greatest logits, the lower of equal ones first.
+std::vector<int32_t> bestExperts(const MoERouteSpec &spec,
+                                 const float *logits) {
+  std::vector<int32_t> order(spec.experts);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  order.resize(spec.topK);
+  return order;
+}
+
+std::vector<double> routeWeights(const MoERouteSpec &spec, const float *logits,
+                                 const std::vector<int32_t> &chosen) {
+  double most = *std::max_element(logits, logits + spec.experts), all = 0;
+  for (int64_t e = 0; e < spec.experts; ++e)
+    all += std::exp(logits[e] - most);
+  std::vector<double> weights;
+  double sum = 0;
+  for (int32_t e : chosen) {
+    weights.push_back(spec.sigmoid ? 1 / (1 + std::exp(-double(logits[e])))
+                                   : std::exp(logits[e] - most) / all);
+    sum += weights.back();
+  }
+  for (double &weight : weights)
+    weight /= spec.normalize ? sum : 1;
+  return weights;
+}
+
+} // namespace
+
+TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
+  struct Case {
+    MoERouteSpec spec;
+    std::vector<float> logits = {};
+    unsigned in = 0, weights = 0, chosen = 0;
+  };
+  std::vector<Case> cases;
+  for (auto [experts, topK] :
+       {std::pair(8, 2), std::pair(1, 1), std::pair(60, 4), std::pair(5, 5)})
+    for (bool sigmoid : {false, true})
+      for (bool normalize : {false, true})
+        cases.push_back({{experts, topK, sigmoid, normalize}});
+  Random random(61);
+  for (Case &c : cases) {
+    int64_t experts = c.spec.experts;
+    c.logits = random.values(kMostRows * experts, -6.0f, 6.0f);
+    // Row 1: all equal. Row 2: pairs of equal ones. Row 3: saturated scores.
+    // Row 4: impossible experts.
+    for (int64_t e = 0; e < experts; ++e) {
+      c.logits[experts + e] = 0.5f;
+      c.logits[2 * experts + e] = static_cast<float>((e / 2 * 7) % 5);
+      c.logits[3 * experts + e] = 60 + static_cast<float>((e * 3) % 7);
+      if (e >= c.spec.topK)
+        c.logits[4 * experts + e] = -INFINITY;
+    }
+    c.in = program.addBuffer(kMostRows, experts);
+    c.weights = program.addBuffer(kMostRows, c.spec.topK);
+    c.chosen = program.addIntegers(kMostRows, c.spec.topK);
+    program.call(c.spec, {}, {c.in, c.weights, c.chosen});
+  }
+  ASSERT_NO_FATAL_FAILURE(load());
+  for (const Case &c : cases)
+    loaded->setRows(c.in, c.logits);
+  for (int64_t tokens : kRowCounts) {
+    std::vector<unsigned> outputs;
+    for (const Case &c : cases)
+      outputs.insert(outputs.end(), {c.weights, c.chosen});
+    run(inputsOf(tokens), outputs, tokens);
+    for (const Case &c : cases) {
+      std::vector<int32_t> chosen;
+      std::vector<double> weights;
+      for (int64_t t = 0; t < tokens; ++t) {
+        const float *logits = c.logits.data() + t * c.spec.experts;
+        std::vector<int32_t> best = bestExperts(c.spec, logits);
+        for (double weight : routeWeights(c.spec, logits, best))
+          weights.push_back(weight);
+        chosen.insert(chosen.end(), best.begin(), best.end());
+      }
+      EXPECT_EQ(loaded->integers(c.chosen, tokens), chosen)
+          << c.spec.topK << " of " << c.spec.experts;
+      EXPECT_LE(normalizedError(loaded->rows(c.weights, tokens), weights),
+                1e-10)
+          << c.spec.topK << " of " << c.spec.experts;
+    }
+  }
+}
+
+TEST_P(MoEKernels, RouteOfNaNStaysAmongTheExperts) {
+  MoERouteSpec spec{4, 3, false, true};
+  unsigned in = program.addBuffer(kMostRows, 4),
+           weights = program.addBuffer(kMostRows, 3),
+           chosen = program.addIntegers(kMostRows, 3);
+  program.call(spec, {}, {in, weights, chosen});
+  ASSERT_NO_FATAL_FAILURE(load());
+  loaded->setRows(in, {NAN, 1, NAN, 2, NAN, NAN, NAN, NAN});
+  loaded->run(inputsOf(2), 2);
+  std::vector<int32_t> experts = loaded->integers(chosen, 2);
+  EXPECT_EQ(experts[0], 3); // NaN is worse than every number.
+  EXPECT_EQ(experts[1], 1);
+  for (int32_t expert : experts)
+    EXPECT_TRUE(expert >= 0 && expert < 4) << expert;
+}
+
+namespace {
+
+/// The matrices of all experts in one format.
+struct Experts {
+  std::string name;
+  std::vector<std::vector<float>> values;
+};
+
+struct FFN {
+  TensorFormat format;
+  int64_t experts, topK, hidden, inner;
+  Experts gate = {}, up = {}, down = {};
+  std::vector<float> x = {}, weights = {};
+  std::vector<int32_t> chosen = {};
+  unsigned xBuffer = 0, weightBuffer = 0, chosenBuffer = 0, out = 0;
+  std::vector<WrittenRows> scratch = {}; ///< Rows per token, not rows.
+};
+
+class FFNBuilder {
+public:
+  FFNBuilder(KernelProgram &program, Random &random)
+      : program(program), random(random) {}
+
+  void add(FFN &ffn) {
+    ffn.gate = experts(ffn, ffn.inner, ffn.hidden);
+    ffn.up = experts(ffn, ffn.inner, ffn.hidden);
+    ffn.down = experts(ffn, ffn.hidden, ffn.inner);
+    ffn.x = random.values(kMostRows * ffn.hidden);
+    ffn.weights = random.values(kMostRows * ffn.topK, 0.0f, 1.0f);
+    for (int64_t t = 0; t < kMostRows; ++t) {
+      // Distinct experts in any order; the last one has no token.
+      std::vector<int32_t> order(std::max<int64_t>(ffn.experts - 1, 1));
+      std::iota(order.begin(), order.end(), 0);
+      for (size_t i = order.size(); i > 1; --i)
+        std::swap(order[i - 1], order[random.bits() % i]);
+      ffn.chosen.insert(ffn.chosen.end(), order.begin(),
+                        order.begin() + ffn.topK);
+    }
+    addCalls(ffn);
+  }
+
+private:
+  Experts experts(const FFN &ffn, int64_t rows, int64_t columns) {
+    Experts result;
+    std::vector<std::vector<uint8_t>> stored;
+    for (int64_t e = 0; e < ffn.experts; ++e) {
+      stored.push_back(randomMatrix(ffn.format, rows, columns, random));
+      result.values.push_back(
+          decodeMatrix(ffn.format, rows, columns, stored.back()));
+    }
+    result.name = program.addExperts(ffn.format, rows, columns, stored);
+    return result;
+  }
+
+  /// The kernels in the order in which a program calls them.
+  void addCalls(FFN &ffn) {
+    int64_t places = kMostRows * ffn.topK;
+    ffn.xBuffer = program.addBuffer(kMostRows, ffn.hidden);
+    ffn.weightBuffer = program.addBuffer(kMostRows, ffn.topK);
+    ffn.chosenBuffer = program.addIntegers(kMostRows, ffn.topK);
+    unsigned offsets = program.addIntegers(1, ffn.experts + 1);
+    unsigned pairs = program.addIntegers(1, places);
+    unsigned placesOf = program.addIntegers(1, places);
+    unsigned rows = program.addBuffer(places, ffn.hidden);
+    unsigned gate = program.addBuffer(places, ffn.inner);
+    unsigned up = program.addBuffer(places, ffn.inner);
+    unsigned down = program.addBuffer(places, ffn.hidden);
+    ffn.out = program.addBuffer(kMostRows, ffn.hidden);
+    std::string format(tensorFormatInfo(ffn.format).name);
+    MoELinearSpec wide{format, ffn.experts, ffn.inner, ffn.hidden};
+    MoELinearSpec narrow{format, ffn.experts, ffn.hidden, ffn.inner};
+    program.call(MoESortSpec{ffn.experts, ffn.topK}, {},
+                 {ffn.chosenBuffer, offsets, pairs, placesOf});
+    program.barrier();
+    program.call(MoEGatherSpec{ffn.hidden, ffn.topK}, {},
+                 {pairs, ffn.xBuffer, rows});
+    program.barrier();
+    program.call(wide, {ffn.gate.name}, {offsets, rows, gate});
+    program.call(wide, {ffn.up.name}, {offsets, rows, up});
+    program.call(MoEGateSpec{ffn.inner, ffn.topK}, {}, {gate, up, gate});
+    program.barrier();
+    program.call(narrow, {ffn.down.name}, {offsets, gate, down});
+    program.barrier();
+    program.call(MoECombineSpec{ffn.hidden, ffn.topK}, {},
+                 {placesOf, ffn.weightBuffer, down, ffn.out});
+    for (unsigned buffer : {rows, gate, up, down})
+      ffn.scratch.push_back({buffer, ffn.topK});
+    for (unsigned buffer : {offsets, pairs, placesOf})
+      ffn.scratch.push_back({buffer, 0});
+  }
+
+  KernelProgram &program;
+  Random &random;
+};
+
+std::vector<double> multiply(const std::vector<float> &matrix,
+                             const std::vector<double> &x) {
+  std::vector<double> y(matrix.size() / x.size());
+  for (size_t n = 0; n < y.size(); ++n)
+    for (size_t k = 0; k < x.size(); ++k)
+      y[n] += matrix[n * x.size() + k] * x[k];
+  return y;
+}
+
+std::vector<double> expected(const FFN &ffn, int64_t token) {
+  const float *row = ffn.x.data() + token * ffn.hidden;
+  std::vector<double> x(row, row + ffn.hidden), sum(ffn.hidden);
+  for (int64_t i = token * ffn.topK; i < (token + 1) * ffn.topK; ++i) {
+    int32_t e = ffn.chosen[i];
+    std::vector<double> inner = multiply(ffn.gate.values[e], x);
+    std::vector<double> up = multiply(ffn.up.values[e], x);
+    for (size_t n = 0; n < inner.size(); ++n)
+      inner[n] = inner[n] / (1 + std::exp(-inner[n])) * up[n];
+    std::vector<double> y = multiply(ffn.down.values[e], inner);
+    for (int64_t k = 0; k < ffn.hidden; ++k)
+      sum[k] += ffn.weights[i] * y[k];
+  }
+  return sum;
+}
+
+} // namespace
+
+TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
+  std::vector<FFN> cases;
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16,
+        TensorFormat::Q8_0, TensorFormat::Q4_0})
+    cases.push_back({format, 8, 2, 64, 96});
+  cases.push_back({TensorFormat::BF16, 5, 3, 37, 20});
+  cases.push_back({TensorFormat::F32, 1, 1, 16, 7});
+  cases.push_back({TensorFormat::F32, 9, 8, 5, 33});
+  Random random(67);
+  FFNBuilder builder(program, random);
+  for (FFN &ffn : cases)
+    builder.add(ffn);
+  ASSERT_NO_FATAL_FAILURE(load());
+  for (int64_t tokens : kRowCounts) {
+    loaded->clearArena();
+    std::vector<WrittenRows> written;
+    for (const FFN &ffn : cases) {
+      loaded->setRows(ffn.xBuffer, ffn.x);
+      loaded->setRows(ffn.weightBuffer, ffn.weights);
+      loaded->setIntegers(ffn.chosenBuffer, ffn.chosen);
+      written.push_back({ffn.out, tokens});
+      // Tables of integers are one row.
+      for (auto [buffer, perToken] : ffn.scratch)
+        written.push_back({buffer, perToken ? perToken * tokens : 1});
+    }
+    std::vector<std::vector<float>> first;
+    for (int64_t workers : {1, 2, 3}) {
+      for (const WrittenRows &rows : written)
+        loaded->clearBuffer(rows.buffer);
+      loaded->snapshot();
+      loaded->run(inputsOf(tokens), workers);
+      loaded->expectOnlyWritten(written);
+      for (size_t i = 0; i < cases.size(); ++i) {
+        std::vector<float> actual = loaded->rows(cases[i].out, tokens);
+        expectZeroPadding(cases[i].out, tokens);
+        if (workers == 1)
+          first.push_back(actual);
+        EXPECT_TRUE(sameBits(first[i], actual)) << workers << " workers";
+      }
+    }
+    for (size_t i = 0; i < cases.size(); ++i) {
+      std::vector<double> all;
+      for (int64_t t = 0; t < tokens; ++t)
+        for (double value : expected(cases[i], t))
+          all.push_back(value);
+      EXPECT_LE(normalizedError(first[i], all), 1e-10)
+          << "case " << i << ", " << tokens << " tokens";
+    }
+  }
+}
+
+LLMIR_TEST_ALL_LEVELS(MoEKernels);
