@@ -344,7 +344,8 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
       failed(checkSizes({{"rows", spec.rows},
                          {"columns", spec.columns},
                          {"tensor_columns", spec.tensorColumns},
-                         {"grid_columns", spec.gridColumns}})))
+                         {"grid_columns", spec.gridColumns},
+                         {"scale_rows", spec.scaleRows}})))
     return failure();
   if (weightFormat->scales != TensorFormat::F32)
     return kernel.emitOpError("packs scales of ")
@@ -360,7 +361,7 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
   // The last element and the last scale that the kernel reads exist.
   CopyBoxSpec numbers, scales, packed;
   numbers.sizes = {spec.rows, spec.columns};
-  scales.sizes = {spec.rows, weights.numGroups()};
+  scales.sizes = {ceilDiv(spec.rows, spec.scaleRows), weights.numGroups()};
   packed.sizes = {weights.bytes() / 4};
   if (failed(checkBox(0, numbers, {spec.rowStride, spec.columnStride}, 0,
                       spec.tensorColumns)) ||

@@ -53,7 +53,7 @@ private:
   }
   Value scalePlace(Value n, Value group) {
     Value last = kb.min(n, kb.index(spec.rows - 1));
-    return kb.add(kb.mul(last, spec.scaleRowStride),
+    return kb.add(kb.mul(kb.div(last, spec.scaleRows), spec.scaleRowStride),
                   kb.mul(group, spec.scaleGroupStride));
   }
 

@@ -99,6 +99,7 @@ static void visit(PackIntegersSpec &spec, Fields &fields) {
   fields("grid_columns", spec.gridColumns);
   fields("scale_row_stride", spec.scaleRowStride);
   fields("scale_group_stride", spec.scaleGroupStride);
+  fields("scale_rows", spec.scaleRows);
 }
 
 template <typename Fields>

@@ -128,16 +128,17 @@ struct QuantizeRowsSpec {
 /// Packs integers that the program has as the f32 numbers that `quantize`
 /// writes: a matrix [rows, columns] whose number (n, k) is element
 /// n * rowStride + k * columnStride of a tensor in rows of `tensorColumns`, with
-/// the scale (and zero point) of row n and group g at n * scaleRowStride +
-/// g * scaleGroupStride of a grid in rows of `gridColumns`. Buffers: q, scales
-/// [, zero points], out (the packed bytes, 16 words in a row). The format's
-/// scales are f32. Any worker may touch any element.
+/// the scale (and zero point) of row n and group g at n / scaleRows *
+/// scaleRowStride + g * scaleGroupStride of a grid in rows of `gridColumns`.
+/// Buffers: q, scales [, zero points], out (the packed bytes, 16 words in a
+/// row). The format's scales are f32. Any worker may touch any element.
 struct PackIntegersSpec {
   static constexpr llvm::StringLiteral kind = "pack_integers";
   std::string format; ///< A name of IntegerFormat.
   int64_t rows = 0, columns = 0;
   int64_t tensorColumns = 0, rowStride = 0, columnStride = 0;
   int64_t gridColumns = 0, scaleRowStride = 0, scaleGroupStride = 0;
+  int64_t scaleRows = 1; ///< Rows that share their scales.
 };
 
 /// A scalar region applied to each element. Buffers: inputs…, out.
