@@ -78,10 +78,11 @@ private:
         << ": block size " << best << " costs least";
     for (int64_t candidate : search.candidates) {
       BlockSizeCost cost = getBlockSizeCost(use, candidate, search.model);
-      remark.attachNote(use.obstacleLoc)
-          << "block size " << candidate << " costs " << toPercent(cost.total())
-          << ": " << toPercent(cost.borders) << " of reading at borders, "
-          << toPercent(cost.unused) << " of memory unused";
+      remark.attachNote() << "block size " << candidate << " costs "
+                          << toPercent(cost.total()) << ": "
+                          << toPercent(cost.borders)
+                          << " of reading at borders, "
+                          << toPercent(cost.unused) << " of memory unused";
     }
   }
 };

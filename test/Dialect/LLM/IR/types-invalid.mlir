@@ -39,6 +39,12 @@ func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 16, 0>)
 
 // -----
 
+// RULE: paged_kv_cache.c2
+// expected-error@+1 {{cache valueDim must be positive, not 0}}
+func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096, valueDim = 0>)
+
+// -----
+
 // RULE: paged_kv_cache.c3
 // expected-error@+1 {{cache blockSize must be a power of two, not 24}}
 func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)

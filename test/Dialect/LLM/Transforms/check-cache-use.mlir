@@ -170,3 +170,30 @@ func.func @append_in_a_loop_of_blocks(%b: i1, %c: !cache, %k: !kv, %s: tensor<?x
 ^end:
   return
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
+
+// Whatever takes a cache and gives one uses it up; what only reads does not.
+func.func @all_cache_ops(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %s: tensor<?xi32>, %o: tensor<?xi32>, %ids: tensor<2xi32>, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> !cache {
+  %c = llm.create_paged_cache : !cache
+  %r:5 = llm.reserve_kv %c, %ids {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %l:2 = llm.lookup_kv %r#0, %blocks, %lens : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
+  %f:2 = llm.fused_attention %q, %k, %k, %r#0, %t, %n slots(%s) offsets(%o) : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (tensor<?x4x16xf32>, !cache)
+  %g = llm.fork_kv %f#1, %ids, %ids : (!cache, tensor<2xi32>, tensor<2xi32>) -> !cache
+  %h = llm.free_kv %g, %ids : (!cache, tensor<2xi32>) -> !cache
+  return %h : !cache
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
+
+func.func @fork_twice(%c: !cache, %ids: tensor<2xi32>) -> (!cache, !cache) {
+  // expected-note@+1 {{appended to here}}
+  %0 = llm.fork_kv %c, %ids, %ids : (!cache, tensor<2xi32>, tensor<2xi32>) -> !cache
+  // expected-error@+1 {{uses the cache after an append to it}}
+  %1 = llm.free_kv %c, %ids : (!cache, tensor<2xi32>) -> !cache
+  return %0, %1 : !cache, !cache
+}
