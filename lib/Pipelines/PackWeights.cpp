@@ -8,7 +8,7 @@
 
 #include "llmir/Pipelines/PackWeights.h"
 
-#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/Quantization.h"
 
 #include <algorithm>
 #include <array>
@@ -43,19 +43,24 @@ static void repackNibbles(const uint8_t *stored, uint8_t *words) {
 }
 
 namespace {
-/// Packs the tiles of one matrix.
+/// Packs the tiles of one matrix, or of several.
 class MatrixPacker {
 public:
   MatrixPacker(const CheckpointTensor &tensor, TensorFormat format,
                const PackJob &job, uint8_t *out)
       : job(job), layout{format, job.rows, job.columns},
         rowBytes(*tensorRowBytes(format, job.columns)),
-        source(tensor.bytes.data()), out(out) {}
+        stored(tensor.bytes.data()), out(out) {}
 
-  int64_t numTiles() const { return layout.numTiles(); }
+  /// Of all matrices.
+  int64_t numTiles() const { return job.matrices * layout.numTiles(); }
 
-  void packTile(int64_t tile) {
-    uint8_t *tileOut = out + tile * layout.tileBytes();
+  void packTile(int64_t number) {
+    int64_t matrix = number / layout.numTiles();
+    int64_t tile = number % layout.numTiles();
+    const uint8_t *source = stored + matrix * job.rows * rowBytes;
+    uint8_t *tileOut =
+        out + matrix * layout.bytes() + tile * layout.tileBytes();
     int64_t rows = std::min(kTileRows, job.rows - tile * kTileRows);
     for (int64_t r = 0; r < rows; ++r) {
       const uint8_t *row =
@@ -98,10 +103,25 @@ private:
   const PackJob &job;
   PackedMatrixLayout layout;
   int64_t rowBytes;
-  const uint8_t *source;
+  const uint8_t *stored;
   uint8_t *out;
 };
 } // namespace
+
+/// Quantizes and packs the rows of one tile.
+static void quantizeTile(const CheckpointTensor &tensor, TensorFormat format,
+                         const PackJob &job, int64_t tile, uint8_t *out) {
+  IntegerMatrixLayout layout{*job.integers, job.rows, job.columns};
+  int64_t rowBytes = *tensorRowBytes(format, job.columns);
+  std::vector<float> values(job.columns);
+  int64_t end = std::min(job.rows, (tile + 1) * kTileRows);
+  for (int64_t row = tile * kTileRows; row < end; ++row) {
+    decodeTensorRow(format,
+                    tensor.bytes.data() + storedRow(job, row) * rowBytes,
+                    job.columns, values.data());
+    quantizeAndPackRow(layout, row, values.data(), out);
+  }
+}
 
 /// Calls body(i) for i in [0, count) on all cores, in ranges; on fewer where no
 /// more threads can be had.
@@ -137,7 +157,7 @@ Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
   std::fill(out.begin(), out.end(), 0);
   std::optional<int64_t> rowBytes =
       tensorRowBytes(*format, job.isVector ? job.rows : job.columns);
-  int64_t storedRows = job.isVector ? 1 : job.rows;
+  int64_t storedRows = job.isVector ? 1 : job.matrices * job.rows;
   if (!rowBytes ||
       tensor.bytes.size() != static_cast<uint64_t>(*rowBytes * storedRows))
     return Status(StatusCode::InvalidFile,
@@ -145,6 +165,12 @@ Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
                       std::to_string(tensor.bytes.size()) +
                       " bytes, which is not its shape " + tensor.shapeText(),
                   "the file is damaged: fetch it again");
+  if (!job.isVector && job.integers) {
+    parallelFor(ceilDiv(job.rows, kTileRows), [&](int64_t tile) {
+      quantizeTile(tensor, *format, job, tile, out.data());
+    });
+    return Status::ok();
+  }
   if (!job.isVector) {
     MatrixPacker packer(tensor, *format, job, out.data());
     parallelFor(packer.numTiles(), [&](int64_t t) { packer.packTile(t); });

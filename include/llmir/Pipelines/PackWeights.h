@@ -16,8 +16,10 @@
 
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Support/IntegerLayout.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,15 @@ namespace llmir {
 struct PackJob {
   std::string source;         ///< Name in the checkpoint.
   bool isVector = false;      ///< Rank 1: stored as f32.
+  int64_t matrices = 1;       ///< One behind the other, each of `rows`.
   int64_t rows = 0;           ///< Entries of a vector.
   int64_t columns = 1;        ///< 1 for a vector.
   int64_t offset = 0;         ///< In the weight section.
   int64_t bytes = 0;          ///< Packed.
   int64_t unpermuteHeads = 0; ///< Heads whose row order is put back; 0 = none.
+  /// What a matrix is quantized to, each row on its own; as stored where
+  /// absent.
+  std::optional<IntegerFormat> integers = {};
 };
 
 /// Packs one tensor into `out` (`job.bytes` bytes, zeroed by the callee).

@@ -36,10 +36,16 @@ public:
   RowsValue createResult(mlir::Value result, const RowsValue &like,
                          int64_t columns) override;
   RowsValue createResult(mlir::Value result, RowSpace over) override;
+  RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
+                           int64_t columns) override;
   mlir::FailureOr<KernelWeights>
   weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
+  void bindArray(mlir::Location loc, StepField field,
+                 const RowsValue &array) override {
+    setPointer(loc, field, array.buffer);
+  }
   void bindCount(mlir::Location loc, StepField field, int64_t count) override;
   mlir::LogicalResult bindLayer(mlir::Operation *op,
                                 mlir::Value layer) override;
@@ -66,6 +72,9 @@ private:
   std::string sourceOf(mlir::Value tensor);
   std::string ofRank(const llvm::Twine &name) const;
   RowsValue defaultRows(mlir::Value tensor) const;
+  /// A computed matrix, or one for each expert, as the weight of a kernel.
+  mlir::Value packWeight(mlir::Location loc, RowsValue matrix,
+                         llvm::ArrayRef<int64_t> shape);
   void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
   mlir::LogicalResult writeOutputs();
 

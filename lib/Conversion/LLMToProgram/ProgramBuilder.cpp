@@ -83,7 +83,10 @@ static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
 static int64_t packedBytes(TensorFormat format, ArrayRef<int64_t> shape) {
   if (shape.size() == 1)
     return packedVectorBytes(shape[0]);
-  return PackedMatrixLayout{format, shape[0], shape[1]}.bytes();
+  // Of rank 3: the matrices of experts, one behind the other.
+  int64_t matrices = shape.size() == 3 ? shape[0] : 1;
+  ArrayRef<int64_t> matrix = shape.take_back(2);
+  return matrices * PackedMatrixLayout{format, matrix[0], matrix[1]}.bytes();
 }
 
 int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
@@ -95,14 +98,21 @@ int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
 
 FailureOr<FlatSymbolRefAttr>
 ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
-                              int64_t firstLayer) {
+                              int64_t firstLayer,
+                              std::optional<IntegerFormat> integers) {
   mllm::RegisterOp first = parameters.front();
-  FailureOr<TensorFormat> format = storedFormat(first);
-  if (failed(format))
+  FailureOr<TensorFormat> stored = storedFormat(first);
+  if (failed(stored))
     return failure();
   ArrayRef<int64_t> shape = first.getShape();
   bool isVector = shape.size() == 1;
-  int64_t bytes = packedBytes(*format, shape);
+  std::string format(tensorFormatInfo(*stored).name), place;
+  int64_t bytes = packedBytes(*stored, shape);
+  if (integers) {
+    format = integers->name();
+    place = "." + format;
+    bytes = IntegerMatrixLayout{*integers, shape[0], shape[1]}.bytes();
+  }
 
   SmallVector<StringRef> sources;
   SmallVector<int64_t> offsets;
@@ -115,7 +125,8 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
       return diag;
     }
     sources.push_back(parameter.getSource());
-    offsets.push_back(placeWeight(parameter.getSymName(), bytes));
+    offsets.push_back(
+        placeWeight((parameter.getSymName() + place).str(), bytes));
   }
   // The first layer's name stands for the run.
   StringRef name = first.getSymName();
@@ -129,11 +140,9 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
        ++suffix)
     unique = (name + "." + Twine(suffix)).str();
 
-  const TensorFormatInfo &info = tensorFormatInfo(*format);
   auto weight = WeightOp::create(
-      weights, first.getLoc(), unique, isVector ? "vector" : "tiles16",
-      StringRef(info.name.data(), info.name.size()), shape, bytes,
-      weights.getStrArrayAttr(sources), offsets, firstLayer,
+      weights, first.getLoc(), unique, isVector ? "vector" : "tiles16", format,
+      shape, bytes, weights.getStrArrayAttr(sources), offsets, firstLayer,
       first.getRopeUnpermuteHeads().value_or(0));
   return FlatSymbolRefAttr::get(weight.getSymNameAttr());
 }

@@ -16,6 +16,7 @@
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -62,10 +63,11 @@ public:
   mlir::Value createLogits(mlir::Location loc, int64_t rows, int64_t columns);
 
   /// Declares (once) the weight that the registered parameters make, one per
-  /// layer from `firstLayer` on; all have the same type.
+  /// layer from `firstLayer` on; all have the same type. With `integers`, they
+  /// are quantized to that format when they are packed.
   mlir::FailureOr<mlir::FlatSymbolRefAttr>
-  declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters,
-                int64_t firstLayer);
+  declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters, int64_t firstLayer,
+                std::optional<IntegerFormat> integers = std::nullopt);
   /// Declares (once) the weight that a source of the runner's makes.
   mlir::FlatSymbolRefAttr
   declareWeight(mlir::Location loc, llvm::StringRef source, mlir::Type type);

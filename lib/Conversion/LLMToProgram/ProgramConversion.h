@@ -23,7 +23,7 @@
 //     return success();
 //   }
 //
-// in the file of its group (RowOps.cpp, CacheOps.cpp, QuantOps.cpp,
+// in the file of its group (RowOps.cpp, CacheOps.cpp, QuantOps.cpp, MoEOps.cpp,
 // CollectiveOps.cpp, TensorOps.cpp), and name it in that file's
 // add…Conversions:
 //
@@ -44,6 +44,7 @@
 #include "ProgramBuilder.h"
 
 #include "llmir/Runtime/ABI/StepFields.h"
+#include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -114,6 +115,11 @@ public:
                           mlir::Value result, const RowsValue &like);
   /// Says where the value is, for results that share the memory of another.
   void bind(mlir::Value value, RowsValue where) { values()[value] = where; }
+  /// Memory for as many rows as `like` has, that belongs to no value.
+  virtual RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
+                                   int64_t columns) = 0;
+  /// Says that several values lie in the buffer: none may be written over.
+  void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
   /// Memory that belongs to no value: f32, or i32 where `integers`.
   RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
                           bool integers = false);
@@ -127,9 +133,24 @@ public:
   /// packed by the program, as f32.
   virtual mlir::FailureOr<KernelWeights>
   weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) = 0;
+  /// The matrix [N, K] of a parameter, quantized and packed when compiling:
+  /// rows on their own, in that format. Steps only.
+  virtual mlir::FailureOr<mlir::Attribute>
+  quantizedParameter(mlir::Operation *op, mlir::Value parameter,
+                     const IntegerFormat &format) {
+    llvm_unreachable("a function quantizes when it runs");
+  }
+  /// The rows of x as bytes with scales, made in that way for a matmul; without
+  /// a buffer where none has been.
+  RowsValue &quantizedRows(mlir::Value x, mlir::Attribute how) {
+    return activations[{x, {how, currentRank}}];
+  }
   /// Makes kernels find the i32 tensor in that field.
   virtual mlir::LogicalResult
   bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;
+  /// The same with an array that is no operand. Functions only.
+  virtual void bindArray(mlir::Location loc, StepField field,
+                         const RowsValue &array) {}
   /// Makes kernels find a count in that field; a step has its own.
   virtual void bindCount(mlir::Location loc, StepField field, int64_t count) {}
   /// Sets the layer register (absent: layer 0) of the rank's cache.
@@ -232,6 +253,10 @@ protected:
   llvm::DenseSet<mlir::Value> sharedBuffers;
 
 private:
+  /// By value, way of quantizing and rank.
+  llvm::DenseMap<std::pair<mlir::Value, std::pair<mlir::Attribute, int64_t>>,
+                 RowsValue>
+      activations;
   std::vector<llvm::DenseMap<mlir::Value, RowsValue>> ranks;
   int64_t currentRank = 0;
 };
@@ -286,7 +311,10 @@ void addRowConversions(ConversionTable &table);
 void addCacheConversions(ConversionTable &table);
 void addTensorConversions(ConversionTable &table);
 void addQuantConversions(ConversionTable &table);
+void addMoEConversions(ConversionTable &table);
 void addCollectiveConversions(ConversionTable &table);
+void addDenseAttentionConversion(ConversionTable &table);
+void addRuntimeConversions(ConversionTable &table);
 
 /// Elements in a row with one row per index of the first dimension; a tensor of
 /// rank 1 or less is one row.
@@ -294,6 +322,9 @@ int64_t rowColumns(mlir::Value tensor);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
+
+/// The distances between neighbours of each dimension.
+llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// True when no kernel after that of \p op uses the tensor, reshaped or not.
 bool endsAt(mlir::Value tensor, mlir::Operation *op);

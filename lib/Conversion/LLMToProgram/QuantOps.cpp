@@ -6,14 +6,336 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops on integers with scales.
+// Ops on integers with scales. In a function, integers are rows of f32 numbers,
+// quantized and packed when the program runs. In a step, a parameter of the
+// model is quantized and packed when it is compiled.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ProgramConversion.h"
 
+#include "llmir/Support/IntegerLayout.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
 namespace llmir {
 
-void addQuantConversions(ConversionTable &) {}
+//===----------------------------------------------------------------------===//
+// Which number has which scale
+//===----------------------------------------------------------------------===//
+
+/// The box of numbers that shares a scale.
+static SmallVector<int64_t> cellOf(ll::QuantizedTensorType type) {
+  SmallVector<int64_t> cell(type.getShape());
+  if (type.hasGroups()) {
+    cell.assign(type.getRank(), 1);
+    cell[type.getGroupedDim()] = type.getGroupSize();
+  } else if (type.getQuantAxis() >= 0) {
+    cell[type.getQuantAxis()] = 1;
+  }
+  return cell;
+}
+
+/// Scales and zero points as they lie; zero points may be absent.
+namespace {
+struct Scales {
+  RowsValue scales, zeroPoints;
+
+  void appendReads(SmallVectorImpl<BufferAccess> &accesses) const {
+    accesses.push_back({scales.buffer, false, std::nullopt});
+    if (zeroPoints.buffer)
+      accesses.push_back({zeroPoints.buffer, false, std::nullopt});
+  }
+};
+} // namespace
+
+template <typename OpTy>
+static FailureOr<Scales> lookupScales(ProgramConversion &c, OpTy op) {
+  Scales result;
+  FailureOr<RowsValue> scales = c.lookup(op, op.getScales());
+  if (failed(scales))
+    return failure();
+  result.scales = *scales;
+  if (Value zeroPoints = op.getZeroPoints()) {
+    if (getElementTypeOrSelf(zeroPoints.getType()).isInteger(32))
+      return op.emitOpError("has zero points of i32; kernels know i4, i8 and "
+                            "i16");
+    FailureOr<RowsValue> rows = c.lookup(op, zeroPoints, scales->columns);
+    if (failed(rows))
+      return failure();
+    result.zeroPoints = *rows;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Quantizing when the program runs
+//===----------------------------------------------------------------------===//
+
+/// In a step, only the weight of a quantized_matmul is quantized, and that has
+/// happened when it was packed.
+static LogicalResult checkPacked(Operation *op) {
+  for (Operation *user : op->getUsers())
+    if (!isa<ll::QuantizedMatmulOp>(user) &&
+        !(isa<ll::QuantParamsOp>(op) && isa<ll::QuantizeOp>(user)))
+      return op->emitOpError("is not computed in a step; only a parameter of "
+                             "the model is quantized, as the weight of "
+                             "llm.quantized_matmul");
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::QuantParamsOp op) {
+  if (!c.hasStaticRows())
+    return checkPacked(op);
+  ll::QuantizedTensorType type = op.getQuantizedType();
+  FailureOr<RowsValue> x = c.lookup(op, op.getX());
+  if (failed(x))
+    return failure();
+  RowsValue scales = c.createResult(op.getScales());
+  QuantParamsSpec spec;
+  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), x->columns,
+               scales.columns};
+  spec.bits = type.getNumBits();
+  spec.symmetric = type.getIsSymmetric();
+  SmallVector<BufferAccess> accesses{{x->buffer, false, std::nullopt},
+                                     {scales.buffer, true, std::nullopt}};
+  if (op.getZeroPoints())
+    accesses.push_back(
+        {c.createResult(op.getZeroPoints()).buffer, true, std::nullopt});
+  c.call(op.getLoc(), kernelName("quant_params", type.getShape()), spec, {},
+         accesses);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::QuantizeOp op) {
+  if (!c.hasStaticRows())
+    return checkPacked(op);
+  auto type = cast<ll::QuantizedTensorType>(op.getType());
+  FailureOr<RowsValue> x = c.lookup(op, op.getX(), rowColumns(op.getResult()));
+  FailureOr<Scales> scales = lookupScales(c, op);
+  if (failed(x) || failed(scales))
+    return failure();
+  QuantizeSpec spec;
+  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), x->columns,
+               scales->scales.columns};
+  spec.bits = type.getNumBits();
+  spec.symmetric = type.getIsSymmetric();
+  SmallVector<BufferAccess> accesses{{x->buffer, false, std::nullopt}};
+  scales->appendReads(accesses);
+  accesses.push_back(
+      {c.createResult(op.getResult()).buffer, true, std::nullopt});
+  c.call(op.getLoc(), kernelName("quantize", type.getShape()), spec, {},
+         accesses);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::DequantizeOp op) {
+  auto type = cast<ll::QuantizedTensorType>(op.getX().getType());
+  FailureOr<RowsValue> q = c.lookup(op, op.getX(), rowColumns(op.getResult()));
+  FailureOr<Scales> scales = lookupScales(c, op);
+  if (failed(q) || failed(scales))
+    return failure();
+  DequantizeSpec spec;
+  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), q->columns,
+               scales->scales.columns};
+  spec.symmetric = type.getIsSymmetric();
+  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
+  scales->appendReads(accesses);
+  accesses.push_back(
+      {c.createResult(op.getResult()).buffer, true, std::nullopt});
+  c.call(op.getLoc(), kernelName("dequantize", type.getShape()), spec, {},
+         accesses);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The weights of a matmul
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a matmul's weights are packed, as [N, K], and multiplied.
+struct MatmulPlan {
+  IntegerFormat format;
+  int64_t segment = 0; ///< 0: activations are f32.
+};
+} // namespace
+
+static int64_t dimOfK(ll::QuantizedMatmulOp op) {
+  return op.getTransposeRhs() ? 1 : 0;
+}
+
+static FailureOr<MatmulPlan> planMatmul(ll::QuantizedMatmulOp op) {
+  auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
+  int64_t k = op.getNumInputs(), group = cellOf(type)[dimOfK(op)];
+  MatmulPlan plan;
+  plan.format.bits = type.getNumBits();
+  plan.format.group = group < k ? group : 0;
+  plan.format.zeroPoints = static_cast<bool>(op.getZeroPoints());
+  if (plan.format.zeroPoints && plan.format.bits < 16 &&
+      getElementTypeOrSelf(op.getZeroPoints().getType())
+              .getIntOrFloatBitWidth() > 8)
+    plan.format.bits = 16; // Wide zero points stand beside wide integers.
+  if (!op.getActivationBits())
+    return plan;
+  if (plan.format.bits > 8)
+    return op.emitOpError("has quantized activations and weights of ")
+           << plan.format.bits << " bits; kernels multiply bytes";
+  plan.segment =
+      commonSegment(k, plan.format.group, op.getActivationGroupOrDefault());
+  IntegerMatrixLayout layout{plan.format, op.getNumOutputs(), k};
+  if (plan.segment < layout.group() &&
+      plan.segment % layout.valuesPerLine() != 0)
+    plan.format.segment = plan.segment;
+  return plan;
+}
+
+/// Packs integers that the program has in rows.
+static FailureOr<Value> packIntegers(ProgramConversion &c,
+                                     ll::QuantizedMatmulOp op,
+                                     const MatmulPlan &plan) {
+  auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
+  FailureOr<RowsValue> q = c.lookup(op, op.getRhs());
+  FailureOr<Scales> scales = lookupScales(c, op);
+  if (failed(q) || failed(scales))
+    return failure();
+  int64_t dimK = dimOfK(op), dimN = 1 - dimK;
+  SmallVector<int64_t> cell = cellOf(type), strides(2, 0);
+  int64_t stride = 1;
+  for (int64_t d : {1, 0}) {
+    int64_t cells = type.getShape()[d] / cell[d];
+    strides[d] = cells > 1 ? stride : 0;
+    stride *= cells;
+  }
+  PackIntegersSpec spec;
+  spec.format = plan.format.name();
+  spec.rows = op.getNumOutputs();
+  spec.columns = op.getNumInputs();
+  spec.tensorColumns = q->columns;
+  spec.rowStride = dimN == 0 ? type.getShape()[1] : 1;
+  spec.columnStride = dimK == 0 ? type.getShape()[1] : 1;
+  spec.gridColumns = scales->scales.columns;
+  spec.scaleRowStride = strides[dimN];
+  spec.scaleGroupStride = strides[dimK];
+  spec.scaleRows = cell[dimN];
+  IntegerMatrixLayout layout{plan.format, spec.rows, spec.columns};
+  RowsValue packed =
+      c.createScratch(op.getLoc(), layout.bytes() / kLineBytes, kTileRows);
+  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
+  scales->appendReads(accesses);
+  accesses.push_back({packed.buffer, true, std::nullopt});
+  c.call(op.getLoc(), kernelName("pack_integers", {spec.rows, spec.columns}),
+         spec, {}, accesses);
+  return packed.buffer;
+}
+
+/// The parameter whose quantized form the op multiplies by; null with a
+/// diagnostic where it multiplies by something else.
+static Value quantizedParameter(ll::QuantizedMatmulOp op) {
+  auto quantize = op.getRhs().getDefiningOp<ll::QuantizeOp>();
+  auto params = op.getScales().getDefiningOp<ll::QuantParamsOp>();
+  bool ofOneParameter = quantize && params &&
+                        quantize.getX() == params.getX() &&
+                        quantize.getScales() == op.getScales() &&
+                        quantize.getZeroPoints() == op.getZeroPoints() &&
+                        params.getZeroPoints() == op.getZeroPoints() &&
+                        quantize.getType() == params.getQuantizedType();
+  if (!ofOneParameter) {
+    op.emitOpError("multiplies in a step by what is not a parameter of the "
+                   "model, quantized with its own llm.quant_params");
+    return {};
+  }
+  if (op.getTransposeRhs() && params.getAxis() == 0)
+    return quantize.getX();
+  op.emitOpError("multiplies in a step by a matrix that is quantized along ")
+      << (op.getTransposeRhs() ? "more than a row" : "its columns")
+      << "; packing quantizes rows [N, K] with scales of their own";
+  return {};
+}
+
+static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
+                                              ll::QuantizedMatmulOp op,
+                                              const MatmulPlan &plan) {
+  KernelWeights result;
+  if (c.hasStaticRows()) {
+    FailureOr<Value> packed = packIntegers(c, op, plan);
+    if (failed(packed))
+      return failure();
+    result.buffers.push_back(*packed);
+    if (op.getBias()) {
+      FailureOr<RowsValue> bias =
+          c.lookup(op, op.getBias(), op.getNumOutputs());
+      if (failed(bias))
+        return failure();
+      result.buffers.push_back(bias->buffer);
+    }
+    return result;
+  }
+  Value parameter = quantizedParameter(op);
+  if (!parameter)
+    return failure();
+  FailureOr<Attribute> matrix =
+      c.quantizedParameter(op, parameter, plan.format);
+  if (failed(matrix))
+    return failure();
+  result.symbols.push_back(*matrix);
+  if (op.getBias()) {
+    FailureOr<KernelWeights> bias = c.weights(op, {op.getBias()});
+    if (failed(bias))
+      return failure();
+    result.symbols.push_back(bias->symbols.front());
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The matmul
+//===----------------------------------------------------------------------===//
+
+/// The rows of x as bytes for these weights; made once for all matmuls of x.
+static RowsValue quantizedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
+                               const RowsValue &x, const MatmulPlan &plan) {
+  int64_t k = op.getNumInputs();
+  IntegerMatrixLayout weights{plan.format, op.getNumOutputs(), k};
+  auto row = QuantizedRowLayout::forWeights(weights, plan.segment);
+  QuantizeRowsSpec spec{k, std::min(op.getActivationGroupOrDefault(), k),
+                        row.segment, row.padded, x.over};
+  RowsValue &known =
+      c.quantizedRows(op.getX(), toParameters(op.getContext(), spec));
+  if (known.buffer)
+    return known;
+  known = c.createRowsLike(op.getLoc(), x, row.words());
+  c.call(op.getLoc(), kernelName("quantize_rows", {k, spec.group}), spec, {},
+         {{x.buffer, false, x.rowShare()},
+          {known.buffer, true, known.rowShare()}});
+  return known;
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
+  int64_t n = op.getNumOutputs(), k = op.getNumInputs();
+  FailureOr<MatmulPlan> plan = planMatmul(op);
+  FailureOr<RowsValue> x = c.lookup(op, op.getX(), k);
+  if (failed(plan) || failed(x))
+    return failure();
+  FailureOr<KernelWeights> weights = matmulWeights(c, op, *plan);
+  if (failed(weights))
+    return failure();
+  RowsValue input = plan->segment ? quantizedRows(c, op, *x, *plan) : *x;
+  RowsValue out = c.createResult(op.getResult(), *x, n);
+  QuantizedLinearSpec spec{
+      plan->format.name(), n,      k, static_cast<bool>(op.getBias()),
+      plan->segment,       x->over};
+  c.call(op.getLoc(), kernelName("quantized_linear", {n, k}), spec, *weights,
+         {{input.buffer, false, std::nullopt},
+          {out.buffer, true, out.columnShare()}});
+  return success();
+}
+
+void addQuantConversions(ConversionTable &table) {
+  table.add<ll::QuantParamsOp>(convert, OpForm::Exact);
+  table.add<ll::QuantizeOp>(convert, OpForm::Exact);
+  table.add<ll::DequantizeOp>(convert);
+  table.add<ll::QuantizedMatmulOp>(convert);
+}
 
 } // namespace llmir

@@ -77,14 +77,32 @@ FailureOr<KernelWeights> StepConversion::weights(Operation *op,
   return result;
 }
 
+FailureOr<Attribute>
+StepConversion::quantizedParameter(Operation *op, Value parameter,
+                                   const IntegerFormat &format) {
+  auto known = quantized.find(parameter);
+  if (known == quantized.end())
+    return op->emitOpError("needs a parameter of the model as a weight, not a "
+                           "computed value of type ")
+           << parameter.getType();
+  const auto &[registered, firstLayer] = known->second;
+  FailureOr<FlatSymbolRefAttr> name =
+      program.declareWeight(registered, firstLayer, format);
+  if (failed(name))
+    return failure();
+  return Attribute(*name);
+}
+
 bool StepConversion::isLogits(Value result) {
   Operation *end = step.getBody().front().getTerminator();
   return end->getNumOperands() > 0 && end->getOperand(0) == result;
 }
 
-Value StepConversion::createRows(Location loc, RowSpace over, int64_t columns) {
+Value StepConversion::createRows(Location loc, RowSpace over, int64_t columns,
+                                 bool integers) {
   return program.createBuffer(
-      loc, over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns);
+      loc, over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns,
+      integers);
 }
 
 RowsValue StepConversion::createResult(Value result, const RowsValue &like,
@@ -94,8 +112,17 @@ RowsValue StepConversion::createResult(Value result, const RowsValue &like,
   where.buffer =
       isLogits(result) && like.over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
-          : createRows(result.getLoc(), like.over, columns);
+          : createRows(result.getLoc(), like.over, columns,
+                       getElementTypeOrSelf(result.getType()).isInteger(32));
   return values()[result] = where;
+}
+
+RowsValue StepConversion::createRowsLike(Location loc, const RowsValue &like,
+                                         int64_t columns) {
+  RowsValue rows = like;
+  rows.columns = columns;
+  rows.buffer = createRows(loc, like.over, columns);
+  return rows;
 }
 
 RowsValue StepConversion::createResult(Value result, RowSpace over) {
@@ -191,9 +218,20 @@ LogicalResult StepConversion::declareWeight(ll::WeightOp op) {
   if (llvm::all_of(op->getUsers(),
                    [](Operation *user) { return isa<func::CallOp>(user); }))
     return success();
-  FailureOr<FlatSymbolRefAttr> name = program.declareWeight(parameter, 0);
+  return bindParameter(op.getResult(), parameter, /*firstLayer=*/0);
+}
+
+LogicalResult StepConversion::bindParameter(
+    Value value, ArrayRef<mllm::RegisterOp> registered, int64_t firstLayer) {
+  auto quantizes = llvm::IsaPred<ll::QuantizeOp, ll::QuantParamsOp>;
+  if (llvm::any_of(value.getUsers(), quantizes))
+    quantized[value] = {SmallVector<mllm::RegisterOp>(registered), firstLayer};
+  if (!value.use_empty() && llvm::all_of(value.getUsers(), quantizes))
+    return success(); // Declared as what it becomes.
+  FailureOr<FlatSymbolRefAttr> name =
+      program.declareWeight(registered, firstLayer);
   if (succeeded(name))
-    parameters[op.getResult()] = *name;
+    parameters[value] = *name;
   return LogicalResult(name);
 }
 

@@ -33,8 +33,13 @@ public:
   RowsValue createResult(mlir::Value result, const RowsValue &like,
                          int64_t columns) override;
   RowsValue createResult(mlir::Value result, RowSpace over) override;
+  RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
+                           int64_t columns) override;
   mlir::FailureOr<KernelWeights>
   weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
+  mlir::FailureOr<mlir::Attribute>
+  quantizedParameter(mlir::Operation *op, mlir::Value parameter,
+                     const IntegerFormat &format) override;
   /// The operand must be the step's own argument of that field.
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
@@ -54,6 +59,11 @@ private:
   mlir::LogicalResult emitRopeTables();
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult declareWeight(mlir::llm::WeightOp op);
+  /// Says which parameters the value is, one for each layer of a run, and
+  /// declares them as a weight unless they are only quantized.
+  mlir::LogicalResult bindParameter(mlir::Value value,
+                                    llvm::ArrayRef<mllm::RegisterOp> registered,
+                                    int64_t firstLayer);
   /// What the step returns must have been made in the logits buffer.
   mlir::LogicalResult checkLogits();
 
@@ -70,11 +80,18 @@ private:
   mlir::LogicalResult handOn(const LayerRun &run, mlir::func::FuncOp callee);
 
   bool isLogits(mlir::Value result);
-  mlir::Value createRows(mlir::Location loc, RowSpace over, int64_t columns);
+  mlir::Value createRows(mlir::Location loc, RowSpace over, int64_t columns,
+                         bool integers = false);
 
   mlir::func::FuncOp step;
   int64_t tokenBudget, maxLogitRows;
+  /// Parameters as they are stored, and those that are quantized.
   llvm::DenseMap<mlir::Value, mlir::Attribute> parameters;
+  struct QuantizedParameter {
+    llvm::SmallVector<mllm::RegisterOp> registered; ///< One for each layer.
+    int64_t firstLayer;
+  };
+  llvm::DenseMap<mlir::Value, QuantizedParameter> quantized;
   llvm::DenseMap<mlir::Value, StepField> fields;
   llvm::DenseSet<mlir::Value> layerNumbers; ///< Equal to the layer register.
   /// What the layer register holds; nullopt where it differs by turn.

@@ -41,11 +41,8 @@ LogicalResult StepConversion::bindArguments(const LayerRun &run,
     Value operand = first.getOperand(index);
     if (auto parameters = run.parameters.find(index);
         parameters != run.parameters.end()) {
-      FailureOr<FlatSymbolRefAttr> name =
-          program.declareWeight(parameters->second, run.firstLayer);
-      if (failed(name))
+      if (failed(bindParameter(argument, parameters->second, run.firstLayer)))
         return failure();
-      this->parameters[argument] = *name;
     } else if (fields.contains(operand)) {
       StepField field = fields.lookup(operand);
       fields[argument] = field;
