@@ -614,3 +614,23 @@ func.func @test(%c: !cache, %a: tensor<2xi32>, %b: tensor<3xi32>) {
   %0 = llm.fork_kv %c, %a, %b : (!cache, tensor<2xi32>, tensor<3xi32>) -> !cache
   return
 }
+
+// -----
+
+// fused_attention: too few operands
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%q: tensor<2x4x16xf16>, %k: tensor<2x2x16xf16>, %c: !cache, %n: tensor<2xi32>) {
+  // expected-error@+1 {{expected query, keys, values, cache, sequence ids in the batched form, block tables and lengths, but there are 5 operands}}
+  %0:2 = llm.fused_attention %q, %k, %k, %c, %n : (tensor<2x4x16xf16>, tensor<2x2x16xf16>, tensor<2x2x16xf16>, !cache, tensor<2xi32>) -> (tensor<2x4x16xf16>, !cache)
+  return
+}
+
+// -----
+
+// lookup_kv: too few operands
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %n: tensor<2xi32>) {
+  // expected-error@+1 {{expected cache, block indices and lengths, but there are 2 operands}}
+  %0:2 = llm.lookup_kv %c, %n : (!cache, tensor<2xi32>) -> (tensor<2x8x2x16xf16>, tensor<2x8x2x16xf16>)
+  return
+}
