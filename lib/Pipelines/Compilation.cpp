@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/Compilation.h"
+#include "WeightJobs.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -293,20 +294,8 @@ Status Compilation::lower() {
 
 void Compilation::readProgram() {
   module->walk([&](WeightOp weight) {
-    ArrayRef<int64_t> shape = weight.getShape();
-    for (auto [source, offset] :
-         llvm::zip(weight.getSources().getAsRange<StringAttr>(),
-                   weight.getOffsets())) {
-      PackJob job;
-      job.source = source.str();
-      job.isVector = shape.size() == 1;
-      job.rows = shape[0];
-      job.columns = job.isVector ? 1 : shape[1];
-      job.offset = offset;
-      job.bytes = weight.getBytes();
-      job.unpermuteHeads = weight.getRopeUnpermuteHeads();
-      jobs.push_back(job);
-    }
+    for (size_t source = 0; source < weight.getSources().size(); ++source)
+      jobs.push_back(makePackJob(weight, source));
   });
   // A shared weight (a tied output projection) is packed once.
   llvm::sort(jobs, [](const PackJob &a, const PackJob &b) {

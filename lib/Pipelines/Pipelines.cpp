@@ -13,6 +13,7 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/LLM/Transforms/Pipelines.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -33,6 +34,13 @@ void buildLLMStage(OpPassManager &pm, const LLMStageOptions &options) {
 void buildOptimizeStage(OpPassManager &pm) {
   mlir::llm::buildLLMOptimizationPipeline(
       pm, mlir::llm::OptimizationPipelineOptions());
+}
+
+void buildFunctionStage(OpPassManager &pm) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addNestedPass<func::FuncOp>(mlir::llm::createLowerKVCacheOps());
+  pm.addPass(mlir::llm::createLLMLowering());
 }
 
 void buildProgramStage(OpPassManager &pm, const LowerStageOptions &options) {
@@ -79,6 +87,9 @@ void registerLLMIRPipelines() {
   PassPipelineRegistration<>("llmir-optimize-stage",
                              "Equal layers as one function",
                              buildOptimizeStage);
+  PassPipelineRegistration<>("llmir-function-stage",
+                             "A function of ops that have kernels",
+                             buildFunctionStage);
   PassPipelineRegistration<LowerStageOptions>(
       "llmir-program-stage", "llm to a program with planned memory",
       buildProgramStage);

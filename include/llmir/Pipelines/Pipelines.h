@@ -52,6 +52,9 @@ struct LowerStageOptions : mlir::PassPipelineOptions<LowerStageOptions> {
 void buildLLMStage(mlir::OpPassManager &pm, const LLMStageOptions &options);
 /// llm → llm: equal layers as one function, checked cache use.
 void buildOptimizeStage(mlir::OpPassManager &pm);
+/// llm → llm: one function with ops that have kernels, for any function that is
+/// no step: calls are inlined, batched and fused ops taken apart.
+void buildFunctionStage(mlir::OpPassManager &pm);
 /// llm → program with planned memory.
 void buildProgramStage(mlir::OpPassManager &pm,
                        const LowerStageOptions &options);
@@ -62,7 +65,7 @@ void buildKernelStage(mlir::OpPassManager &pm,
 void buildLLVMStage(mlir::OpPassManager &pm);
 
 /// Registers the pipelines as llmir-llm-stage, llmir-optimize-stage,
-/// llmir-program-stage, llmir-kernel-stage and llmir-llvm-stage.
+/// llmir-function-stage, llmir-program-stage, llmir-kernel-stage and llmir-llvm-stage.
 void registerLLMIRPipelines();
 
 } // namespace llmir

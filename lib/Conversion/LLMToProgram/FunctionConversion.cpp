@@ -184,6 +184,15 @@ RowsValue FunctionConversion::createResult(Value result, RowSpace) {
   return createResult(result, defaultRows(result), rowColumns(result));
 }
 
+RowsValue FunctionConversion::createRowsLike(Location loc,
+                                             const RowsValue &like,
+                                             int64_t columns) {
+  RowsValue rows = like;
+  rows.columns = columns;
+  rows.buffer = program.createBuffer(loc, rows.rows, columns);
+  return rows;
+}
+
 bool FunctionConversion::mayOverwrite(Value origin) {
   // A copy in rows of another length would no longer be one.
   auto isCopied = [&](const auto &entry) {
@@ -216,6 +225,25 @@ RowsValue FunctionConversion::constantRows(Location loc,
 // Weights
 //===----------------------------------------------------------------------===//
 
+Value FunctionConversion::packWeight(Location loc, RowsValue matrix,
+                                     ArrayRef<int64_t> shape) {
+  int64_t columns = shape.back(), rows = shape[shape.size() - 2];
+  int64_t experts = shape.size() == 3 ? shape[0] : 1;
+  // Each expert's matrix begins with a tile of its own.
+  int64_t whole = experts == 1 ? rows : roundUpTo(rows, kTileRows);
+  if (whole != rows) {
+    RowsValue padded = createScratch(loc, experts * whole, columns);
+    fill(loc, padded, 0.0);
+    CopyBoxSpec box;
+    box.sizes = {experts, rows * columns};
+    box.fromStrides = {rows * columns, 1};
+    box.toStrides = {whole * columns, 1};
+    copyBox(loc, matrix, padded, box);
+    matrix = padded;
+  }
+  return packMatrix(loc, matrix, experts * whole, columns, columns, 1);
+}
+
 FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
                                                      ArrayRef<Value> tensors) {
   KernelWeights result;
@@ -237,10 +265,9 @@ FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
     FailureOr<RowsValue> rows = lookup(op, tensor, shape.back());
     if (failed(rows))
       return failure();
-    result.buffers.push_back(
-        shape.size() == 1
-            ? rows->buffer
-            : packMatrix(op->getLoc(), *rows, shape[0], shape[1], shape[1], 1));
+    result.buffers.push_back(shape.size() == 1
+                                 ? rows->buffer
+                                 : packWeight(op->getLoc(), *rows, shape));
   }
   return result;
 }

@@ -242,7 +242,10 @@ ConversionTable::ConversionTable() {
   addCacheConversions(*this);
   addTensorConversions(*this);
   addQuantConversions(*this);
+  addMoEConversions(*this);
   addCollectiveConversions(*this);
+  addDenseAttentionConversion(*this);
+  addRuntimeConversions(*this);
 }
 
 const ConversionTable &ConversionTable::get() {

@@ -18,13 +18,19 @@ using namespace mlir;
 
 namespace llmir {
 
+SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
 /// The same elements in the same order: another view of the same rows.
 static LogicalResult convertReshape(ProgramConversion &c, Operation *op) {
   FailureOr<RowsValue> x = c.lookup(op, op->getOperand(0));
   if (failed(x))
     return failure();
-  if (x->rows == ShapedType::kDynamic &&
-      rowColumns(op->getResult(0)) != x->columns)
+  if (!c.hasStaticRows() && rowColumns(op->getResult(0)) != x->columns)
     return op->emitOpError("moves values between rows, which a program cannot");
   c.bind(op->getResult(0), *x);
   return success();
@@ -43,10 +49,59 @@ static LogicalResult convert(ProgramConversion &, tensor::DimOp) {
   return success();
 }
 
+static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
+  auto isStatic = [](ArrayRef<int64_t> numbers) {
+    return llvm::none_of(numbers, ShapedType::isDynamic);
+  };
+  if (!c.hasStaticRows() || !isStatic(op.getStaticOffsets()) ||
+      !isStatic(op.getStaticSizes()) || !isStatic(op.getStaticStrides()))
+    return op.emitOpError("takes a slice that is not known before it runs; a "
+                          "program needs constant offsets, sizes and strides");
+  FailureOr<RowsValue> x = c.lookup(op, op.getSource());
+  if (failed(x))
+    return failure();
+  SmallVector<int64_t> strides = rowMajorStrides(op.getSourceType().getShape());
+  CopyBoxSpec box;
+  box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
+  box.toStrides = rowMajorStrides(box.sizes);
+  for (auto [offset, step, stride] :
+       llvm::zip_equal(op.getStaticOffsets(), op.getStaticStrides(), strides)) {
+    box.from += offset * stride;
+    box.fromStrides.push_back(step * stride);
+  }
+  c.copyBox(op.getLoc(), *x, c.createResult(op.getResult()), box);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
+  if (!c.hasStaticRows())
+    return op.emitOpError("joins tensors of unknown sizes, which a program "
+                          "cannot");
+  int64_t dim = op.getDim(), at = 0;
+  SmallVector<int64_t> strides = rowMajorStrides(op.getResultType().getShape());
+  RowsValue out = c.createResult(op.getResult());
+  for (Value input : op.getInputs()) {
+    FailureOr<RowsValue> x = c.lookup(op, input);
+    if (failed(x))
+      return failure();
+    ArrayRef<int64_t> shape = tensorShape(input.getType());
+    CopyBoxSpec box;
+    box.sizes.assign(shape.begin(), shape.end());
+    box.fromStrides = rowMajorStrides(shape);
+    box.toStrides = strides;
+    box.to = at * strides[dim];
+    c.copyBox(op.getLoc(), *x, out, box);
+    at += shape[dim];
+  }
+  return success();
+}
+
 void addTensorConversions(ConversionTable &table) {
   table.add<tensor::ExpandShapeOp>(convert, OpForm::Exact);
   table.add<tensor::CollapseShapeOp>(convert, OpForm::Exact);
   table.add<tensor::DimOp>(convert, OpForm::Exact);
+  table.add<tensor::ExtractSliceOp>(convert, OpForm::Exact);
+  table.add<tensor::ConcatOp>(convert, OpForm::Exact);
 }
 
 } // namespace llmir

@@ -1,0 +1,137 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that the runtime carries out: what happens to the sequences of a cache,
+// and the choice of tokens.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayerRuns.h"
+#include "ProgramConversion.h"
+
+#include "llmir/Support/PackedLayout.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+/// The first number of a list: as many as there are.
+static int64_t countOf(Value vector) {
+  return tensorShape(vector.getType()).front();
+}
+
+/// Ranks share the sequences of one cache manager: the first rank's list is
+/// that of all.
+static FailureOr<RowsValue> lookupList(ProgramConversion &c, Operation *op,
+                                       Value list) {
+  if (!c.hasStaticRows())
+    return op->emitOpError("is no part of a step: the runtime does it before");
+  c.selectRank(0);
+  return c.lookup(op, list, countOf(list));
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::CreatePagedCacheOp op) {
+  return c.bindCache(op, op.getCache().getType());
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
+  FailureOr<RowsValue> sequences = lookupList(c, op, op.getSeqIds());
+  std::optional<int64_t> layer =
+      op.getLayer() ? constantIndex(op.getLayer()) : 0;
+  if (failed(sequences) ||
+      failed(c.bindCache(op, op.getUpdatedCache().getType())))
+    return failure();
+  if (!layer)
+    return op.emitOpError("needs a constant layer number in a program of a "
+                          "function");
+  Location loc = op.getLoc();
+  int64_t count = countOf(op.getSeqIds()), tokens = op.getTokens();
+  int64_t most = op.getUpdatedCache().getType().getMaxBlocksPerSequence();
+  RowsValue slots = c.createScratch(loc, 1, count * tokens, true);
+  RowsValue blocks = c.createScratch(loc, 1, count * tokens, true);
+  RowsValue tables = c.createScratch(loc, count, most, true);
+  RowsValue lengths = c.createScratch(loc, 1, count, true);
+  OpBuilder b(op);
+  c.program.runtimeCall(loc, RuntimeFunction::reserve_kv,
+                        {sequences->buffer, slots.buffer, blocks.buffer,
+                         tables.buffer, lengths.buffer},
+                        {b.getI64IntegerAttr(*layer),
+                         b.getI64IntegerAttr(count),
+                         b.getI64IntegerAttr(tokens),
+                         b.getI64IntegerAttr(roundUpTo(most, kTileRows))},
+                        /*touchesCache=*/true);
+  for (int64_t rank = 0; rank < c.numRanks(); ++rank) {
+    c.selectRank(rank);
+    c.bind(op.getSlots(), slots);
+    c.bind(op.getBlockIndices(), blocks);
+    c.bind(op.getBlockTables(), tables);
+    c.bind(op.getSeqLens(), lengths);
+  }
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::ForkKVOp op) {
+  FailureOr<RowsValue> sources = lookupList(c, op, op.getSrcIds());
+  FailureOr<RowsValue> targets = lookupList(c, op, op.getDstIds());
+  if (failed(sources) || failed(targets) ||
+      failed(c.bindCache(op, op.getUpdatedCache().getType())))
+    return failure();
+  OpBuilder b(op);
+  c.program.runtimeCall(op.getLoc(), RuntimeFunction::fork_kv,
+                        {sources->buffer, targets->buffer},
+                        {b.getI64IntegerAttr(countOf(op.getSrcIds()))},
+                        /*touchesCache=*/true);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::FreeKVOp op) {
+  FailureOr<RowsValue> sequences = lookupList(c, op, op.getSeqIds());
+  if (failed(sequences) ||
+      failed(c.bindCache(op, op.getUpdatedCache().getType())))
+    return failure();
+  OpBuilder b(op);
+  c.program.runtimeCall(op.getLoc(), RuntimeFunction::free_kv,
+                        {sequences->buffer},
+                        {b.getI64IntegerAttr(countOf(op.getSeqIds()))},
+                        /*touchesCache=*/true);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::SampleOp op) {
+  ArrayRef<int64_t> shape = tensorShape(op.getLogits().getType());
+  if (!c.hasStaticRows())
+    return op.emitOpError("is no part of a step: the engine samples");
+  FailureOr<RowsValue> logits = c.lookup(op, op.getLogits(), shape[1]);
+  if (failed(logits))
+    return failure();
+  RowsValue ids = c.createScratch(op.getLoc(), 1, shape[0], true);
+  OpBuilder b(op);
+  c.program.runtimeCall(
+      op.getLoc(), RuntimeFunction::sample, {logits->buffer, ids.buffer},
+      {b.getI64IntegerAttr(shape[0]), b.getI64IntegerAttr(shape[1]),
+       b.getI64IntegerAttr(roundUpTo(shape[1], kTileRows)),
+       b.getF64FloatAttr(op.getTemperature().convertToDouble()),
+       b.getI64IntegerAttr(op.getTopK()),
+       b.getF64FloatAttr(op.getTopP().convertToDouble()),
+       b.getF64FloatAttr(op.getMinP().convertToDouble()),
+       b.getI64IntegerAttr(op.getSeed())},
+      /*touchesCache=*/false);
+  c.bind(op.getIds(), ids);
+  return success();
+}
+
+void addRuntimeConversions(ConversionTable &table) {
+  table.addForAllRanks<ll::CreatePagedCacheOp>(convert, OpForm::Exact);
+  table.addForAllRanks<ll::ReserveKVOp>(convert, OpForm::Exact);
+  table.addForAllRanks<ll::ForkKVOp>(convert, OpForm::Exact);
+  table.addForAllRanks<ll::FreeKVOp>(convert, OpForm::Exact);
+  table.add<ll::SampleOp>(convert, OpForm::Exact);
+}
+
+} // namespace llmir

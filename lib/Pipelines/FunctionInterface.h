@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a compiled function reads and writes, as its program says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_PIPELINES_FUNCTIONINTERFACE_H
+#define LLMIR_LIB_PIPELINES_FUNCTIONINTERFACE_H
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Interpreter/Values.h"
+#include "llmir/Pipelines/PackWeights.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace llmir {
+
+/// A buffer of the arena that the caller fills or reads.
+struct FunctionPort {
+  std::string name; ///< Source of an input, name of an output.
+  int64_t offset;   ///< Bytes from the arena's start.
+  int64_t rows, stride, columns;
+
+  /// Writes the elements in order; what is behind them is zero. An i1 becomes
+  /// what a mask adds: 0, or minus infinity where it is false.
+  void fill(uint8_t *arena, const reference::Tensor &values) const;
+  /// The elements in order, as a tensor of that kind and shape.
+  reference::Tensor read(const uint8_t *arena, reference::ElementKind kind,
+                         reference::Shape shape) const;
+};
+
+/// A program's inputs, outputs, weights and memory.
+struct FunctionInterface {
+  std::vector<FunctionPort> inputs, outputs;
+  std::vector<PackJob> weights;
+  std::vector<TensorFormat> weightFormats; ///< Of each job.
+  llvm::StringMap<reference::Tensor> constants;
+  int64_t arenaBytes = 0, weightBytes = 0;
+  mlir::llm::PagedKVCacheType cache; ///< Null where the code uses none.
+  int64_t numRanks = 1;              ///< With layers in the cache's pool.
+
+  /// Reads a program whose memory is planned.
+  static FunctionInterface read(mlir::ModuleOp program);
+};
+
+/// The packed bytes of a weight with that value.
+Status packValue(const InterpreterValue &value, TensorFormat format,
+                 const PackJob &job, Span<uint8_t> out);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_PIPELINES_FUNCTIONINTERFACE_H

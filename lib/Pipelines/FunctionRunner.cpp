@@ -1,0 +1,439 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/FunctionRunner.h"
+#include "FunctionInterface.h"
+
+#include "llmir/Artifact/CodeImage.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Dialect/Check/Check.h"
+#include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Runtime/StepRuntime.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+
+namespace llmir {
+
+using mlir::llm::runtime::KVElementType;
+using mlir::llm::runtime::PagedKVCache;
+using mlir::llm::runtime::PagedKVCacheOptions;
+using reference::Tensor;
+
+const CPULevel *nativeCPULevel() {
+  return findCPULevel(CpuFeatures::host().level());
+}
+
+namespace {
+/// An expectation of the function, whose operands are results of the compiled
+/// one.
+struct Expectation {
+  Operation *op; ///< In the caller's module.
+  unsigned actual, expected;
+};
+
+struct FreeMemory {
+  void operator()(uint8_t *memory) const { std::free(memory); }
+};
+using AlignedMemory = std::unique_ptr<uint8_t, FreeMemory>;
+} // namespace
+
+/// Memory on a line; at least one line.
+static AlignedMemory allocate(int64_t bytes) {
+  size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  return AlignedMemory(
+      static_cast<uint8_t *>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
+}
+
+struct FunctionRunner::State {
+  explicit State(func::FuncOp function) : function(function) {}
+
+  // Compiling.
+  LogicalResult prepare(const InterpreterOptions &options);
+  LogicalResult compile(const CPULevel &level);
+  LogicalResult runPasses(llvm::function_ref<void(PassManager &)> build);
+  LogicalResult loadImage(const CPULevel &level);
+
+  // Running.
+  FailureOr<InterpreterValue> valueOf(StringRef source,
+                                      ArrayRef<InterpreterValue> arguments);
+  LogicalResult fillInputs(ArrayRef<InterpreterValue> arguments);
+  LogicalResult packWeights(ArrayRef<InterpreterValue> arguments);
+  FailureOr<std::unique_ptr<PagedKVCache>> makeCache();
+  /// The values of a result, one per rank.
+  std::vector<Tensor> readRanks(unsigned index);
+  FailureOr<Result> collect(unsigned index);
+  LogicalResult checkExpectations();
+
+  LogicalResult report(const Status &status) {
+    return function.emitError("cannot be run: ") << status.message();
+  }
+
+  func::FuncOp function; ///< The caller's.
+  OwningOpRef<ModuleOp> module;
+  SmallVector<Type> resultTypes; ///< Of the compiled function.
+  std::vector<Expectation> expectations;
+  std::vector<InterpreterValue> parameters; ///< Arguments behind the caller's.
+  int64_t numRanks = 1;
+  FunctionInterface interface;
+  std::optional<CodeImage> image;
+  AlignedMemory arena, weights;
+};
+
+FunctionRunner::FunctionRunner(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+FunctionRunner::FunctionRunner(FunctionRunner &&) noexcept = default;
+FunctionRunner::~FunctionRunner() = default;
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+/// Copies the function and what it calls into a module of their own; parameters
+/// become arguments, and what is expected becomes results.
+LogicalResult
+FunctionRunner::State::prepare(const InterpreterOptions &options) {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return function.emitError("cannot be run: it has no body of one block");
+  module = ModuleOp::create(function.getLoc());
+  auto source = function->getParentOfType<ModuleOp>();
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  func::FuncOp copy;
+  for (auto other : source.getOps<func::FuncOp>()) {
+    auto clone = cast<func::FuncOp>(builder.clone(*other));
+    clone.setVisibility(other == function ? SymbolTable::Visibility::Public
+                                          : SymbolTable::Visibility::Private);
+    if (other == function)
+      copy = clone;
+  }
+  Block &block = copy.getBody().front();
+  Operation *end = block.getTerminator();
+  SmallVector<Value> results(end->getOperands());
+  SmallVector<Operation *> gone;
+  // The ops of both functions correspond: the first is a copy of the second.
+  for (auto [op, original] :
+       llvm::zip_equal(block, function.getBody().front())) {
+    if (isa<check::ExpectCloseOp, check::ExpectEqualOp>(op)) {
+      unsigned first = results.size();
+      expectations.push_back({&original, first, first + 1});
+      llvm::append_range(results, op.getOperands());
+      gone.push_back(&op);
+    } else if (auto weight = dyn_cast<mlir::llm::WeightOp>(op)) {
+      if (!options.weight)
+        return weight.emitOpError("has no value to run with");
+      auto value = options.weight(cast<mlir::llm::WeightOp>(original));
+      if (failed(value))
+        return failure();
+      parameters.push_back(std::move(*value));
+      weight.getResult().replaceAllUsesWith(
+          block.addArgument(weight.getType(), weight.getLoc()));
+      gone.push_back(&op);
+    }
+  }
+  for (Operation *op : gone)
+    op->erase();
+  end->setOperands(results);
+  // The attributes of the signature stay with the caller's function.
+  copy->removeAttr(copy.getArgAttrsAttrName());
+  copy->removeAttr(copy.getResAttrsAttrName());
+  copy.setFunctionType(FunctionType::get(copy.getContext(),
+                                         block.getArgumentTypes(),
+                                         ValueRange(results).getTypes()));
+  llvm::append_range(resultTypes, copy.getResultTypes());
+  if (auto ranks = function->getAttrOfType<IntegerAttr>(
+          mlir::llm::LLMDialect::getNumRanksAttrName()))
+    numRanks = ranks.getInt();
+  return success();
+}
+
+LogicalResult FunctionRunner::State::runPasses(
+    llvm::function_ref<void(PassManager &)> build) {
+  PassManager passes(module->getContext());
+  build(passes);
+  return passes.run(*module);
+}
+
+LogicalResult FunctionRunner::State::compile(const CPULevel &level) {
+  LowerStageOptions options;
+  options.level = level.name.str();
+  if (failed(runPasses([&](PassManager &pm) {
+        buildFunctionStage(pm);
+        buildProgramStage(pm, options);
+      })))
+    return failure();
+  interface = FunctionInterface::read(*module);
+  if (failed(runPasses([&](PassManager &pm) {
+        buildKernelStage(pm, options);
+        buildLLVMStage(pm);
+      })))
+    return failure();
+  return loadImage(level);
+}
+
+LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
+  Expected<CPUCodeGenerator> generator =
+      CPUCodeGenerator::create(*module, level);
+  if (!generator)
+    return report(generator.takeStatus());
+  generator->optimize();
+  Expected<std::vector<uint8_t>> object = generator->object();
+  if (!object)
+    return report(object.takeStatus());
+  Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
+  if (!linked)
+    return report(linked.takeStatus());
+  std::FILE *file = std::tmpfile();
+  if (!file ||
+      std::fwrite(linked->data(), 1, linked->size(), file) != linked->size() ||
+      std::fflush(file) != 0)
+    return report(Status(StatusCode::IoError,
+                         "no temporary file for the code can be written"));
+  Expected<CodeImage> loaded =
+      CodeImage::load(fileno(file), 0, *linked, function.getName().str());
+  std::fclose(file);
+  if (!loaded)
+    return report(loaded.takeStatus());
+  image = std::move(*loaded);
+  arena = allocate(interface.arenaBytes);
+  weights = allocate(interface.weightBytes);
+  if (!arena || !weights)
+    return report(Status(StatusCode::ResourceExhausted,
+                         "no memory for " +
+                             std::to_string(interface.arenaBytes) +
+                             " bytes of buffers"));
+  return success();
+}
+
+FailureOr<FunctionRunner>
+FunctionRunner::compile(func::FuncOp function, const CPULevel &level,
+                        const InterpreterOptions &options) {
+  auto state = std::make_unique<State>(function);
+  if (failed(state->prepare(options)) || failed(state->compile(level)))
+    return failure();
+  return FunctionRunner(std::move(state));
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// The dimension in which an argument or result is cut, or nothing.
+static std::optional<int64_t> shardDim(DictionaryAttr attributes) {
+  auto attr = attributes ? attributes.getAs<IntegerAttr>(
+                               mlir::llm::LLMDialect::getShardDimAttrName())
+                         : IntegerAttr();
+  return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
+}
+
+/// The value of a source: "constant2", "arg0" or "arg0.rank1".
+FailureOr<InterpreterValue>
+FunctionRunner::State::valueOf(StringRef source,
+                               ArrayRef<InterpreterValue> arguments) {
+  if (auto constant = interface.constants.find(source);
+      constant != interface.constants.end())
+    return InterpreterValue(constant->second);
+  StringRef rest = source;
+  unsigned index = 0, rank = 0;
+  if (!rest.consume_front("arg") || rest.consumeInteger(10, index) ||
+      (rest.consume_front(".rank") && rest.consumeInteger(10, rank)))
+    return function.emitError("cannot be run: its program reads '")
+           << source << "'";
+  if (index >= arguments.size())
+    return parameters[index - arguments.size()];
+  InterpreterValue value = arguments[index];
+  std::optional<int64_t> dim = shardDim(function.getArgAttrDict(index));
+  auto *tensor = std::get_if<Tensor>(&value);
+  if (!dim || !tensor)
+    return value;
+  if (tensor->dim(*dim) % numRanks != 0)
+    return function.emitError("argument ")
+           << index << ": " << typeString(*tensor)
+           << " cannot be cut in dimension " << *dim << " for " << numRanks
+           << " ranks";
+  int64_t part = tensor->dim(*dim) / numRanks;
+  return InterpreterValue(tensor->slice(*dim, rank * part, part));
+}
+
+/// The numbers of a value that a buffer holds.
+static Tensor numbersOf(const InterpreterValue &value) {
+  if (auto *quantized = std::get_if<QuantizedValue>(&value))
+    return quantized->format ? quantized->decode() : quantized->numbers;
+  return std::get<Tensor>(value);
+}
+
+LogicalResult
+FunctionRunner::State::fillInputs(ArrayRef<InterpreterValue> arguments) {
+  // A NaN that no computation makes: what is read before it is written shows.
+  constexpr uint32_t unwritten = 0x7fc0dead;
+  for (int64_t at = 0; at + 4 <= interface.arenaBytes; at += 4)
+    std::memcpy(arena.get() + at, &unwritten, 4);
+  for (const FunctionPort &port : interface.inputs) {
+    FailureOr<InterpreterValue> value = valueOf(port.name, arguments);
+    if (failed(value))
+      return failure();
+    port.fill(arena.get(), numbersOf(*value));
+  }
+  return success();
+}
+
+LogicalResult
+FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
+  for (auto [job, format] :
+       llvm::zip_equal(interface.weights, interface.weightFormats)) {
+    FailureOr<InterpreterValue> value = valueOf(job.source, arguments);
+    if (failed(value))
+      return failure();
+    Span<uint8_t> out(weights.get() + job.offset,
+                      static_cast<size_t>(job.bytes));
+    if (Status status = packValue(*value, format, job, out); !status)
+      return report(status);
+  }
+  return success();
+}
+
+FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
+  mlir::llm::PagedKVCacheType type = interface.cache;
+  if (!type)
+    return std::unique_ptr<PagedKVCache>();
+  Type element = type.getElementType();
+  KVElementType kind = element.isF32()   ? KVElementType::F32
+                       : element.isF16() ? KVElementType::F16
+                                         : KVElementType::BF16;
+  PagedKVCacheOptions options;
+  options.valueDim = type.getValueDim();
+  options.guardPages = true;
+  auto cache = std::make_unique<PagedKVCache>(
+      type.getNumLayers() * interface.numRanks, type.getNumHeads(),
+      type.getHeadDim(), type.getBlockSize(), type.getMaxSeqLen(), kind,
+      options);
+  if (!cache->status())
+    return report(cache->status());
+  return cache;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// The tensor type as which a buffer is read, or null for a cache.
+static RankedTensorType tensorTypeOf(Type type) {
+  if (auto sharded = dyn_cast<mlir::llm::ShardedTensorType>(type))
+    return sharded.getShardType();
+  if (auto quantized = dyn_cast<mlir::llm::QuantizedTensorType>(type))
+    return RankedTensorType::get(quantized.getShape(),
+                                 quantized.getElementType());
+  return dyn_cast<RankedTensorType>(type);
+}
+
+std::vector<Tensor> FunctionRunner::State::readRanks(unsigned index) {
+  RankedTensorType type = tensorTypeOf(resultTypes[index]);
+  std::vector<Tensor> ranks;
+  for (int64_t rank = 0; rank < numRanks; ++rank) {
+    std::string name = "result" + std::to_string(index);
+    if (numRanks > 1)
+      name += ".rank" + std::to_string(rank);
+    for (const FunctionPort &port : interface.outputs)
+      if (port.name == name)
+        ranks.push_back(port.read(
+            arena.get(), *getElementKind(type.getElementType()),
+            reference::Shape(type.getShape().begin(), type.getShape().end())));
+  }
+  return ranks;
+}
+
+FailureOr<FunctionRunner::Result>
+FunctionRunner::State::collect(unsigned index) {
+  if (isa<mlir::llm::PagedKVCacheType>(resultTypes[index]))
+    return Result();
+  std::vector<Tensor> ranks = readRanks(index);
+  if (std::optional<int64_t> dim = shardDim(function.getResultAttrDict(index)))
+    return Result(InterpreterValue(reference::concatenate(ranks, *dim)));
+  for (const Tensor &other : ranks)
+    if (!reference::sameBits(ranks.front(), other))
+      return function.emitError("result ")
+             << index << " has no llm.shard_dim, but differs between ranks: "
+             << toString(ranks.front()) << " and " << toString(other);
+  if (auto quantized =
+          dyn_cast<mlir::llm::QuantizedTensorType>(resultTypes[index])) {
+    reference::Shape shape = ranks.front().shape;
+    return Result(InterpreterValue(
+        QuantizedValue{shape, std::move(ranks.front()), std::nullopt, {}}));
+  }
+  return Result(InterpreterValue(std::move(ranks.front())));
+}
+
+LogicalResult FunctionRunner::State::checkExpectations() {
+  LogicalResult all = success();
+  for (const Expectation &expectation : expectations) {
+    if (isa<mlir::llm::PagedKVCacheType>(resultTypes[expectation.actual]))
+      return expectation.op->emitOpError(
+          "compares caches, which compiled code does not give back");
+    std::vector<Tensor> actual = readRanks(expectation.actual);
+    std::vector<Tensor> expected = readRanks(expectation.expected);
+    for (auto [a, b] : llvm::zip_equal(actual, expected)) {
+      auto close = dyn_cast<check::ExpectCloseOp>(expectation.op);
+      bool holds =
+          close ? reference::nmse(a, b) <= close.getNmse().convertToDouble()
+                : reference::sameBits(a, b);
+      if (holds)
+        continue;
+      InFlightDiagnostic diag = expectation.op->emitOpError("failed");
+      if (close)
+        diag << ": nmse " << reference::nmse(a, b) << " is more than "
+             << close.getNmseAttr();
+      diag.attachNote() << "actual   " << toString(a);
+      diag.attachNote() << "expected " << toString(b);
+      all = failure();
+    }
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::vector<FunctionRunner::Result>>
+FunctionRunner::run(ArrayRef<InterpreterValue> arguments, int64_t threads) {
+  State &s = *state;
+  if (arguments.size() != s.function.getNumArguments())
+    return s.function.emitError("has ")
+           << s.function.getNumArguments() << " arguments, but "
+           << arguments.size() << " values were given";
+  FailureOr<std::unique_ptr<PagedKVCache>> cache = s.makeCache();
+  if (failed(cache) || failed(s.fillInputs(arguments)) ||
+      failed(s.packWeights(arguments)))
+    return failure();
+  Expected<std::unique_ptr<WorkerTeam>> team = WorkerTeam::create(threads);
+  if (!team)
+    return s.report(team.takeStatus());
+  LLMIRStepContext context{};
+  context.arena = s.arena.get();
+  context.weights = s.weights.get();
+  StepRuntime runtime(**team, cache->get());
+  if (Status status = runtime.run(s.image->step(), context); !status)
+    return s.report(status);
+  std::vector<Result> results;
+  for (unsigned i = 0; i < s.function.getNumResults(); ++i) {
+    FailureOr<Result> result = s.collect(i);
+    if (failed(result))
+      return failure();
+    results.push_back(std::move(*result));
+  }
+  if (failed(s.checkExpectations()))
+    return failure();
+  return results;
+}
+
+} // namespace llmir

@@ -1,0 +1,39 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From the weights of a program to what the packer does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_PIPELINES_WEIGHTJOBS_H
+#define LLMIR_LIB_PIPELINES_WEIGHTJOBS_H
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Pipelines/PackWeights.h"
+
+namespace llmir {
+
+/// How one of the weight's sources is packed.
+inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
+  llvm::ArrayRef<int64_t> shape = weight.getShape();
+  PackJob job;
+  job.source = llvm::cast<mlir::StringAttr>(weight.getSources()[source]).str();
+  job.isVector = shape.size() == 1;
+  job.matrices = shape.size() == 3 ? shape[0] : 1;
+  job.rows = job.isVector ? shape[0] : shape.take_back(2).front();
+  job.columns = job.isVector ? 1 : shape.back();
+  job.offset = weight.getOffsets()[source];
+  job.bytes = weight.getBytes();
+  job.unpermuteHeads = weight.getRopeUnpermuteHeads();
+  job.integers = IntegerFormat::fromName(weight.getFormat().str());
+  return job;
+}
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_PIPELINES_WEIGHTJOBS_H
