@@ -24,7 +24,7 @@ namespace ll = mlir::llm;
 namespace llmir {
 
 static bool isElementwise(Operation *op) {
-  return isa<ll::SiluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op);
+  return isa<ll::SiluOp, ll::GeluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op);
 }
 
 bool feedsElementwiseOnly(Operation *op) {
@@ -63,6 +63,15 @@ std::string ElementwiseChain::name() const {
   return text;
 }
 
+static Value emitGelu(OpBuilder &b, ll::GeluOp op, Value x) {
+  using namespace mllm::program;
+  if (op.getApproximate() == "tanh")
+    return emitGeluTanh(b, op.getLoc(), x);
+  if (op.getApproximate() == "quick")
+    return emitGeluQuick(b, op.getLoc(), x);
+  return mllm::program::emitGelu(b, op.getLoc(), x);
+}
+
 void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
   IRMapping mapping;
   for (Value input : inputs)
@@ -77,6 +86,9 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
     last = llvm::TypeSwitch<Operation *, Value>(op)
                .Case<ll::SiluOp>([&](auto) {
                  return mllm::program::emitSilu(b, loc, operands[0]);
+               })
+               .Case<ll::GeluOp>([&](ll::GeluOp gelu) {
+                 return emitGelu(b, gelu, operands[0]);
                })
                .Case<ll::AddOp>([&](auto) {
                  return arith::AddFOp::create(b, loc, operands[0], operands[1])

@@ -51,8 +51,18 @@ static LogicalResult convert(ProgramConversion &c, ll::LinearOp op) {
   return success();
 }
 
+/// The tensor in rows of whole groups of its last dimension.
+static FailureOr<RowsValue> lookupGroups(ProgramConversion &c, Operation *op,
+                                         Value tensor) {
+  int64_t columns = tensorShape(tensor.getType()).back();
+  FailureOr<RowsValue> x = c.lookup(op, tensor);
+  if (failed(x) || (columns > 0 && x->columns % columns == 0))
+    return x;
+  return c.lookup(op, tensor, columns);
+}
+
 static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
-  FailureOr<RowsValue> x = c.lookup(op, op.getX());
+  FailureOr<RowsValue> x = lookupGroups(c, op, op.getX());
   SmallVector<Value> operands;
   if (op.getWeight())
     operands.push_back(op.getWeight());
@@ -62,10 +72,10 @@ static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
   auto type = cast<RankedTensorType>(op.getX().getType());
   RmsNormSpec spec;
   spec.columns = type.getShape().back();
-  if (x->columns % spec.columns != 0)
-    x = c.lookup(op, op.getX(), spec.columns);
-  if (failed(x))
-    return failure();
+  if (spec.columns == 0) {
+    c.createResult(op.getResult(), *x, 0);
+    return success();
+  }
   spec.groups = x->columns / spec.columns;
   spec.eps = op.getEps().convertToDouble();
   spec.over = x->over;
@@ -74,6 +84,51 @@ static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
   c.call(
       op.getLoc(), kernelName("rms_norm", {spec.groups, spec.columns}), spec,
       *factor,
+      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::LayerNormOp op) {
+  FailureOr<RowsValue> x = lookupGroups(c, op, op.getX());
+  SmallVector<Value> operands;
+  for (Value operand : {op.getWeight(), op.getBias()})
+    if (operand)
+      operands.push_back(operand);
+  FailureOr<KernelWeights> weights = c.weights(op, operands);
+  if (failed(x) || failed(weights))
+    return failure();
+  LayerNormSpec spec;
+  spec.columns = tensorShape(op.getX().getType()).back();
+  if (spec.columns == 0) {
+    c.createResult(op.getResult(), *x, 0);
+    return success();
+  }
+  spec.groups = x->columns / spec.columns;
+  spec.eps = op.getEps().convertToDouble();
+  spec.weight = static_cast<bool>(op.getWeight());
+  spec.bias = static_cast<bool>(op.getBias());
+  spec.over = x->over;
+  RowsValue out = c.createResult(op.getResult(), *x, x->columns);
+  c.call(
+      op.getLoc(), kernelName("layer_norm", {spec.groups, spec.columns}), spec,
+      *weights,
+      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::SoftmaxOp op) {
+  FailureOr<RowsValue> x = lookupGroups(c, op, op.getX());
+  if (failed(x))
+    return failure();
+  int64_t columns = tensorShape(op.getX().getType()).back();
+  if (columns == 0) {
+    c.createResult(op.getResult(), *x, 0);
+    return success();
+  }
+  SoftmaxSpec spec{columns, x->columns / columns, x->over};
+  RowsValue out = c.createResult(op.getResult(), *x, x->columns);
+  c.call(
+      op.getLoc(), kernelName("softmax", {spec.groups, spec.columns}), spec, {},
       {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
   return success();
 }
@@ -146,10 +201,13 @@ void addRowConversions(ConversionTable &table) {
   table.add<ll::EmbeddingOp>(convert);
   table.add<ll::LinearOp>(convert);
   table.add<ll::RMSNormOp>(convert);
+  table.add<ll::LayerNormOp>(convert);
+  table.add<ll::SoftmaxOp>(convert);
   table.add<ll::RopeOp>(convert);
   table.add<ll::SelectRowsOp>(convert, OpForm::Exact);
   // A chain rounds what each of its ops gives.
   table.add<ll::SiluOp>(convertChain, OpForm::Exact);
+  table.add<ll::GeluOp>(convertChain, OpForm::Exact);
   table.add<ll::AddOp>(convertChain, OpForm::Exact);
   table.add<ll::MulOp>(convertChain, OpForm::Exact);
   table.add<ll::SwiGLUOp>(convertChain, OpForm::Exact);

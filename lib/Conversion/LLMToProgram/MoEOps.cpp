@@ -1,0 +1,162 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Mixtures of experts. Only the routed pairs of token and expert are computed:
+// sorted by expert, gathered, multiplied, and summed for each token.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramConversion.h"
+
+#include "llmir/Support/PackedLayout.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+static LogicalResult convert(ProgramConversion &c, ll::MoERouteOp op) {
+  FailureOr<RowsValue> logits = c.lookupTokens(op, op.getLogits());
+  if (failed(logits))
+    return failure();
+  MoERouteSpec spec{logits->columns, static_cast<int64_t>(op.getTopK()),
+                    op.getScore() == "sigmoid", op.getNormalize()};
+  RowsValue chosen = c.createResult(op.getExperts(), *logits, spec.topK);
+  RowsValue weights = c.createResult(op.getWeights(), *logits, spec.topK);
+  WorkShare share = logits->rowShare();
+  c.call(op.getLoc(), kernelName("moe_route", {spec.topK, spec.experts}), spec,
+         {},
+         {{logits->buffer, false, share},
+          {weights.buffer, true, share},
+          {chosen.buffer, true, share}});
+  return success();
+}
+
+namespace {
+/// The conversion of one mixture: its sizes and what its kernels share.
+class ExpertConversion {
+public:
+  ExpertConversion(ProgramConversion &c, ll::MoEFFNOp op) : c(c), op(op) {
+    ArrayRef<int64_t> shape = tensorShape(op.getGate().getType());
+    experts = shape[0];
+    inner = shape[1];
+    hidden = shape[2];
+    topK = tensorShape(op.getExperts().getType())[1];
+  }
+
+  LogicalResult convert();
+
+private:
+  /// Rows of activations at each place, or a table of integers.
+  RowsValue createPlaces(int64_t columns) {
+    return c.createScratch(op.getLoc(), numPlaces, columns);
+  }
+  RowsValue createTable(int64_t columns) {
+    return c.createScratch(op.getLoc(), 1, columns, /*integers=*/true);
+  }
+  void sort(const RowsValue &chosen);
+  LogicalResult multiply(Value weight, const RowsValue &x, const RowsValue &y);
+  /// How the kernels that work on all places divide columns. They count places
+  /// by the tokens.
+  WorkShare columnShare(int64_t columns) const {
+    return {WorkSplit::Columns, tokens.over, ceilDiv(columns, kTileRows),
+            tokens.rows};
+  }
+
+  ProgramConversion &c;
+  ll::MoEFFNOp op;
+  int64_t experts, inner, hidden, topK;
+  RowsValue tokens;
+  int64_t numPlaces = 0;
+  RowsValue offsets, pairs, places;
+};
+} // namespace
+
+void ExpertConversion::sort(const RowsValue &chosen) {
+  offsets = createTable(experts + 1);
+  pairs = createTable(numPlaces);
+  places = createTable(numPlaces);
+  c.call(op.getLoc(), kernelName("moe_sort", {topK, experts}),
+         MoESortSpec{experts, topK}, {},
+         {{chosen.buffer, false, std::nullopt},
+          {offsets.buffer, true, std::nullopt},
+          {pairs.buffer, true, std::nullopt},
+          {places.buffer, true, std::nullopt}});
+}
+
+LogicalResult ExpertConversion::multiply(Value weight, const RowsValue &x,
+                                         const RowsValue &y) {
+  FailureOr<KernelWeights> matrices = c.weights(op, {weight});
+  if (failed(matrices))
+    return failure();
+  MoELinearSpec spec{matrices->format, experts, y.columns, x.columns};
+  c.call(op.getLoc(),
+         kernelName(Twine("moe_linear_") + spec.format,
+                    {experts, spec.rows, spec.columns}),
+         spec, *matrices,
+         {{offsets.buffer, false, std::nullopt},
+          {x.buffer, false, std::nullopt},
+          {y.buffer, true, columnShare(y.columns)}});
+  return success();
+}
+
+LogicalResult ExpertConversion::convert() {
+  FailureOr<RowsValue> x = c.lookupTokens(op, op.getX());
+  FailureOr<RowsValue> chosen = c.lookup(op, op.getExperts(), topK);
+  FailureOr<RowsValue> factors = c.lookup(op, op.getWeights(), topK);
+  if (failed(x) || failed(chosen) || failed(factors))
+    return failure();
+  tokens = *x;
+  // As many as the buffers have room for; a step uses a part of them.
+  for (const RowsValue &rows : {*x, *chosen})
+    numPlaces =
+        std::max(numPlaces,
+                 cast<MemRefType>(rows.buffer.getType()).getDimSize(0) * topK);
+
+  WorkShare rowShare = tokens.rowShare();
+  RowsValue gathered = createPlaces(hidden), gate = createPlaces(inner);
+  RowsValue up = createPlaces(inner), down = createPlaces(hidden);
+  RowsValue out = c.createResult(op.getResult(), tokens, hidden);
+  // Sorting and gathering count tokens, but share nothing out by them.
+  c.bindCount(op.getLoc(), StepField::num_tokens, tokens.rows);
+  sort(*chosen);
+  c.call(op.getLoc(), kernelName("moe_gather", {hidden}),
+         MoEGatherSpec{hidden, topK}, {},
+         {{pairs.buffer, false, std::nullopt},
+          {tokens.buffer, false, std::nullopt},
+          {gathered.buffer, true, std::nullopt}});
+  if (failed(multiply(op.getGate(), gathered, gate)) ||
+      failed(multiply(op.getUp(), gathered, up)))
+    return failure();
+  WorkShare share = columnShare(inner);
+  c.call(op.getLoc(), kernelName("moe_gate", {inner}), MoEGateSpec{inner, topK},
+         {},
+         {{gate.buffer, false, share},
+          {up.buffer, false, share},
+          {gate.buffer, true, share}});
+  if (failed(multiply(op.getDown(), gate, down)))
+    return failure();
+  c.call(op.getLoc(), kernelName("moe_combine", {hidden}),
+         MoECombineSpec{hidden, topK}, {},
+         {{places.buffer, false, std::nullopt},
+          {factors->buffer, false, std::nullopt},
+          {down.buffer, false, std::nullopt},
+          {out.buffer, true, rowShare}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, ll::MoEFFNOp op) {
+  return ExpertConversion(c, op).convert();
+}
+
+void addMoEConversions(ConversionTable &table) {
+  table.add<ll::MoERouteOp>(convert);
+  table.add<ll::MoEFFNOp>(convert);
+}
+
+} // namespace llmir
