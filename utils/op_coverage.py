@@ -20,12 +20,13 @@ from llm_dialect import ROOT, files_under, read
 
 PAGE = "docs/Dialects/LLM-coverage.md"
 REASONS = "docs/Dialects/LLM-coverage.json"
-# Where an op may be lowered, with what the table says of it.
+# Where an op may be lowered, the code that says so, and what the table says.
 LOWERINGS = [
-    ("lib/Conversion/LLMToProgram", "kernels"),
-    ("lib/Dialect/LLM/Transforms/Lowering", "`-llm-lowering`"),
-    ("lib/Dialect/LLM/Transforms/LowerKVCache", "`-llm-lower-kv-cache-ops`"),
+    ("lib/Conversion/LLMToProgram", r"\badd<(?:ll::|llm::)?{op}>|_cast<ll::{op}>\(", "kernels"),
+    ("lib/Dialect/LLM/Transforms/Lowering", r"OpRewritePattern<{op}>", "`-llm-lowering`"),
+    ("lib/Dialect/LLM/Transforms/LowerKVCache", r"OpRewritePattern<{op}>", "`-llm-lower-kv-cache-ops`"),
 ]
+EVALUATOR = r"\({op} op, Evaluation\b"
 COLUMNS = ("verifier", "reference", "canonicalization", "CPU lowering", "round trip", "negative tests", "executed by")
 
 
@@ -33,10 +34,10 @@ def without_comments(text):
     return re.sub(r"//.*", "", text)
 
 
-def sources_naming(cpp_class, texts):
-    """The files whose code names the class of an op."""
-    name = re.compile(rf"\b(?:llm::)?{cpp_class}\b")
-    return [path for path, text in texts.items() if name.search(text)]
+def sources_with(pattern, op, folder, texts):
+    """The files below a folder whose code has the pattern, `{op}` being its class."""
+    found = re.compile(pattern.replace("{op}", op.cpp_class))
+    return [path for path, text in texts.items() if path.startswith(folder) and found.search(text)]
 
 
 class Sources:
@@ -98,12 +99,8 @@ def canonicalization(op, sources):
 
 
 def lowering(op, sources):
-    parts = []
-    for prefix, name in LOWERINGS:
-        paths = [path for path in sources_naming(op.cpp_class, sources.code) if path.startswith(prefix)]
-        if paths and name not in parts:
-            parts.append(name)
-    return ", ".join(parts)
+    return ", ".join(name for folder, pattern, name in LOWERINGS
+                     if sources_with(pattern, op, folder, sources.code))
 
 
 def links(paths, most=2):
@@ -116,9 +113,8 @@ def negative_tests(op, sources):
 
 
 def row(op, data, sources):
-    reference = [path for path in sources_naming(op.cpp_class, sources.code) if path.startswith("lib/Interpreter")]
+    reference = sources_with(EVALUATOR, op, "lib/Interpreter", sources.code)
     executed = sources.tests_using(op.mnemonic, r"llmir-translate.*--(compare|execute)")
-    # An op is shown by the tests made for it, then by those with most ops.
     return {
         "verifier": verifier(op, data),
         "reference": links(reference, 1),
