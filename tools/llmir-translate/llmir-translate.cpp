@@ -11,9 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/Translation.h"
+#include "llmir/Pipelines/ExecuteTranslation.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
   llmir::registerInterpretTranslation();
+  llmir::registerExecuteTranslations();
   return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
 }

@@ -1,0 +1,167 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/ExecuteTranslation.h"
+
+#include "llmir/Dialect/Check/Check.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Interpreter/Translation.h"
+#include "llmir/Pipelines/FunctionRunner.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+namespace {
+struct CommandLine {
+  llvm::cl::opt<std::string> level{
+      "level", llvm::cl::desc("CPU level to compile for (default: this one's)"),
+      llvm::cl::init("native")};
+  llvm::cl::opt<int64_t> threads{"threads", llvm::cl::desc("Threads that run"),
+                                 llvm::cl::init(2)};
+  llvm::cl::opt<double> maxNmse{
+      "max-nmse",
+      llvm::cl::desc("Greatest normalised mean squared error of a result"),
+      llvm::cl::init(1e-10)};
+};
+} // namespace
+
+static CommandLine &commandLine() {
+  static CommandLine options;
+  return options;
+}
+
+/// Compiles a function and runs it with the arguments that tests have.
+static FailureOr<std::vector<FunctionRunner::Result>>
+execute(func::FuncOp function, const RunOptions &options,
+        ArrayRef<InterpreterValue> arguments) {
+  const std::string &name = commandLine().level;
+  const CPULevel *level =
+      name == "native" ? nativeCPULevel() : findCPULevel(name);
+  if (!level)
+    return function.emitError("cannot be run: no code is generated for the "
+                              "CPU level '")
+           << name << "'";
+  FailureOr<FunctionRunner> runner = FunctionRunner::compile(
+      function, *level, {makeRandomWeights(options.seed)});
+  if (failed(runner))
+    return failure();
+  return runner->run(arguments, commandLine().threads);
+}
+
+static LogicalResult executeAll(Operation *module, raw_ostream &output) {
+  RunOptions options = getRunOptions();
+  auto functions = getFunctionsToRun(module, options);
+  if (failed(functions))
+    return failure();
+  LogicalResult status = success();
+  for (func::FuncOp function : *functions) {
+    auto arguments = makeArguments(function, options.seed);
+    if (failed(arguments))
+      return failure();
+    auto results = execute(function, options, *arguments);
+    if (failed(results)) {
+      status = failure(); // The other functions run all the same.
+      continue;
+    }
+    for (auto [i, result] : llvm::enumerate(*results))
+      output << "@" << function.getName() << " result " << i << ": "
+             << (result ? toString(*result) : std::string("a cache")) << "\n";
+  }
+  return status;
+}
+
+/// Prints how far a result is from what it should be; fails beyond the limit.
+static LogicalResult compareResult(func::FuncOp function, size_t index,
+                                   const FunctionRunner::Result &actual,
+                                   const Interpreter::Result &expected,
+                                   raw_ostream &output) {
+  if (!actual)
+    return success();
+  output << "@" << function.getName() << " result " << index << ": ";
+  auto *a = std::get_if<reference::Tensor>(&*actual);
+  auto *b = std::get_if<reference::Tensor>(&expected.value);
+  bool areFloats = a && b && reference::isFloat(a->kind);
+  double nmse = areFloats ? reference::nmse(*a, *b) : 0.0;
+  bool agrees = areFloats ? nmse <= commandLine().maxNmse
+                          : sameBits(*actual, expected.value);
+  if (areFloats)
+    output << "nmse " << llvm::format("%.2e", nmse);
+  else
+    output << (agrees ? "equal" : "different");
+  output << "\n";
+  if (agrees)
+    return success();
+  InFlightDiagnostic diag = function.emitError("result ")
+                            << index << " is not what it should be";
+  diag.attachNote() << "compiled    " << toString(*actual);
+  diag.attachNote() << "interpreted " << toString(expected.value);
+  return diag;
+}
+
+static LogicalResult compareAll(Operation *module, raw_ostream &output) {
+  RunOptions options = getRunOptions();
+  auto functions = getFunctionsToRun(module, options);
+  if (failed(functions))
+    return failure();
+  Interpreter interpreter({makeRandomWeights(options.seed)});
+  LogicalResult status = success();
+  for (func::FuncOp function : *functions) {
+    auto arguments = makeArguments(function, options.seed);
+    if (failed(arguments))
+      return failure();
+    auto expected = interpreter.run(function, *arguments);
+    if (failed(expected))
+      return failure();
+    auto actual = execute(function, options, *arguments);
+    if (failed(actual)) {
+      status = failure();
+      continue;
+    }
+    for (auto [i, results] :
+         llvm::enumerate(llvm::zip_equal(*actual, *expected)))
+      if (failed(compareResult(function, i, std::get<0>(results),
+                               std::get<1>(results), output)))
+        status = failure();
+  }
+  return status;
+}
+
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<mlir::llm::LLMDialect, check::CheckDialect, mllm::MLLMDialect,
+                  arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
+}
+
+void registerExecuteTranslations() {
+  getRunOptions();
+  commandLine();
+  static TranslateFromMLIRRegistration executeRegistration(
+      "execute", "Compile functions for this processor and run them",
+      executeAll, registerDialects);
+  static TranslateFromMLIRRegistration compareRegistration(
+      "compare",
+      "Run functions compiled and interpreted, and compare the results",
+      compareAll, registerDialects);
+}
+
+} // namespace llmir
