@@ -1,0 +1,192 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What One-Shot Bufferize knows of the cache ops. A cache becomes a
+// memref<!llm.paged_kv_cache<…>>, the place where the one cache is kept: an op
+// takes the cache from there, and what it gives is put there again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLM/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::llm;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// The type
+//===----------------------------------------------------------------------===//
+
+MemRefType getPlaceType(Type cache) { return MemRefType::get({}, cache); }
+
+struct CacheInMemRef
+    : MemRefElementTypeInterface::ExternalModel<CacheInMemRef,
+                                                PagedKVCacheType> {};
+
+struct CacheAsTensor
+    : TensorLikeType::ExternalModel<CacheAsTensor, PagedKVCacheType> {
+  FailureOr<BufferLikeType>
+  getBufferType(Type type, const BufferizationOptions &,
+                function_ref<InFlightDiagnostic()>) const {
+    return cast<BufferLikeType>(getPlaceType(type));
+  }
+
+  LogicalResult verifyCompatibleBufferType(
+      Type type, BufferLikeType buffer,
+      function_ref<InFlightDiagnostic()> emitError) const {
+    if (buffer == getPlaceType(type))
+      return success();
+    return emitError() << "a cache of type " << type << " is kept in "
+                       << getPlaceType(type) << ", not in " << buffer;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The ops
+//===----------------------------------------------------------------------===//
+
+/// True for an op that was bufferized: its cache comes from a place, or goes
+/// there. It keeps its tensors, which are views of buffers.
+bool isBufferized(KVCacheOpInterface op) {
+  if (Value input = op.getCacheInput())
+    return static_cast<bool>(input.getDefiningOp<memref::LoadOp>());
+  return llvm::any_of(op.getCacheOutput().getUsers(), [](Operation *user) {
+    return isa<memref::StoreOp>(user);
+  });
+}
+
+template <typename OpTy>
+struct CacheOpModel
+    : BufferizableOpInterface::ExternalModel<CacheOpModel<OpTy>, OpTy> {
+  bool hasTensorSemantics(Operation *op) const {
+    return !isBufferized(cast<KVCacheOpInterface>(op));
+  }
+
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &) const {
+    auto cacheOp = cast<KVCacheOpInterface>(op);
+    return cacheOp.writesCache() && operand.get() == cacheOp.getCacheInput();
+  }
+
+  /// There is one cache and no way to copy it: whoever reads the value of an
+  /// earlier moment gets an error.
+  bool mustBufferizeInPlace(Operation *op, OpOperand &operand,
+                            const AnalysisState &state) const {
+    return bufferizesToMemoryWrite(op, operand, state);
+  }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &state) const {
+    if (!bufferizesToMemoryWrite(op, operand, state))
+      return {};
+    return {{cast<KVCacheOpInterface>(op).getCacheOutput(),
+             BufferRelation::Equivalent}};
+  }
+
+  bool bufferizesToAllocation(Operation *op, Value value) const {
+    auto cacheOp = cast<KVCacheOpInterface>(op);
+    return value != cacheOp.getCacheOutput() || !cacheOp.getCacheInput();
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto cacheOp = cast<KVCacheOpInterface>(op);
+    Location loc = op->getLoc();
+    FailureOr<Value> place = getPlace(cacheOp, rewriter, options, state);
+    if (failed(place))
+      return failure();
+
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> read =
+          readOperand(operand, cacheOp, *place, rewriter, options, state);
+      if (failed(read))
+        return failure();
+      operands.push_back(*read);
+    }
+    Operation *onBuffers = rewriter.clone(*op);
+    rewriter.modifyOpInPlace(onBuffers,
+                             [&] { onBuffers->setOperands(operands); });
+
+    SmallVector<Value> results;
+    for (Value result : onBuffers->getResults()) {
+      if (isa<PagedKVCacheType>(result.getType())) {
+        memref::StoreOp::create(rewriter, loc, result, *place);
+        results.push_back(*place);
+        continue;
+      }
+      auto type = cast<TensorLikeType>(result.getType());
+      FailureOr<BufferLikeType> bufferType =
+          type.getBufferType(options, [&] { return op->emitError(); });
+      if (failed(bufferType))
+        return failure();
+      results.push_back(ToBufferOp::create(rewriter, loc, *bufferType, result));
+    }
+    replaceOpWithBufferizedValues(rewriter, op, results);
+    return success();
+  }
+
+private:
+  /// Where the op's cache is, or a new place where it makes one.
+  static FailureOr<Value> getPlace(KVCacheOpInterface op,
+                                   RewriterBase &rewriter,
+                                   const BufferizationOptions &options,
+                                   BufferizationState &state) {
+    if (Value input = op.getCacheInput())
+      return getBuffer(rewriter, input, options, state);
+    return options.createAlloc(rewriter, op.getLoc(),
+                               getPlaceType(op.getCacheType()), {});
+  }
+
+  /// The cache as it is now, a view of a tensor's buffer, or what is neither.
+  static FailureOr<Value> readOperand(Value operand, KVCacheOpInterface op,
+                                      Value place, RewriterBase &rewriter,
+                                      const BufferizationOptions &options,
+                                      BufferizationState &state) {
+    Location loc = op.getLoc();
+    if (operand == op.getCacheInput())
+      return memref::LoadOp::create(rewriter, loc, place).getResult();
+    if (!isa<TensorLikeType>(operand.getType()))
+      return operand;
+    FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+    if (failed(buffer))
+      return failure();
+    return ToTensorOp::create(rewriter, loc, operand.getType(), *buffer,
+                              /*restrict=*/false, /*writable=*/false)
+        .getResult();
+  }
+};
+
+template <typename... Ops> void attachModels(MLIRContext *context) {
+  (Ops::template attachInterface<CacheOpModel<Ops>>(*context), ...);
+}
+
+} // namespace
+
+void mlir::llm::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, LLMDialect *) {
+    PagedKVCacheType::attachInterface<CacheInMemRef, CacheAsTensor>(*context);
+    attachModels<AppendKVOp, CreatePagedCacheOp, ForkKVOp, FreeKVOp,
+                 FusedAttentionOp, LookupKVOp, PagedAttentionOp, ReserveKVOp,
+                 RopeAppendKVOp>(context);
+  });
+}
