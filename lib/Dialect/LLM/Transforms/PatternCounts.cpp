@@ -30,10 +30,22 @@ public:
     ++counts[pattern.str()];
   }
 
+  /// A pattern that is tried is in the list, though it may never fire.
+  void mention(StringRef pattern) {
+    std::lock_guard<std::mutex> lock(mutex);
+    counts.try_emplace(pattern.str(), 0);
+  }
+
+  std::map<std::string, uint64_t> get() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return counts;
+  }
+
   void print(llvm::raw_ostream &os) {
     std::lock_guard<std::mutex> lock(mutex);
     for (const auto &[pattern, count] : counts)
-      os << count << ' ' << pattern << '\n';
+      if (count > 0)
+        os << count << ' ' << pattern << '\n';
   }
 
 private:
@@ -66,9 +78,16 @@ LogicalResult mlir::llm::applyCountedPatterns(Operation *op,
                                               RewritePatternSet &&patterns,
                                               GreedyRewriteConfig config,
                                               bool *changed) {
+  for (const std::unique_ptr<RewritePattern> &pattern :
+       patterns.getNativePatterns())
+    getCounts().mention(pattern->getDebugName());
   CountingListener listener(getCounts());
   config.setListener(&listener);
   return applyPatternsGreedily(op, std::move(patterns), config, changed);
+}
+
+std::map<std::string, uint64_t> mlir::llm::getPatternCounts() {
+  return getCounts().get();
 }
 
 void mlir::llm::registerPatternCountsOption() {

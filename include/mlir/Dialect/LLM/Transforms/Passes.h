@@ -21,6 +21,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include <map>
+#include <string>
+
 namespace mlir::llm {
 
 #define GEN_PASS_DECL
@@ -44,6 +47,10 @@ public:
 std::unique_ptr<Pass>
 createAnalyzeQuantization(const AnalyzeQuantizationOptions &options,
                           std::shared_ptr<ParameterValues> parameters);
+
+/// How often each pattern of these passes has fired in this process, by name;
+/// 0 for one that was tried in vain.
+std::map<std::string, uint64_t> getPatternCounts();
 
 /// Makes `--llm-print-pattern-counts` an option of the tool; the tool calls
 /// printPatternCountsIfAsked when its passes have run. A line is a count and
