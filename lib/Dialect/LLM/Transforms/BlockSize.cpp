@@ -71,7 +71,7 @@ private:
   void report(const CacheUse &use, const BlockSizeSearch &search) {
     int64_t best = chooseBlockSize(use, search.candidates, search.model);
     InFlightDiagnostic remark =
-        getOperation().emitRemark("cache ")
+        emitRemark(getOperation().getLoc(), "cache ")
         << use.type << ", sequences up to " << use.longest << " tokens, "
         << (use.sharesPrefixes ? "which share prefix blocks"
                                : "which share no prefix blocks")
@@ -103,13 +103,13 @@ struct OptimizeBlockSizePass
         continue;
       if (!use.obstacle.empty()) {
         InFlightDiagnostic remark =
-            getOperation().emitRemark("block size stays ")
+            emitRemark(getOperation().getLoc(), "block size stays ")
             << now << " although " << best << " costs less";
         remark.attachNote(use.obstacleLoc) << use.obstacle;
         continue;
       }
       change(use, withBlockSize(use.type, best));
-      getOperation().emitRemark("block size ")
+      emitRemark(getOperation().getLoc(), "block size ")
           << now << " becomes " << best << ": cost "
           << toPercent(getBlockSizeCost(use, now, search.model).total())
           << " becomes "
