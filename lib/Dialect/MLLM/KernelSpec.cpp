@@ -388,6 +388,7 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   X(LinearSpec)                                                                \
   X(QuantizedLinearSpec)                                                       \
   X(QuantizeRowsSpec)                                                          \
+  X(PackIntegersSpec)                                                          \
   X(ElementwiseSpec)                                                           \
   X(RopeSpec)                                                                  \
   X(AppendKVSpec)                                                              \
