@@ -74,9 +74,10 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
     auto stage = dyn_cast<IntegerAttr>(attribute.getValue());
     if (!isa<FunctionOpInterface>(op) || !stage ||
         !stage.getType().isInteger(64) || stage.getInt() < 0) // c7
-      return op->emitError() << attribute.getName()
-                             << " is an i64 attribute of functions, from 0, not "
-                             << attribute.getValue();
+      return op->emitError()
+             << attribute.getName()
+             << " is an i64 attribute of functions, from 0, not "
+             << attribute.getValue();
     return success();
   }
   return op->emitError() << "unknown attribute " << attribute.getName()

@@ -52,9 +52,11 @@ SmallVector<std::string> getNames(LinearOp linear) {
   return names;
 }
 
-/// True where the same value arrives in every run: a parameter, a constant, or
-/// an argument of a function, which its callers answer for.
+/// True where the same value arrives in every run: a parameter, a constant, an
+/// argument of a function, which its callers answer for, or a slice of these.
 bool isParameter(Value weight) {
+  while (auto shard = weight.getDefiningOp<ShardOp>())
+    weight = shard.getX();
   if (Operation *op = weight.getDefiningOp())
     return isa<WeightOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
   auto *parent = cast<BlockArgument>(weight).getOwner()->getParentOp();

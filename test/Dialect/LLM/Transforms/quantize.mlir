@@ -140,3 +140,14 @@ func.func @loop(%x: tensor<2x64xf32>, %w: tensor<64x64xf32>, %n: index) -> tenso
   }
   return %0 : tensor<64x64xf32>
 }
+
+// The slice of a weight is a weight, with scales of its own.
+// CHECK-LABEL: func @slice
+func.func @slice(%x: tensor<?x64xf32>, %w: tensor<16x64xf32>) -> tensor<?x8xf32> attributes {llm.num_ranks = 2 : i64} {
+  // CHECK: %[[W:.*]] = llm.shard
+  // CHECK-NEXT: llm.quant_params %[[W]]
+  // CHECK: llm.quantized_matmul
+  %0 = llm.shard %w {dim = 0, num_shards = 2} : (tensor<16x64xf32>) -> tensor<8x64xf32>
+  %1 = llm.linear %x, %0 : tensor<?x64xf32>, tensor<8x64xf32> -> tensor<?x8xf32>
+  return %1 : tensor<?x8xf32>
+}
