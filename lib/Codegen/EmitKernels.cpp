@@ -11,10 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emitters.h"
+#include "KernelEmission.h"
 
 #include "llmir/Codegen/Passes.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,82 +29,6 @@ namespace llmir {
 
 #define GEN_PASS_DEF_EMITKERNELS
 #include "llmir/Codegen/Passes.h.inc"
-
-namespace {
-
-/// Emits one kernel; reports what is wrong with it at its op.
-class KernelEmission {
-public:
-  KernelEmission(KernelOp kernel, OpBuilder &builder, const CPULevel &level)
-      : kernel(kernel), kb(kernel.getLoc(), builder, level) {}
-
-  LogicalResult emit();
-
-private:
-  template <typename Spec> LogicalResult emitAs();
-
-  // What each kind needs: its weights' types, its number of buffers, its code.
-  LogicalResult emit(const RopeAnglesSpec &spec);
-  LogicalResult emit(const EmbeddingSpec &spec);
-  LogicalResult emit(const SelectRowsSpec &spec);
-  LogicalResult emit(const RmsNormSpec &spec);
-  LogicalResult emit(const LinearSpec &spec);
-  LogicalResult emit(const QuantizedLinearSpec &spec);
-  LogicalResult emit(const QuantizeRowsSpec &spec);
-  LogicalResult emit(const PackIntegersSpec &spec);
-  LogicalResult emit(const ElementwiseSpec &spec);
-  LogicalResult emit(const RopeSpec &spec);
-  LogicalResult emit(const AppendKVSpec &spec);
-  LogicalResult emit(const LookupKVSpec &spec);
-  LogicalResult emit(const PagedAttentionSpec &spec);
-  LogicalResult emit(const LayerNormSpec &spec);
-  LogicalResult emit(const SoftmaxSpec &spec);
-  LogicalResult emit(const CopyBoxSpec &spec);
-  LogicalResult emit(const QuantizeSpec &spec);
-  LogicalResult emit(const DequantizeSpec &spec);
-  LogicalResult emit(const QuantParamsSpec &spec);
-  LogicalResult emit(const MoERouteSpec &spec);
-  LogicalResult emit(const MoESortSpec &spec);
-  LogicalResult emit(const MoEGatherSpec &spec);
-  LogicalResult emit(const MoELinearSpec &spec);
-  LogicalResult emit(const MoEGateSpec &spec);
-  LogicalResult emit(const MoECombineSpec &spec);
-
-  /// Checks that the buffers are rank-2 f32 with at least `minColumns` columns
-  /// each, in whole tiles, and begins the function. Buffers whose numbers are
-  /// in `integers` are i32, of any width.
-  LogicalResult begin(ArrayRef<Type> weightTypes, ArrayRef<int64_t> minColumns,
-                      ArrayRef<unsigned> integers = {});
-  /// Rows of buffer `i`; 0 where there is no such buffer of rows.
-  int64_t bufferRows(unsigned i);
-  FailureOr<TensorFormat> format(StringRef name);
-  FailureOr<IntegerFormat> integerFormat(const std::string &name);
-  /// Checks that each is a size that a model can have, so that no product of
-  /// two overflows.
-  LogicalResult checkSizes(ArrayRef<std::pair<StringRef, int64_t>> namedSizes);
-  /// Checks that a box of elements lies within the buffer.
-  LogicalResult checkBox(unsigned buffer, const CopyBoxSpec &spec,
-                         ArrayRef<int64_t> strides, int64_t start,
-                         int64_t columns);
-  LogicalResult checkGrid(const QuantGrid &grid, int64_t bits);
-  /// The cache's format, when its geometry is one that kernels know.
-  template <typename Spec> FailureOr<TensorFormat> checkCache(const Spec &spec);
-  LogicalResult checkAttention(const PagedAttentionSpec &spec);
-  /// Checks that byte products can be added up within the spec's segments.
-  LogicalResult checkSegments(const QuantizedLinearSpec &spec,
-                              const IntegerFormat &weights);
-  template <typename Layout> Type matrixType(const Layout &layout) {
-    return MemRefType::get({layout.bytes()}, kb.getI8Type());
-  }
-  Type vectorType(int64_t size) {
-    return MemRefType::get({roundUpTo(size, kTileRows)}, kb.getF32Type());
-  }
-
-  KernelOp kernel;
-  KernelBuilder kb;
-};
-
-} // namespace
 
 FailureOr<TensorFormat> KernelEmission::format(StringRef name) {
   std::optional<TensorFormat> format =
@@ -160,6 +83,14 @@ int64_t KernelEmission::bufferRows(unsigned i) {
     return 0;
   auto memref = dyn_cast<MemRefType>(cast<TypeAttr>(types[i]).getValue());
   return memref && memref.getRank() == 2 ? memref.getDimSize(0) : 0;
+}
+
+bool KernelEmission::isIntegerBuffer(unsigned i) {
+  ArrayAttr types = kernel.getOperandTypes();
+  if (i >= types.size())
+    return false;
+  auto memref = dyn_cast<MemRefType>(cast<TypeAttr>(types[i]).getValue());
+  return memref && memref.getElementType().isInteger(32);
 }
 
 LogicalResult
@@ -441,213 +372,6 @@ LogicalResult KernelEmission::emit(const PagedAttentionSpec &spec) {
   if (failed(begin(weights, columns)))
     return failure();
   emitPagedAttention(kb, spec, *kvFormat);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Rows, boxes, quantization
-//===----------------------------------------------------------------------===//
-
-LogicalResult KernelEmission::emit(const LayerNormSpec &spec) {
-  if (failed(checkSizes({{"columns", spec.columns}, {"groups", spec.groups}})))
-    return failure();
-  int64_t used = spec.groups * spec.columns;
-  SmallVector<Type> weights(spec.weight + spec.bias, vectorType(spec.columns));
-  if (failed(begin(weights, {used, used})))
-    return failure();
-  emitLayerNorm(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const SoftmaxSpec &spec) {
-  if (failed(checkSizes({{"columns", spec.columns}, {"groups", spec.groups}})))
-    return failure();
-  int64_t used = spec.groups * spec.columns;
-  if (failed(begin({}, {used, used})))
-    return failure();
-  emitSoftmax(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::checkBox(unsigned buffer, const CopyBoxSpec &spec,
-                                       ArrayRef<int64_t> strides, int64_t start,
-                                       int64_t columns) {
-  if (strides.size() != spec.sizes.size())
-    return kernel.emitOpError("has ")
-           << strides.size() << " strides for a box of " << spec.sizes.size()
-           << " dimensions";
-  constexpr int64_t limit = int64_t(1) << 40;
-  int64_t last = start;
-  for (auto [size, stride] : llvm::zip(spec.sizes, strides)) {
-    if (stride < 0 || stride > limit / size || start < 0)
-      return kernel.emitOpError("has a box with start ")
-             << start << ", stride " << stride << " and size " << size
-             << "; expected none to be negative and no tensor so large";
-    last += (size - 1) * stride;
-  }
-  int64_t elements = bufferRows(buffer) * columns;
-  if (last >= elements)
-    return kernel.emitOpError("has a box that ends at element ")
-           << last << " of buffer " << buffer << ", which has " << elements;
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const CopyBoxSpec &spec) {
-  constexpr int64_t maxRank = 8, limit = int64_t(1) << 40;
-  int64_t elements = 1;
-  for (int64_t size : spec.sizes) {
-    if (failed(checkSizes({{"sizes", size}})))
-      return failure();
-    elements = std::min(elements * size, limit + 1);
-  }
-  if (spec.sizes.empty() || spec.sizes.size() > maxRank || elements > limit)
-    return kernel.emitOpError("has a box of sizes ")
-           << spec.sizes << "; expected 1 to " << maxRank
-           << " dimensions and at most 2^40 elements";
-  if (failed(checkSizes({{"from_columns", spec.fromColumns},
-                         {"to_columns", spec.toColumns}})) ||
-      failed(
-          checkBox(0, spec, spec.fromStrides, spec.from, spec.fromColumns)) ||
-      failed(checkBox(1, spec, spec.toStrides, spec.to, spec.toColumns)))
-    return failure();
-  auto first =
-      cast<MemRefType>(cast<TypeAttr>(kernel.getOperandTypes()[0]).getValue());
-  bool isInteger = first.getElementType().isInteger(32);
-  if (failed(
-          begin({}, {spec.fromColumns, spec.toColumns},
-                isInteger ? ArrayRef<unsigned>{0, 1} : ArrayRef<unsigned>{})))
-    return failure();
-  emitCopyBox(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::checkGrid(const QuantGrid &grid, int64_t bits) {
-  if (bits != 4 && bits != 8 && bits != 16)
-    return kernel.emitOpError("has integers of ")
-           << bits << " bits; expected 4, 8 or 16";
-  if (grid.shape.empty() || grid.shape.size() != grid.cell.size())
-    return kernel.emitOpError("has cells of ")
-           << grid.cell.size() << " dimensions in a tensor of "
-           << grid.shape.size();
-  int64_t elements = 1, cells = 1;
-  for (auto [size, cell] : llvm::zip(grid.shape, grid.cell)) {
-    if (failed(checkSizes({{"shape", size}, {"cell", cell}})))
-      return failure();
-    elements = std::min(elements * size, int64_t(1) << 30);
-    cells *= ceilDiv(size, cell);
-  }
-  if (failed(checkSizes({{"elements", elements},
-                         {"columns", grid.columns},
-                         {"grid_columns", grid.gridColumns}})))
-    return failure();
-  // Buffer 0 holds the tensor, buffer 1 the scales.
-  for (auto [buffer, used, columns] : {std::tuple(0, elements, grid.columns),
-                                       std::tuple(1, cells, grid.gridColumns)})
-    if (used % columns != 0 || used / columns > bufferRows(buffer))
-      return kernel.emitOpError("has ")
-             << used << " numbers in rows of " << columns
-             << ", which are not the whole rows of buffer " << buffer;
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const QuantizeSpec &spec) {
-  int64_t x = spec.grid.columns, cells = spec.grid.gridColumns;
-  SmallVector<int64_t> columns{x, cells};
-  columns.append(spec.symmetric ? 0 : 1, cells);
-  columns.push_back(x);
-  if (failed(checkGrid(spec.grid, spec.bits)) || failed(begin({}, columns)))
-    return failure();
-  emitQuantize(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const DequantizeSpec &spec) {
-  int64_t x = spec.grid.columns, cells = spec.grid.gridColumns;
-  SmallVector<int64_t> columns{x, cells};
-  columns.append(spec.symmetric ? 0 : 1, cells);
-  columns.push_back(x);
-  if (failed(checkGrid(spec.grid, /*bits=*/8)) || failed(begin({}, columns)))
-    return failure();
-  emitDequantize(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const QuantParamsSpec &spec) {
-  SmallVector<int64_t> columns(spec.symmetric ? 2 : 3, spec.grid.gridColumns);
-  columns.front() = spec.grid.columns;
-  if (failed(checkGrid(spec.grid, spec.bits)) || failed(begin({}, columns)))
-    return failure();
-  emitQuantParams(kb, spec);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Experts
-//===----------------------------------------------------------------------===//
-
-LogicalResult KernelEmission::emit(const MoERouteSpec &spec) {
-  if (failed(checkSizes({{"experts", spec.experts}, {"top_k", spec.topK}})))
-    return failure();
-  if (spec.topK > spec.experts)
-    return kernel.emitOpError("chooses ")
-           << spec.topK << " of " << spec.experts << " experts";
-  if (failed(begin({}, {spec.experts, spec.topK, spec.topK}, 2)))
-    return failure();
-  emitMoERoute(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const MoESortSpec &spec) {
-  if (failed(checkSizes({{"experts", spec.experts}, {"top_k", spec.topK}})))
-    return failure();
-  int64_t pairs = bufferRows(0) * spec.topK;
-  if (failed(
-          begin({}, {spec.topK, spec.experts + 1, pairs, pairs}, {0, 1, 2, 3})))
-    return failure();
-  emitMoESort(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const MoEGatherSpec &spec) {
-  if (failed(checkSizes({{"columns", spec.columns}, {"top_k", spec.topK}})) ||
-      failed(begin({}, {bufferRows(1) * spec.topK, spec.columns, spec.columns},
-                   0)))
-    return failure();
-  emitMoEGather(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const MoELinearSpec &spec) {
-  FailureOr<TensorFormat> weightFormat = format(spec.format);
-  if (failed(weightFormat) || failed(checkSizes({{"experts", spec.experts},
-                                                 {"rows", spec.rows},
-                                                 {"columns", spec.columns}})))
-    return failure();
-  PackedMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
-  Type matrices =
-      MemRefType::get({spec.experts * weights.bytes()}, kb.getI8Type());
-  if (failed(begin(matrices, {spec.experts + 1, spec.columns, spec.rows}, 0)))
-    return failure();
-  emitMoELinear(kb, spec, weights);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const MoEGateSpec &spec) {
-  if (failed(checkSizes({{"columns", spec.columns}, {"top_k", spec.topK}})) ||
-      failed(begin({}, {spec.columns, spec.columns, spec.columns})))
-    return failure();
-  emitMoEGate(kb, spec);
-  return success();
-}
-
-LogicalResult KernelEmission::emit(const MoECombineSpec &spec) {
-  if (failed(checkSizes({{"columns", spec.columns}, {"top_k", spec.topK}})) ||
-      failed(begin(
-          {},
-          {bufferRows(1) * spec.topK, spec.topK, spec.columns, spec.columns},
-          0)))
-    return failure();
-  emitMoECombine(kb, spec);
   return success();
 }
 

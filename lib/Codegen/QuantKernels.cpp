@@ -100,9 +100,14 @@ public:
       Place cell = placeOf(kb, cellOf(start), grid.gridColumns);
       kb.vectorLoop(length, [&](Value i, int64_t lanes) {
         auto load = [&](Value buffer) -> Value {
-          if (shared)
-            return kb.broadcast(kb.load(buffer, cell), lanes);
-          return kb.loadVector(buffer, {cell[0], kb.add(cell[1], i)}, lanes);
+          Value values =
+              shared
+                  ? kb.broadcast(kb.load(buffer, cell), lanes)
+                  : kb.loadVector(buffer, {cell[0], kb.add(cell[1], i)}, lanes);
+          VectorType floats = kb.vec(lanes, kb.getF32Type());
+          if (values.getType() == floats)
+            return values;
+          return arith::SIToFPOp::create(kb, floats, values);
         };
         body({at[0], kb.add(at[1], i)}, lanes, load);
       });

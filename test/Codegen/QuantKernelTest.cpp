@@ -35,6 +35,7 @@ struct QuantTensor {
   QuantGrid grid;
   int64_t bits = 8;
   bool symmetric = true;
+  bool i32ZeroPoints = false;
   std::vector<float> x = {}, scales = {}, zeroPoints = {};
   unsigned in = 0, scaleBuffer = 0, zeroPointBuffer = 0, out = 0;
 
@@ -105,13 +106,16 @@ protected:
   unsigned addScales(QuantTensor &tensor) {
     int64_t columns = tensor.grid.gridColumns;
     tensor.scaleBuffer = program.addBuffer(tensor.gridRows(), columns);
-    if (!tensor.symmetric)
+    if (tensor.i32ZeroPoints)
+      tensor.zeroPointBuffer = program.addIntegers(tensor.gridRows(), columns);
+    else if (!tensor.symmetric)
       tensor.zeroPointBuffer = program.addBuffer(tensor.gridRows(), columns);
     return tensor.scaleBuffer;
   }
   void randomScales(QuantTensor &tensor, Random &random) {
     tensor.scales = random.values(tensor.cells(), 0.01f, 0.05f);
     tensor.scales.back() = 0;
+    tensor.i32ZeroPoints = tensor.bits == 4 && !tensor.symmetric;
     for (int64_t i = 0; i < tensor.cells(); ++i)
       tensor.zeroPoints.push_back(
           tensor.symmetric ? 0
@@ -121,7 +125,10 @@ protected:
   void setOperands(const QuantTensor &tensor) {
     loaded->setRows(tensor.in, tensor.x);
     loaded->setRows(tensor.scaleBuffer, tensor.scales);
-    if (!tensor.symmetric)
+    if (tensor.i32ZeroPoints)
+      loaded->setIntegers(tensor.zeroPointBuffer,
+                          {tensor.zeroPoints.begin(), tensor.zeroPoints.end()});
+    else if (!tensor.symmetric)
       loaded->setRows(tensor.zeroPointBuffer, tensor.zeroPoints);
   }
 };

@@ -1,0 +1,104 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Emits one kernel: what each kind checks before its emitter builds code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_KERNELEMISSION_H
+#define LLMIR_LIB_CODEGEN_KERNELEMISSION_H
+
+#include "Emitters.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Support/IntegerLayout.h"
+
+namespace llmir {
+
+/// Emits one kernel; reports what is wrong with it at its op.
+class KernelEmission {
+public:
+  KernelEmission(KernelOp kernel, mlir::OpBuilder &builder,
+                 const CPULevel &level)
+      : kernel(kernel), kb(kernel.getLoc(), builder, level) {}
+
+  mlir::LogicalResult emit();
+
+private:
+  template <typename Spec> mlir::LogicalResult emitAs();
+
+  // What each kind needs: its weights' types, its number of buffers, its code.
+  mlir::LogicalResult emit(const RopeAnglesSpec &spec);
+  mlir::LogicalResult emit(const EmbeddingSpec &spec);
+  mlir::LogicalResult emit(const SelectRowsSpec &spec);
+  mlir::LogicalResult emit(const RmsNormSpec &spec);
+  mlir::LogicalResult emit(const LinearSpec &spec);
+  mlir::LogicalResult emit(const QuantizedLinearSpec &spec);
+  mlir::LogicalResult emit(const QuantizeRowsSpec &spec);
+  mlir::LogicalResult emit(const PackIntegersSpec &spec);
+  mlir::LogicalResult emit(const ElementwiseSpec &spec);
+  mlir::LogicalResult emit(const RopeSpec &spec);
+  mlir::LogicalResult emit(const AppendKVSpec &spec);
+  mlir::LogicalResult emit(const LookupKVSpec &spec);
+  mlir::LogicalResult emit(const PagedAttentionSpec &spec);
+  mlir::LogicalResult emit(const LayerNormSpec &spec);
+  mlir::LogicalResult emit(const SoftmaxSpec &spec);
+  mlir::LogicalResult emit(const CopyBoxSpec &spec);
+  mlir::LogicalResult emit(const QuantizeSpec &spec);
+  mlir::LogicalResult emit(const DequantizeSpec &spec);
+  mlir::LogicalResult emit(const QuantParamsSpec &spec);
+  mlir::LogicalResult emit(const MoERouteSpec &spec);
+  mlir::LogicalResult emit(const MoESortSpec &spec);
+  mlir::LogicalResult emit(const MoEGatherSpec &spec);
+  mlir::LogicalResult emit(const MoELinearSpec &spec);
+  mlir::LogicalResult emit(const MoEGateSpec &spec);
+  mlir::LogicalResult emit(const MoECombineSpec &spec);
+
+  /// Checks that the buffers are rank-2 f32 with at least `minColumns` columns
+  /// each, in whole tiles, and begins the function. Buffers whose numbers are
+  /// in `integers` are i32, of any width.
+  mlir::LogicalResult begin(llvm::ArrayRef<mlir::Type> weightTypes,
+                            llvm::ArrayRef<int64_t> minColumns,
+                            llvm::ArrayRef<unsigned> integers = {});
+  /// Rows of buffer `i`; 0 where there is no such buffer of rows.
+  int64_t bufferRows(unsigned i);
+  bool isIntegerBuffer(unsigned i);
+  mlir::FailureOr<TensorFormat> format(llvm::StringRef name);
+  mlir::FailureOr<IntegerFormat> integerFormat(const std::string &name);
+  /// Checks that each is a size that a model can have, so that no product of
+  /// two overflows.
+  mlir::LogicalResult
+  checkSizes(llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> namedSizes);
+  /// Checks that a box of elements lies within the buffer.
+  mlir::LogicalResult checkBox(unsigned buffer, const CopyBoxSpec &spec,
+                               llvm::ArrayRef<int64_t> strides, int64_t start,
+                               int64_t columns);
+  mlir::LogicalResult checkGrid(const QuantGrid &grid, int64_t bits);
+  /// Zero points are rows of f32, or of i32.
+  llvm::SmallVector<unsigned> integerZeroPoints(bool symmetric);
+  /// The cache's format, when its geometry is one that kernels know.
+  template <typename Spec>
+  mlir::FailureOr<TensorFormat> checkCache(const Spec &spec);
+  mlir::LogicalResult checkAttention(const PagedAttentionSpec &spec);
+  /// Checks that byte products can be added up within the spec's segments.
+  mlir::LogicalResult checkSegments(const QuantizedLinearSpec &spec,
+                                    const IntegerFormat &weights);
+  template <typename Layout> mlir::Type matrixType(const Layout &layout) {
+    return mlir::MemRefType::get({layout.bytes()}, kb.getI8Type());
+  }
+  mlir::Type vectorType(int64_t size) {
+    return mlir::MemRefType::get({roundUpTo(size, kTileRows)}, kb.getF32Type());
+  }
+
+  KernelOp kernel;
+  KernelBuilder kb;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_KERNELEMISSION_H
