@@ -58,9 +58,10 @@ static FailureOr<Scales> lookupScales(ProgramConversion &c, OpTy op) {
     return failure();
   result.scales = *scales;
   if (Value zeroPoints = op.getZeroPoints()) {
-    if (getElementTypeOrSelf(zeroPoints.getType()).isInteger(32))
-      return op.emitOpError("has zero points of i32; kernels know i4, i8 and "
-                            "i16");
+    if (isa<ll::QuantizedMatmulOp>(op) &&
+        getElementTypeOrSelf(zeroPoints.getType()).isInteger(32))
+      return op.emitOpError("has zero points of i32; kernels multiply with i4, "
+                            "i8 and i16");
     FailureOr<RowsValue> rows = c.lookup(op, zeroPoints, scales->columns);
     if (failed(rows))
       return failure();
