@@ -34,7 +34,7 @@ struct CommandLine {
   llvm::cl::opt<std::string> level{
       "level", llvm::cl::desc("CPU level to compile for (default: this one's)"),
       llvm::cl::init("native")};
-  llvm::cl::opt<int64_t> threads{"threads", llvm::cl::desc("Threads that run"),
+  llvm::cl::opt<int64_t> workers{"workers", llvm::cl::desc("Threads that run"),
                                  llvm::cl::init(2)};
   llvm::cl::opt<double> maxNmse{
       "max-nmse",
@@ -63,7 +63,7 @@ execute(func::FuncOp function, const RunOptions &options,
       function, *level, {makeRandomWeights(options.seed)});
   if (failed(runner))
     return failure();
-  return runner->run(arguments, commandLine().threads);
+  return runner->run(arguments, commandLine().workers);
 }
 
 static LogicalResult executeAll(Operation *module, raw_ostream &output) {
