@@ -1,0 +1,533 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Pieces on one paged cache. A simulation beside the text knows which blocks
+// the sequences have, so that block tables can be constants.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Generator.h"
+
+using namespace llmir;
+using namespace llmir::property;
+using reference::CacheGeometry;
+using reference::ElementKind;
+using reference::PagedCache;
+using reference::Shape;
+using reference::Tensor;
+
+namespace {
+
+/// The cache and what the program knows of it.
+class Chain {
+public:
+  Chain(Program &p);
+
+  void step();
+  void finish();
+
+private:
+  // Pieces; each may leave `cache` another value.
+  void appendBatched();
+  void appendRagged();
+  void appendTwice();
+  void appendThenAttend();
+  void fused();
+  void ropeAppend();
+  void attend();
+  void lookup();
+  void lookupThenAttend();
+  void fork();
+  void free();
+
+  std::string types(const std::vector<property::Value> &values) const;
+  std::string layerText() const {
+    return layer.empty() ? "" : " layer(" + layer + ")";
+  }
+  int64_t layerNumber() const { return layer.empty() ? 0 : wantedLayer; }
+  property::Value newKeys(int64_t tokens, bool isRagged);
+  property::Value newValues(const property::Value &keys);
+  property::Value query(int64_t tokens, bool isRagged);
+  property::Value outputOf(const property::Value &query) const;
+  std::string attributes();
+  Tensor idTensor() const;
+  void simulateAppend(int64_t tokens);
+  std::vector<std::vector<int64_t>> tables(int64_t columns) const;
+  int64_t length() const { return lengths; }
+  int64_t blocks() const {
+    return (lengths + geometry.blockSize - 1) / geometry.blockSize;
+  }
+  std::vector<int64_t> offsets(int64_t tokens) const;
+  bool hasRoom(int64_t tokens) const {
+    return lengths + tokens <= geometry.maxSeqLen;
+  }
+
+  Program &p;
+  CacheGeometry geometry;
+  PagedCache simulation;
+  std::string element, type, cache, layer;
+  int64_t wantedLayer = 0, heads = 1;
+  std::vector<int64_t> ids; ///< Sequences that grow together.
+  int64_t nextId = 20, lengths = 0;
+};
+
+} // namespace
+
+static CacheGeometry randomGeometry(Program &p, const std::string &element) {
+  CacheGeometry geometry;
+  geometry.kind = element == "f32"    ? ElementKind::F32
+                  : element == "bf16" ? ElementKind::BF16
+                                      : ElementKind::F16;
+  geometry.layers = p.number(1, 2);
+  geometry.heads = p.number(1, 2);
+  geometry.headDim = 4;
+  geometry.valueDim = p.chance(20) ? 2 : 4;
+  geometry.blockSize = p.among<int64_t>({2, 4, 8});
+  geometry.maxSeqLen = 16;
+  return geometry;
+}
+
+Chain::Chain(Program &p)
+    : p(p), geometry(randomGeometry(p, p.element)), simulation(geometry),
+      element(p.element) {
+  type = "!llm.paged_kv_cache<" + element + ", " +
+         std::to_string(geometry.layers) + ", " +
+         std::to_string(geometry.heads) + ", 4, " +
+         std::to_string(geometry.blockSize) + ", 16" +
+         (geometry.valueDim == 4 ? ">" : ", valueDim = 2>");
+  heads = geometry.heads * p.number(1, 2);
+  ids = p.chance(50) ? std::vector<int64_t>{7, 3} : std::vector<int64_t>{1};
+  if (geometry.layers > 1) {
+    wantedLayer = p.number(0, 1);
+    layer = p.indexConstant(wantedLayer);
+  }
+  if (p.chance(50)) {
+    cache = p.emitMany(1, "llm.create_paged_cache : " + type)[0];
+  } else {
+    cache = p.argumentOfType(type);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What the pieces have in common
+//===----------------------------------------------------------------------===//
+
+std::string Chain::types(const std::vector<property::Value> &values) const {
+  std::string text;
+  for (const property::Value &value : values)
+    text += (text.empty() ? "" : ", ") +
+            (value.element.empty() ? type : typeOf(value));
+  return text;
+}
+
+Tensor Chain::idTensor() const {
+  Tensor result(ElementKind::I32, {int64_t(ids.size())});
+  for (size_t i = 0; i < ids.size(); ++i)
+    result[int64_t(i)] = double(ids[i]);
+  return result;
+}
+
+void Chain::simulateAppend(int64_t tokens) {
+  (void)simulation.reserve(layerNumber(), idTensor(), tokens);
+  lengths += tokens;
+}
+
+std::vector<std::vector<int64_t>> Chain::tables(int64_t columns) const {
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t id : ids) {
+    std::vector<int64_t> row;
+    for (int32_t block : simulation.blockTable(id))
+      row.push_back(block);
+    row.resize(size_t(columns), 0);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<int64_t> Chain::offsets(int64_t tokens) const {
+  std::vector<int64_t> result = {0};
+  for (size_t s = 0; s < ids.size(); ++s)
+    result.push_back(result.back() + tokens);
+  return result;
+}
+
+property::Value Chain::newKeys(int64_t tokens, bool isRagged) {
+  const auto batch = int64_t(ids.size());
+  if (isRagged)
+    return p.argument({batch * tokens, geometry.heads, 4},
+                      p.chance(30) ? "f32" : element);
+  if (tokens == 1 && p.chance(40))
+    return p.argument({batch, geometry.heads, 4}, element);
+  return p.argument({batch, tokens, geometry.heads, 4}, element);
+}
+
+property::Value Chain::newValues(const property::Value &keys) {
+  Shape shape = keys.shape;
+  shape.back() = geometry.valueDim;
+  return p.argument(shape, keys.element);
+}
+
+property::Value Chain::query(int64_t tokens, bool isRagged) {
+  const auto batch = int64_t(ids.size());
+  if (isRagged)
+    return p.argument({batch * tokens, heads, 4}, element);
+  if (tokens == 1 && p.chance(40))
+    return p.argument({batch, heads, 4}, element);
+  return p.argument({batch, tokens, heads, 4}, element);
+}
+
+property::Value Chain::outputOf(const property::Value &query) const {
+  property::Value result{"", query.shape, query.element};
+  result.shape.back() = geometry.valueDim;
+  return result;
+}
+
+/// " {…}" or nothing.
+std::string Chain::attributes() {
+  std::string text;
+  auto add = [&](const std::string &attribute) {
+    text += (text.empty() ? "" : ", ") + attribute;
+  };
+  if (p.chance(30))
+    add("causal = false");
+  if (p.chance(30))
+    add("window = " + std::to_string(p.number(1, 4)));
+  if (p.chance(20))
+    add("soft_cap = 2.0 : f64");
+  if (p.chance(30))
+    add("scale = " + p.among<std::string>({"0.5", "0.25", "0.0"}) + " : f64");
+  if (p.chance(20))
+    add("num_heads = " + std::to_string(heads));
+  return text.empty() ? "" : " {" + text + "}";
+}
+
+static property::Value named(const std::string &name, Shape shape,
+                             const std::string &element) {
+  return {name, std::move(shape), element};
+}
+
+//===----------------------------------------------------------------------===//
+// Appending
+//===----------------------------------------------------------------------===//
+
+void Chain::appendBatched() {
+  const int64_t tokens = p.number(1, 3);
+  if (!hasRoom(tokens))
+    return;
+  property::Value k = newKeys(tokens, false), v = newValues(k);
+  property::Value list = p.integers(ids);
+  const auto batch = int64_t(ids.size());
+  property::Value indices{"", {batch, tokens}, "i32"};
+  if (p.chance(30))
+    indices.shape = {batch};
+  const std::string attribute =
+      p.chance(20)
+          ? " {block_size = " + std::to_string(geometry.blockSize) + " : i32}"
+          : "";
+  std::vector<std::string> names =
+      p.emitMany(2, "llm.append_kv " + cache + ", " + k.name + ", " + v.name +
+                        ", " + list.name + layerText() + attribute + " : (" +
+                        type + ", " + types({k, v, list}) + ") -> (" + type +
+                        ", " + typeOf(indices) + ")");
+  cache = names[0];
+  simulateAppend(tokens);
+  if (p.chance(50))
+    p.addResult(names[1], typeOf(indices));
+}
+
+/// Room for the tokens; the values are slots, tables, lengths.
+static std::vector<property::Value>
+reserve(Program &p, std::string &cache, const std::string &type,
+        const std::string &layerText, const std::vector<int64_t> &ids,
+        int64_t tokens, const CacheGeometry &geometry) {
+  const auto batch = int64_t(ids.size());
+  property::Value list = p.integers(ids);
+  property::Value slots{"", {batch * tokens}, "i32"};
+  property::Value indices{"", {batch, tokens}, "i32"};
+  property::Value tables{"", {batch, geometry.blocksPerSequence()}, "i32"};
+  property::Value lens{"", {batch}, "i32"};
+  std::vector<std::string> names =
+      p.emitMany(5, "llm.reserve_kv " + cache + ", " + list.name + layerText +
+                        " {tokens = " + std::to_string(tokens) + "} : (" +
+                        type + ", " + typeOf(list) + ") -> (" + type + ", " +
+                        typeOf(slots) + ", " + typeOf(indices) + ", " +
+                        typeOf(tables) + ", " + typeOf(lens) + ")");
+  cache = names[0];
+  return {named(names[1], slots.shape, "i32"),
+          named(names[3], tables.shape, "i32"),
+          named(names[4], lens.shape, "i32")};
+}
+
+void Chain::appendRagged() {
+  const int64_t tokens = p.number(1, 3);
+  if (!hasRoom(tokens))
+    return;
+  auto room = reserve(p, cache, type, layerText(), ids, tokens, geometry);
+  simulateAppend(tokens);
+  property::Value k = newKeys(tokens, true), v = newValues(k);
+  cache = p.emitMany(1, "llm.append_kv " + cache + ", " + k.name + ", " +
+                            v.name + " slots(" + room[0].name + ")" +
+                            layerText() + " : (" + type + ", " +
+                            types({k, v, room[0]}) + ") -> " + type)[0];
+  if (p.chance(60))
+    return;
+  property::Value q = query(tokens, true), o = outputOf(q);
+  property::Value offs = p.integers(offsets(tokens));
+  p.addResult(p.emit("llm.paged_attention " + q.name + ", " + cache + ", " +
+                         room[1].name + ", " + room[2].name + " offsets(" +
+                         offs.name + ")" + layerText() + attributes() + " : (" +
+                         typeOf(q) + ", " + type + ", " +
+                         types({room[1], room[2], offs}) + ") -> " + typeOf(o),
+                     o.shape, o.element));
+}
+
+/// The same append twice, to one cache value: they are one.
+void Chain::appendTwice() {
+  const int64_t tokens = p.number(1, 2);
+  if (!hasRoom(tokens))
+    return;
+  property::Value k = newKeys(tokens, false), v = newValues(k);
+  property::Value list = p.integers(ids);
+  property::Value indices{"", {int64_t(ids.size()), tokens}, "i32"};
+  std::vector<std::string> names;
+  for (int i = 0; i < 2; ++i)
+    names = p.emitMany(2, "llm.append_kv " + cache + ", " + k.name + ", " +
+                              v.name + ", " + list.name + layerText() + " : (" +
+                              type + ", " + types({k, v, list}) + ") -> (" +
+                              type + ", " + typeOf(indices) + ")");
+  cache = names[0];
+  simulateAppend(tokens);
+  p.addResult(names[1], typeOf(indices));
+}
+
+/// A batched append and the attention of the new tokens; tables are constants.
+void Chain::appendThenAttend() {
+  const int64_t tokens = p.number(1, 2);
+  if (!hasRoom(tokens))
+    return;
+  property::Value k = newKeys(tokens, false), v = newValues(k);
+  property::Value list = p.integers(ids);
+  simulateAppend(tokens);
+  property::Value indices{"", {int64_t(ids.size()), tokens}, "i32"};
+  property::Value table = p.integerTable(tables(blocks()));
+  property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
+  std::vector<std::string> names =
+      p.emitMany(2, "llm.append_kv " + cache + ", " + k.name + ", " + v.name +
+                        ", " + list.name + layerText() + " : (" + type + ", " +
+                        types({k, v, list}) + ") -> (" + type + ", " +
+                        typeOf(indices) + ")");
+  cache = names[0];
+  property::Value q = query(tokens, false), o = outputOf(q);
+  p.addResult(p.emit("llm.paged_attention " + q.name + ", " + cache + ", " +
+                         table.name + ", " + lens.name + layerText() +
+                         attributes() + " : (" + typeOf(q) + ", " + type +
+                         ", " + types({table, lens}) + ") -> " + typeOf(o),
+                     o.shape, o.element));
+}
+
+void Chain::fused() {
+  const int64_t tokens = p.number(1, 2);
+  if (!hasRoom(tokens))
+    return;
+  const bool isRagged = p.chance(50);
+  property::Value q{"", {}, ""}, k, v, o;
+  std::vector<std::string> names;
+  if (isRagged) {
+    auto room = reserve(p, cache, type, layerText(), ids, tokens, geometry);
+    k = newKeys(tokens, true), v = newValues(k);
+    q = query(tokens, true), o = outputOf(q);
+    property::Value offs = p.integers(offsets(tokens));
+    names = p.emitMany(
+        2, "llm.fused_attention " + q.name + ", " + k.name + ", " + v.name +
+               ", " + cache + ", " + room[1].name + ", " + room[2].name +
+               " slots(" + room[0].name + ") offsets(" + offs.name + ")" +
+               layerText() + attributes() + " : (" + types({q, k, v}) + ", " +
+               type + ", " + types({room[1], room[2], room[0], offs}) +
+               ") -> (" + typeOf(o) + ", " + type + ")");
+    simulateAppend(tokens);
+  } else {
+    simulateAppend(tokens);
+    const auto batch = int64_t(ids.size());
+    k = p.argument({batch, tokens, geometry.heads, 4}, element);
+    v = newValues(k);
+    q = p.argument({batch, tokens, heads, 4}, element), o = outputOf(q);
+    property::Value list = p.integers(ids);
+    property::Value table = p.integerTable(tables(blocks()));
+    property::Value lens =
+        p.integers(std::vector<int64_t>(ids.size(), length()));
+    property::Value indices{"", {batch, tokens}, "i32"};
+    names = p.emitMany(
+        3, "llm.fused_attention " + q.name + ", " + k.name + ", " + v.name +
+               ", " + cache + ", " + list.name + ", " + table.name + ", " +
+               lens.name + layerText() + attributes() + " : (" +
+               types({q, k, v}) + ", " + type + ", " +
+               types({list, table, lens}) + ") -> (" + typeOf(o) + ", " + type +
+               ", " + typeOf(indices) + ")");
+  }
+  p.addResult(names[0], typeOf(o));
+  cache = names[1];
+}
+
+/// Rotated keys, as one op or as two.
+void Chain::ropeAppend() {
+  const int64_t tokens = p.number(1, 2);
+  if (!hasRoom(tokens))
+    return;
+  auto room = reserve(p, cache, type, layerText(), ids, tokens, geometry);
+  simulateAppend(tokens);
+  property::Value k = newKeys(tokens, true), v = newValues(k);
+  property::Value positions =
+      p.argument({k.shape[0]}, "i32", "check.range = array<i64: 0, 30>");
+  const std::string rotation =
+      " {frequencies = array<f64: 1.0, 0.1>" +
+      std::string(p.chance(50) ? ", interleaved}" : "}");
+  if (p.chance(40)) {
+    const std::string layerType = layer.empty() ? "" : ", index";
+    cache =
+        p.emitMany(1, "llm.rope_append_kv " + cache + ", " + k.name + ", " +
+                          v.name + " positions(" + positions.name + ") slots(" +
+                          room[0].name + ")" + layerText() + rotation + " : (" +
+                          type + ", " + types({k, v, positions, room[0]}) +
+                          layerType + ") -> " + type)[0];
+    return;
+  }
+  property::Value r = p.emit("llm.rope " + k.name + ", " + positions.name +
+                                 rotation + " : " + types({k, positions}),
+                             k.shape, k.element);
+  cache = p.emitMany(1, "llm.append_kv " + cache + ", " + r.name + ", " +
+                            v.name + " slots(" + room[0].name + ")" +
+                            layerText() + " : (" + type + ", " +
+                            types({r, v, room[0]}) + ") -> " + type)[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Reading, sequences
+//===----------------------------------------------------------------------===//
+
+void Chain::attend() {
+  if (length() == 0)
+    return;
+  property::Value q = query(1, false), o = outputOf(q);
+  property::Value table = p.integerTable(tables(blocks()));
+  property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
+  std::string extra, extraTypes;
+  if (p.chance(30)) {
+    property::Value m = p.argument({int64_t(ids.size()), 1, 1, length()}, "i1");
+    extra += " mask(" + m.name + ")";
+    extraTypes += ", " + typeOf(m);
+  }
+  if (p.chance(20)) {
+    property::Value s = p.argument({heads}, "f32");
+    extra += " sinks(" + s.name + ")";
+    extraTypes += ", " + typeOf(s);
+  }
+  p.addResult(p.emit("llm.paged_attention " + q.name + ", " + cache + ", " +
+                         table.name + ", " + lens.name + layerText() + extra +
+                         attributes() + " : (" + typeOf(q) + ", " + type +
+                         ", " + types({table, lens}) + extraTypes + ") -> " +
+                         typeOf(o),
+                     o.shape, o.element));
+}
+
+/// The first tokens, of which a few may be past a sequence's end; nobody may
+/// read them.
+void Chain::lookup() {
+  if (length() == 0)
+    return;
+  const auto batch = int64_t(ids.size());
+  property::Value table = p.integerTable(tables(blocks()));
+  property::Value lens =
+      p.integers(std::vector<int64_t>(ids.size(), p.number(0, length())));
+  property::Value k{"", {batch, length(), geometry.heads, 4}, element};
+  if (blocks() == length() && geometry.blockSize > 1)
+    return; // The table would be one per token.
+  property::Value v = k;
+  v.shape.back() = geometry.valueDim;
+  std::vector<std::string> names =
+      p.emitMany(2, "llm.lookup_kv " + cache + ", " + table.name + ", " +
+                        lens.name + layerText() + " : (" + type + ", " +
+                        types({table, lens}) + ") -> (" + types({k, v}) + ")");
+  if (p.chance(60))
+    p.addResult(names[0], typeOf(k));
+  if (p.chance(30))
+    p.addResult(names[1], typeOf(v));
+}
+
+/// Attention to what a lookup gathered.
+void Chain::lookupThenAttend() {
+  if (length() == 0 || (blocks() == length() && geometry.blockSize > 1))
+    return;
+  const auto batch = int64_t(ids.size());
+  property::Value table = p.integerTable(tables(blocks()));
+  property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
+  property::Value k{"", {batch, length(), geometry.heads, 4}, element};
+  property::Value v = k;
+  v.shape.back() = geometry.valueDim;
+  std::vector<std::string> names =
+      p.emitMany(2, "llm.lookup_kv " + cache + ", " + table.name + ", " +
+                        lens.name + layerText() + " : (" + type + ", " +
+                        types({table, lens}) + ") -> (" + types({k, v}) + ")");
+  property::Value q = p.argument({batch, 1, heads, 4}, element);
+  property::Value o = outputOf(q);
+  p.addResult(p.emit("llm.attention " + q.name + ", " + names[0] + ", " +
+                         names[1] + attributes() + " : (" + types({q, k, v}) +
+                         ") -> " + typeOf(o),
+                     o.shape, o.element));
+}
+
+/// The forks go on; the originals stay behind.
+void Chain::fork() {
+  if (length() == 0)
+    return;
+  std::vector<int64_t> copies;
+  for (size_t i = 0; i < ids.size(); ++i)
+    copies.push_back(nextId++);
+  property::Value from = p.integers(ids), to = p.integers(copies);
+  cache = p.emitMany(1, "llm.fork_kv " + cache + ", " + from.name + ", " +
+                            to.name + " : (" + type + ", " + types({from, to}) +
+                            ") -> " + type)[0];
+  const Tensor source = idTensor();
+  ids = copies;
+  (void)simulation.fork(source, idTensor());
+}
+
+/// The sequences end; new ones begin.
+void Chain::free() {
+  if (length() == 0)
+    return;
+  property::Value list = p.integers(ids);
+  cache = p.emitMany(1, "llm.free_kv " + cache + ", " + list.name + " : (" +
+                            type + ", " + typeOf(list) + ") -> " + type)[0];
+  (void)simulation.free(idTensor());
+  for (int64_t &id : ids)
+    id = nextId++;
+  lengths = 0;
+}
+
+void Chain::step() {
+  using Member = void (Chain::*)();
+  const Member member = p.among<Member>(
+      {&Chain::appendBatched, &Chain::appendBatched, &Chain::appendRagged,
+       &Chain::appendRagged, &Chain::appendTwice, &Chain::appendThenAttend,
+       &Chain::appendThenAttend, &Chain::fused, &Chain::ropeAppend,
+       &Chain::attend, &Chain::lookup, &Chain::lookupThenAttend, &Chain::fork,
+       &Chain::free});
+  (this->*member)();
+}
+
+void Chain::finish() {
+  if (p.chance(70))
+    p.addResult(cache, type);
+}
+
+void llmir::property::addCacheChain(Program &p) {
+  Chain chain(p);
+  for (int64_t i = p.number(2, 5); i > 0; --i)
+    chain.step();
+  chain.finish();
+}

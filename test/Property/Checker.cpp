@@ -1,0 +1,275 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Checker.h"
+
+#include "llmir/Interpreter/Interpreter.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::property;
+
+const std::vector<Pipeline> &llmir::property::getPipelines() {
+  static const std::vector<Pipeline> pipelines = {
+      {"canonicalize", Promise::Bits},
+      {"cse", Promise::Bits},
+      {"inline,symbol-dce,canonicalize", Promise::Bits},
+      {"llm-inline-modules,llm-deduplicate-functions", Promise::Bits},
+      {"func.func(llm-optimize-kv-cache)", Promise::Bits},
+      {"func.func(llm-lower-kv-cache-ops)", Promise::Bits},
+      {"func.func(llm-optimize-block-size)", Promise::Bits},
+      {"func.func(llm-fuse-attention{merge-projections=false})", Promise::Sums},
+      {"func.func(llm-fuse-attention)", Promise::Sums},
+      {"func.func(llm-fuse-attention,llm-lowering)", Promise::Sums},
+      {"func.func(llm-lowering)", Promise::Bits},
+      {"func.func(llm-quantize{scheme=int8})", Promise::Int8},
+      {"func.func(llm-quantize{scheme=int4:asym activations=int8})",
+       Promise::Int4},
+      {"llm-shard{num-ranks=2}", Promise::Sums},
+      {"llm-optimization-pipeline{level=0}", Promise::Bits, true},
+      {"llm-optimization-pipeline{level=1}", Promise::Bits},
+      {"llm-optimization-pipeline{level=2}", Promise::Sums},
+      {"llm-optimization-pipeline{level=3 lower=false}", Promise::Sums},
+      {"llm-optimization-pipeline{level=2 num-ranks=2}", Promise::Sums},
+  };
+  return pipelines;
+}
+
+//===----------------------------------------------------------------------===//
+// A wrong pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct BreakPass : PassWrapper<BreakPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BreakPass)
+  StringRef getArgument() const final { return "property-break"; }
+  StringRef getDescription() const final {
+    return "Turn sums into products, which is wrong";
+  }
+  void runOnOperation() override {
+    getOperation()->walk([](llm::AddOp op) {
+      OpBuilder builder(op);
+      op.replaceAllUsesWith(
+          llm::MulOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs())
+              .getResult());
+      op.erase();
+    });
+  }
+};
+} // namespace
+
+void llmir::property::registerBreakPass() { PassRegistration<BreakPass>(); }
+
+//===----------------------------------------------------------------------===//
+// Meaning
+//===----------------------------------------------------------------------===//
+
+struct Checker::State {
+  OwningOpRef<ModuleOp> module;
+  uint64_t seed;
+  std::vector<InterpreterValue> arguments;
+  std::vector<Interpreter::Result> results;
+  bool isDiscrete = false; ///< A small error may choose another token.
+  bool isLinear = true;    ///< Each cache value is used up once.
+};
+
+/// Collects the diagnostics of a scope.
+namespace {
+class Diagnostics {
+public:
+  explicit Diagnostics(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            text += diagnostic.str() + "\n";
+          return success();
+        }) {}
+  std::string text;
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+static func::FuncOp getMain(ModuleOp module) {
+  return module.lookupSymbol<func::FuncOp>("main");
+}
+
+/// The arguments for a function: those of the program, a new cache where the
+/// cache's type has changed.
+static std::vector<InterpreterValue>
+argumentsFor(func::FuncOp function, std::vector<InterpreterValue> arguments) {
+  for (auto [type, value] : llvm::zip(function.getArgumentTypes(), arguments))
+    if (auto cache = dyn_cast<llm::PagedKVCacheType>(type))
+      value = makeCache(cache);
+  return arguments;
+}
+
+/// Evaluates the program as it is; what is wrong with it.
+std::optional<std::string> Checker::evaluate() {
+  func::FuncOp main = getMain(*state->module);
+  if (!main)
+    return "no function @main";
+  auto arguments = makeArguments(main, state->seed);
+  if (failed(arguments))
+    return "no arguments";
+  state->arguments = std::move(*arguments);
+  Interpreter interpreter({makeRandomWeights(state->seed)});
+  auto results = interpreter.run(main, state->arguments);
+  if (failed(results))
+    return "cannot be evaluated";
+  state->results = std::move(*results);
+  return std::nullopt;
+}
+
+Checker::Checker(ModuleOp module, uint64_t seed)
+    : state(std::make_unique<State>()) {
+  state->module = module.clone();
+  state->seed = seed;
+  Diagnostics diagnostics(module.getContext());
+  problem = evaluate();
+  if (problem) {
+    *problem += "\n" + diagnostics.text;
+    return;
+  }
+  module.walk([&](Operation *op) {
+    state->isDiscrete |= isa<llm::MoERouteOp, llm::SampleOp>(op);
+  });
+  PassManager check(module.getContext());
+  check.addNestedPass<func::FuncOp>(llm::createCheckCacheUse());
+  state->isLinear = succeeded(check.run(module));
+}
+
+Checker::~Checker() = default;
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static double boundOf(Promise promise, reference::ElementKind kind) {
+  switch (promise) {
+  case Promise::Bits:
+    return 0;
+  case Promise::Sums:
+    return kind == reference::ElementKind::F32 ? 1e-10 : 1e-3;
+  case Promise::Int8:
+    return 1e-2;
+  case Promise::Int4:
+    return 0.5;
+  }
+  return 0;
+}
+
+/// What differs between two results, or nothing.
+static std::optional<std::string> compare(const InterpreterValue &before,
+                                          const InterpreterValue &after,
+                                          Promise promise) {
+  auto *expected = std::get_if<reference::Tensor>(&before);
+  auto *actual = std::get_if<reference::Tensor>(&after);
+  if (promise == Promise::Bits || !expected || !actual) {
+    // Of caches the numbers are read by the program, if at all.
+    if (promise != Promise::Bits || sameBits(before, after))
+      return std::nullopt;
+    return toString(before) + "\nbecame\n" + toString(after);
+  }
+  const double error = nmse(*actual, *expected);
+  const double bound =
+      isFloat(expected->kind) ? boundOf(promise, expected->kind) : 0;
+  if (error <= bound)
+    return std::nullopt;
+  return toString(before) + "\nbecame\n" + toString(after) + "\nnmse " +
+         std::to_string(error) + ", at most " + std::to_string(bound);
+}
+
+/// Counts the patterns of MLIR's canonicalizer, which has no counts.
+namespace {
+struct Listener : RewriterBase::Listener {
+  void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
+    if (succeeded(status) && isOfLLM(pattern))
+      ++counts[pattern.getDebugName().str()];
+  }
+  /// The root is an op of the dialect.
+  static bool isOfLLM(const Pattern &pattern) {
+    std::optional<OperationName> root = pattern.getRootKind();
+    return root && root->getDialectNamespace() == "llm";
+  }
+  std::map<std::string, uint64_t> counts;
+};
+} // namespace
+
+/// All canonicalization patterns of the dialect, with the count 0.
+static std::map<std::string, uint64_t>
+getCanonicalizations(MLIRContext *context) {
+  RewritePatternSet patterns(context);
+  for (RegisteredOperationName name :
+       context->getRegisteredOperationsByDialect("llm"))
+    name.getCanonicalizationPatterns(patterns, context);
+  std::map<std::string, uint64_t> result;
+  for (const std::unique_ptr<RewritePattern> &pattern :
+       patterns.getNativePatterns())
+    result[pattern->getDebugName().str()] = 0;
+  return result;
+}
+
+/// Runs a pipeline; canonicalize alone with a listener.
+static LogicalResult runPipeline(const Pipeline &pipeline, ModuleOp module,
+                                 std::map<std::string, uint64_t> &fired) {
+  MLIRContext *context = module.getContext();
+  PassManager passes(context);
+  Listener listener;
+  const bool isCanonicalize = StringRef(pipeline.text) == "canonicalize";
+  if (isCanonicalize) {
+    GreedyRewriteConfig config;
+    config.setListener(&listener);
+    passes.addPass(createCanonicalizerPass(config));
+    static const auto all = getCanonicalizations(context);
+    fired.insert(all.begin(), all.end());
+  } else if (failed(parsePassPipeline(pipeline.text, passes))) {
+    return failure();
+  }
+  auto before = llm::getPatternCounts();
+  LogicalResult status = passes.run(module);
+  for (const auto &[pattern, count] : llm::getPatternCounts())
+    if (count > before[pattern])
+      fired[pattern] += count - before[pattern];
+    else if (!before.count(pattern))
+      fired.try_emplace(pattern, 0);
+  for (const auto &[pattern, count] : listener.counts)
+    fired[pattern] += count;
+  return status;
+}
+
+std::optional<std::string> Checker::check(const Pipeline &pipeline,
+                                          Firings &firings) {
+  if (state->isDiscrete && pipeline.promise != Promise::Bits)
+    return std::nullopt;
+  if (!state->isLinear && pipeline.needsLinearCaches)
+    return std::nullopt;
+  OwningOpRef<ModuleOp> module = state->module->clone();
+  Diagnostics diagnostics(module->getContext());
+  if (failed(runPipeline(pipeline, *module, firings[pipeline.text])))
+    return "the pipeline fails\n" + diagnostics.text;
+  func::FuncOp main = getMain(*module);
+  if (!main)
+    return std::string("@main is gone");
+  Interpreter interpreter({makeRandomWeights(state->seed)});
+  auto results = interpreter.run(main, argumentsFor(main, state->arguments));
+  if (failed(results))
+    return "cannot be evaluated any more\n" + diagnostics.text;
+  if (results->size() != state->results.size())
+    return std::string("the number of results has changed");
+  for (size_t i = 0; i < results->size(); ++i)
+    if (auto difference = compare(state->results[i].value, (*results)[i].value,
+                                  pipeline.promise))
+      return "result " + std::to_string(i) + "\n" + *difference;
+  return std::nullopt;
+}

@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whether a pass keeps the meaning of a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_PROPERTY_CHECKER_H
+#define LLMIR_TEST_PROPERTY_CHECKER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmir::property {
+
+/// What a pipeline promises of results.
+enum class Promise {
+  Bits, ///< The same bits, caches among them.
+  Sums, ///< Sums in another order, or rounded at fewer places: nmse ≤ 1e-10 of
+        ///< f32, 1e-3 of f16 and bf16.
+  Int8, ///< Weights of int8: nmse ≤ 1e-2.
+  Int4, ///< Weights of int4: nmse ≤ 0.5.
+};
+
+struct Pipeline {
+  const char *text; ///< As of --pass-pipeline, without builtin.module(…).
+  Promise promise;
+  /// It ends with -llm-check-cache-use but does not merge equal appends, so
+  /// programs that use a cache twice are not for it.
+  bool needsLinearCaches = false;
+};
+
+/// All passes and pipelines whose results are compared.
+const std::vector<Pipeline> &getPipelines();
+
+/// How often each pattern fired, by pipeline.
+using Firings = std::map<std::string, std::map<std::string, uint64_t>>;
+
+/// One program.
+class Checker {
+public:
+  /// The program's own meaning; `failure` says why it has none.
+  Checker(mlir::ModuleOp module, uint64_t seed);
+  ~Checker();
+
+  const std::optional<std::string> &failure() const { return problem; }
+  /// What is wrong after the pipeline, or nothing. Adds to `firings`.
+  std::optional<std::string> check(const Pipeline &pipeline, Firings &firings);
+
+private:
+  struct State;
+  std::optional<std::string> evaluate();
+
+  std::optional<std::string> problem;
+  std::unique_ptr<State> state;
+};
+
+/// The pass `property-break`, which turns sums into products: what the test has
+/// to find.
+void registerBreakPass();
+
+} // namespace llmir::property
+
+#endif // LLMIR_TEST_PROPERTY_CHECKER_H

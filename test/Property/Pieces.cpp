@@ -1,0 +1,657 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Pieces on rows: norms, projections, activations, attention that is written
+// out, experts, quantization, control flow, ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Generator.h"
+
+using namespace llmir;
+using namespace llmir::property;
+using reference::Shape;
+
+namespace {
+using Piece = void (*)(Program &);
+const char *const eps = " {eps = 1.0e-3 : f64} : ";
+} // namespace
+
+static std::string arrow(const property::Value &from,
+                         const property::Value &to) {
+  return " : " + typeOf(from) + " -> " + typeOf(to);
+}
+
+static void choose(Program &p, const std::vector<Piece> &pieces) {
+  p.among(pieces)(p);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// rms_norm with or without weight, ones among them, or layer_norm.
+static property::Value norm(Program &p, const property::Value &x) {
+  const std::string type = typeOf(x);
+  if (p.chance(15))
+    return p.emit("llm.rms_norm " + x.name + eps + type, x.shape, x.element);
+  property::Value w = p.chance(20) ? p.constant(1, {x.shape.back()}, x.element)
+                                   : p.argument({x.shape.back()}, x.element);
+  const std::string op = p.chance(25) ? "llm.layer_norm " : "llm.rms_norm ";
+  return p.emit(op + x.name + ", " + w.name + eps + type + ", " + typeOf(w),
+                x.shape, x.element);
+}
+
+/// A projection to `outputs` numbers, of a plain or a stored weight.
+static property::Value linear(Program &p, const property::Value &x,
+                              int64_t outputs) {
+  const int64_t inputs = x.shape.back();
+  std::string weight, weightType;
+  if (inputs % 32 == 0 && p.chance(25)) {
+    const bool isWide = p.chance(50);
+    weightType = "!llm.quantized_tensor<" + std::string(isWide ? "i8" : "i4") +
+                 ", [" + std::to_string(outputs) + ", " +
+                 std::to_string(inputs) + "], true, false, -1, 32, " +
+                 (isWide ? "8, format = q8_0>" : "4, format = q4_0>");
+    weight = p.argumentOfType(weightType, "llm.constant");
+  } else {
+    property::Value w =
+        p.argument({outputs, inputs}, p.chance(20) ? "bf16" : x.element,
+                   p.chance(50) ? "llm.constant" : "");
+    weight = w.name;
+    weightType = typeOf(w);
+  }
+  Shape shape = x.shape;
+  shape.back() = outputs;
+  property::Value y{"", shape, x.element};
+  std::string text = "llm.linear " + x.name + ", " + weight, types = weightType;
+  if (p.chance(20)) {
+    property::Value b = p.argument({outputs}, x.element);
+    text += " bias " + b.name;
+    types += ", " + typeOf(b);
+  }
+  return p.emit(text + " : " + typeOf(x) + ", " + types + " -> " + typeOf(y),
+                shape, x.element);
+}
+
+static property::Value binary(Program &p, const std::string &op,
+                              const property::Value &x,
+                              const property::Value &y) {
+  return p.emit(op + " " + x.name + ", " + y.name + " : " + typeOf(x), x.shape,
+                x.element);
+}
+
+static property::Value unary(Program &p, const std::string &text,
+                             const property::Value &x) {
+  return p.emit(text + " : " + typeOf(x), x.shape, x.element);
+}
+
+static void normPiece(Program &p) { p.addRows(norm(p, p.rows())); }
+
+static void linearPiece(Program &p) {
+  property::Value x = p.rows();
+  p.addRows(linear(p, p.chance(40) ? norm(p, x) : x, p.columns));
+}
+
+/// Several projections of the same rows, behind a norm or not.
+static void projectionsPiece(Program &p) {
+  property::Value x = p.rows();
+  if (p.chance(70))
+    x = norm(p, x);
+  for (int64_t i = p.number(2, 3); i > 0; --i)
+    p.addRows(linear(p, x, p.columns));
+}
+
+/// down(silu(gate(x)) · up(x)), or with swiglu.
+static void gatedPiece(Program &p) {
+  property::Value x = p.rows();
+  property::Value n = p.chance(60) ? norm(p, x) : x;
+  property::Value gate = linear(p, n, 12), up = linear(p, n, 12), h;
+  if (p.chance(40)) {
+    h = binary(p, "llm.swiglu", gate, up);
+  } else {
+    property::Value s = unary(p, "llm.silu " + gate.name, gate);
+    h = p.chance(50) ? binary(p, "llm.mul", s, up)
+                     : binary(p, "llm.mul", up, s);
+  }
+  property::Value y = linear(p, h, x.shape.back());
+  p.addRows(p.chance(70) ? binary(p, "llm.add", x, y) : y);
+}
+
+/// A residual connection and its norm; the sum goes on or not.
+static void residualPiece(Program &p) {
+  property::Value x = p.rows();
+  property::Value sum = binary(p, "llm.add", x, p.another(x));
+  p.addRows(norm(p, sum));
+  if (p.chance(60))
+    p.addRows(sum);
+}
+
+static void activationPiece(Program &p) {
+  property::Value x = p.rows();
+  switch (p.number(0, 6)) {
+  case 0:
+    return p.addRows(unary(p, "llm.silu " + x.name, x));
+  case 1:
+    return p.addRows(unary(p,
+                           "llm.gelu " + x.name + " {approximate = \"" +
+                               p.among<std::string>({"none", "tanh", "quick"}) +
+                               "\"}",
+                           x));
+  case 2:
+    return p.addRows(unary(p, "llm.softmax " + x.name, x));
+  case 3: // Folds away.
+    return p.addRows(
+        binary(p, "llm.mul", x, p.constant(1, x.shape, x.element)));
+  case 4: {
+    property::Value zero =
+        p.constant(p.chance(50) ? 0.0 : -0.0, x.shape, x.element);
+    return p.addRows(p.chance(50) ? binary(p, "llm.add", zero, x)
+                                  : binary(p, "llm.add", x, zero));
+  }
+  case 5: // Both constant.
+    return p.addRows(binary(p, p.among<std::string>({"llm.add", "llm.mul"}),
+                            p.constant(0.3, x.shape, x.element),
+                            p.constant(1.7, x.shape, x.element)));
+  default:
+    return p.addRows(
+        binary(p, p.among<std::string>({"llm.add", "llm.mul", "llm.swiglu"}), x,
+               p.another(x)));
+  }
+}
+
+static property::Value selectRows(Program &p, const property::Value &x,
+                                  std::vector<int64_t> rows) {
+  property::Value list = p.integers(rows);
+  property::Value y{"", x.shape, x.element};
+  y.shape[0] = int64_t(rows.size());
+  return p.emit("llm.select_rows " + x.name + ", " + list.name + " : " +
+                    typeOf(x) + ", " + typeOf(list) + " -> " + typeOf(y),
+                y.shape, y.element);
+}
+
+/// A few rows of something; once more, or all of them in order.
+static void selectPiece(Program &p) {
+  property::Value x = p.rows();
+  const int64_t tokens = x.shape[0];
+  std::vector<int64_t> rows;
+  if (p.chance(25))
+    for (int64_t t = 0; t < tokens; ++t)
+      rows.push_back(t);
+  for (int64_t i = rows.empty() ? p.number(1, 3) : 0; i > 0; --i)
+    rows.push_back(p.number(0, tokens - 1));
+  property::Value y;
+  switch (p.number(0, 6)) {
+  case 0:
+    y = selectRows(p, norm(p, x), rows);
+    break;
+  case 1:
+    y = selectRows(p, linear(p, x, 8), rows);
+    break;
+  case 2:
+    y = selectRows(p, unary(p, "llm.silu " + x.name, x), rows);
+    break;
+  case 3:
+    y = selectRows(p, unary(p, "llm.gelu " + x.name, x), rows);
+    break;
+  case 4:
+    y = selectRows(
+        p,
+        binary(p, p.among<std::string>({"llm.add", "llm.mul", "llm.swiglu"}), x,
+               p.another(x)),
+        rows);
+    break;
+  case 5:
+    y = selectRows(p, unary(p, "llm.softmax " + x.name, x), rows);
+    break;
+  default:
+    y = selectRows(p, x, rows);
+  }
+  if (p.chance(30))
+    y = selectRows(p, y, {p.number(0, y.shape[0] - 1)});
+  p.addResult(y);
+}
+
+/// [T, K] as heads, rotated.
+static void ropePiece(Program &p) {
+  property::Value x = p.rows();
+  const int64_t heads = 2, size = x.shape[1] / heads;
+  property::Value split{"", {x.shape[0], heads, size}, x.element};
+  split = p.emit(
+      "tensor.expand_shape " + x.name + " [[0], [1, 2]] output_shape [" +
+          std::to_string(x.shape[0]) + ", " + std::to_string(heads) + ", " +
+          std::to_string(size) + "] : " + typeOf(x) + " into " + typeOf(split),
+      split.shape, x.element);
+  property::Value positions =
+      p.argument({x.shape[0]}, "i32", "check.range = array<i64: 0, 50>");
+  property::Value y =
+      p.emit("llm.rope " + split.name + ", " + positions.name +
+                 " {frequencies = array<f64: 1.0, 0.1>" +
+                 (p.chance(50) ? ", interleaved" : "") +
+                 "} : " + typeOf(split) + ", " + typeOf(positions),
+             split.shape, x.element);
+  p.addRows(p.emit("tensor.collapse_shape " + y.name +
+                       " [[0], [1, 2]] : " + typeOf(y) + " into " + typeOf(x),
+                   x.shape, x.element));
+}
+
+static void embeddingPiece(Program &p) {
+  property::Value table = p.argument({10, p.columns}, p.element);
+  property::Value ids =
+      p.argument({p.tokens}, "i32", "check.range = array<i64: 0, 10>");
+  property::Value y{"", {p.tokens, p.columns}, "f32"};
+  y = p.emit("llm.embedding " + ids.name + ", " + table.name + " : " +
+                 typeOf(ids) + ", " + typeOf(table) + " -> " + typeOf(y),
+             y.shape, "f32");
+  if (p.element == "f32")
+    p.addRows(y);
+  else
+    p.addResult(y);
+}
+
+/// The ops that passes make, as somebody may write them.
+static void fusedPiece(Program &p) {
+  property::Value x = p.rows();
+  const std::string type = typeOf(x);
+  property::Value g = p.argument({x.shape.back()}, x.element);
+  if (p.chance(50)) {
+    std::vector<std::string> both =
+        p.emitMany(2, "llm.add_rms_norm " + x.name + ", " + p.another(x).name +
+                          ", " + g.name + eps + type + ", " + typeOf(g));
+    p.addRows({both[0], x.shape, x.element});
+    if (p.chance(60))
+      p.addRows({both[1], x.shape, x.element});
+    return;
+  }
+  property::Value w = p.argument({4, x.shape.back()}, x.element);
+  property::Value b = p.argument({4}, x.element);
+  property::Value y{"", {x.shape[0], 4}, x.element};
+  const bool hasNorm = p.chance(50), hasBias = p.chance(50);
+  std::string text = "llm.fused_linear " + x.name, types = type;
+  if (hasNorm) {
+    text += " norm(" + g.name + ")";
+    types += ", " + typeOf(g);
+  }
+  text += " weights(" + w.name + ", " + w.name + ")";
+  types += ", " + typeOf(w) + ", " + typeOf(w);
+  if (hasBias) {
+    text += " biases(" + b.name + ", " + b.name + ")";
+    types += ", " + typeOf(b) + ", " + typeOf(b);
+  }
+  if (hasNorm)
+    text += " {norm_eps = 1.0e-3 : f64}";
+  std::vector<std::string> outs = p.emitMany(
+      2, text + " : (" + types + ") -> (" + typeOf(y) + ", " + typeOf(y) + ")");
+  p.addResult(outs[0], typeOf(y));
+  if (p.chance(50))
+    p.addResult(outs[1], typeOf(y));
+}
+
+void llmir::property::addRowPiece(Program &p) {
+  choose(p, {normPiece, linearPiece, projectionsPiece, gatedPiece,
+             residualPiece, activationPiece, activationPiece, selectPiece,
+             ropePiece, embeddingPiece, fusedPiece});
+}
+
+//===----------------------------------------------------------------------===//
+// Attention on tensors
+//===----------------------------------------------------------------------===//
+
+static void attentionOp(Program &p) {
+  const int64_t batch = p.number(1, 2), queries = p.number(1, 3);
+  const int64_t keys = p.number(queries, 5), kvHeads = p.number(1, 2);
+  const int64_t heads = kvHeads * p.number(1, 3), size = 4;
+  const int64_t valueSize = p.chance(30) ? 2 : size;
+  property::Value q = p.argument({batch, queries, heads, size}, p.element);
+  property::Value k = p.argument({batch, keys, kvHeads, size}, p.element);
+  property::Value v = p.argument({batch, keys, kvHeads, valueSize}, p.element);
+  property::Value o{"", {batch, queries, heads, valueSize}, p.element};
+  std::string text = "llm.attention " + q.name + ", " + k.name + ", " + v.name;
+  std::string types = typeOf(q) + ", " + typeOf(k) + ", " + typeOf(v);
+  if (p.chance(40)) {
+    property::Value m =
+        p.chance(50)
+            ? p.argument({batch, 1, queries, keys}, "i1")
+            : p.argument({1, p.chance(50) ? 1 : heads, queries, keys}, "f32");
+    text += " mask(" + m.name + ")";
+    types += ", " + typeOf(m);
+  }
+  if (p.chance(20)) {
+    property::Value s = p.argument({heads}, "f32");
+    text += " sinks(" + s.name + ")";
+    types += ", " + typeOf(s);
+  }
+  std::string attributes = p.chance(50) ? "causal = true" : "causal = false";
+  if (p.chance(30))
+    attributes += ", window = " + std::to_string(p.number(1, 4));
+  if (p.chance(20))
+    attributes += ", soft_cap = 2.0 : f64";
+  if (p.chance(40)) // 0.5 is the default of heads of 4.
+    attributes += p.among<std::string>(
+        {", scale = 0.5 : f64", ", scale = 0.25 : f64", ", scale = 0.0 : f64"});
+  if (p.chance(20))
+    attributes += ", num_heads = " + std::to_string(heads);
+  if (p.chance(15)) {
+    attributes += ", alibi_slopes = array<f64: 0.5";
+    for (int64_t h = 1; h < heads; ++h)
+      attributes += ", 0.25";
+    attributes += ">";
+  }
+  p.addResult(
+      p.emit(text + " {" + attributes + "} : (" + types + ") -> " + typeOf(o),
+             o.shape, p.element));
+}
+
+/// A mask that hides exactly what comes later, i1 or float.
+static property::Value causalMask(Program &p, int64_t queries, int64_t keys,
+                                  const std::string &element) {
+  property::Value m{"", {1, queries, keys}, element};
+  std::string text = "[[";
+  for (int64_t i = 0; i < queries; ++i) {
+    text += i == 0 ? "[" : ", [";
+    for (int64_t j = 0; j < keys; ++j) {
+      const bool sees = j <= keys - queries + i;
+      const char *shown = sees ? "0.0" : "0xFF800000";
+      if (element == "i1")
+        shown = sees ? "true" : "false";
+      text += (j == 0 ? "" : ", ") + std::string(shown);
+    }
+    text += "]";
+  }
+  return p.emit("arith.constant dense<" + text + "]]> : " + typeOf(m), m.shape,
+                element);
+}
+
+/// Rank 3 with a constant causal mask.
+static void causalAttention(Program &p) {
+  const int64_t queries = p.number(2, 3), keys = queries + p.number(0, 2);
+  property::Value q = p.argument({1, queries, 4}, p.element);
+  property::Value k = p.argument({1, keys, 4}, p.element);
+  property::Value v = p.argument({1, keys, 4}, p.element);
+  property::Value m = causalMask(p, queries, keys, p.chance(50) ? "i1" : "f32");
+  p.addResult(p.emit("llm.attention " + q.name + ", " + k.name + ", " + v.name +
+                         " mask(" + m.name + ") : (" + typeOf(q) + ", " +
+                         typeOf(k) + ", " + typeOf(v) + ", " + typeOf(m) +
+                         ") -> " + typeOf(q),
+                     q.shape, p.element));
+}
+
+/// linalg's batched product into zeros.
+static property::Value product(Program &p, const property::Value &a,
+                               const property::Value &b) {
+  property::Value c{"", {a.shape[0], a.shape[1], b.shape[2]}, a.element};
+  property::Value zeros = p.constant(0, c.shape, a.element);
+  return p.emit("linalg.batch_matmul ins(" + a.name + ", " + b.name + " : " +
+                    typeOf(a) + ", " + typeOf(b) + ") outs(" + zeros.name +
+                    " : " + typeOf(zeros) + ") -> " + typeOf(c),
+                c.shape, a.element);
+}
+
+/// Products, scale, mask and softmax, f32.
+static void writtenOutAttention(Program &p) {
+  const int64_t batch = p.number(1, 2), queries = p.number(1, 3), keys = 4;
+  property::Value q = p.argument({batch, queries, 4}, "f32");
+  property::Value k = p.argument({batch, keys, 4}, "f32");
+  property::Value v = p.argument({batch, keys, 4}, "f32");
+  property::Value kt{"", {batch, 4, keys}, "f32"};
+  property::Value empty =
+      p.emit("tensor.empty() : " + typeOf(kt), kt.shape, "f32");
+  // transpose names its result's type in `outs`.
+  kt = p.emit("linalg.transpose ins(" + k.name + " : " + typeOf(k) + ") outs(" +
+                  empty.name + " : " + typeOf(kt) + ") permutation = [0, 2, 1]",
+              kt.shape, "f32");
+  property::Value s = product(p, q, kt);
+  const bool isLLM = p.chance(50);
+  if (p.chance(70))
+    s = binary(p, isLLM ? "llm.mul" : "arith.mulf", s,
+               p.constant(0.5, s.shape, "f32"));
+  if (p.chance(50))
+    s = binary(p, isLLM ? "llm.add" : "arith.addf", s,
+               p.argument(s.shape, "f32"));
+  p.addResult(product(p, unary(p, "llm.softmax " + s.name, s), v));
+}
+
+void llmir::property::addAttentionPiece(Program &p) {
+  choose(p, {attentionOp, attentionOp, causalAttention, writtenOutAttention});
+}
+
+//===----------------------------------------------------------------------===//
+// Quantization
+//===----------------------------------------------------------------------===//
+
+/// A weight quantized in the program, and what is done with it.
+void llmir::property::addQuantPiece(Program &p) {
+  property::Value x = p.rows();
+  const int64_t inputs = x.shape.back(), outputs = 4;
+  const bool isTransposed = p.chance(60), symmetric = p.chance(60);
+  const int64_t bits = p.among<int64_t>({4, 8, 8, 16});
+  const int64_t axis = p.among<int64_t>({-1, 0, 1});
+  const int64_t group = p.chance(50) ? 4 : -1;
+  property::Value w = isTransposed ? p.argument({outputs, inputs}, "f32")
+                                   : p.argument({inputs, outputs}, "f32");
+  const int64_t groupedDim = axis == 1 ? 0 : 1;
+  Shape grid = {1};
+  if (group > 0 && group < w.shape[size_t(groupedDim)]) {
+    grid = w.shape;
+    grid[size_t(groupedDim)] /= group;
+  } else if (axis >= 0) {
+    grid = {w.shape[size_t(axis)]};
+  }
+  property::Value s{"", grid, "f32"}, z{"", grid, bits == 16 ? "i16" : "i8"};
+  const std::string params =
+      "llm.quant_params " + w.name + " {bits = " + std::to_string(bits) +
+      ", symmetric = " + (symmetric ? "true" : "false") +
+      ", axis = " + std::to_string(axis) +
+      ", group_size = " + std::to_string(group) + "} : (" + typeOf(w) + ") -> ";
+  std::vector<std::string> names =
+      symmetric
+          ? p.emitMany(1, params + typeOf(s))
+          : p.emitMany(2, params + "(" + typeOf(s) + ", " + typeOf(z) + ")");
+  const std::string scales =
+      ", " + names[0] + (symmetric ? "" : ", " + names[1]);
+  const std::string scaleTypes =
+      ", " + typeOf(s) + (symmetric ? "" : ", " + typeOf(z));
+  const std::string type =
+      "!llm.quantized_tensor<i" + std::to_string(bits) + ", [" +
+      std::to_string(w.shape[0]) + ", " + std::to_string(w.shape[1]) + "], " +
+      (symmetric ? "true" : "false") + ", " + (axis >= 0 ? "true" : "false") +
+      ", " + std::to_string(axis) + ", " + std::to_string(group) + ", " +
+      std::to_string(bits) + ">";
+  const std::string q =
+      p.emitMany(1, "llm.quantize " + w.name + scales + " : (" + typeOf(w) +
+                        scaleTypes + ") -> " + type)[0];
+  property::Value y{"", {x.shape[0], outputs}, x.element};
+  if (p.chance(40)) {
+    std::string attributes = isTransposed ? "transpose_rhs" : "";
+    if (p.chance(40))
+      attributes += (attributes.empty() ? "" : ", ") +
+                    std::string("activation_bits = 8, activation_group = 4");
+    return p.addResult(p.emit("llm.quantized_matmul " + x.name + ", " + q +
+                                  scales + " {" + attributes + "} : (" +
+                                  typeOf(x) + ", " + type + scaleTypes +
+                                  ") -> " + typeOf(y),
+                              y.shape, y.element));
+  }
+  property::Value d{"", w.shape, x.element};
+  d = p.emit("llm.dequantize " + q + scales + " : (" + type + scaleTypes +
+                 ") -> " + typeOf(d),
+             w.shape, x.element);
+  if (isTransposed)
+    return p.addResult(p.emit("llm.linear " + x.name + ", " + d.name + " : " +
+                                  typeOf(x) + ", " + typeOf(d) + " -> " +
+                                  typeOf(y),
+                              y.shape, y.element));
+  property::Value zeros = p.constant(0, y.shape, y.element);
+  p.addResult(p.emit("linalg.matmul ins(" + x.name + ", " + d.name + " : " +
+                         typeOf(x) + ", " + typeOf(d) + ") outs(" + zeros.name +
+                         " : " + typeOf(zeros) + ") -> " + typeOf(y),
+                     y.shape, y.element));
+}
+
+//===----------------------------------------------------------------------===//
+// Experts and tokens
+//===----------------------------------------------------------------------===//
+
+void llmir::property::addExpertPiece(Program &p) {
+  property::Value x = p.rows();
+  const int64_t numExperts = 3, top = p.number(1, 3), inner = 4;
+  property::Value l = linear(p, x, numExperts);
+  if (p.chance(40)) {
+    property::Value ids{"", {x.shape[0]}, "i32"};
+    return p.addResult(
+        p.emit("llm.sample " + l.name +
+                   p.among<std::string>(
+                       {"", " {temperature = 0.8, seed = 5}",
+                        " {temperature = 1.5, top_k = 2, top_p = 0.9}"}) +
+                   " : (" + typeOf(l) + ") -> " + typeOf(ids),
+               ids.shape, "i32"));
+  }
+  property::Value e{"", {x.shape[0], top}, "i32"};
+  property::Value w{"", {x.shape[0], top}, x.element};
+  std::vector<std::string> route = p.emitMany(
+      2, "llm.moe_route " + l.name + " {top_k = " + std::to_string(top) +
+             p.among<std::string>(
+                 {"", ", score = \"sigmoid\"", ", normalize = false"}) +
+             "} : (" + typeOf(l) + ") -> (" + typeOf(e) + ", " + typeOf(w) +
+             ")");
+  property::Value gate =
+      p.argument({numExperts, inner, x.shape.back()}, x.element);
+  property::Value up = p.argument(gate.shape, x.element);
+  property::Value down =
+      p.argument({numExperts, x.shape.back(), inner}, x.element);
+  p.addRows(p.emit("llm.moe_ffn " + x.name + ", " + route[0] + ", " + route[1] +
+                       ", " + gate.name + ", " + up.name + ", " + down.name +
+                       " : (" + typeOf(x) + ", " + typeOf(e) + ", " +
+                       typeOf(w) + ", " + typeOf(gate) + ", " + typeOf(up) +
+                       ", " + typeOf(down) + ") -> " + typeOf(x),
+                   x.shape, x.element));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions and loops
+//===----------------------------------------------------------------------===//
+
+/// Two equal layers as functions, called one after the other.
+static void layers(Program &p) {
+  property::Value x = p.rows();
+  const std::string type = typeOf(x);
+  property::Value g = p.argument({x.shape.back()}, x.element);
+  const std::string id = g.name.substr(1);
+  const std::string attribute = p.chance(50) ? " attributes {llm.layer}" : "";
+  for (int i = 0; i < 2; ++i)
+    p.addFunction("func.func private @layer" + id + "." + std::to_string(i) +
+                  "(%x: " + type + ", %g: " + typeOf(g) + ") -> " + type +
+                  attribute + " {\n  %n = llm.rms_norm %x, %g" + eps + type +
+                  ", " + typeOf(g) + "\n  %s = llm.silu %n : " + type +
+                  "\n  %y = llm.add %x, %s : " + type +
+                  "\n  return %y : " + type + "\n}\n");
+  property::Value y = x;
+  for (int i = 0; i < 2; ++i)
+    y = p.emit("call @layer" + id + "." + std::to_string(i) + "(" + y.name +
+                   ", " + g.name + ") : (" + type + ", " + typeOf(g) + ") -> " +
+                   type,
+               x.shape, x.element);
+  p.addRows(y);
+}
+
+static void loop(Program &p) {
+  property::Value x = p.rows();
+  const std::string type = typeOf(x);
+  const std::string zero = p.indexConstant(0), one = p.indexConstant(1);
+  const std::string end = p.indexConstant(p.number(0, 3));
+  p.addRows(p.emit("scf.for %i = " + zero + " to " + end + " step " + one +
+                       " iter_args(%l = " + x.name + ") -> (" + type +
+                       ") {\n    %s = llm.silu %l : " + type +
+                       "\n    %t = llm.add %s, " + x.name + " : " + type +
+                       "\n    scf.yield %t : " + type + "\n  }",
+                   x.shape, x.element));
+}
+
+static void branch(Program &p) {
+  property::Value x = p.rows();
+  const std::string type = typeOf(x);
+  const std::string condition = p.argumentOfType("i1");
+  p.addRows(p.emit(
+      "scf.if " + condition + " -> (" + type + ") {\n    %s = llm.gelu " +
+          x.name + " : " + type + "\n    scf.yield %s : " + type +
+          "\n  } else {\n    scf.yield " + x.name + " : " + type + "\n  }",
+      x.shape, x.element));
+}
+
+/// Slices that are put together again.
+static void shards(Program &p) {
+  property::Value x = p.rows();
+  property::Value half{"", {x.shape[0], x.shape[1] / 2}, x.element};
+  std::vector<property::Value> parts;
+  for (int64_t i = 0; i < 2; ++i)
+    parts.push_back(p.emit(
+        "llm.shard " + x.name + " {dim = 1, num_shards = 2, shard_index = " +
+            std::to_string(i) + "} : (" + typeOf(x) + ") -> " + typeOf(half),
+        half.shape, x.element));
+  if (p.chance(50)) { // One rank's share of the documents' form.
+    property::Value w = p.argument({x.shape[1] / 2, 4}, x.element);
+    property::Value y{"", {x.shape[0], 4}, x.element};
+    return p.addResult(
+        p.emit("llm.sharded_linear " + parts[1].name + ", " + w.name +
+                   " {num_shards = 2, shard_dim = 0, shard_id = 1} : (" +
+                   typeOf(parts[1]) + ", " + typeOf(w) + ") -> " + typeOf(y),
+               y.shape, x.element));
+  }
+  p.addRows(p.emit("tensor.concat dim(1) " + parts[0].name + ", " +
+                       parts[1].name + " : (" + typeOf(half) + ", " +
+                       typeOf(half) + ") -> " + typeOf(x),
+                   x.shape, x.element));
+}
+
+void llmir::property::addControlPiece(Program &p) {
+  choose(p, {layers, layers, loop, branch, shards});
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+void llmir::property::addRankPiece(Program &p, int64_t numRanks) {
+  property::Value x = p.rows(); // The same on every rank.
+  const std::string group = "group_size = " + std::to_string(numRanks);
+  const int64_t outputs = numRanks * p.number(1, 2);
+  property::Value w = p.argument({outputs, x.shape[1]}, x.element);
+  property::Value part{"", {outputs / numRanks, x.shape[1]}, x.element};
+  part = p.emit("llm.shard " + w.name +
+                    " {dim = 0, num_shards = " + std::to_string(numRanks) +
+                    "} : (" + typeOf(w) + ") -> " + typeOf(part),
+                part.shape, x.element);
+  property::Value y{"", {x.shape[0], outputs / numRanks}, x.element};
+  y = p.emit("llm.linear " + x.name + ", " + part.name + " : " + typeOf(x) +
+                 ", " + typeOf(part) + " -> " + typeOf(y),
+             y.shape, x.element);
+  property::Value whole{"", {x.shape[0], outputs}, x.element};
+  whole = p.emit("llm.all_gather " + y.name + " {dim = 1, " + group + "} : (" +
+                     typeOf(y) + ") -> " + typeOf(whole),
+                 whole.shape, x.element);
+  if (p.chance(40))
+    p.addResult(whole);
+  if (p.chance(40)) // Each rank's part of the caller's result.
+    p.addResult(y.name, typeOf(y), "llm.shard_dim = 1 : i64");
+  const std::string reduction =
+      p.among<std::string>({"", ", reduce_op = \"mean\"",
+                            ", reduce_op = \"max\"", ", reduce_op = \"min\""});
+  property::Value a =
+      p.argument({x.shape[0], numRanks}, x.element, "llm.shard_dim = 0 : i64");
+  if (p.chance(50)) {
+    p.addResult(p.emit("llm.all_reduce " + a.name + " {" + group + reduction +
+                           "} : (" + typeOf(a) + ") -> " + typeOf(a),
+                       a.shape, x.element));
+    return;
+  }
+  property::Value slice{"", {x.shape[0], 1}, x.element};
+  slice = p.emit("llm.reduce_scatter " + a.name + " {dim = 1, " + group +
+                     reduction + "} : (" + typeOf(a) + ") -> " + typeOf(slice),
+                 slice.shape, x.element);
+  p.addResult(slice.name, typeOf(slice), "llm.shard_dim = 1 : i64");
+}
