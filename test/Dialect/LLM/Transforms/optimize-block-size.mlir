@@ -6,7 +6,7 @@
 // for each block.
 // SPEC: 122 191
 // CHECK-LABEL: func @decode
-// CHECK-SAME: (%[[Q:.*]]: tensor<4x1x8x128xf32>
+// CHECK-SAME: (%[[Q:[a-z0-9]*]]: tensor<4x1x8x128xf32>
 // expected-remark@+1 {{block size 256 becomes 16: cost 33.34 % becomes 4.41 %}}
 func.func @decode(%q: tensor<4x1x8x128xf32>, %k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %b: i1) -> tensor<4x1x8x128xf32> {
   // CHECK: %[[C:.*]] = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>
