@@ -1,0 +1,50 @@
+// Keys and values of two sequences go into a paged cache and come back.
+//
+// RUN: llmir-translate --interpret %s
+// RUN: llmir-translate --execute %s
+// RUN: llmir-translate --compare %s
+
+// Layers, heads, head size, tokens per block, longest sequence.
+!cache = !llm.paged_kv_cache<f32, 1, 1, 2, 2, 8>
+
+func.func @main() {
+  %cache = llm.create_paged_cache : !cache
+  %seq_ids = arith.constant dense<[100, 101]> : tensor<2xi32>
+  // [batch, tokens, heads, head size]
+  %keys = arith.constant dense<[[[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]],
+                                [[[7.0, 8.0]], [[9.0, 10.0]], [[11.0, 12.0]]]]> : tensor<2x3x1x2xf32>
+  %values = llm.add %keys, %keys : tensor<2x3x1x2xf32>
+
+  // Three tokens of each sequence fill a block of two, and half of another.
+  %1, %blocks = llm.append_kv %cache, %keys, %values, %seq_ids {block_size = 2 : i32, max_seq_len = 8 : i32}
+      : (!cache, tensor<2x3x1x2xf32>, tensor<2x3x1x2xf32>, tensor<2xi32>) -> (!cache, tensor<2x3xi32>)
+  %expected_blocks = arith.constant dense<[[0, 0, 1], [2, 2, 3]]> : tensor<2x3xi32>
+  check.expect_equal %blocks, %expected_blocks : tensor<2x3xi32>
+
+  // The block of each token finds what was appended.
+  %seq_lens = arith.constant dense<3> : tensor<2xi32>
+  %k, %v = llm.lookup_kv %1, %blocks, %seq_lens
+      : (!cache, tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3x1x2xf32>, tensor<2x3x1x2xf32>)
+  check.expect_equal %k, %keys : tensor<2x3x1x2xf32>
+  check.expect_equal %v, %values : tensor<2x3x1x2xf32>
+
+  // Behind a sequence's length there is nothing.
+  %short_lens = arith.constant dense<[1, 0]> : tensor<2xi32>
+  %short, %unused = llm.lookup_kv %1, %blocks, %short_lens
+      : (!cache, tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3x1x2xf32>, tensor<2x3x1x2xf32>)
+  %first = arith.constant dense<[[[[1.0, 2.0]], [[0.0, 0.0]], [[0.0, 0.0]]],
+                                 [[[0.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]]]]> : tensor<2x3x1x2xf32>
+  check.expect_equal %short, %first : tensor<2x3x1x2xf32>
+
+  // A fork shares its parent's blocks; what the fork appends is its own.
+  %from = arith.constant dense<[100]> : tensor<1xi32>
+  %to = arith.constant dense<[200]> : tensor<1xi32>
+  %2 = llm.fork_kv %1, %from, %to : (!cache, tensor<1xi32>, tensor<1xi32>) -> !cache
+  %token = arith.constant dense<[[[[-1.0, -2.0]]]]> : tensor<1x1x1x2xf32>
+  %3, %fork_block = llm.append_kv %2, %token, %token, %to
+      : (!cache, tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi32>) -> (!cache, tensor<1x1xi32>)
+  %k_after, %v_after = llm.lookup_kv %3, %blocks, %seq_lens
+      : (!cache, tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x3x1x2xf32>, tensor<2x3x1x2xf32>)
+  check.expect_equal %k_after, %keys : tensor<2x3x1x2xf32>
+  return
+}
