@@ -27,7 +27,8 @@ static void addOptimizations(OpPassManager &pm, int64_t level) {
   if (level < 1)
     return;
   if (level >= 2) {
-    // Inlining first leaves each layer flat, so that equality sees whole layers.
+    // Inlining first leaves each layer flat, so that equality sees whole
+    // layers.
     pm.addPass(createInlineModules());
     pm.addPass(createDeduplicateFunctions());
   }
@@ -42,13 +43,21 @@ static void addOptimizations(OpPassManager &pm, int64_t level) {
 
 void mlir::llm::buildLLMOptimizationPipeline(
     OpPassManager &pm, const OptimizationPipelineOptions &options) {
-  // Parts are cut from plain weights and quantized afterwards, so that each
-  // rank's scales are its own.
   if (options.numRanks != 1 || options.numStages != 1) {
+    // The plan knows the cache in its ragged form.
+    pm.addNestedPass<func::FuncOp>(createLowerKVCacheOps());
     ShardOptions sharding;
     sharding.numRanks = options.numRanks;
     sharding.numStages = options.numStages;
     pm.addPass(createShard(sharding));
+  }
+  // Parts are cut from plain weights and quantized afterwards, so that each
+  // rank's scales are its own.
+  if (!options.quantize.empty()) {
+    LLMQuantizeOptions quantization;
+    quantization.scheme = options.quantize;
+    quantization.activations = options.activations;
+    pm.addPass(createLLMQuantize(quantization));
   }
   addOptimizations(pm, options.level);
   if (options.lower) {

@@ -63,8 +63,11 @@ static std::optional<int64_t> reshapedDim(Operation *op, int64_t dim,
     if (expands ? int64_t(narrowDim) != dim
                 : !llvm::is_contained(wideDims, dim))
       continue;
-    // Only the outermost of the dimensions is cut into contiguous parts.
-    int64_t outermost = wideDims.front();
+    // Only the outermost of the dimensions is cut into contiguous parts; sizes
+    // of 1 in front of it change nothing.
+    const int64_t *found = llvm::find_if(
+        wideDims, [&](int64_t d) { return wide.getDimSize(d) != 1; });
+    int64_t outermost = found == wideDims.end() ? wideDims.front() : *found;
     if (!expands)
       return outermost == dim ? std::optional<int64_t>(narrowDim)
                               : std::nullopt;

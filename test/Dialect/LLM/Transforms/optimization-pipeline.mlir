@@ -11,8 +11,7 @@
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 
 // ALL-LABEL: @step
-// Level 0 lowers and does nothing else: the dead lookup and the repeated norm stay.
-// O0: llm.lookup_kv
+// Level 0 lowers and does nothing else: the repeated norm stays.
 // O0-COUNT-2: llm.rms_norm
 // O0: llm.reserve_kv
 // O0-NOT: llm.fused
@@ -28,9 +27,14 @@
 // FUSED: llm.fused_linear %arg0 norm(%arg1) weights(%arg2, %arg3)
 // FUSED: llm.fused_attention
 // FUSED-NOT: llm.reserve_kv
-// SHARDED: llm.num_ranks = 2
+// SHARDED-SAME: !llm.paged_kv_cache<f32, 1, 1, 16, 16, 64>
+// SHARDED-SAME: llm.num_ranks = 2
+// SHARDED: llm.linear {{.*}} -> tensor<2x32xf32>
+// SHARDED: llm.linear {{.*}} -> tensor<2x16xf32>
+// SHARDED: llm.paged_attention %{{.*}} : (tensor<2x2x16xf32>, !llm.paged_kv_cache<f32, 1, 1, 16, 16, 64>
+// SHARDED: llm.all_reduce
 func.func @step(%x: tensor<2x32xf32>, %g: tensor<32xf32>, %wq: tensor<64x32xf32>, %wk: tensor<32x32xf32>,
-    %c: !cache, %ids: tensor<2xi32>, %blocks: tensor<2x4xi32>, %lens: tensor<2xi32>) -> (tensor<2x1x4x16xf32>, !cache) {
+    %c: !cache, %ids: tensor<2xi32>, %blocks: tensor<2x4xi32>, %lens: tensor<2xi32>, %wo: tensor<32x64xf32>) -> (tensor<2x32xf32>, !cache) {
   %dead_k, %dead_v = llm.lookup_kv %c, %blocks, %lens : (!cache, tensor<2x4xi32>, tensor<2xi32>) -> (tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>)
   %n = llm.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<2x32xf32>, tensor<32xf32>
   %m = llm.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<2x32xf32>, tensor<32xf32>
@@ -40,5 +44,7 @@ func.func @step(%x: tensor<2x32xf32>, %g: tensor<32xf32>, %wq: tensor<64x32xf32>
   %kh = tensor.expand_shape %k [[0], [1, 2, 3]] output_shape [2, 1, 2, 16] : tensor<2x32xf32> into tensor<2x1x2x16xf32>
   %c2, %new = llm.append_kv %c, %kh, %kh, %ids : (!cache, tensor<2x1x2x16xf32>, tensor<2x1x2x16xf32>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
   %o = llm.paged_attention %qh, %c2, %blocks, %lens : (tensor<2x1x4x16xf32>, !cache, tensor<2x4xi32>, tensor<2xi32>) -> tensor<2x1x4x16xf32>
-  return %o, %c2 : tensor<2x1x4x16xf32>, !cache
+  %of = tensor.collapse_shape %o [[0], [1, 2, 3]] : tensor<2x1x4x16xf32> into tensor<2x64xf32>
+  %y = llm.linear %of, %wo : tensor<2x64xf32>, tensor<32x64xf32> -> tensor<2x32xf32>
+  return %y, %c2 : tensor<2x32xf32>, !cache
 }

@@ -31,6 +31,14 @@ struct OptimizationPipelineOptions
                      "once, no dead or repeated cache ops; 2: also equal "
                      "functions as one, and fusion; 3: also the block size"),
       llvm::cl::init(2)};
+  Option<std::string> quantize{
+      *this, "quantize",
+      llvm::cl::desc("scheme of -llm-quantize; empty: weights stay as they "
+                     "are")};
+  Option<std::string> activations{
+      *this, "activations",
+      llvm::cl::desc("what -llm-quantize does to inputs: none or int8"),
+      llvm::cl::init("none")};
   Option<int64_t> numRanks{*this, "num-ranks",
                            llvm::cl::desc("ranks that share each layer"),
                            llvm::cl::init(1)};
