@@ -97,7 +97,8 @@ struct RMSNormWithoutWeight : OpRewritePattern<RMSNormOp> {
   }
 };
 
-/// A bias of zeros is none, and without a bias a weight of ones is none.
+/// A bias of zeros is none (but for the sign of a zero), and without a bias a
+/// weight of ones is none.
 struct LayerNormWithoutParameters : OpRewritePattern<LayerNormOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -120,7 +121,8 @@ struct LayerNormWithoutParameters : OpRewritePattern<LayerNormOp> {
 
 /// linear(x, dequantize(q)) => quantized_matmul(x, q). Only where the weight is
 /// dequantized to f32, in which quantized_matmul computes: narrower numbers
-/// would have been rounded. (-llm-quantize accepts that.)
+/// would have been rounded. (-llm-quantize accepts that.) The results agree
+/// within the rounding of f32: a target may multiply by the scale later.
 struct LinearOfDequantized : OpRewritePattern<LinearOp> {
   using OpRewritePattern::OpRewritePattern;
 

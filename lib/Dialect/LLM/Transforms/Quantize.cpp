@@ -73,20 +73,28 @@ struct QuantizedWeight {
   Value numbers, scales, zeroPoints;
 };
 
-/// The quantized form of `weight`, made right behind it unless it is there.
-QuantizedWeight getQuantized(Value weight, const QuantScheme &scheme,
+/// True where `op` has run before `user` does, as far as one block tells.
+bool runsBefore(Operation *op, Operation *user) {
+  Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
+  return inBlock && op->isBeforeInBlock(inBlock);
+}
+
+/// The quantized form of `weight` that `user` can use: one that is there, or a
+/// new one right behind the weight.
+QuantizedWeight getQuantized(Value weight, Operation *user,
+                             const QuantScheme &scheme,
                              RewriterBase &rewriter) {
-  for (Operation *user : weight.getUsers()) {
-    auto params = dyn_cast<QuantParamsOp>(user);
-    if (!params || params.getBits() != scheme.bits ||
-        params.getSymmetric() != scheme.symmetric || params.getAxis() != 0 ||
-        params.getGroupSize() != scheme.groupSize)
+  for (Operation *reader : weight.getUsers()) {
+    auto quantize = dyn_cast<QuantizeOp>(reader);
+    if (!quantize || !runsBefore(quantize, user))
       continue;
-    for (Operation *reader : params.getScales().getUsers())
-      if (auto quantize = dyn_cast<QuantizeOp>(reader))
-        if (quantize.getX() == weight &&
-            quantize.getType() == params.getQuantizedType())
-          return {quantize, params.getScales(), params.getZeroPoints()};
+    auto params = quantize.getScales().getDefiningOp<QuantParamsOp>();
+    if (params && params.getX() == weight && params.getBits() == scheme.bits &&
+        params.getSymmetric() == scheme.symmetric && params.getAxis() == 0 &&
+        params.getGroupSize() == scheme.groupSize &&
+        quantize.getZeroPoints() == params.getZeroPoints() &&
+        quantize.getType() == params.getQuantizedType())
+      return {quantize, params.getScales(), params.getZeroPoints()};
   }
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointAfterValue(weight);
@@ -115,7 +123,8 @@ struct QuantizeLinear : OpRewritePattern<LinearOp> {
                                 PatternRewriter &rewriter) const override {
     if (!chosen.erase(linear))
       return failure();
-    QuantizedWeight weight = getQuantized(linear.getWeight(), scheme, rewriter);
+    QuantizedWeight weight =
+        getQuantized(linear.getWeight(), linear, scheme, rewriter);
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         linear, linear.getX(), weight.numbers, weight.scales, weight.zeroPoints,
         linear.getBias(), /*transposeRhs=*/true, activationBits);

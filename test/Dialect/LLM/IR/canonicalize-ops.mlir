@@ -303,3 +303,13 @@ func.func @rows_early(%x: tensor<?x64xf32>, %q: !i8, %s: tensor<8xf32>, %r: tens
   %4 = llm.select_rows %3, %r : tensor<?x8xf32>, tensor<2xi32> -> tensor<2x8xf32>
   return %4 : tensor<2x8xf32>
 }
+
+// Must not fire: at position 0 nothing turns, but an infinite number would make
+// its partner NaN.
+// CHECK-LABEL: func @rope_at_the_start
+func.func @rope_at_the_start(%x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
+  // CHECK: llm.rope
+  %zero = arith.constant dense<0> : tensor<1xi32>
+  %0 = llm.rope %x, %zero {frequencies = array<f64: 1.0, 0.1>} : tensor<1x2x4xf32>, tensor<1xi32>
+  return %0 : tensor<1x2x4xf32>
+}

@@ -151,3 +151,22 @@ func.func @slice(%x: tensor<?x64xf32>, %w: tensor<16x64xf32>) -> tensor<?x8xf32>
   %1 = llm.linear %x, %0 : tensor<?x64xf32>, tensor<8x64xf32> -> tensor<?x8xf32>
   return %1 : tensor<?x8xf32>
 }
+
+// What is quantized already is used, where it has run before.
+// INT8-LABEL: func @there_already
+func.func @there_already(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %v: tensor<8x64xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>) {
+  // INT8: llm.quantize %{{.*}}
+  // INT8: llm.quantize %{{.*}}
+  // INT8: llm.quantized_matmul
+  // INT8: llm.quantized_matmul
+  // INT8: llm.quantize %{{.*}}
+  // INT8-NOT: llm.quantize
+  // INT8: return
+  %s = llm.quant_params %w {axis = 0} : (tensor<8x64xf32>) -> tensor<8xf32>
+  %q = llm.quantize %w, %s : (tensor<8x64xf32>, tensor<8xf32>) -> !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>
+  %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<8x64xf32> -> tensor<?x8xf32>
+  %1 = llm.linear %x, %v : tensor<?x64xf32>, tensor<8x64xf32> -> tensor<?x8xf32>
+  %t = llm.quant_params %v {axis = 0} : (tensor<8x64xf32>) -> tensor<8xf32>
+  %p = llm.quantize %v, %t : (tensor<8x64xf32>, tensor<8xf32>) -> !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>
+  return %0, %1, %q, %p : tensor<?x8xf32>, tensor<?x8xf32>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>
+}

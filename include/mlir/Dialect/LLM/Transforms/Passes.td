@@ -342,8 +342,7 @@ def LLMQuantize : Pass<"llm-quantize"> {
     Restrictions:
     - only `llm.linear`: quantize before `-llm-fuse-attention` merges
       projections; tables of embeddings are read a row at a time, so that few
-      bits save nothing there; experts' weights would need scales per expert and
-      row, which the type cannot say;
+      bits save nothing there; `moe_ffn` is told no scales;
     - not projections whose name `exclude` matches: the projection to the
       vocabulary is left alone unless it is asked for, since an error there
       changes tokens and nothing later makes up for it;
