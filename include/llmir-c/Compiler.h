@@ -36,7 +36,7 @@ typedef struct LLMIRCompileOptions {
   const char *output;   ///< Path of the .llmir file; null with emit.
   const char *target;   ///< "native" (default), "x86-64-v3", "x86-64-v4",
                         ///< "x86-64-v4-vnni".
-  const char *quantize; ///< "none" (default).
+  const char *quantize; ///< "none" (default), "q8", "q4", "int4:g128:asym", …
   const char *kv;       ///< "auto" (default), "f32", "f16", "bf16".
   int64_t context;      ///< Longest sequence; 0 = the model's own.
   int64_t token_budget; ///< Most tokens of one step; 0 = 512.

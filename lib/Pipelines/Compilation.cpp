@@ -266,12 +266,16 @@ Status Compilation::lowerToStep() {
 }
 
 Status Compilation::optimize() {
+  OptimizeStageOptions stage;
+  stage.quantize = options.quantization.scheme;
+  stage.activations = options.quantization.byteActivations ? "int8" : "none";
   LLMIR_RETURN_IF_ERROR(
-      runPasses([](PassManager &pm) { buildOptimizeStage(pm); }));
+      runPasses([&](PassManager &pm) { buildOptimizeStage(pm, stage); }));
   int64_t functions = 0;
   for (Operation &op : *module->getBody())
     functions += isa<func::FuncOp>(op);
-  note(std::to_string(functions) + " functions");
+  note(std::to_string(functions) + " functions" +
+       (stage.quantize.empty() ? "" : ", projections in " + stage.quantize));
   return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
 }
 

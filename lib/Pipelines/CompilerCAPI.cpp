@@ -32,13 +32,13 @@ readOptions(const LLMIRCompileOptions &given) {
   if (!given.model || !*given.model)
     return Status(StatusCode::InvalidArgument, "no model is named",
                   "give a Hugging Face folder or a .gguf file");
-  std::string quantize = textOr(given.quantize, "none");
-  if (quantize != "none")
-    return Status(StatusCode::Unsupported,
-                  "--quantize " + quantize + " is not known",
-                  "weights keep the format of the checkpoint: --quantize none");
+  Expected<WeightQuantization> quantization =
+      WeightQuantization::fromName(textOr(given.quantize, "none"));
+  if (!quantization)
+    return quantization.takeStatus();
 
   CompilationOptions options;
+  options.quantization = *quantization;
   options.model = given.model;
   options.output = textOr(given.output, "");
   options.target = textOr(given.target, "native");

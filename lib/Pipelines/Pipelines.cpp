@@ -31,9 +31,12 @@ void buildLLMStage(OpPassManager &pm, const LLMStageOptions &options) {
   pm.addPass(createConvertMLLMToLLM(conversion));
 }
 
-void buildOptimizeStage(OpPassManager &pm) {
-  mlir::llm::buildLLMOptimizationPipeline(
-      pm, mlir::llm::OptimizationPipelineOptions());
+void buildOptimizeStage(OpPassManager &pm,
+                        const OptimizeStageOptions &options) {
+  mlir::llm::OptimizationPipelineOptions optimization;
+  optimization.quantize = options.quantize;
+  optimization.activations = options.activations;
+  mlir::llm::buildLLMOptimizationPipeline(pm, optimization);
 }
 
 void buildFunctionStage(OpPassManager &pm) {
@@ -84,9 +87,9 @@ void registerLLMIRPipelines() {
   PassPipelineRegistration<LLMStageOptions>(
       "llmir-llm-stage", "mllm to llm: ragged batch, paged KV cache",
       buildLLMStage);
-  PassPipelineRegistration<>("llmir-optimize-stage",
-                             "Equal layers as one function",
-                             buildOptimizeStage);
+  PassPipelineRegistration<OptimizeStageOptions>("llmir-optimize-stage",
+                                                 "Equal layers as one function",
+                                                 buildOptimizeStage);
   PassPipelineRegistration<>("llmir-function-stage",
                              "A function of ops that have kernels",
                              buildFunctionStage);

@@ -144,7 +144,8 @@ void cli::addCompileCommand(CommandLine &line) {
             "native, x86-64-v3, x86-64-v4 or x86-64-v4-vnni")
       ->capture_default_str();
   addOption(command, "--quantize", flags->quantize,
-            "quantize the weights: none")
+            "quantize the projections' weights: none, q8, q4, or int8 or int4 "
+            "with :g32, :g64 or :g128, :asym, :a8 (int8 inputs)")
       ->capture_default_str();
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()

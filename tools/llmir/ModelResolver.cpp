@@ -75,7 +75,8 @@ void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
       ->required()
       ->option_text(" ");
   addOption(command, "--quantize", request.quantize,
-            "quantize the weights while compiling: none")
+            "quantize the projections' weights: none, q8, q4, or int8 or int4 "
+            "with :g32, :g64 or :g128, :asym, :a8 (int8 inputs)")
       ->capture_default_str();
   addOption(command, "--kv", request.kv, "element type of the KV cache")
       ->capture_default_str()

@@ -19,6 +19,7 @@
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Pipelines/PackWeights.h"
 #include "llmir/Pipelines/Stages.h"
+#include "llmir/Pipelines/WeightQuantization.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -41,8 +42,9 @@ struct CompilationOptions {
   std::string model;             ///< Hugging Face folder or GGUF file.
   std::string output;            ///< The .llmir file; empty with form.
   std::string target = "native"; ///< Or a name of CPULevels.def.
-  std::string kv = "auto";       ///< "auto", "f32", "f16", "bf16".
-  int64_t contextLength = 0;     ///< 0 = the model's own.
+  WeightQuantization quantization;
+  std::string kv = "auto";   ///< "auto", "f32", "f16", "bf16".
+  int64_t contextLength = 0; ///< 0 = the model's own.
   int64_t tokenBudget = 512;
   int64_t maxLogitRows = 64;
   int64_t kvBlockSize = 16; ///< Tokens in a block of the KV cache.
