@@ -28,12 +28,29 @@ namespace {
 
 /// Shape of one attention layer.
 struct Geometry {
-  int64_t heads, kvHeads, headDim, blockSize;
+  int64_t heads, kvHeads, headDim, valueDim, blockSize;
 };
 
 const Geometry kGeometries[] = {
-    {4, 4, 6, 16},   {6, 2, 10, 16}, {8, 2, 64, 16},  {7, 1, 64, 32},
-    {16, 2, 80, 16}, {4, 1, 96, 32}, {8, 1, 128, 16}, {2, 1, 256, 32}};
+    {4, 4, 6, 6, 16},
+    {6, 2, 10, 10, 8},
+    {8, 2, 64, 64, 16},
+    {7, 1, 64, 64, 32},
+    {16, 2, 80, 80, 16},
+    {4, 1, 96, 96, 32},
+    {8, 1, 128, 128, 16},
+    {2, 1, 256, 256, 32},
+    {8, 2, 64, 64, 8},
+    // Heads of one number, of odd sizes, and of V wider or narrower than of K.
+    {2, 2, 1, 1, 16},
+    {6, 3, 7, 7, 8},
+    {4, 2, 48, 32, 16},
+    {4, 1, 20, 52, 8},
+    // A block of no power of two, and one of two tokens.
+    {2, 1, 16, 16, 24},
+    {2, 1, 16, 8, 2},
+    // V of more than registers hold, with lanes left over.
+    {2, 1, 32, 523, 16}};
 
 /// A sequence of the batch: what is in the cache before, and what is new.
 struct Sequence {
@@ -46,7 +63,7 @@ struct Sequence {
 const std::vector<Sequence> kBatch = {{0, 5},  {32, 1}, {30, 17},
                                       {15, 1}, {0, 1},  {47, 2}};
 constexpr int64_t kBudget = 32;
-constexpr int64_t kNumBlocks = 24, kLayer = 1, kNumLayers = 2;
+constexpr int64_t kLayer = 1, kNumLayers = 2;
 
 /// Keys, values and queries of every position of every sequence.
 struct Values {
@@ -59,7 +76,9 @@ struct AttentionCase {
   Values values;
   unsigned k = 0, v = 0, q = 0, out = 0;
   KVBlockLayout layout;
-  int64_t layerBytes() const { return kNumBlocks * layout.blockBytes(); }
+  /// Room for the batch, and a prime number of blocks.
+  int64_t numBlocks() const { return shape.blockSize < 8 ? 101 : 29; }
+  int64_t layerBytes() const { return numBlocks() * layout.blockBytes(); }
 };
 
 /// One geometry as a program of two instructions.
@@ -77,10 +96,11 @@ Values makeValues(const Geometry &shape, uint64_t seed) {
   Values values;
   Random random(seed);
   for (const Sequence &sequence : kBatch) {
-    int64_t n = sequence.length() * shape.headDim;
-    values.k.push_back(random.values(n * shape.kvHeads, -2.0f, 2.0f));
-    values.v.push_back(random.values(n * shape.kvHeads, -2.0f, 2.0f));
-    values.q.push_back(random.values(n * shape.heads, -2.0f, 2.0f));
+    int64_t keys = sequence.length() * shape.kvHeads;
+    int64_t queries = sequence.length() * shape.heads;
+    values.k.push_back(random.values(keys * shape.headDim, -2.0f, 2.0f));
+    values.v.push_back(random.values(keys * shape.valueDim, -2.0f, 2.0f));
+    values.q.push_back(random.values(queries * shape.headDim, -2.0f, 2.0f));
   }
   return values;
 }
@@ -91,23 +111,30 @@ AttentionProgram::AttentionProgram(TensorFormat format, const Geometry &shape,
   int64_t bytes = tensorFormatInfo(format).bytesPerBlock;
   c.shape = shape;
   c.scale = 1.5 / std::sqrt(static_cast<double>(shape.headDim));
-  c.layout = {shape.kvHeads, shape.headDim, shape.blockSize, bytes};
+  c.layout = {shape.kvHeads, shape.headDim, shape.blockSize, bytes,
+              shape.valueDim};
   c.values = makeValues(shape, shape.headDim);
 
   KernelProgram program;
   c.k = program.addBuffer(kBudget, shape.kvHeads * shape.headDim);
-  c.v = program.addBuffer(kBudget, shape.kvHeads * shape.headDim);
+  c.v = program.addBuffer(kBudget, shape.kvHeads * shape.valueDim);
   c.q = program.addBuffer(kBudget, shape.heads * shape.headDim);
-  c.out = program.addBuffer(kBudget, shape.heads * shape.headDim);
+  c.out = program.addBuffer(kBudget, shape.heads * shape.valueDim);
   std::string name(tensorFormatInfo(format).name);
   program.setLayer(kLayer);
-  program.call(
-      AppendKVSpec{name, shape.kvHeads, shape.headDim, shape.blockSize}, {},
-      {c.k, c.v});
+  program.call(AppendKVSpec{name, shape.kvHeads, shape.headDim, shape.blockSize,
+                            shape.valueDim},
+               {}, {c.k, c.v});
   program.barrier();
-  program.call(PagedAttentionSpec{name, shape.heads, shape.kvHeads,
-                                  shape.headDim, shape.blockSize, c.scale},
-               {}, {c.q, c.out});
+  PagedAttentionSpec attention;
+  attention.kvFormat = name;
+  attention.heads = shape.heads;
+  attention.kvHeads = shape.kvHeads;
+  attention.headDim = shape.headDim;
+  attention.valueDim = shape.valueDim;
+  attention.blockSize = shape.blockSize;
+  attention.scale = c.scale;
+  program.call(attention, {}, {c.q, c.out});
   program.finish();
   Expected<LoadedProgram> result = program.load(level);
   if (result)
@@ -131,7 +158,7 @@ public:
     std::memset(pool.data(), 0, pool.size());
     inputs.pool = pool.data();
     inputs.layerStride = c.layerBytes();
-    inputs.blockTableStride = 6;
+    inputs.blockTableStride = 48 / c.shape.blockSize + 2;
     inputs.queryOffsets = {0};
     int64_t block = 5; // Blocks in no order: 5, 12, 19, 2, …
     for (const Part &part : parts) {
@@ -142,7 +169,7 @@ public:
         bool used = i * c.shape.blockSize < length;
         inputs.blockTables.push_back(used ? static_cast<int32_t>(block) : 0);
         if (used)
-          block = (block + 7) % kNumBlocks;
+          block = (block + 7) % c.numBlocks();
       }
       inputs.seqLens.push_back(static_cast<int32_t>(length));
       for (int64_t p = 0; p < length; ++p) {
@@ -167,14 +194,15 @@ public:
     uint8_t *base = into.data() + kLayer * c.layerBytes() +
                     slot / shape.blockSize * c.layout.blockBytes();
     int64_t token = slot % shape.blockSize;
-    for (int64_t h = 0; h < shape.kvHeads; ++h)
-      for (int64_t d = 0; d < shape.headDim; ++d) {
-        size_t at = (position * shape.kvHeads + h) * shape.headDim + d;
-        encode(c.values.k[sequence][at],
+    for (int64_t h = 0; h < shape.kvHeads; ++h) {
+      int64_t row = position * shape.kvHeads + h;
+      for (int64_t d = 0; d < shape.headDim; ++d)
+        encode(c.values.k[sequence][row * shape.headDim + d],
                base + c.layout.keyOffset(token, h, d));
-        encode(c.values.v[sequence][at],
+      for (int64_t d = 0; d < shape.valueDim; ++d)
+        encode(c.values.v[sequence][row * shape.valueDim + d],
                base + c.layout.valueOffset(token, h, d));
-      }
+    }
   }
 
   /// Writes the new tokens' rows, runs, and gives the output rows.
@@ -184,11 +212,12 @@ public:
     for (const Part &part : parts)
       for (int64_t i = 0; i < part.now; ++i, ++row) {
         int64_t p = kBatch[part.sequence].before + part.done + i;
-        int64_t kv = c.shape.kvHeads * c.shape.headDim;
-        int64_t all = c.shape.heads * c.shape.headDim;
-        loaded.setRow(c.k, row, &c.values.k[part.sequence][p * kv]);
-        loaded.setRow(c.v, row, &c.values.v[part.sequence][p * kv]);
-        loaded.setRow(c.q, row, &c.values.q[part.sequence][p * all]);
+        int64_t k = c.shape.kvHeads * c.shape.headDim;
+        int64_t v = c.shape.kvHeads * c.shape.valueDim;
+        int64_t q = c.shape.heads * c.shape.headDim;
+        loaded.setRow(c.k, row, &c.values.k[part.sequence][p * k]);
+        loaded.setRow(c.v, row, &c.values.v[part.sequence][p * v]);
+        loaded.setRow(c.q, row, &c.values.q[part.sequence][p * q]);
       }
     loaded.snapshot();
     loaded.run(inputs, workers);
@@ -243,22 +272,23 @@ void attend(const AttentionProgram &program, size_t s, int64_t last,
   const float *q = &values.q[s][(last * shape.heads + head) * d];
   std::vector<double> scores(last + 1);
   double maximum = -INFINITY, sum = 0;
-  auto cached = [&](const std::vector<float> &from, int64_t p, int64_t i) {
-    float value = from[(p * shape.kvHeads + kvHead) * d + i];
+  auto cached = [&](const std::vector<float> &from, int64_t size, int64_t p,
+                    int64_t i) {
+    float value = from[(p * shape.kvHeads + kvHead) * size + i];
     return static_cast<double>(roundTo(program.format, value));
   };
   for (int64_t p = 0; p <= last; ++p) {
     for (int64_t i = 0; i < d; ++i)
-      scores[p] += q[i] * cached(values.k[s], p, i);
+      scores[p] += q[i] * cached(values.k[s], d, p, i);
     scores[p] *= program.c.scale;
     maximum = std::max(maximum, scores[p]);
   }
   for (double &score : scores)
     sum += score = std::exp(score - maximum);
-  for (int64_t i = 0; i < d; ++i) {
+  for (int64_t i = 0; i < shape.valueDim; ++i) {
     out[i] = 0;
     for (int64_t p = 0; p <= last; ++p)
-      out[i] += scores[p] / sum * cached(values.v[s], p, i);
+      out[i] += scores[p] / sum * cached(values.v[s], shape.valueDim, p, i);
   }
 }
 
@@ -283,7 +313,8 @@ public:
     return levelName(level) + "_" + std::string(tensorFormatInfo(format).name) +
            "_" + std::to_string(shape.heads) + "_" +
            std::to_string(shape.kvHeads) + "_" + std::to_string(shape.headDim) +
-           "_" + std::to_string(shape.blockSize);
+           "_" + std::to_string(shape.valueDim) + "_" +
+           std::to_string(shape.blockSize);
   }
 
 protected:
@@ -312,7 +343,7 @@ TEST_P(AttentionKernels, AgreeWithFloat64) {
     for (int64_t i = 0; i < kBatch[s].added; ++i, ++row)
       for (int64_t h = 0; h < shape.heads; ++h)
         attend(*program, s, kBatch[s].before + i, h,
-               &expected[(row * shape.heads + h) * shape.headDim]);
+               &expected[(row * shape.heads + h) * shape.valueDim]);
   EXPECT_LE(normalizedError(actual, expected), 1e-10);
   for (float value : program->loaded->padding(program->c.out, row - 1))
     EXPECT_EQ(value, 0.0f) << "padding";
@@ -332,7 +363,7 @@ TEST_P(AttentionKernels, GiveTheSameBitsWithAnyNumberOfWorkers) {
 TEST_P(AttentionKernels, GiveTheSameBitsAloneInChunksAndInABatch) {
   std::vector<float> batch =
       Step(*program, wholeBatch()).run(*program->loaded, 1);
-  int64_t width = program->c.shape.heads * program->c.shape.headDim;
+  int64_t width = program->c.shape.heads * program->c.shape.valueDim;
   auto row = batch.begin();
   for (size_t s = 0; s < kBatch.size(); ++s)
     for (int64_t i = 0; i < kBatch[s].added; ++i, row += width) {

@@ -124,8 +124,11 @@ LogicalResult addMaskAndSinks(ProgramConversion &c, Operation *op, Value mask,
     FailureOr<KernelWeights> given = c.weights(op, {sinks});
     if (failed(given))
       return failure();
-    weights = *given;
-    spec.sinks = OperandPlace::Weight;
+    spec.sinks =
+        given->symbols.empty() ? OperandPlace::Buffer : OperandPlace::Weight;
+    weights.symbols = given->symbols;
+    for (Value row : given->buffers)
+      accesses.push_back({row, false, std::nullopt});
   }
   return success();
 }

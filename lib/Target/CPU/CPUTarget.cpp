@@ -65,6 +65,8 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
     function.addFnAttr("prefer-vector-width", bits);
     function.addFnAttr("min-legal-vector-width", bits);
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    // A loop that writes zeros is not to become a call of memset.
+    function.addFnAttr("no-builtins");
     if (function.hasInternalLinkage())
       function.addFnAttr(llvm::Attribute::NoInline);
   }

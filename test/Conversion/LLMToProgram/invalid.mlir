@@ -138,8 +138,8 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
-  // expected-error@+1 {{must be causal and on a ragged batch in a program}}
-  %a = llm.paged_attention %h, %cache, %tables, %lens offsets(%offs) layer(%c0) {causal = false} : (tensor<?x1x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x1x16xf32>
+  // expected-error@+1 {{is batched; a step is a ragged batch, which -llm-lower-kv-cache-ops makes of it}}
+  %a = llm.paged_attention %h, %cache, %tables, %lens layer(%c0) : (tensor<?x1x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x1x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
 }

@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A paged cache that tests fill by hand, and what attention over it must give,
+// by the reference.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_CODEGEN_ATTENTIONHARNESS_H
+#define LLMIR_TEST_CODEGEN_ATTENTIONHARNESS_H
+
+#include "KernelHarness.h"
+
+#include "llmir/Interpreter/ReferenceAttention.h"
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
+
+namespace llmir::test {
+
+/// Keys and queries of one sequence: the queries are its last tokens.
+struct SequenceShape {
+  int64_t keys, queries;
+};
+
+/// The pool of one layer. Every byte that no token was stored in is a NaN, and
+/// so is everything around the layer.
+class KVPool {
+public:
+  KVPool(TensorFormat format, const KVBlockLayout &layout, int64_t numBlocks);
+
+  /// Rounds a token's K [KV heads * head dim] and V to the format and stores
+  /// them.
+  void store(int64_t slot, const float *keys, const float *values);
+
+  TensorFormat format;
+  KVBlockLayout layout;
+  AlignedBytes bytes;
+};
+
+/// Sequences with their keys and values, as [position, KV head, dim].
+class CachedBatch {
+public:
+  CachedBatch(TensorFormat format, const KVBlockLayout &layout,
+              std::vector<SequenceShape> shapes, uint64_t seed);
+
+  /// A step of the sequences in that order, with keys and values stored in a
+  /// new pool, in blocks of no order. Entries of the block tables behind a
+  /// sequence's end are no blocks.
+  StepInputs place(const std::vector<size_t> &order);
+  /// Blocks that a sequence needs.
+  int64_t numBlocks(size_t sequence) const;
+  /// The values as the cache holds them.
+  std::vector<double> cached(const std::vector<float> &values) const;
+
+  TensorFormat format;
+  KVBlockLayout layout;
+  std::vector<SequenceShape> shapes;
+  std::vector<std::vector<float>> keys, values; ///< [sequence]
+  std::unique_ptr<KVPool> pool;
+};
+
+} // namespace llmir::test
+
+#endif // LLMIR_TEST_CODEGEN_ATTENTIONHARNESS_H
