@@ -29,9 +29,15 @@ bool ShardPlan::isReturnedOnly(LinearOp op) {
 
 ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
     : module(module), numRanks(numRanks) {
+  // All cache types change or none, those that only pass through as well.
+  auto check = [&](Type type) {
+    if (auto cache = dyn_cast<PagedKVCacheType>(type))
+      cacheDivided &= cache.getNumHeads() % numRanks == 0;
+  };
   module.walk([&](Operation *op) {
-    if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op))
-      cacheDivided &= cacheOp.getCacheType().getNumHeads() % numRanks == 0;
+    llvm::for_each(op->getResultTypes(), check);
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      llvm::for_each(function.getArgumentTypes(), check);
   });
   collectCandidates();
   settle();
@@ -148,6 +154,10 @@ bool ShardPlan::isUseFine(OpOperand &use) const {
   if (isa<func::ReturnOp>(user)) {
     auto linear = use.get().getDefiningOp<LinearOp>();
     return linear && isReturnedOnly(linear);
+  }
+  if (auto size = dyn_cast<tensor::DimOp>(user)) {
+    std::optional<int64_t> dim = size.getConstantIndex();
+    return dim && dim != getDim(use.get());
   }
   // Everything else hands its parts on: its result must be divided as well.
   return user->getNumResults() == 1 && isDivided(user->getResult(0));
