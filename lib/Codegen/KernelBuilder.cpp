@@ -212,10 +212,14 @@ void KernelBuilder::storeVector(Value vector, Value memref,
 }
 
 void KernelBuilder::zeroPadding(Value buffer, Value row, int64_t used) {
-  int64_t padded = cast<MemRefType>(buffer.getType()).getDimSize(1);
-  if (padded > used)
-    storeVector(floatConstant(vec(padded - used, getF32Type()), 0.0), buffer,
-                {row, index(used)});
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t padding = type.getDimSize(1) - used;
+  if (padding <= 0)
+    return;
+  VectorType zeros = vec(padding, type.getElementType());
+  Value zero = isa<FloatType>(type.getElementType()) ? floatConstant(zeros, 0.0)
+                                                     : intConstant(zeros, 0);
+  storeVector(zero, buffer, {row, index(used)});
 }
 
 void KernelBuilder::zeroPaddingBehindHeads(Value buffer, Value row, Value head,

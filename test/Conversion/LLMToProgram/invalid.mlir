@@ -299,7 +299,7 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 2, 8] : tensor<?x16xf32> into tensor<?x2x8xf32>
   %w = llm.weight @w : tensor<16x8xf32>
-  // expected-error@+1 {{projects parts of a row of 16 numbers; a program projects whole rows}}
+  // expected-error@+1 {{needs rows of 8 numbers, not parts of rows of 16; a step keeps each token's numbers in one row}}
   %p = llm.linear %h, %w : tensor<?x2x8xf32>, tensor<16x8xf32> -> tensor<?x2x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache

@@ -39,7 +39,7 @@
 // CHECK-NEXT: kernel @silu_mul_48 "elementwise"
 // CHECK-NEXT: ^bb0(%[[GATE:.*]]: f32, %[[UP:.*]]: f32):
 // CHECK: %[[E:.*]] = math.exp
-// CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %[[E]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
 // CHECK: %[[SILU:.*]] = arith.divf %[[GATE]], %[[SUM]]
 // CHECK: %[[ACT:.*]] = arith.mulf %[[SILU]], %[[UP]]
 // CHECK: yield %[[ACT]]

@@ -11,7 +11,7 @@ mllm.program.fragment @step code {
 
 // program_fragment_c1, an instruction where only buffers may stand
 mllm.program.fragment @step code {
-  // expected-error@+1 {{stands before the entry_point of code fragment 'step', where only buffers may}}
+  // expected-error@+1 {{stands before the entry_point of code fragment 'step', where only buffers and inputs may}}
   mllm.program.barrier
   mllm.program.entry_point
   mllm.program.exit
@@ -49,7 +49,7 @@ mllm.program.fragment @step code {
 
 // program_fragment_c2
 mllm.program.fragment @weights data {
-  // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight only}}
+  // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight and mllm.program.constant only}}
   mllm.program.kernel @k "linear" {} []
 }
 
@@ -172,4 +172,147 @@ mllm.program.fragment @kernels text {
     // expected-error@+1 {{must be 32-bit float}}
     "mllm.program.yield"(%0) : (f64) -> ()
   }
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  // program_input_c1
+  // expected-error@+1 {{has 17 columns in a buffer of 16}}
+  mllm.program.input "arg0" (%0) columns 17 : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_output_c1
+  // expected-error@+1 {{has -1 columns in a buffer of 16}}
+  mllm.program.output "result0" (%0) columns -1 : memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // expected-error@+1 {{unknown field of the step context 'tokens'}}
+  mllm.program.set_field tokens to 7
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_set_field_c1
+  // expected-error@+1 {{sets 'arena', which belongs to the caller}}
+  mllm.program.set_field arena at %0 : memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_set_field_c1
+  // expected-error@+1 {{sets field 99; the step context has}}
+  "mllm.program.set_field"() <{field = 99 : i64, value = 1 : i64}> : () -> ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_set_field_c2
+  // expected-error@+1 {{'positions' needs a buffer or to be restored, and nothing else}}
+  mllm.program.set_field positions to 7
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_set_field_c2
+  // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
+  mllm.program.set_field num_tokens
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_set_field_c2, both
+  // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
+  mllm.program.set_field num_tokens to 7 restored
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // expected-error@+1 {{unknown function of the runtime 'malloc'}}
+  mllm.program.runtime_call malloc () []
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_runtime_call_c1
+  // expected-error@+1 {{calls 'barrier', which every worker calls}}
+  mllm.program.runtime_call barrier () []
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_runtime_call_c1
+  // expected-error@+1 {{calls function 99; the runtime has}}
+  "mllm.program.runtime_call"() <{function = 99 : i64, numbers = []}> : () -> ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_runtime_call_c2
+  // expected-error@+1 {{passes 0 buffers to 'free_kv', which takes 1}}
+  mllm.program.runtime_call free_kv () [2 : i64]
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  // program_runtime_call_c3, their number
+  // expected-error@+1 {{passes 2 numbers to 'free_kv', which takes 1}}
+  mllm.program.runtime_call free_kv (%0) [2 : i64, 3 : i64] : memref<1x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  // program_runtime_call_c3, their types
+  // expected-error@+1 {{number 0 is 2.000000e+00 : f64, but 'free_kv' takes i64}}
+  mllm.program.runtime_call free_kv (%0) [2.0 : f64] : memref<1x16xi32>
+  mllm.program.exit
 }

@@ -55,3 +55,38 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   // CHECK-NEXT: mllm.program.exit
   mllm.program.exit
 }
+
+// Programs of functions: constants, inputs, outputs, fields of the step context
+// and calls of the runtime.
+// CHECK-LABEL: mllm.program.fragment @values data {
+mllm.program.fragment @values data {
+  // CHECK-NEXT: mllm.program.constant @constant0 dense<[0, 4, 8]> : tensor<3xi32>
+  mllm.program.constant @constant0 dense<[0, 4, 8]> : tensor<3xi32>
+}
+
+// CHECK-LABEL: mllm.program.fragment @function code {
+mllm.program.fragment @function code {
+  // CHECK-NEXT: %[[X:.*]] = mllm.program.buffer : memref<8x64xf32>
+  %x = mllm.program.buffer : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.input "arg0.rank1"(%[[X]]) columns 60 : memref<8x64xf32>
+  mllm.program.input "arg0.rank1" (%x) columns 60 : memref<8x64xf32>
+  // CHECK-NEXT: %[[I:.*]] = mllm.program.buffer : memref<1x16xi32>
+  %i = mllm.program.buffer : memref<1x16xi32>
+  // CHECK-NEXT: mllm.program.input "constant0"(%[[I]]) columns 3 : memref<1x16xi32>
+  mllm.program.input "constant0" (%i) columns 3 : memref<1x16xi32>
+  // CHECK-NEXT: mllm.program.entry_point
+  mllm.program.entry_point
+  // CHECK-NEXT: mllm.program.set_field num_tokens to 7
+  mllm.program.set_field num_tokens to 7
+  // CHECK-NEXT: mllm.program.set_field query_offsets at %[[I]] : memref<1x16xi32>
+  mllm.program.set_field query_offsets at %i : memref<1x16xi32>
+  // CHECK-NEXT: mllm.program.set_field kv_pool restored
+  mllm.program.set_field kv_pool restored
+  // CHECK-NEXT: mllm.program.runtime_call sample(%[[X]], %[[I]]) [3, 60, 64, 8.000000e-01, 0, 1.000000e+00, 0.000000e+00, 7] : memref<8x64xf32>, memref<1x16xi32>
+  mllm.program.runtime_call sample (%x, %i)
+    [3 : i64, 60 : i64, 64 : i64, 0.8 : f64, 0 : i64, 1.0 : f64, 0.0 : f64, 7 : i64] : memref<8x64xf32>, memref<1x16xi32>
+  // CHECK-NEXT: mllm.program.output "result0"(%[[X]]) columns 60 : memref<8x64xf32>
+  mllm.program.output "result0" (%x) columns 60 : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.exit
+  mllm.program.exit
+}
