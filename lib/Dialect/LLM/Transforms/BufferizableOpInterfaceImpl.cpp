@@ -100,6 +100,18 @@ struct CacheOpModel
              BufferRelation::Equivalent}};
   }
 
+  /// The inverse; the interface's own one is for tensors only.
+  AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value,
+                                              const AnalysisState &) const {
+    auto cacheOp = cast<KVCacheOpInterface>(op);
+    AliasingOpOperandList list;
+    for (OpOperand &operand : op->getOpOperands())
+      if (value == cacheOp.getCacheOutput() &&
+          operand.get() == cacheOp.getCacheInput())
+        list.addAlias({&operand, BufferRelation::Equivalent});
+    return list;
+  }
+
   bool bufferizesToAllocation(Operation *op, Value value) const {
     auto cacheOp = cast<KVCacheOpInterface>(op);
     return value != cacheOp.getCacheOutput() || !cacheOp.getCacheInput();
