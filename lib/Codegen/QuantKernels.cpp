@@ -156,8 +156,9 @@ void emitQuantize(KernelBuilder &kb, const QuantizeSpec &spec) {
                    llvm::function_ref<Value(Value)> ofCell) {
         Value q =
             roundedQuotient(kb, kb.loadVector(x, at, lanes), ofCell(scales));
-        if (zeroPoints)
-          q = kb.addf(q, ofCell(zeroPoints));
+        // Integers have no negative zero: adding 0 takes the sign away.
+        q = kb.addf(q, zeroPoints ? ofCell(zeroPoints)
+                                  : kb.floatConstant(q.getType(), 0.0));
         kb.storeVector(clamp(kb, q, low, high), out, at);
       });
   zeroRowEnds(kb, out, spec.grid.columns, numElements(spec.grid.shape));
