@@ -165,3 +165,42 @@ mllm.program.fragment @no_buffers code {
   mllm.program.entry_point
   mllm.program.exit
 }
+
+// -----
+
+// What the step context points to is read by kernels that do not name it: it
+// lives until the field is set again. Inputs live from the start, outputs to the
+// end.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @pointers code
+mllm.program.fragment @pointers code {
+  // Phases 0 and 1; %b, which begins in phase 1, may not share its place.
+  // CHECK-NEXT: buffer offset 1536 : memref<1x16xi32>
+  %ids = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.input "arg0" (%ids) columns 16 : memref<1x16xi32>
+  // Phases 0 to 2, as a result.
+  // CHECK: buffer offset 0 : memref<8x16xf32>
+  %x = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.input "arg1" (%x) columns 16 : memref<8x16xf32>
+  // CHECK: buffer offset 512 : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  // Phase 2.
+  // CHECK-NEXT: buffer offset 1536 : memref<1x16xi32>
+  %more = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  mllm.program.set_field token_ids at %ids : memref<1x16xi32>
+  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.set_field token_ids at %more : memref<1x16xi32>
+  mllm.program.instruction @k weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.output "result0" (%a) columns 16 : memref<8x16xf32>
+  mllm.program.output "result1" (%x) columns 16 : memref<8x16xf32>
+  mllm.program.exit
+}

@@ -275,3 +275,33 @@ func.func private @one(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
   %y = llm.silu %x : tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+// A value that one callee returns twice has two readers of one buffer: the
+// first of them may not write over it.
+
+// CHECK: fragment @llmir_step code
+// CHECK: instruction @linear_f32_16x16 weights [@w](%{{[0-9]+}}, %[[V:[0-9]+]]) :
+// CHECK-NOT: instruction @silu_16 weights [](%[[V]], %[[V]])
+// CHECK: instruction @silu_16 weights [](%[[V]], %[[S:[0-9]+]]) :
+// CHECK: instruction @mul_add_16 weights [](%[[V]], %[[S]],
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %w = llm.weight @w : tensor<16x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %0:2 = call @twice(%x, %w) : (tensor<?x16xf32>, tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>)
+  %a = llm.silu %0#0 : tensor<?x16xf32>
+  %b = llm.mul %0#1, %a : tensor<?x16xf32>
+  %c = llm.add %b, %a : tensor<?x16xf32>
+  %s = llm.select_rows %c, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+func.func private @twice(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  %y = llm.linear %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+  return %y, %y : tensor<?x16xf32>, tensor<?x16xf32>
+}

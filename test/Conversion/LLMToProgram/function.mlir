@@ -1,0 +1,68 @@
+// RUN: llmir-opt %s --convert-llm-to-program --split-input-file | FileCheck %s
+
+// A function that is no step: arguments and constants are inputs or weights,
+// counts are set when they change, results are outputs at the end.
+
+// CHECK: mllm.program.fragment @weights data
+// CHECK-NEXT: weight @weight.arg1 "tiles16" "bf16" [20, 24] bytes 1536 sources ["arg1"] at [0]
+// CHECK: constant @constant0 dense<{{.*}}> : tensor<7x20xf32>
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK-DAG: input "arg0"(%[[X:.*]]) columns 24 : memref<7x32xf32>
+// CHECK-DAG: input "constant0"(%[[C:.*]]) columns 20 : memref<7x32xf32>
+// CHECK: entry_point
+// CHECK-NEXT: set_field num_tokens to 7
+// CHECK-NEXT: instruction @linear_bf16_20x24 weights [@weight.arg1](%[[X]], %[[Y:.*]]) :
+// Both kernels share out the same tiles of columns: no barrier.
+// CHECK-NEXT: instruction @add_20 weights [](%[[Y]], %[[C]], %[[Y]]) :
+// CHECK-NEXT: output "result0"(%[[Y]]) columns 20 : memref<7x32xf32>
+// CHECK-NEXT: exit
+func.func @f(%x: tensor<7x24xf32>, %w: tensor<20x24xbf16>) -> tensor<7x20xf32> {
+  %c = arith.constant dense<1.0> : tensor<7x20xf32>
+  %y = llm.linear %x, %w : tensor<7x24xf32>, tensor<20x24xbf16> -> tensor<7x20xf32>
+  %z = llm.add %y, %c : tensor<7x20xf32>
+  return %z : tensor<7x20xf32>
+}
+
+// -----
+
+// Index arrays are what the context points to; narrow results are rounded.
+// CHECK: kernel @round_bf16_16 "elementwise"
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK: input "arg0"(%[[IDS:.*]]) columns 9 : memref<1x16xi32>
+// CHECK: entry_point
+// CHECK-NEXT: set_field token_ids at %[[IDS]]
+// CHECK-NEXT: set_field num_tokens to 9
+// CHECK-NEXT: instruction @embedding_f32_50x16 weights [@weight.arg1](%[[Y:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @round_bf16_16 weights [](%[[Y]], %[[Y]])
+func.func @f(%ids: tensor<9xi32>, %t: tensor<50x16xf32>) -> tensor<9x16xbf16> {
+  %y = llm.embedding %ids, %t : tensor<9xi32>, tensor<50x16xf32> -> tensor<9x16xbf16>
+  return %y : tensor<9x16xbf16>
+}
+
+// -----
+
+// What the runtime does is a call by one worker between two barriers, and the
+// layers of a rank stand behind those of the ranks before it.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
+// CHECK: mllm.program.fragment @llmir_step code attributes {kv_cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>, num_ranks = 2 : i64}
+// CHECK: input "arg1.rank0"(%[[IDS:.*]]) columns 2
+// CHECK: entry_point
+// CHECK-NEXT: runtime_call reserve_kv(%[[IDS]], %[[SLOTS:.*]], %{{.*}}, %{{.*}}, %{{.*}}) [1, 2, 3, 16]
+// CHECK: set_field slot_mapping at %[[SLOTS]]
+// CHECK-NEXT: set_layer 1
+// CHECK-NEXT: set_field num_tokens to 6
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @append_kv_f32
+// CHECK-NEXT: set_layer 3
+// CHECK: instruction @append_kv_f32
+// CHECK-NEXT: exit
+func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {llm.num_ranks = 2 : i64} {
+  %c0 = llm.create_paged_cache : !cache
+  %layer = arith.constant 1 : index
+  %c1, %slots, %blocks, %tables, %lens = llm.reserve_kv %c0, %ids layer(%layer) {tokens = 3}
+    : (!cache, tensor<2xi32>) -> (!cache, tensor<6xi32>, tensor<2x3xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %c2 = llm.append_kv %c1, %k, %k slots(%slots) layer(%layer)
+    : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
+  return %c2 : !cache
+}
