@@ -117,7 +117,7 @@ def folds(path, text):
 
 def conversions(path, text):
     """A row of the table of conversions is not there."""
-    for match in re.finditer(r"\btable\.add<[^;]*;", text):
+    for match in re.finditer(r"\btable\.add\w*<[^;]*;", text):
         yield Mutation("conversion", path, text, match.start(), match.end(), "(void)table;")
 
 

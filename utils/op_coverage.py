@@ -22,11 +22,11 @@ PAGE = "docs/Dialects/LLM-coverage.md"
 REASONS = "docs/Dialects/LLM-coverage.json"
 # Where an op may be lowered, the code that says so, and what the table says.
 LOWERINGS = [
-    ("lib/Conversion/LLMToProgram", r"\badd<(?:ll::|llm::)?{op}>|_cast<ll::{op}>\(", "kernels"),
+    ("lib/Conversion/LLMToProgram", r"\badd\w*<(?:ll::|llm::)?{op}>|_cast<ll::{op}>\(", "kernels"),
     ("lib/Dialect/LLM/Transforms/Lowering", r"OpRewritePattern<{op}>", "`-llm-lowering`"),
     ("lib/Dialect/LLM/Transforms/LowerKVCache", r"OpRewritePattern<{op}>", "`-llm-lower-kv-cache-ops`"),
 ]
-EVALUATOR = r"\({op} op, Evaluation\b"
+EVALUATOR = r"\({op} op,\s*Evaluation\b"
 COLUMNS = ("verifier", "reference", "canonicalization", "CPU lowering", "round trip", "negative tests", "executed by")
 
 

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s | llmir-opt | FileCheck %s
+// RUN: llmir-opt %s --verify-roundtrip | FileCheck %s
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --canonicalize | FileCheck %s --check-prefix=CANON

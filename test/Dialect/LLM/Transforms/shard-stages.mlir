@@ -60,3 +60,17 @@ func.func @backwards(%k: tensor<?x1x16xf32>, %c: !cache, %slots: tensor<?xi32>) 
   %c3 = llm.append_kv %c2, %k, %k slots(%slots) layer(%l0) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
   return %c3 : !cache
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 4, 1, 16, 16, 64>
+
+// expected-error @below {{has several blocks; a pipeline is cut from a straight line of ops}}
+func.func @branches(%c: !cache, %ids: tensor<1xi32>, %free: i1) -> !cache {
+  cf.cond_br %free, ^free, ^end(%c : !cache)
+^free:
+  %0 = llm.free_kv %c, %ids : (!cache, tensor<1xi32>) -> !cache
+  cf.br ^end(%0 : !cache)
+^end(%1: !cache):
+  return %1 : !cache
+}
