@@ -313,3 +313,46 @@ func.func @rope_at_the_start(%x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
   %0 = llm.rope %x, %zero {frequencies = array<f64: 1.0, 0.1>} : tensor<1x2x4xf32>, tensor<1xi32>
   return %0 : tensor<1x2x4xf32>
 }
+
+// Must not fire: gathered and reduced in one dimension or group, cut in
+// another; the shard of one rank for all; parts that are wanted for themselves;
+// a shard that must say what it is a shard of.
+// CHECK-LABEL: func @more_that_stay
+func.func @more_that_stay(%x: tensor<8x8xf32>) -> (tensor<2x32xf32>, tensor<8x2xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x2xf32>, !llm.sharded_tensor<tensor<4x8xf32>, 0, 2, 1>) {
+  // CHECK: llm.all_gather
+  // CHECK: llm.shard {{.*}} {dim = 0 : i64, num_shards = 4 : i64}
+  // CHECK: llm.all_reduce
+  // CHECK: llm.shard {{.*}} shard_index = 1
+  // CHECK: llm.all_reduce
+  // CHECK: llm.shard {{.*}} num_shards = 2
+  // CHECK: llm.reduce_scatter
+  // CHECK: llm.all_gather {{.*}} group_size = 2
+  // CHECK: llm.reduce_scatter
+  // CHECK: llm.all_gather
+  // CHECK: llm.shard
+  // CHECK: llm.shard
+  %0 = llm.all_gather %x {dim = 1, group_size = 4} : (tensor<8x8xf32>) -> tensor<8x32xf32>
+  %1 = llm.shard %0 {dim = 0, num_shards = 4} : (tensor<8x32xf32>) -> tensor<2x32xf32>
+  %2 = llm.all_reduce %x {group_size = 4} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = llm.shard %2 {dim = 1, num_shards = 4, shard_index = 1} : (tensor<8x8xf32>) -> tensor<8x2xf32>
+  %4 = llm.all_reduce %x {group_size = 4, reduce_op = "max"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = llm.shard %4 {dim = 1, num_shards = 2} : (tensor<8x8xf32>) -> tensor<8x4xf32>
+  %6 = llm.reduce_scatter %x {dim = 1, group_size = 4} : (tensor<8x8xf32>) -> tensor<8x2xf32>
+  %7 = llm.all_gather %6 {dim = 1, group_size = 2} : (tensor<8x2xf32>) -> tensor<8x4xf32>
+  %8 = llm.reduce_scatter %x {dim = 1, group_size = 4, reduce_op = "max"} : (tensor<8x8xf32>) -> tensor<8x2xf32>
+  %9 = llm.all_gather %8 {dim = 1, group_size = 4} : (tensor<8x2xf32>) -> tensor<8x8xf32>
+  %10 = llm.shard %x {dim = 0, num_shards = 2, shard_index = 0} : (tensor<8x8xf32>) -> tensor<4x8xf32>
+  %11 = llm.shard %10 {dim = 0, num_shards = 2, shard_index = 1} : (tensor<4x8xf32>) -> !llm.sharded_tensor<tensor<4x8xf32>, 0, 2, 1>
+  return %1, %3, %5, %7, %9, %8, %11 : tensor<2x32xf32>, tensor<8x2xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x2xf32>, !llm.sharded_tensor<tensor<4x8xf32>, 0, 2, 1>
+}
+
+// CHECK-LABEL: func @rows_of_swiglu
+// CHECK-SAME: %[[G:.*]]: tensor<?x4xf32>, %[[U:.*]]: tensor<?x4xf32>
+func.func @rows_of_swiglu(%g: tensor<?x4xf32>, %u: tensor<?x4xf32>, %r: tensor<2xi32>) -> tensor<2x4xf32> {
+  // CHECK-DAG: %[[A:.*]] = llm.select_rows %[[G]]
+  // CHECK-DAG: %[[B:.*]] = llm.select_rows %[[U]]
+  // CHECK: llm.swiglu %[[A]], %[[B]] : tensor<2x4xf32>
+  %0 = llm.swiglu %g, %u : tensor<?x4xf32>
+  %1 = llm.select_rows %0, %r : tensor<?x4xf32>, tensor<2xi32> -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}

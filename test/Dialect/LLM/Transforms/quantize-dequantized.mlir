@@ -51,3 +51,22 @@ func.func @matmuls_that_stay(%x: tensor<3x64xf32>, %h: tensor<3x64xf16>, %r: ten
   %2 = linalg.matmul ins(%h, %wh : tensor<3x64xf16>, tensor<64x8xf16>) outs(%zero : tensor<3x8xf32>) -> tensor<3x8xf32>
   return %0, %1, %2 : tensor<3x8xf32>, tensor<64x64xf32>, tensor<3x8xf32>
 }
+
+// Must not fire: a matrix for each of a batch; x transposed; a result
+// transposed.
+!stack = !llm.quantized_tensor<i8, [2, 64, 8], true, false, -1, -1, 8>
+// CHECK-LABEL: func @other_contractions
+func.func @other_contractions(%b: tensor<2x3x64xf32>, %k: tensor<64x3xf32>, %x: tensor<3x64xf32>, %e: !stack, %q: !i4, %s1: tensor<1xf32>, %s: tensor<2x8xf16>, %z: tensor<2x8xi8>) -> (tensor<2x3x8xf32>, tensor<3x8xf32>, tensor<8x3xf32>) {
+  // CHECK-NOT: llm.quantized_matmul
+  %we = llm.dequantize %e, %s1 : (!stack, tensor<1xf32>) -> tensor<2x64x8xf32>
+  %w = llm.dequantize %q, %s, %z : (!i4, tensor<2x8xf16>, tensor<2x8xi8>) -> tensor<64x8xf32>
+  %zero_b = arith.constant dense<0.0> : tensor<2x3x8xf32>
+  %zero = arith.constant dense<0.0> : tensor<3x8xf32>
+  %zero_t = arith.constant dense<0.0> : tensor<8x3xf32>
+  %0 = linalg.batch_matmul ins(%b, %we : tensor<2x3x64xf32>, tensor<2x64x8xf32>) outs(%zero_b : tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %1 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+       ins(%k, %w : tensor<64x3xf32>, tensor<64x8xf32>) outs(%zero : tensor<3x8xf32>) -> tensor<3x8xf32>
+  %2 = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n, m)>]
+       ins(%x, %w : tensor<3x64xf32>, tensor<64x8xf32>) outs(%zero_t : tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %0, %1, %2 : tensor<2x3x8xf32>, tensor<3x8xf32>, tensor<8x3xf32>
+}

@@ -141,6 +141,16 @@ func.func @loop(%x: tensor<2x64xf32>, %w: tensor<64x64xf32>, %n: index) -> tenso
   return %0 : tensor<64x64xf32>
 }
 
+// CHECK-LABEL: func @inner_block
+func.func @inner_block(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %v: tensor<8x64xf32>, %b: i1) -> tensor<?x8xf32> {
+  // CHECK-NOT: llm.quant
+  cf.cond_br %b, ^bb1(%w : tensor<8x64xf32>), ^bb1(%v : tensor<8x64xf32>)
+^bb1(%u: tensor<8x64xf32>):
+  // expected-remark@+1 {{not quantized: its weight is computed}}
+  %0 = llm.linear %x, %u : tensor<?x64xf32>, tensor<8x64xf32> -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // The slice of a weight is a weight, with scales of its own.
 // CHECK-LABEL: func @slice
 func.func @slice(%x: tensor<?x64xf32>, %w: tensor<16x64xf32>) -> tensor<?x8xf32> attributes {llm.num_ranks = 2 : i64} {
