@@ -75,9 +75,10 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
 }
 
 def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
-  let summary = "Turn the optimised step into a program of kernels and barriers";
+  let summary = "Turn the optimised step, or any one function, into a program of kernels and barriers";
   let description = [{
-    Replaces the functions of the step by three fragments: `@weights` (where
+    Replaces the functions of the step `@step`, or the one function of a module
+    without a step, by three fragments: `@weights` (where
     each packed weight lies), `@kernels` (what is computed) and `@llmir_step`
     (the instructions that every worker runs).
 
@@ -93,9 +94,15 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     ```mlir
     mllm.program.instruction @linear_bf16_172x64 weights [@…up_proj.weight] (%x, %y)
     ```
-    Fails on an op that has no kernel, on operands of a step that are not the
-    step's own (positions, block tables, …), and on calls whose results do not
-    feed the next layer.
+    A function that is no step has static shapes. Its program sets the fields of
+    the step context for each kernel (`set_field`), names the buffers of its
+    arguments, constants and results (`input`, `constant`, `output`), and has a
+    buffer of each value for each of `llm.num_ranks` ranks; see docs/Codegen.md.
+
+    Fails on an op that has no kernel; on operands of a step that are not the
+    step's own (positions, block tables, …) and calls of a step whose results do
+    not feed the next layer; on dynamic sizes, a second cache, calls, control flow
+    and layer numbers that are not constant in any other function.
   }];
   let options = [
     Option<"tokenBudget", "token-budget", "int64_t", /*default=*/"512",
@@ -116,8 +123,9 @@ def ConvertProgramToLLVM : Pass<"convert-program-to-llvm", "::mlir::ModuleOp"> {
     The code fragment becomes `llvm.func @llmir_step(ctx, worker, workers)`:
     buffers are addresses in the arena, weights are addresses in the weight
     section (by a constant table of offsets where they differ by layer), labels
-    and jumps are blocks and branches, and a barrier is a call through the
-    runtime's table. Kernels are `llvm.func` already.
+    and jumps are blocks and branches, and a barrier or a call of the runtime is a
+    call through the runtime's table. Where the program sets fields, each worker
+    has a copy of the step context on its stack. Kernels are `llvm.func` already.
 
     Fails when a buffer has no offset yet or a kernel has no function.
   }];
