@@ -181,9 +181,10 @@ void FragmentLowering::copyContext() {
     return;
   kernelContext = LLVM::AllocaOp::create(b, pointer, b.getI64Type(),
                                          i64(kNumStepFields), 8);
-  for (int32_t field = 0; field < kNumStepFields; ++field)
-    LLVM::StoreOp::create(b, loadWord(context, field),
-                          wordAddress(kernelContext, field), 8);
+  for (int32_t field = 0; field < kNumStepFields; ++field) {
+    Value value = loadWord(context, field);
+    LLVM::StoreOp::create(b, value, wordAddress(kernelContext, field), 8);
+  }
 }
 
 LogicalResult FragmentLowering::lower(SetFieldOp op) {
