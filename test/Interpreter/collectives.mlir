@@ -3,24 +3,23 @@
 // Column shards joined by all_gather are the projection, and row shards summed
 // by all_reduce; two ranks.
 func.func @tensor_parallel(
-    %x: tensor<2x4xf32>, %column: tensor<4x3xf32> {llm.shard_dim = 1 : i64},
-    %row: tensor<2x6xf32> {llm.shard_dim = 0 : i64}, %whole: tensor<4x6xf32>)
+    %x: tensor<2x4xf32>, %whole: tensor<4x6xf32>, %stored: tensor<6x4xf32>)
     attributes {llm.num_ranks = 2 : i64} {
   %shard = llm.shard %whole {dim = 1, num_shards = 2} : (tensor<4x6xf32>) -> tensor<4x3xf32>
   %part = llm.sharded_linear %x, %shard {num_shards = 2, shard_dim = 1, shard_id = 0}
      : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
   %y = llm.all_gather %part {dim = 1, group_size = 2} : (tensor<2x3xf32>) -> tensor<2x6xf32>
-  %zero = arith.constant dense<0.0> : tensor<6x4xf32>
   %e0 = llm.sharded_linear %x, %whole {num_shards = 1, shard_dim = 1, shard_id = 0}
      : (tensor<2x4xf32>, tensor<4x6xf32>) -> tensor<2x6xf32>
   check.expect_equal %y, %e0 : tensor<2x6xf32>
 
+  // The weight of a linear is [outputs, inputs].
   %xs = llm.shard %x {dim = 1, num_shards = 2} : (tensor<2x4xf32>) -> tensor<2x2xf32>
-  %rows = llm.shard %whole {dim = 0, num_shards = 2} : (tensor<4x6xf32>) -> tensor<2x6xf32>
-  %partial = llm.sharded_linear %xs, %rows {num_shards = 2, shard_dim = 0, shard_id = 1}
-     : (tensor<2x2xf32>, tensor<2x6xf32>) -> tensor<2x6xf32>
+  %ws = llm.shard %stored {dim = 1, num_shards = 2} : (tensor<6x4xf32>) -> tensor<6x2xf32>
+  %partial = llm.linear %xs, %ws : tensor<2x2xf32>, tensor<6x2xf32> -> tensor<2x6xf32>
   %sum = llm.all_reduce %partial {group_size = 2} : (tensor<2x6xf32>) -> tensor<2x6xf32>
-  check.expect_close %sum, %e0 {nmse = 1.0e-12 : f64} : tensor<2x6xf32>
+  %e1 = llm.linear %x, %stored : tensor<2x4xf32>, tensor<6x4xf32> -> tensor<2x6xf32>
+  check.expect_close %sum, %e1 {nmse = 1.0e-12 : f64} : tensor<2x6xf32>
   %slice = llm.reduce_scatter %partial {dim = 1, group_size = 2} : (tensor<2x6xf32>) -> tensor<2x3xf32>
   %again = llm.all_gather %slice {dim = 1, group_size = 2} : (tensor<2x3xf32>) -> tensor<2x6xf32>
   check.expect_equal %again, %sum : tensor<2x6xf32>

@@ -33,6 +33,7 @@ public:
 
 private:
   // Pieces; each may leave `cache` another value.
+  void appendToNone();
   void appendBatched();
   void appendRagged();
   void appendTwice();
@@ -106,11 +107,10 @@ Chain::Chain(Program &p)
     wantedLayer = p.number(0, 1);
     layer = p.indexConstant(wantedLayer);
   }
-  if (p.chance(50)) {
-    cache = p.emitMany(1, "llm.create_paged_cache : " + type)[0];
-  } else {
-    cache = p.argumentOfType(type);
-  }
+  if (p.chance(20))
+    return appendToNone();
+  cache = p.chance(50) ? p.emitMany(1, "llm.create_paged_cache : " + type)[0]
+                       : p.argumentOfType(type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,6 +214,20 @@ static property::Value named(const std::string &name, Shape shape,
 //===----------------------------------------------------------------------===//
 // Appending
 //===----------------------------------------------------------------------===//
+
+/// An append that makes the cache, with the operands in parentheses.
+void Chain::appendToNone() {
+  const int64_t tokens = p.number(1, 3);
+  property::Value k = newKeys(tokens, false), v = newValues(k);
+  property::Value list = p.integers(ids);
+  property::Value indices{"", {int64_t(ids.size()), tokens}, "i32"};
+  std::vector<std::string> names = p.emitMany(
+      2, "llm.append_kv(" + k.name + ", " + v.name + ", " + list.name + ")" +
+             layerText() + " : (" + types({k, v, list}) + ") -> (" + type +
+             ", " + typeOf(indices) + ")");
+  cache = names[0];
+  simulateAppend(tokens);
+}
 
 void Chain::appendBatched() {
   const int64_t tokens = p.number(1, 3);

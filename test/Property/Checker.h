@@ -27,10 +27,16 @@ namespace llmir::property {
 /// What a pipeline promises of results.
 enum class Promise {
   Bits, ///< The same bits, caches among them.
+  /// As Bits, but a product with a dequantized weight no longer rounds the
+  /// weight: then as Sums.
+  Canonical,
   Sums, ///< Sums in another order, or rounded at fewer places: nmse ≤ 1e-10 of
         ///< f32, 1e-3 of f16 and bf16.
   Int8, ///< Weights of int8: nmse ≤ 1e-2.
-  Int4, ///< Weights of int4: nmse ≤ 0.5.
+  /// Weights of int4 and inputs of int8: nmse ≤ 0.2 where there is one
+  /// projection, for the errors of several multiply, and of results of 16
+  /// numbers or more, for of few all may happen to be near 0.
+  Int4,
 };
 
 struct Pipeline {
@@ -39,6 +45,8 @@ struct Pipeline {
   /// It ends with -llm-check-cache-use but does not merge equal appends, so
   /// programs that use a cache twice are not for it.
   bool needsLinearCaches = false;
+  /// It refuses functions that ranks share already.
+  bool divides = false;
 };
 
 /// All passes and pipelines whose results are compared.

@@ -22,11 +22,6 @@ using Piece = void (*)(Program &);
 const char *const eps = " {eps = 1.0e-3 : f64} : ";
 } // namespace
 
-static std::string arrow(const property::Value &from,
-                         const property::Value &to) {
-  return " : " + typeOf(from) + " -> " + typeOf(to);
-}
-
 static void choose(Program &p, const std::vector<Piece> &pieces) {
   p.among(pieces)(p);
 }

@@ -1,0 +1,97 @@
+// RUN: llmir-translate --interpret %s --split-input-file --verify-diagnostics
+
+func.func @id() {
+  %ids = arith.constant dense<[0, 3]> : tensor<2xi32>
+  %table = arith.constant dense<1.0> : tensor<3x2xf32>
+  // expected-error @+1 {{'llm.embedding' op cannot be evaluated: id 1 is 3, which is not from 0 to 2}}
+  %y = llm.embedding %ids, %table : tensor<2xi32>, tensor<3x2xf32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @slot(%k: tensor<1x1x2xf32>) {
+  %c = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>
+  %s = arith.constant dense<64> : tensor<1xi32>
+  // expected-error @+1 {{'llm.append_kv' op cannot be evaluated: KV cache: token 0 goes to slot 64; there are 64}}
+  %c1 = llm.append_kv %c, %k, %k slots(%s)
+      : (!llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>, tensor<1x1x2xf32>, tensor<1x1x2xf32>, tensor<1xi32>)
+        -> !llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>
+  return
+}
+
+// -----
+
+func.func @too_long(%k: tensor<1x9x1x2xf32>) {
+  %c = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>
+  %s = arith.constant dense<5> : tensor<1xi32>
+  // expected-error @+1 {{KV cache: sequence 5 would have 9 tokens; the cache is made for at most 8}}
+  %c1, %b = llm.append_kv %c, %k, %k, %s
+      : (!llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>, tensor<1x9x1x2xf32>, tensor<1x9x1x2xf32>, tensor<1xi32>)
+        -> (!llm.paged_kv_cache<f32, 1, 1, 2, 4, 8>, tensor<1x9xi32>)
+  return
+}
+
+// -----
+
+func.func @groups(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'llm.all_reduce' op cannot be evaluated: groups of 2 ranks among 1 (llm.num_ranks of the function)}}
+  %y = llm.all_reduce %x {group_size = 2} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// A result that ranks do not share must be the same on all of them.
+// expected-error @+1 {{result 0 has no llm.shard_dim, but differs between ranks: tensor<1xf32> [1] and tensor<1xf32> [2]}}
+func.func @differs(%x: tensor<1xf32> {llm.shard_dim = 0 : i64, check.values = dense<[1.0, 2.0]> : tensor<2xf32>}) -> tensor<1xf32>
+    attributes {llm.num_ranks = 2 : i64} {
+  return %x : tensor<1xf32>
+}
+
+// -----
+
+func.func @no_evaluator(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tensor.generate' op cannot be evaluated: it has no evaluator}}
+  %y = tensor.generate {
+  ^bb0(%i: index):
+    %c = arith.constant 1.0 : f32
+    tensor.yield %c : f32
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0: i32 numbers need a check.range of i64 or check.values}}
+func.func @range(%ids: tensor<2xi32>) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'tensor<?xf32>' has dynamic sizes; check.shape must say them}}
+func.func @sizes(%x: tensor<?xf32>) { return }
+
+// -----
+
+func.func @expectation() {
+  %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = arith.constant dense<[1.0, 2.5]> : tensor<2xf32>
+  // expected-error @+3 {{'check.expect_close' op failed: nmse 3.448276e-02 is more than 1.000000e-02 : f64}}
+  // expected-note @+2 {{actual   tensor<2xf32> [1, 2]}}
+  // expected-note @+1 {{expected tensor<2xf32> [1, 2.5]}}
+  check.expect_close %a, %b {nmse = 1.0e-2 : f64} : tensor<2xf32>
+  check.expect_close %a, %b {nmse = 4.0e-2 : f64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @equality() {
+  %a = arith.constant dense<0.0> : tensor<1xf32>
+  %b = arith.constant dense<-0.0> : tensor<1xf32>
+  // expected-error @+3 {{'check.expect_equal' op failed}}
+  // expected-note @+2 {{actual   tensor<1xf32> [0]}}
+  // expected-note @+1 {{expected tensor<1xf32> [-0]}}
+  check.expect_equal %a, %b : tensor<1xf32>
+  return
+}
