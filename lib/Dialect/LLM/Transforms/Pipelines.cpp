@@ -43,7 +43,14 @@ static void addOptimizations(OpPassManager &pm, int64_t level) {
 
 void mlir::llm::buildLLMOptimizationPipeline(
     OpPassManager &pm, const OptimizationPipelineOptions &options) {
-  if (options.numRanks != 1 || options.numStages != 1) {
+  bool isDivided = options.numRanks != 1 || options.numStages != 1;
+  if (options.level >= 2 || isDivided) {
+    // Inlining first leaves each layer flat, so that equality and the plan of
+    // the ranks see whole layers.
+    pm.addPass(createInlineModules());
+    pm.addPass(createDeduplicateFunctions());
+  }
+  if (isDivided) {
     // The plan knows the cache in its ragged form.
     pm.addNestedPass<func::FuncOp>(createLowerKVCacheOps());
     ShardOptions sharding;

@@ -43,7 +43,7 @@ func.func @attention(%x: tensor<?x64xf32>, %wq: tensor<64x64xf32>, %wk: tensor<3
   %k = llm.linear %x, %wk : tensor<?x64xf32>, tensor<32x64xf32> -> tensor<?x32xf32>
   %v = llm.linear %x, %wv : tensor<?x64xf32>, tensor<32x64xf32> -> tensor<?x32xf32>
   %c0 = arith.constant 0 : index
-  %t = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %t = tensor.dim %q, %c0 : tensor<?x64xf32>
   %qh = tensor.expand_shape %q [[0], [1, 2]] output_shape [%t, 4, 16] : tensor<?x64xf32> into tensor<?x4x16xf32>
   %kh = tensor.expand_shape %k [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
   %vh = tensor.expand_shape %v [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
