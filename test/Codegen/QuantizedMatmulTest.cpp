@@ -1,0 +1,424 @@
+// RUN: llmir-codegen-tests --gtest_filter='QuantizedMatmul*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Matmuls by integers with scales, with f32 and with int8 activations, at every
+// level: against float64 and against the order of additions that is promised.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelHarness.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+constexpr int64_t kBudget = 33;
+const int64_t kTokenCounts[] = {0, 1, 2, 7, 33};
+
+/// Activations stay f32.
+constexpr int64_t kFloat = -1;
+/// One scale per row of activations.
+constexpr int64_t kWholeRow = 0;
+
+/// One matmul of a program: its weights as integers, scales and zero points.
+struct QuantCase {
+  int64_t rows, columns; // N, K
+  const char *format;    // A name of IntegerFormat.
+  int64_t activationGroup = kFloat;
+  bool hasBias = false;
+  RowSpace over = RowSpace::Tokens;
+
+  IntegerMatrixLayout layout = {};
+  int64_t segment = 0; // Of both scales.
+  std::vector<int16_t> q = {}, zeroPoints = {};
+  std::vector<float> scales = {}, bias = {}; // Scales: [N, groups].
+  unsigned x = 0, quantizedX = 0, y = 0;
+
+  bool hasBytes() const { return activationGroup != kFloat; }
+  int64_t groupOf(int64_t k) const { return k / layout.group(); }
+  float scale(int64_t n, int64_t k) const {
+    return scales[n * layout.numGroups() + groupOf(k)];
+  }
+  /// The integer, counted from its zero point.
+  int centred(int64_t n, int64_t k) const {
+    int zero = zeroPoints.empty()
+                   ? 0
+                   : zeroPoints[n * layout.numGroups() + groupOf(k)];
+    return q[n * columns + k] - zero;
+  }
+  double weight(int64_t n, int64_t k) const {
+    return static_cast<double>(scale(n, k)) * centred(n, k);
+  }
+};
+
+std::vector<QuantCase> allCases() {
+  constexpr RowSpace logits = RowSpace::LogitRows;
+  return {
+      // Per channel.
+      {1, 32, "int8"},
+      {15, 40, "int8", 32},
+      {172, 64, "int8:asym", kFloat, true},
+      {16, 100, "int8:asym", kWholeRow, true},
+      {33, 100, "int4:asym", 32},
+      {17, 256, "int4", kWholeRow},
+      {17, 100, "int16:asym"},
+      // In groups.
+      {15, 64, "int8:g32", kFloat},
+      {172, 256, "int8:g32", 32, true},
+      {16, 256, "int8:g64", 32},
+      {17, 256, "int8:g128:asym", 32},
+      {16, 128, "int8:g32:asym:f16", 64},
+      {172, 64, "int4:g32", kFloat, true},
+      {172, 256, "int4:g32", 32},
+      {33, 256, "int4:g64:asym", 32, true},
+      {17, 256, "int4:g128:bf16", 128},
+      {15, 256, "int4:g128:asym", kFloat},
+      {1, 96, "int16:g32", kFloat, true},
+      // The last group is shorter, or not whole lines.
+      {17, 100, "int8:g32", 32},
+      {16, 100, "int4:g32:asym", kFloat},
+      {16, 40, "int4:g32", kWholeRow},
+      {17, 100, "int4:g32:asym", 64, true},
+      // Groups and activation groups that are no lines, or do not fit.
+      {16, 40, "int4:g10", 10},
+      {16, 60, "int8:g30:s10:asym", 10},
+      {17, 50, "int4:s10", 10},
+      {15, 96, "int8:g48", 32},
+      {5, 7, "int8:g1", kFloat},
+      {48, 64, "int4:g32", 32, true, logits},
+      {48, 64, "int8:g32:asym", kFloat, true, logits},
+  };
+}
+
+float randomScale(const IntegerFormat &format, Random &random) {
+  return roundTo(format.scales, random.uniform(0.5f, 1.5f) /
+                                    static_cast<float>(format.highest()));
+}
+
+/// Fills a case with random integers, ends of their range among them.
+std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
+  c.layout = {*IntegerFormat::fromName(c.format), c.rows, c.columns};
+  c.segment = c.hasBytes() ? commonSegment(c.columns, c.layout.format.group,
+                                           c.activationGroup)
+                           : 0;
+  const IntegerFormat &format = c.layout.format;
+  auto integer = [&] {
+    uint32_t bits = random.bits();
+    if (bits % 8 == 0)
+      return format.lowest();
+    if (bits % 8 == 1)
+      return format.highest();
+    return format.lowest() + bits % (format.highest() - format.lowest());
+  };
+  for (int64_t i = 0; i < c.rows * c.columns; ++i)
+    c.q.push_back(static_cast<int16_t>(integer()));
+  int64_t groups = c.layout.numGroups();
+  for (int64_t i = 0; i < c.rows * groups; ++i) {
+    c.scales.push_back(randomScale(format, random));
+    if (format.zeroPoints)
+      c.zeroPoints.push_back(static_cast<int16_t>(integer()));
+  }
+  std::vector<uint8_t> packed(c.layout.bytes());
+  for (int64_t n = 0; n < c.rows; ++n)
+    packIntegerRow(c.layout, n, &c.q[n * c.columns], &c.scales[n * groups],
+                   format.zeroPoints ? &c.zeroPoints[n * groups] : nullptr,
+                   packed.data());
+  return packed;
+}
+
+/// All cases as one program.
+struct QuantProgram {
+  std::vector<QuantCase> cases = allCases();
+  std::unique_ptr<LoadedProgram> loaded;
+  Status failure;
+
+  explicit QuantProgram(const CPULevel &level) {
+    Random random(5);
+    KernelProgram program;
+    std::vector<std::vector<std::string>> operands;
+    for (QuantCase &c : cases) {
+      operands.push_back({program.addPacked(c.layout, makeWeights(c, random))});
+      c.x = program.addBuffer(kBudget, c.columns);
+      c.y = program.addBuffer(kBudget, c.rows);
+      if (c.hasBias) {
+        c.bias = random.values(c.rows);
+        operands.back().push_back(program.addVector(c.bias));
+      }
+      if (!c.hasBytes())
+        continue;
+      auto row = QuantizedRowLayout::forWeights(c.layout, c.segment);
+      c.quantizedX = program.addBuffer(kBudget, row.words());
+      int64_t group = c.activationGroup ? c.activationGroup : c.columns;
+      program.call(
+          QuantizeRowsSpec{c.columns, group, row.segment, row.padded, c.over},
+          {}, {c.x, c.quantizedX});
+    }
+    program.barrier();
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const QuantCase &c = cases[i];
+      program.call(QuantizedLinearSpec{c.format, c.rows, c.columns, c.hasBias,
+                                       c.segment, c.over},
+                   operands[i], {c.hasBytes() ? c.quantizedX : c.x, c.y});
+    }
+    program.finish();
+    Expected<LoadedProgram> result = program.load(level);
+    if (result)
+      loaded = std::make_unique<LoadedProgram>(std::move(*result));
+    else
+      failure = result.takeStatus();
+  }
+};
+
+/// A row of activations, quantized as the kernel must: q, and the scale of
+/// each.
+struct ByteRow {
+  std::vector<int> q;
+  std::vector<float> scale;
+};
+
+ByteRow quantizeActivations(const QuantCase &c, const float *x) {
+  ByteRow row{std::vector<int>(c.columns), std::vector<float>(c.columns)};
+  int64_t group = c.activationGroup ? c.activationGroup : c.columns;
+  for (int64_t first = 0; first < c.columns; first += group) {
+    int64_t end = std::min(first + group, c.columns);
+    float most = 0;
+    for (int64_t k = first; k < end; ++k)
+      most = std::max(most, std::fabs(x[k]));
+    float scale = most / 127.0f;
+    for (int64_t k = first; k < end; ++k) {
+      row.scale[k] = scale;
+      row.q[k] =
+          scale == 0 ? 0 : static_cast<int>(std::nearbyintf(x[k] / scale));
+    }
+  }
+  return row;
+}
+
+/// Output `n` as the design promises it. f32 activations: each group's chain of
+/// fused multiply-adds from zero, added scaled. int8: the exact integer sum of
+/// each segment, added scaled by both scales.
+float chainOf(const QuantCase &c, int64_t n, const float *x) {
+  float sum = 0.0f;
+  if (!c.hasBytes()) {
+    for (int64_t first = 0; first < c.columns; first += c.layout.group()) {
+      float groupSum = 0.0f;
+      for (int64_t k = first; k < std::min(first + c.layout.group(), c.columns);
+           ++k)
+        groupSum =
+            std::fma(static_cast<float>(c.centred(n, k)), x[k], groupSum);
+      sum = std::fma(c.scale(n, first), groupSum, sum);
+    }
+    return c.hasBias ? sum + c.bias[n] : sum;
+  }
+  ByteRow row = quantizeActivations(c, x);
+  for (int64_t first = 0; first < c.columns;) {
+    int64_t group = c.layout.group();
+    int64_t end =
+        std::min({c.columns, first + c.segment, first / group * group + group});
+    int64_t dot = 0;
+    for (int64_t k = first; k < end; ++k)
+      dot += c.centred(n, k) * row.q[k];
+    sum = std::fma(static_cast<float>(dot),
+                   c.scale(n, first) * row.scale[first], sum);
+    first = end;
+  }
+  return c.hasBias ? sum + c.bias[n] : sum;
+}
+
+std::string label(const QuantCase &c, int64_t tokens) {
+  return std::to_string(c.rows) + "x" + std::to_string(c.columns) + " " +
+         c.format + ", activations " + std::to_string(c.activationGroup) +
+         ", " + std::to_string(tokens) + " tokens";
+}
+
+/// Compiled once for all tests of the level.
+QuantProgram &programFor(const CPULevel *level) {
+  static std::map<const CPULevel *, std::unique_ptr<QuantProgram>> programs;
+  auto &entry = programs[level];
+  if (!entry)
+    entry = std::make_unique<QuantProgram>(*level);
+  return *entry;
+}
+
+/// Rows [first, first + tokens) of the case's input; one group is all zero.
+std::vector<float> input(const QuantCase &c, int64_t first, int64_t tokens) {
+  Random random(1000 + c.rows);
+  std::vector<float> all = random.values(kBudget * c.columns, -2.0f, 2.0f);
+  for (int64_t t = 0; t < kBudget; t += 3)
+    for (int64_t k = 0; k < std::min<int64_t>(c.columns, 32); ++k)
+      all[t * c.columns + k] = 0.0f;
+  return {all.begin() + first * c.columns,
+          all.begin() + (first + tokens) * c.columns};
+}
+
+/// Writes `tokens` rows of every input, runs, and gives every output.
+std::vector<std::vector<float>> run(QuantProgram &program, int64_t tokens,
+                                    int64_t workers, int64_t firstInput = 0) {
+  LoadedProgram &loaded = *program.loaded;
+  loaded.clearArena();
+  StepInputs inputs;
+  inputs.numTokens = tokens;
+  inputs.logitRows.resize(tokens);
+  std::vector<unsigned> written;
+  for (const QuantCase &c : program.cases) {
+    loaded.setRows(c.x, input(c, firstInput, tokens));
+    written.push_back(c.y);
+    if (c.hasBytes())
+      written.push_back(c.quantizedX);
+  }
+  loaded.snapshot();
+  loaded.run(inputs, workers);
+  loaded.expectOnlyWritten(written, tokens);
+  std::vector<std::vector<float>> results;
+  for (const QuantCase &c : program.cases)
+    results.push_back(loaded.rows(c.y, tokens));
+  return results;
+}
+
+class QuantizedMatmul : public testing::TestWithParam<const CPULevel *> {
+protected:
+  void SetUp() override {
+    LLMIR_SKIP_UNLESS_RUNNABLE(GetParam());
+    program = &programFor(GetParam());
+    ASSERT_TRUE(program->loaded) << program->failure.message();
+  }
+
+  QuantProgram *program = nullptr;
+};
+
+} // namespace
+
+// SPEC: 180
+TEST_P(QuantizedMatmul, AgreesWithFloat64) {
+  for (int64_t tokens : kTokenCounts) {
+    auto results = run(*program, tokens, 1);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const QuantCase &c = program->cases[i];
+      std::vector<float> x = input(c, 0, tokens);
+      std::vector<double> expected;
+      for (int64_t t = 0; t < tokens; ++t) {
+        ByteRow row;
+        if (c.hasBytes())
+          row = quantizeActivations(c, x.data() + t * c.columns);
+        for (int64_t n = 0; n < c.rows; ++n) {
+          double sum = c.hasBias ? c.bias[n] : 0.0;
+          for (int64_t k = 0; k < c.columns; ++k)
+            sum +=
+                c.weight(n, k) * (c.hasBytes() ? double(row.scale[k]) * row.q[k]
+                                               : x[t * c.columns + k]);
+          expected.push_back(sum);
+        }
+      }
+      EXPECT_LE(normalizedError(results[i], expected), 1e-10)
+          << label(c, tokens);
+    }
+  }
+}
+
+TEST_P(QuantizedMatmul, AddsAlongAscendingColumns) {
+  for (int64_t tokens : {1, 7}) {
+    auto results = run(*program, tokens, 1);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const QuantCase &c = program->cases[i];
+      std::vector<float> x = input(c, 0, tokens), expected;
+      for (int64_t t = 0; t < tokens; ++t)
+        for (int64_t n = 0; n < c.rows; ++n)
+          expected.push_back(chainOf(c, n, x.data() + t * c.columns));
+      EXPECT_TRUE(sameBits(results[i], expected)) << label(c, tokens);
+    }
+  }
+}
+
+TEST_P(QuantizedMatmul, GivesTheSameBitsAloneAndInABatch) {
+  auto batch = run(*program, kBudget, 1);
+  for (int64_t t = 0; t < kBudget; ++t) {
+    auto alone = run(*program, 1, 1, t);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const QuantCase &c = program->cases[i];
+      std::vector<float> row(batch[i].begin() + t * c.rows,
+                             batch[i].begin() + (t + 1) * c.rows);
+      EXPECT_TRUE(sameBits(row, alone[i]))
+          << label(c, kBudget) << ", token " << t;
+    }
+  }
+}
+
+TEST_P(QuantizedMatmul, GivesTheSameBitsWithAnyNumberOfWorkers) {
+  for (int64_t tokens : {1, 7}) {
+    auto one = run(*program, tokens, 1);
+    for (int64_t workers : {2, 3}) {
+      auto several = run(*program, tokens, workers);
+      for (size_t i = 0; i < one.size(); ++i)
+        EXPECT_TRUE(sameBits(one[i], several[i]))
+            << label(program->cases[i], tokens) << ", " << workers
+            << " workers";
+    }
+  }
+}
+
+TEST_P(QuantizedMatmul, WritesZeroBehindItsColumns) {
+  run(*program, 7, 2);
+  for (const QuantCase &c : program->cases)
+    for (float value : program->loaded->padding(c.y, 6))
+      EXPECT_EQ(value, 0.0f) << label(c, 7);
+}
+
+TEST_P(QuantizedMatmul, WhatIsNotANumberStaysInItsRow) {
+  auto expected = run(*program, 3, 1);
+  for (float strange : {std::numeric_limits<float>::quiet_NaN(),
+                        std::numeric_limits<float>::infinity()}) {
+    LoadedProgram &loaded = *program->loaded;
+    StepInputs inputs;
+    inputs.numTokens = 3;
+    inputs.logitRows.resize(3);
+    for (const QuantCase &c : program->cases) {
+      std::vector<float> x = input(c, 0, 3);
+      x[c.columns + c.columns - 1] = strange;
+      loaded.setRows(c.x, x);
+    }
+    loaded.run(inputs, 1);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const QuantCase &c = program->cases[i];
+      std::vector<float> rows = loaded.rows(c.y, 3);
+      for (int64_t n = 0; n < c.rows; ++n) {
+        EXPECT_EQ(rows[n], expected[i][n]) << label(c, 3);
+        EXPECT_FALSE(std::isfinite(rows[c.rows + n])) << label(c, 3);
+        EXPECT_EQ(rows[2 * c.rows + n], expected[i][2 * c.rows + n])
+            << label(c, 3);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, QuantizedMatmul, testing::ValuesIn(allLevels()),
+                         [](const auto &info) {
+                           return levelName(info.param);
+                         });
+
+// Byte dot products, pairs of 16-bit products and 256-bit registers.
+TEST(QuantizedMatmulLevels, GiveTheSameBits) {
+  std::vector<std::vector<float>> first;
+  for (const CPULevel *level : allLevels()) {
+    if (!canRun(level))
+      continue;
+    QuantProgram &program = programFor(level);
+    ASSERT_TRUE(program.loaded) << program.failure.message();
+    auto results = run(program, 7, 2);
+    if (first.empty())
+      first = results;
+    for (size_t i = 0; i < results.size(); ++i)
+      EXPECT_TRUE(sameBits(results[i], first[i]))
+          << label(program.cases[i], 7) << " at " << levelName(level);
+  }
+}
