@@ -19,6 +19,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -259,6 +260,7 @@ def can_mount():
 
 def run_on_copy(options):
     """Runs this program once more, where it sees the copies; returns its code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # So that the copies go.
     work = options.work or tempfile.mkdtemp(prefix="llmir-mutate-")
     source, build = os.path.join(work, "source"), os.path.join(work, "build")
     arguments = ["--count", str(options.count), "--seed", str(options.seed), "--only", options.only]
