@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-property-tests: random programs mean the same before and after each
+// llmir-property: random programs mean the same before and after each
 // pass.
 //
-//   llmir-property-tests --count=200 --seed=1
-//   llmir-property-tests --program=failing.mlir --pipeline=cse --seed=17
+//   llmir-property --count=200 --seed=1
+//   llmir-property --program=failing.mlir --pipeline=cse --seed=17
 //
 // The second form ends with 1 where results differ and with 0 otherwise, also
 // where the program has no meaning: the question that llmir-reduce asks.
