@@ -116,9 +116,8 @@ def features():
             block_size = BLOCK_SIZES[count % 3]
             cache_type = CACHE_TYPES[(count // 2) % 3]
             value = head if count % 5 else head // 2 + 3
-            activations = ["f32", "bf16", "f32", "f16"][(count // 3) % 4]
-            name = f"{feature[0]}_{head}_{value}_{group}_{block_size}_{cache_type}_{activations}"
-            yield function(name, feature, group, head, value, block_size, cache_type, activations)
+            name = f"{feature[0]}_{head}_{value}_{group}_{block_size}_{cache_type}"
+            yield function(name, feature, group, head, value, block_size, cache_type, "f32")
             count += 1
 
 
@@ -135,5 +134,17 @@ def geometries():
                 count += 1
 
 
+def activations():
+    """Every feature with queries and results of bf16 and of f16."""
+    count = 0
+    for feature in FEATURES:
+        for kind in ["bf16", "f16"]:
+            cache_type = [kind, "f32"][(count // 2) % 2]
+            name = f"{feature[0]}_{kind}_{cache_type}"
+            yield function(name, feature, 4, 64, 64, 16, cache_type, kind)
+            count += 1
+
+
 if __name__ == "__main__":
-    print("\n".join({"features": features, "geometries": geometries}[sys.argv[1]]()))
+    makers = {"features": features, "geometries": geometries, "activations": activations}
+    print("\n".join(makers[sys.argv[1]]()))
