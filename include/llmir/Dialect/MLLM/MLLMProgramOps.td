@@ -103,7 +103,7 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     Arg<SymbolNameAttr, "the name by which instructions refer to it">:$sym_name,
     Arg<StrAttr, "packed layout: tiles16 or vector">:$layout,
     Arg<StrAttr, "storage format of the sources, a name of TensorFormats.def">:$format,
-    Arg<DenseI64ArrayAttr, "rows and columns of a source ([N] for a vector)">:$shape,
+    Arg<DenseI64ArrayAttr, "rows and columns of a source; [N] for a vector, [E, rows, columns] for the matrices of E experts, which lie one behind the other">:$shape,
     Arg<I64Attr, "bytes of one packed source">:$bytes,
     Arg<StrArrayAttr, "names of the checkpoint's tensors, one per layer of the run">:$sources,
     Arg<DenseI64ArrayAttr, "byte offsets in the weight section, one per source">:$offsets,
