@@ -48,10 +48,17 @@ class Sources:
             "lib/Conversion/LLMToProgram", ".cpp", ".h") + files_under("lib/Dialect/LLM/Transforms", ".cpp", ".h")
         self.code = {path: without_comments(read(path)) for path in cpp}
         self.ir_code = "\n".join(without_comments(read(path)) for path in files_under(llm_dialect.IR_FOLDER, ".cpp"))
-        self.tests = {path: read(path) for path in files_under("test", ".mlir", ".test") +
-                      files_under("examples/LLM", ".mlir")}
+        self.tests = {path: read(path) + self.made_by_scripts(path)
+                      for path in files_under("test", ".mlir", ".test") + files_under("examples/LLM", ".mlir")}
         with open(os.path.join(ROOT, REASONS), encoding="utf-8") as stream:
             self.reasons = json.load(stream)
+
+    @staticmethod
+    def made_by_scripts(path):
+        """The scripts beside a test that its RUN lines call: they write its IR."""
+        folder = os.path.dirname(path)
+        return "".join(read(os.path.join(folder, name)) for name in sorted(
+            set(re.findall(r"RUN:.*%S/(\w+\.py)", read(path))))) if path.endswith(".test") else ""
 
     def tests_using(self, mnemonic, run):
         """Tests with the op in their IR and `run` in a RUN line."""
