@@ -14,10 +14,14 @@
 
 #include "mlir/Dialect/LLM/Transforms/BufferizableOpInterfaceImpl.h"
 
+#include "CacheUse.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -67,6 +71,14 @@ bool isBufferized(KVCacheOpInterface op) {
   });
 }
 
+/// True for an op whose bufferization treats all that is like a tensor alike.
+bool handsOnCaches(Operation *op) {
+  bool isReturn = op->hasTrait<OpTrait::ReturnLike>() &&
+                  isa<FunctionOpInterface>(op->getParentOp());
+  return isReturn ||
+         isa<KVCacheOpInterface, CallOpInterface, FunctionOpInterface>(op);
+}
+
 template <typename OpTy>
 struct CacheOpModel
     : BufferizableOpInterface::ExternalModel<CacheOpModel<OpTy>, OpTy> {
@@ -85,11 +97,30 @@ struct CacheOpModel
     return cacheOp.writesCache() && operand.get() == cacheOp.getCacheInput();
   }
 
-  /// There is one cache and no way to copy it: whoever reads the value of an
-  /// earlier moment gets an error.
+  /// There is one cache and no way to copy it.
   bool mustBufferizeInPlace(Operation *op, OpOperand &operand,
                             const AnalysisState &state) const {
     return bufferizesToMemoryWrite(op, operand, state);
+  }
+
+  /// The analysis looks for conflicts between tensors only, and MLIR's control
+  /// flow hands on tensors only: both are checked here.
+  LogicalResult verifyAnalysis(Operation *op, const AnalysisState &) const {
+    auto cacheOp = cast<KVCacheOpInterface>(op);
+    SmallVector<Operation *> neighbours;
+    if (Value input = cacheOp.getCacheInput())
+      neighbours.push_back(input.getDefiningOp()
+                               ? input.getDefiningOp()
+                               : input.getParentBlock()->getParentOp());
+    if (Value output = cacheOp.getCacheOutput())
+      llvm::append_range(neighbours, output.getUsers());
+    for (Operation *neighbour : neighbours)
+      if (!handsOnCaches(neighbour))
+        return op->emitOpError()
+               << "cannot be bufferized: '" << neighbour->getName()
+               << "' hands on tensors, but no caches";
+    return cacheOp.writesCache() ? checkCacheUse(cacheOp.getCacheInput())
+                                 : success();
   }
 
   AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CacheUse.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -87,7 +88,9 @@ LogicalResult checkAppend(Operation *append, Value cache) {
   return success();
 }
 
-LogicalResult checkCache(Value cache) {
+} // namespace
+
+LogicalResult mlir::llm::checkCacheUse(Value cache) {
   llvm::SmallSetVector<Operation *, 4> users(cache.user_begin(),
                                              cache.user_end());
   for (Operation *user : users)
@@ -96,13 +99,15 @@ LogicalResult checkCache(Value cache) {
   return success();
 }
 
+namespace {
+
 struct CheckCacheUsePass : llm::impl::CheckCacheUseBase<CheckCacheUsePass> {
   void runOnOperation() override {
     bool isValid = true;
     auto check = [&](ValueRange values) {
       for (Value value : llvm::make_filter_range(values, isCache)) {
         ++cacheValues;
-        isValid &= succeeded(checkCache(value));
+        isValid &= succeeded(checkCacheUse(value));
       }
     };
     getOperation().walk([&](Operation *op) {
