@@ -108,9 +108,11 @@ Chain::Chain(Program &p)
     layer = p.indexConstant(wantedLayer);
   }
   if (p.chance(20))
-    return appendToNone();
-  cache = p.chance(50) ? p.emitMany(1, "llm.create_paged_cache : " + type)[0]
-                       : p.argumentOfType(type);
+    appendToNone();
+  else if (p.chance(50))
+    cache = p.emitMany(1, "llm.create_paged_cache : " + type)[0];
+  else
+    cache = p.argumentOfType(type);
 }
 
 //===----------------------------------------------------------------------===//
