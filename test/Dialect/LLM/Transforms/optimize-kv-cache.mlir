@@ -10,7 +10,7 @@
 !tables = tensor<?x?xi32>
 !ints = tensor<?xi32>
 
-// SPEC: 7 85 119 120 191
+// SPEC: 7 38 85 119 120 191
 // CHECK-LABEL: func @dead_lookup
 // CHECK-NOT: llm.lookup_kv
 func.func @dead_lookup(%c: !cache, %t: tensor<2x8xi32>, %n: tensor<2xi32>) {
