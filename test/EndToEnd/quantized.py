@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""--quantize: logits against the float64 model with the same integers, and the demo model's text.
+
+    quantized.py --work FOLDER --llmir PROGRAM --model FOLDER
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from llmref.metrics import nmse  # noqa: E402
+from llmref.model import Model  # noqa: E402
+from make_tiny import make, write_hf  # noqa: E402
+
+EXACT = 1e-10  # NMSE of f32 arithmetic on equal integers.
+FLIPS = 1e-6   # Where f32 and float64 inputs round to different bytes now and then.
+
+# How far the bits per byte of held-out text may rise.
+MOST_LOST_BITS = {"q8": 0.002, "q8:a8": 0.002, "q4": 0.02}
+HELD_OUT = 8000  # Bytes of it.
+
+failures = []
+passed = 0
+
+
+def check(name, holds, shown=""):
+    global passed
+    if holds:
+        passed += 1
+        print("ok   %s: %s" % (name, shown))
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, shown))
+
+
+class Command:
+    def __init__(self, program, cache):
+        self.program = program
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("LLMIR_")}
+        self.environment["XDG_CACHE_HOME"] = cache
+
+    def run(self, *arguments):
+        return subprocess.run([self.program] + list(arguments), env=self.environment, timeout=600,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def __call__(self, *arguments):
+        result = self.run(*arguments)
+        if result.returncode:
+            raise SystemExit("%s: exit code %d: %s" % (
+                " ".join(arguments), result.returncode, result.stderr.decode("utf-8", "replace")))
+        return result.stdout.decode("utf-8")
+
+
+def dequantized(weight, scheme):
+    """What a matrix of float32 becomes by llm.quant_params, llm.quantize and llm.dequantize:
+    float32 arithmetic up to the integers, float64 from there on."""
+    parts = scheme.split(":")
+    bits = int(parts[0][3:])
+    group = next((int(part[1:]) for part in parts if part[0] == "g"), weight.shape[1])
+    x = weight.astype(np.float32).reshape(weight.shape[0], -1, group)
+    high = np.float32(2 ** (bits - 1) - 1)
+    least = np.minimum(x.min(axis=2, keepdims=True), np.float32(0))
+    most = np.maximum(x.max(axis=2, keepdims=True), np.float32(0))
+    if "asym" in parts:
+        low = -high - 1
+        scale = (most - least) / np.float32(2 ** bits - 1)
+        zero = np.clip(low - np.rint(least / scale), low, high)
+    else:
+        low, scale, zero = -high, np.maximum(-least, most) / high, np.float32(0)
+    q = np.clip(np.rint(x / scale) + zero, low, high)
+    assert q.dtype == np.float32
+    return (scale.astype(np.float64) * (q.astype(np.float64) - zero)).reshape(weight.shape)
+
+
+def quantized_rows(x, group=32):
+    """Inputs as sums of int8 with a scale per group."""
+    x = x.astype(np.float32)
+    result = np.empty(x.shape, np.float64)
+    for first in range(0, x.shape[1], group):
+        part = x[:, first:first + group]
+        scale = np.abs(part).max(axis=1, keepdims=True) / np.float32(127)
+        q = np.rint(part / np.where(scale == 0, np.float32(1), scale))
+        result[:, first:first + group] = scale.astype(np.float64) * q
+    return result
+
+
+class QuantizedModel(Model):
+    """The reference model with the projections of layers quantized."""
+
+    def __init__(self, config, weights, scheme):
+        Model.__init__(self, config, weights)
+        self.byte_inputs = scheme.endswith(":a8")
+        scheme = scheme.replace(":a8", "").replace("q8", "int8:g32").replace("q4", "int4:g32")
+        for name, weight in weights.items():
+            if name.endswith("_proj.weight"):
+                self.weights[name] = dequantized(weight, scheme)
+
+    def _linear(self, name, x):
+        if self.byte_inputs and name.endswith("_proj"):
+            x = quantized_rows(x)
+        return Model._linear(self, name, x)
+
+
+def check_logits(llmir, work):
+    # Biases, shared key heads; rows are whole groups of 128.
+    config, weights = make("qwen2", hidden=128, intermediate=256, head_dim=32, layers=2)
+    folder, ids = os.path.join(work, "tiny"), list(range(3, 40))
+    write_hf(folder, config, weights)
+    text = ",".join(map(str, ids))
+    plain = Model(config, weights).forward(ids)
+    for scheme in ("int8:asym", "q8", "int4", "int4:g64:asym", "int8:g128:a8",
+                   "int4:g128:asym:a8"):
+        out = os.path.join(work, "logits.npy")
+        llmir("perplexity", folder, "--ids", text, "--kv", "f32", "--quantize", scheme,
+              "--logits", out)
+        logits = np.load(out)
+        error = nmse(logits, QuantizedModel(config, weights, scheme).forward(ids))
+        bound = FLIPS if scheme.endswith("a8") else EXACT
+        check("logits with %s" % scheme, error <= bound, "nmse %.2g" % error)
+        # The test sees whether anything was quantized.
+        check("%s is not the plain model" % scheme, nmse(logits, plain) > 100 * bound,
+              "nmse %.2g" % nmse(logits, plain))
+
+
+def check_demo(llmir, model, work):
+    excerpt = os.path.join(work, "excerpt.txt")
+    with open(os.path.join(model, "heldout", "austen.txt"), encoding="utf-8") as stream:
+        text = stream.read(HELD_OUT)
+    with open(excerpt, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+    def bits(scheme):
+        answer = llmir("perplexity", model, "-f", excerpt, "--quantize", scheme, "--json")
+        return json.loads(answer)["bits_per_byte"]
+
+    plain = bits("none")
+    for scheme, bound in sorted(MOST_LOST_BITS.items()):
+        lost = bits(scheme) - plain
+        check("bits per byte lost with %s" % scheme, lost <= bound, "%.5f of %.4f" % (lost, plain))
+    answer = json.loads(llmir("run", model, "In the beginning", "-n", "40", "--temp", "0",
+                              "--quantize", "q4", "--json"))
+    check("q4 writes text", len(answer["ids"]) == 40 and len(answer["text"]) > 40, answer["text"])
+
+
+def check_artifacts(llmir, model, work):
+    sizes = {}
+    for scheme in ("none", "q8", "q4"):
+        path = os.path.join(work, scheme + ".llmir")
+        llmir("compile", model, "-o", path, "--quantize", scheme)
+        sizes[scheme] = os.path.getsize(path)
+    check("fewer bits are fewer bytes", sizes["q4"] < 0.8 * sizes["q8"] < 0.6 * sizes["none"],
+          sizes)
+    for levels in ("x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"):
+        llmir("compile", model, "-o", os.path.join(work, "level.llmir"), "--quantize", "q4:a8",
+              "--target", levels)
+
+    first = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize", "int4",
+                             "--json"))
+    other = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize",
+                             "int4:a8", "--json"))
+    again = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize", "int4",
+                             "--json"))
+    check("each scheme has its entry in the cache",
+          first["timings"]["compile_ms"] > 0 and other["timings"]["compile_ms"] > 0
+          and again["timings"]["compile_ms"] == 0)
+    late = llmir.run("run", os.path.join(work, "q8.llmir"), "x", "--quantize", "q4")
+    check("an artifact is not quantized", late.returncode == 1
+          and b"compiled already" in late.stderr, late.stderr)
+    for name in ("q3", "int8:g48", "int4:asym:g32", "int16", "q8:", ":a8", "int8:f16"):
+        refused = llmir.run("compile", model, "-o", os.path.join(work, "x"), "--quantize", name)
+        check("--quantize %s is refused" % name, refused.returncode == 1
+              and name.encode() in refused.stderr and b"choose none, q8" in refused.stderr,
+              refused.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--work", "--llmir", "--model"):
+        parser.add_argument(name, required=True)
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    llmir = Command(options.llmir, os.path.join(options.work, "cache"))
+    check_logits(llmir, options.work)
+    check_demo(llmir, options.model, options.work)
+    check_artifacts(llmir, options.model, options.work)
+    print("%d passed, %d failed" % (passed, len(failures)))
+    return 1 if failures or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
