@@ -33,6 +33,11 @@ static double score(const AttentionParams &params, const AttentionRow &row,
     return minusInfinity;
   if (params.window > 0 && j <= row.position - params.window)
     return minusInfinity;
+  const double term =
+      params.mask ? maskTerm(*params.mask, row.batch, row.head, row.maskRow, j)
+                  : 0.0;
+  if (term == minusInfinity) // Hidden, whatever its key is.
+    return minusInfinity;
   double dot = 0;
   for (int64_t d = 0; d < row.headDim; ++d)
     dot += row.query[d] * row.key(j)[d];
@@ -42,9 +47,7 @@ static double score(const AttentionParams &params, const AttentionRow &row,
   if (!params.alibiSlopes.empty())
     result += params.alibiSlopes[static_cast<size_t>(row.head)] *
               double(j - row.position);
-  if (params.mask)
-    result += maskTerm(*params.mask, row.batch, row.head, row.maskRow, j);
-  return result;
+  return result + term;
 }
 
 void attendRow(const AttentionParams &params, const AttentionRow &row,
