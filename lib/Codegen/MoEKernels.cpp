@@ -158,39 +158,41 @@ static Value pairCount(KernelBuilder &kb, int64_t topK) {
 void emitMoESort(KernelBuilder &kb, const MoESortSpec &spec) {
   Value chosen = kb.buffer(0), offsets = kb.buffer(1);
   Value pairs = kb.buffer(2), places = kb.buffer(3);
+  // One more than the experts: a number that is none's counts there, behind all
+  // others, and its pair has the place -1.
+  Value none = kb.index(spec.experts);
   Value next = memref::AllocaOp::create(
-      kb, MemRefType::get({1, spec.experts}, kb.getI32Type()));
+      kb, MemRefType::get({1, spec.experts + 1}, kb.getI32Type()));
   Value isFirst =
       compare(kb, arith::CmpIPredicate::eq, kb.worker(), kb.index(0));
   kb.when(isFirst, [&] {
     Value count = pairCount(kb, spec.topK);
     auto expertOf = [&](Value pair) {
-      return kb.toIndex(
+      Value e = kb.toIndex(
           kb.load(chosen, {kb.div(pair, spec.topK), kb.rem(pair, spec.topK)}));
+      return kb.min(e, none); // Negative numbers are large ones.
     };
     // How many pairs each expert has, then where its places begin.
-    kb.loop(0, spec.experts, 1,
+    kb.loop(0, spec.experts + 1, 1,
             [&](Value e) { setEntry(kb, next, e, kb.index(0)); });
     kb.loop(kb.index(0), count, kb.index(1), [&](Value pair) {
       Value e = expertOf(pair);
       setEntry(kb, next, e, kb.add(entry(kb, next, e), 1));
     });
-    Value end =
-        kb.reduce(kb.index(0), kb.index(spec.experts), 1, kb.index(0),
-                  [&](Value e, ValueRange carried) -> SmallVector<Value> {
-                    Value size = entry(kb, next, e);
-                    setEntry(kb, offsets, e, carried[0]);
-                    setEntry(kb, next, e, carried[0]);
-                    return {kb.add(carried[0], size)};
-                  })
-            .front();
-    setEntry(kb, offsets, kb.index(spec.experts), end);
+    kb.reduce(kb.index(0), kb.index(spec.experts + 1), 1, kb.index(0),
+              [&](Value e, ValueRange carried) -> SmallVector<Value> {
+                Value size = entry(kb, next, e);
+                setEntry(kb, offsets, e, carried[0]);
+                setEntry(kb, next, e, carried[0]);
+                return {kb.add(carried[0], size)};
+              });
     kb.loop(kb.index(0), count, kb.index(1), [&](Value pair) {
       Value e = expertOf(pair);
       Value place = entry(kb, next, e);
       setEntry(kb, next, e, kb.add(place, 1));
       setEntry(kb, pairs, place, pair);
-      setEntry(kb, places, pair, place);
+      Value isNone = compare(kb, arith::CmpIPredicate::eq, e, none);
+      setEntry(kb, places, pair, select(kb, isNone, kb.index(-1), place));
     });
   });
 }
@@ -228,14 +230,18 @@ void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec) {
           });
 }
 
+/// More than any place.
+static Value noPlace(KernelBuilder &kb) {
+  return kb.index(std::numeric_limits<int32_t>::max());
+}
+
 /// The least place of the token's pairs that is greater than `last` (-1 before
-/// the first), and the pair.
+/// the first), or none, and its choice.
 static std::pair<Value, Value> nextPlace(KernelBuilder &kb, int64_t topK,
                                          Value token, Value last) {
   Value places = kb.buffer(0);
-  Value far = kb.index(std::numeric_limits<int32_t>::max());
   SmallVector<Value> found = kb.reduce(
-      kb.index(0), kb.index(topK), 1, {far, kb.index(0)},
+      kb.index(0), kb.index(topK), 1, {noPlace(kb), kb.index(0)},
       [&](Value i, ValueRange carried) -> SmallVector<Value> {
         Value place = entry(kb, places, kb.add(kb.mul(token, topK), i));
         Value better = arith::AndIOp::create(
@@ -260,13 +266,16 @@ void emitMoECombine(KernelBuilder &kb, const MoECombineSpec &spec) {
               [&](Value, ValueRange carried) -> SmallVector<Value> {
                 auto [place, choice] =
                     nextPlace(kb, spec.topK, token, carried[0]);
-                Value weight = kb.load(weights, {token, choice});
-                kb.vectorLoop(spec.columns, [&, place = place](Value k,
-                                                               int64_t lanes) {
-                  Value sum = kb.loadVector(out, {token, k}, lanes);
-                  Value y = kb.loadVector(x, {place, k}, lanes);
-                  kb.storeVector(kb.fma(kb.broadcast(weight, lanes), y, sum),
-                                 out, {token, k});
+                Value isPlace =
+                    compare(kb, arith::CmpIPredicate::ne, place, noPlace(kb));
+                kb.when(isPlace, [&, place = place, choice = choice] {
+                  Value weight = kb.load(weights, {token, choice});
+                  kb.vectorLoop(spec.columns, [&](Value k, int64_t lanes) {
+                    Value sum = kb.loadVector(out, {token, k}, lanes);
+                    Value y = kb.loadVector(x, {place, k}, lanes);
+                    kb.storeVector(kb.fma(kb.broadcast(weight, lanes), y, sum),
+                                   out, {token, k});
+                  });
                 });
                 return {place};
               });

@@ -173,6 +173,12 @@ public:
       ffn.chosen.insert(ffn.chosen.end(), order.begin(),
                         order.begin() + ffn.topK);
     }
+    // Numbers that are no expert's are not computed.
+    if (ffn.topK > 2) {
+      ffn.chosen[0] = -1;
+      ffn.chosen[ffn.topK + 1] = static_cast<int32_t>(ffn.experts);
+      ffn.chosen[ffn.topK + 2] = INT32_MAX;
+    }
     addCalls(ffn);
   }
 
@@ -244,6 +250,8 @@ std::vector<double> expected(const FFN &ffn, int64_t token) {
   std::vector<double> x(row, row + ffn.hidden), sum(ffn.hidden);
   for (int64_t i = token * ffn.topK; i < (token + 1) * ffn.topK; ++i) {
     int32_t e = ffn.chosen[i];
+    if (e < 0 || e >= ffn.experts)
+      continue;
     std::vector<double> inner = multiply(ffn.gate.values[e], x);
     std::vector<double> up = multiply(ffn.up.values[e], x);
     for (size_t n = 0; n < inner.size(); ++n)
