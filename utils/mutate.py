@@ -160,7 +160,7 @@ class Workshop:
 
     def __init__(self, build):
         self.build = build
-        self.lit = [sys.executable, "/usr/lib/llvm-22/bin/lit"]
+        self.lit = [sys.executable, os.path.join(os.environ.get("LLVM_TOOLS", "/usr/lib/llvm-22/bin"), "lit")]
         self.failing = set()
 
     def make(self):
