@@ -17,6 +17,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::llm;
 
@@ -250,15 +252,13 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
-  int64_t dim = adaptor.getDim(), parts = adaptor.getGroupSize();
+  int64_t dim = adaptor.getDim();
+  // The verifier refuses a group of nobody (c2).
+  int64_t parts = std::max<int64_t>(adaptor.getGroupSize(), 1);
   if (dim < 0 || dim >= x.getRank()) // c1
     return emitOptionalError(loc, "'llm.reduce_scatter' op dim ", dim,
                              " is no dimension of a tensor of rank ",
                              x.getRank());
-  if (parts <= 0) // c2
-    return emitOptionalError(
-        loc, "'llm.reduce_scatter' op group_size must be positive, not ",
-        parts);
   int64_t size = x.getDimSize(dim);
   if (!ShapedType::isDynamic(size) && size % parts != 0) // c3
     return emitOptionalError(loc, "'llm.reduce_scatter' op group_size ", parts,

@@ -88,3 +88,11 @@ func.func @two_groups(%x: tensor<?x43xf32> {llm.shard_dim = 1 : i64}) -> (tensor
 func.func @constants(%w: tensor<172x64xf32> {llm.constant}) {
   return
 }
+
+// Outside of a function nothing says how many ranks there are.
+// CHECK-LABEL: module @outside
+module @outside {
+  // CHECK: llm.all_reduce {{.*}} {group_size = 3 : i64, reduce_op = "sum"}
+  %x = arith.constant dense<1.0> : tensor<2xf32>
+  %0 = llm.all_reduce %x {group_size = 3} : (tensor<2xf32>) -> tensor<2xf32>
+}

@@ -138,6 +138,15 @@ func.func @test(%w: tensor<172x64xf32>, %s: tensor<172xf32>, %z: tensor<172xi8>)
 
 // -----
 
+// RULE: quantize.c2, with as many scales in two dimensions as an axis has
+func.func @test(%w: tensor<172x64xf32>, %s: tensor<64x1xf32>) {
+  // expected-error@+1 {{'llm.quantize' op has scales of shape [64, 1], but '!llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>' needs [172]}}
+  %0 = llm.quantize %w, %s : (tensor<172x64xf32>, tensor<64x1xf32>) -> !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>
+  return
+}
+
+// -----
+
 // RULE: quantize.c3
 func.func @test(%w: tensor<172x64xf32>, %s: tensor<172xf32>, %z: tensor<172xi8>) {
   // expected-error@+1 {{'llm.quantize' op has zero points, but the tensor is symmetric}}
