@@ -1,0 +1,79 @@
+// RUN: llmir-opt %s --convert-llm-to-program --split-input-file --verify-diagnostics
+
+// What is quantized in a step is a parameter, and only for a product.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+!w8 = !llm.quantized_tensor<i8, [16, 64], true, true, 0, -1, 8>
+mllm.tensor.register @w : tensor<16x64xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) {
+  %w = llm.weight @w : tensor<16x64xf32>
+  // expected-error@+1 {{is not computed in a step; only a parameter of the model is quantized, as the weight of llm.quantized_matmul}}
+  %s = llm.quant_params %w {axis = 0 : i64, bits = 8 : i64} : (tensor<16x64xf32>) -> tensor<16xf32>
+  %q = llm.quantize %w, %s : (tensor<16x64xf32>, tensor<16xf32>) -> !w8
+  %d = llm.dequantize %q, %s : (!w8, tensor<16xf32>) -> tensor<16x64xf32>
+  return
+}
+
+// -----
+
+// Scales of another matrix.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+!w8 = !llm.quantized_tensor<i8, [64, 64], true, true, 0, -1, 8>
+mllm.tensor.register @e : tensor<100x64xf32> {source = "e"}
+mllm.tensor.register @w : tensor<64x64xf32> {source = "w"}
+mllm.tensor.register @v : tensor<64x64xf32> {source = "v"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) {
+  %e = llm.weight @e : tensor<100x64xf32>
+  %w = llm.weight @w : tensor<64x64xf32>
+  %v = llm.weight @v : tensor<64x64xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x64xf32> -> tensor<?x64xf32>
+  %s = llm.quant_params %v {axis = 0 : i64, bits = 8 : i64} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %q = llm.quantize %w, %s : (tensor<64x64xf32>, tensor<64xf32>) -> !w8
+  // expected-error@+1 {{multiplies in a step by what is not a parameter of the model, quantized with its own llm.quant_params}}
+  %y = llm.quantized_matmul %x, %q, %s {transpose_rhs} : (tensor<?x64xf32>, !w8, tensor<64xf32>) -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+// One scale for all rows: packing sees a row at a time.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+!w8 = !llm.quantized_tensor<i8, [64, 64], true, false, -1, -1, 8>
+mllm.tensor.register @e : tensor<100x64xf32> {source = "e"}
+mllm.tensor.register @w : tensor<64x64xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) {
+  %e = llm.weight @e : tensor<100x64xf32>
+  %w = llm.weight @w : tensor<64x64xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x64xf32> -> tensor<?x64xf32>
+  %s = llm.quant_params %w {bits = 8 : i64} : (tensor<64x64xf32>) -> tensor<1xf32>
+  %q = llm.quantize %w, %s : (tensor<64x64xf32>, tensor<1xf32>) -> !w8
+  // expected-error@+1 {{multiplies in a step by a matrix that is quantized along more than a row; packing quantizes rows [N, K] with scales of their own}}
+  %y = llm.quantized_matmul %x, %q, %s {transpose_rhs} : (tensor<?x64xf32>, !w8, tensor<1xf32>) -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+// Weights [K, N] in a step.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+!w8 = !llm.quantized_tensor<i8, [64, 64], true, true, 1, -1, 8>
+mllm.tensor.register @e : tensor<100x64xf32> {source = "e"}
+mllm.tensor.register @w : tensor<64x64xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) {
+  %e = llm.weight @e : tensor<100x64xf32>
+  %w = llm.weight @w : tensor<64x64xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x64xf32> -> tensor<?x64xf32>
+  %s = llm.quant_params %w {axis = 1 : i64, bits = 8 : i64} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %q = llm.quantize %w, %s : (tensor<64x64xf32>, tensor<64xf32>) -> !w8
+  // expected-error@+1 {{multiplies in a step by a matrix that is quantized along its columns}}
+  %y = llm.quantized_matmul %x, %q, %s : (tensor<?x64xf32>, !w8, tensor<64xf32>) -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+!wide = !llm.quantized_tensor<i16, [16, 64], true, true, 0, -1, 16>
+func.func @main(%x: tensor<3x64xf32>, %q: !wide, %s: tensor<16xf32>) -> tensor<3x16xf32> {
+  // expected-error@+1 {{has quantized activations and weights of 16 bits; kernels multiply bytes}}
+  %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, transpose_rhs} : (tensor<3x64xf32>, !wide, tensor<16xf32>) -> tensor<3x16xf32>
+  return %y : tensor<3x16xf32>
+}
