@@ -325,6 +325,52 @@ TEST(PagedKVCache, GuardPagesStopAStrayWrite) {
   EXPECT_DEATH(*static_cast<volatile uint8_t *>(end) = 1, "");
 }
 
+// K rows of 5 numbers and V rows of 19, [tokens, heads, dim]: each keeps its
+// own size outside, and the pool has room for both.
+TEST(PagedKVCache, ValuesMayHaveAHeadSizeOfTheirOwn) {
+  constexpr int64_t heads = 2, keyDim = 5, valueDim = 19, tokens = 7;
+  PagedKVCache cache(1, heads, keyDim, 4, 16, KVElementType::F32, valueDim);
+  ASSERT_TRUE(cache.status()) << cache.status().message();
+  EXPECT_EQ(cache.getHeadDim(), keyDim);
+  EXPECT_EQ(cache.getValueDim(), valueDim);
+  // V is padded to 32.
+  EXPECT_EQ(cache.blockLayout().blockBytes(), heads * 4 * (keyDim + 32) * 4);
+  std::vector<float> keys(tokens * heads * keyDim);
+  std::vector<float> values(tokens * heads * valueDim);
+  for (size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<float>(i + 1);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = -static_cast<float>(i + 1);
+  const int32_t id = 1;
+  ASSERT_TRUE(
+      cache.appendKV(keys.data(), values.data(), 1, tokens, &id, nullptr));
+
+  std::vector<int32_t> table(static_cast<size_t>(cache.blocksPerSequence()));
+  int32_t length = 0;
+  ASSERT_TRUE(cache.fillBlockTable(&id, 1, table.data(), &length));
+  EXPECT_EQ(length, tokens);
+  std::vector<float> gotKeys(keys.size()), gotValues(values.size());
+  ASSERT_TRUE(cache.lookupKV(table.data(), &length, 1, gotKeys.data(),
+                             gotValues.data()));
+  EXPECT_EQ(gotKeys, keys);
+  EXPECT_EQ(gotValues, values);
+  // The last number of the last token, where generated code looks for it.
+  float last;
+  std::memcpy(&last,
+              cache.pool() + table[1] * cache.blockLayout().blockBytes() +
+                  cache.blockLayout().valueOffset(2, 1, valueDim - 1),
+              4);
+  EXPECT_EQ(last, values.back());
+
+  for (int64_t wrong : {int64_t(-1), int64_t(65537)}) {
+    PagedKVCache refused(1, heads, keyDim, 4, 16, KVElementType::F32, wrong);
+    EXPECT_EQ(refused.status().code(), StatusCode::InvalidArgument);
+    EXPECT_NE(
+        refused.status().cause().find("valueDim is " + std::to_string(wrong)),
+        std::string::npos);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Failures change nothing
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,13 @@ TEST(TypeBridge, TakesTheThreeFloatTypes) {
   }
 }
 
+TEST(TypeBridge, TakesAHeadSizeOfValues) {
+  mlir::MLIRContext context;
+  mlir::Type f16 = mlir::Float16Type::get(&context);
+  EXPECT_EQ(PagedKVCache(2, 4, 64, 16, 128, f16).getValueDim(), 64);
+  EXPECT_EQ(PagedKVCache(2, 4, 64, 16, 128, f16, 48).getValueDim(), 48);
+}
+
 TEST(TypeBridge, RefusesOtherTypes) {
   mlir::MLIRContext context;
   PagedKVCache cache(2, 4, 64, 16, 128, mlir::IntegerType::get(&context, 8));
