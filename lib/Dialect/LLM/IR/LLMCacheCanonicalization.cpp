@@ -48,7 +48,8 @@ template <typename OpTy> struct DropDefaultScale : OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     std::optional<double> scale =
         llm::detail::getOptionalDouble(op.getScaleAttr());
-    int64_t headDim = op.sizeOfHead();
+    int64_t headDim =
+        cast<AttentionOpInterface>(op.getOperation()).getHeadDim();
     if (!scale)
       return failure();
     bool isDefault =
@@ -68,8 +69,9 @@ template <typename OpTy> struct DropRepeatedHeads : OpRewritePattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     // A size that is not in the type is known by the attribute alone.
-    bool dropsHeads = op.getNumHeadsAttr() && op.countHeads() >= 0;
-    bool dropsSize = op.getHeadDimAttr() && op.sizeOfHead() >= 0;
+    auto sizes = cast<AttentionOpInterface>(op.getOperation());
+    bool dropsHeads = op.getNumHeadsAttr() && sizes.getNumHeads() >= 0;
+    bool dropsSize = op.getHeadDimAttr() && sizes.getHeadDim() >= 0;
     if (!dropsHeads && !dropsSize)
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
@@ -132,9 +134,10 @@ template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
   }
 
 private:
-  static int64_t getMostKeys(AttentionOp op) { return op.countKeys(); }
-  template <typename PagedOp> static int64_t getMostKeys(PagedOp op) {
-    return op.getCache().getType().getMaxSeqLen();
+  static int64_t getMostKeys(Operation *op) {
+    if (auto paged = dyn_cast<KVCacheOpInterface>(op))
+      return paged.getCacheType().getMaxSeqLen();
+    return cast<AttentionOpInterface>(op).getKeyCount();
   }
 };
 
@@ -146,7 +149,8 @@ template <typename OpTy> struct CausalOfOneQuery : OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (op.countQueries() != 1 || op.getCausal() == byDefault)
+    if (cast<AttentionOpInterface>(op.getOperation()).getSeqLength() != 1 ||
+        op.getCausal() == byDefault)
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.setCausal(byDefault); });
     return success();

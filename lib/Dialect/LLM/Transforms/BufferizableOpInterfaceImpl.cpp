@@ -17,10 +17,10 @@
 #include "CacheUse.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -71,12 +71,26 @@ bool isBufferized(KVCacheOpInterface op) {
   });
 }
 
-/// True for an op whose bufferization treats all that is like a tensor alike.
-bool handsOnCaches(Operation *op) {
-  bool isReturn = op->hasTrait<OpTrait::ReturnLike>() &&
-                  isa<FunctionOpInterface>(op->getParentOp());
-  return isReturn ||
-         isa<KVCacheOpInterface, CallOpInterface, FunctionOpInterface>(op);
+/// The op from which a cache comes or to which it goes, where that op is
+/// bufferized as if there were tensors only; null where all is well.
+Operation *findControlFlow(KVCacheOpInterface op) {
+  auto isFine = [](Operation *other) {
+    return isa<KVCacheOpInterface, CallOpInterface, func::ReturnOp>(other);
+  };
+  if (Value input = op.getCacheInput()) {
+    if (Operation *source = input.getDefiningOp()) {
+      if (!isFine(source))
+        return source;
+    } else if (Operation *owner = input.getParentBlock()->getParentOp();
+               !isa<FunctionOpInterface>(owner)) {
+      return owner;
+    }
+  }
+  if (Value output = op.getCacheOutput())
+    for (Operation *user : output.getUsers())
+      if (!isFine(user))
+        return user;
+  return nullptr;
 }
 
 template <typename OpTy>
@@ -107,18 +121,9 @@ struct CacheOpModel
   /// flow hands on tensors only: both are checked here.
   LogicalResult verifyAnalysis(Operation *op, const AnalysisState &) const {
     auto cacheOp = cast<KVCacheOpInterface>(op);
-    SmallVector<Operation *> neighbours;
-    if (Value input = cacheOp.getCacheInput())
-      neighbours.push_back(input.getDefiningOp()
-                               ? input.getDefiningOp()
-                               : input.getParentBlock()->getParentOp());
-    if (Value output = cacheOp.getCacheOutput())
-      llvm::append_range(neighbours, output.getUsers());
-    for (Operation *neighbour : neighbours)
-      if (!handsOnCaches(neighbour))
-        return op->emitOpError()
-               << "cannot be bufferized: '" << neighbour->getName()
-               << "' hands on tensors, but no caches";
+    if (Operation *other = findControlFlow(cacheOp))
+      return op->emitOpError() << "cannot be bufferized: '" << other->getName()
+                               << "' hands on tensors, but no caches";
     return cacheOp.writesCache() ? checkCacheUse(cacheOp.getCacheInput())
                                  : success();
   }

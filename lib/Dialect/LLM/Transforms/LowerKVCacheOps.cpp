@@ -174,7 +174,9 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     RankedTensorType query = op.getQuery().getType();
     if (op.isRagged())
       return failure();
-    int64_t batch = query.getDimSize(0), tokens = op.countQueries();
+    int64_t batch = query.getDimSize(0);
+    int64_t tokens =
+        cast<AttentionOpInterface>(op.getOperation()).getSeqLength();
     if (ShapedType::isDynamic(batch) || tokens < 0)
       return rewriter.notifyMatchFailure(op,
                                          "sizes of the batch are not known");
