@@ -166,6 +166,9 @@ def main():
              for column in COLUMNS if not cells[column]]
     wrong += [f"llm.{op.mnemonic}: ${name} is not described" for op in ops
               for name, described in llm_dialect.values_of(op.record, data) if not described]
+    overview = read("docs/Dialects/LLM.md")
+    wrong += [f"docs/Dialects/LLM.md: llm.{op.mnemonic} is not among the kinds of ops" for op in ops
+              if f"`llm.{op.mnemonic}`" not in overview]
     has = {op.mnemonic for op in ops if canonicalization(op, sources).startswith("none")}
     wrong += [f"{REASONS}: llm.{mnemonic} needs no reason" for mnemonic in sources.reasons["canonicalization"]
               if mnemonic not in has]
