@@ -103,8 +103,8 @@ struct LinearSpec {
 
 /// y = x W^T (+ b) where W is integers with scales. Weights: W (an
 /// IntegerFormat) [, b (vector)]. Buffers: x, out. Without `segment`, x is rows
-/// of f32; with it, rows that `quantize_rows` has made for this W in segments of
-/// as many values. Split by Columns.
+/// of f32; with it, rows that `quantize_rows` has made for this W in segments
+/// of as many values. Split by Columns.
 struct QuantizedLinearSpec {
   static constexpr llvm::StringLiteral kind = "quantized_linear";
   std::string format;            ///< A name of IntegerFormat.
@@ -127,8 +127,8 @@ struct QuantizeRowsSpec {
 
 /// Packs integers that the program has as the f32 numbers that `quantize`
 /// writes: a matrix [rows, columns] whose number (n, k) is element
-/// n * rowStride + k * columnStride of a tensor in rows of `tensorColumns`, with
-/// the scale (and zero point) of row n and group g at n / scaleRows *
+/// n * rowStride + k * columnStride of a tensor in rows of `tensorColumns`,
+/// with the scale (and zero point) of row n and group g at n / scaleRows *
 /// scaleRowStride + g * scaleGroupStride of a grid in rows of `gridColumns`.
 /// Buffers: q, scales [, zero points], out (the packed bytes, 16 words in a
 /// row). The format's scales are f32. Any worker may touch any element.
@@ -238,7 +238,8 @@ struct QuantGrid {
 };
 
 /// q = clamp(roundeven(x / scale) + zero point), the integers as f32. Buffers:
-/// x, scales [, zero points], out. Any worker may touch any element.
+/// x, scales [, zero points (f32 or i32)], out. Any worker may touch any
+/// element.
 struct QuantizeSpec {
   static constexpr llvm::StringLiteral kind = "quantize";
   QuantGrid grid;
@@ -246,8 +247,8 @@ struct QuantizeSpec {
   bool symmetric = true;
 };
 
-/// x = scale * (q - zero point). Buffers: q, scales [, zero points], out.
-/// Any worker may touch any element.
+/// x = scale * (q - zero point). Buffers: q, scales [, zero points (f32 or
+/// i32)], out. Any worker may touch any element.
 struct DequantizeSpec {
   static constexpr llvm::StringLiteral kind = "dequantize";
   QuantGrid grid;
@@ -277,10 +278,11 @@ struct MoERouteSpec {
 };
 
 /// Sorts the pairs (token, choice) by expert, each expert's by token. With pair
-/// t * topK + j = choice j of token t, in one row each: `offsets` [experts + 1],
-/// the first place of each expert; `pairs` [tokens * topK], the pair at each
-/// place; `places` [tokens * topK], the place of each pair. Buffers, all i32:
-/// chosen [tokens, topK], offsets, pairs, places. The first worker's work.
+/// t * topK + j = choice j of token t, in one row each: `offsets` has the first
+/// place of each expert and the number of places, `pairs` the pair at each
+/// place, `places` the place of each pair, -1 where the choice is no expert.
+/// Buffers, all i32: chosen [tokens, topK], offsets [experts + 1], pairs and
+/// places [tokens * topK]. The first worker's work.
 struct MoESortSpec {
   static constexpr llvm::StringLiteral kind = "moe_sort";
   static constexpr int64_t outputs = 3;
