@@ -1,3 +1,4 @@
+// RUN: llmir-codegen-tests --gtest_filter='MoEKernels*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
