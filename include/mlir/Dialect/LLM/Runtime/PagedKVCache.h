@@ -161,9 +161,9 @@ public:
   ::llmir::Status reserve(SequenceId sequence, int64_t numTokens,
                           ::llmir::Span<int32_t> slots);
 
-  /// The same for one layer: `numTokens` for each of the sequences, which follow
-  /// those that this layer already has; a sequence that is not there yet is
-  /// created. `slots` is [sequences][numTokens].
+  /// The same for one layer: `numTokens` for each of the sequences, which
+  /// follow those that this layer already has; a sequence that is not there yet
+  /// is created. `slots` is [sequences][numTokens].
   ::llmir::Status reserveLayer(int64_t layer, int64_t numTokens,
                                ::llmir::Span<const int32_t> seqIds,
                                ::llmir::Span<int32_t> slots);
