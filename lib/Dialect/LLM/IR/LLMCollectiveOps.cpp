@@ -16,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 #include <algorithm>
 
@@ -29,6 +30,12 @@ static RankedTensorType getScaledType(RankedTensorType type, int64_t dim,
   if (!ShapedType::isDynamic(shape[dim]))
     shape[dim] = shape[dim] * times / parts;
   return type.clone(shape);
+}
+
+/// True if `whole` is `parts` times `part`, all of them known.
+static bool isWholeOf(int64_t whole, int64_t part, int64_t parts) {
+  return !ShapedType::isDynamic(part) && !ShapedType::isDynamic(whole) &&
+         llvm::checkedMul(part, parts) == whole;
 }
 
 static bool isReduction(StringRef name) {
@@ -119,15 +126,19 @@ bool ShardedLinearOp::isWeightShard() {
   SmallVector<int64_t> weight = getGivenWeightShape();
   if (isColumnParallel())
     return sizesAgree(weight[1], getType().getShape().back());
-  return weight[0] * getNumShards() == getX().getType().getShape().back();
+  return isWholeOf(getX().getType().getShape().back(), weight[0],
+                   getNumShards());
 }
 
 bool ShardedLinearOp::isInputShard() {
   if (isColumnParallel())
     return false;
+  int64_t inputs = getX().getType().getShape().back();
   int64_t rows = getGivenWeightShape()[0];
-  int64_t wholeRows = isWeightShard() ? rows * getNumShards() : rows;
-  return getX().getType().getShape().back() * getNumShards() == wholeRows;
+  // Equal sizes are both whole, unless the weight says that it is a shard.
+  if (isa<ShardedTensorType>(getWeight().getType()))
+    return inputs == rows;
+  return isWholeOf(rows, inputs, getNumShards());
 }
 
 bool ShardedLinearOp::isBiasShard() {
@@ -163,7 +174,9 @@ static LogicalResult verifyShardedSizes(ShardedLinearOp op) {
 
   bool fits = sizesAgree(inputs, weight[0]);
   if (!op.isColumnParallel())
-    fits |= inputs * shards == weight[0] || inputs == weight[0] * shards;
+    fits |= isWholeOf(inputs, weight[0], shards) ||
+            (!isa<ShardedTensorType>(op.getWeight().getType()) &&
+             isWholeOf(weight[0], inputs, shards));
   if (!fits) // c5
     return op.emitOpError()
            << "has rows of " << inputs << " numbers, but a weight of "
@@ -210,7 +223,7 @@ LogicalResult ShardedLinearOp::verify() {
     int64_t outputs = getType().getShape().back();
     bool fits = sizesAgree(entries, outputs);
     if (isColumnParallel())
-      fits |= entries == outputs * shards;
+      fits |= isWholeOf(entries, outputs, shards);
     if (!fits) // c7
       return emitOpError() << "has a bias of " << entries
                            << " entries, but results of " << outputs;
@@ -232,6 +245,12 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *,
     return emitOptionalError(loc, "'llm.all_gather' op dim ", dim,
                              " is no dimension of a tensor of rank ",
                              x.getRank());
+  int64_t size = x.getDimSize(dim);
+  if (!ShapedType::isDynamic(size) &&
+      !llvm::checkedMul(size, int64_t(adaptor.getGroupSize()))) // c3
+    return emitOptionalError(loc, "'llm.all_gather' op joins ",
+                             adaptor.getGroupSize(), " parts of ", size,
+                             ", which is more than fits in 63 bits");
   types.push_back(getScaledType(x, dim, adaptor.getGroupSize(), 1));
   return success();
 }

@@ -54,9 +54,12 @@ static LogicalResult verifyQuantParams(std::optional<Location> loc,
                              " is neither -1 nor a dimension of a tensor of "
                              "rank ",
                              rank);
-  if (!x.hasStaticShape()) // c4
+  if (!x.hasStaticShape() || x.getNumElements() == 0) // c4
     return emitOptionalError(
-        loc, "'llm.quant_params' op needs a tensor of known shape, not ", x);
+        loc,
+        "'llm.quant_params' op needs a tensor of known shape that is not "
+        "empty, not ",
+        x);
   if (groupSize != -1 && groupSize <= 0) // c3
     return emitOptionalError(
         loc, "'llm.quant_params' op group_size must be -1 or positive, not ",

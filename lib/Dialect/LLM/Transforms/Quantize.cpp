@@ -280,6 +280,8 @@ private:
     auto type = cast<RankedTensorType>(weight.getType());
     if (!type.hasStaticShape())
       return "the sizes of its weight are not known";
+    if (type.getNumElements() == 0)
+      return "its weight is empty";
     if (!isParameter(weight))
       return "its weight is computed";
     int64_t inputs = type.getDimSize(1);

@@ -275,6 +275,34 @@ func.func @test(%x: tensor<?x64xf32>) {
 
 // -----
 
+// RULE: sharded_linear.c5, a slice of the shard
+func.func @test(%x: tensor<3x4xf32>, %w: !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 4 numbers, but a weight of 16 inputs in 4 shards}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<3x4xf32>, !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
+// RULE: all_gather.c3
+func.func @test(%x: tensor<4x64xf32>) {
+  // expected-error@+2 {{'llm.all_gather' op joins 4611686018427387904 parts of 64, which is more than fits in 63 bits}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = llm.all_gather %x {dim = 1, group_size = 4611686018427387904} : (tensor<4x64xf32>) -> tensor<4x0xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c5, as many shards as overflow
+func.func @test(%x: tensor<3x64xf32>, %w: tensor<4x8xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but a weight of 4 inputs in 4611686018427387920 shards}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4611686018427387920, shard_id = 0} : (tensor<3x64xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>
+  return
+}
+
+// -----
+
 // RULE: all_reduce.c1
 func.func @test(%x: tensor<?x64xf32>) {
   // expected-error@+1 {{'llm.all_reduce' op reduce_op must be sum, mean, max or min, not prod}}

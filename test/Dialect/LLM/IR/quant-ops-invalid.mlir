@@ -65,9 +65,19 @@ func.func @test(%w: tensor<172x64xf32>) {
 
 // RULE: quant_params.c4
 func.func @test(%w: tensor<?x64xf32>) {
-  // expected-error@+2 {{'llm.quant_params' op needs a tensor of known shape, not 'tensor<?x64xf32>'}}
+  // expected-error@+2 {{'llm.quant_params' op needs a tensor of known shape that is not empty, not 'tensor<?x64xf32>'}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.quant_params %w {bits = 8} : (tensor<?x64xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+// RULE: quant_params.c4
+func.func @test(%w: tensor<0x64xf32>) {
+  // expected-error@+2 {{'llm.quant_params' op needs a tensor of known shape that is not empty, not 'tensor<0x64xf32>'}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = llm.quant_params %w {bits = 8} : (tensor<0x64xf32>) -> tensor<1xf32>
   return
 }
 

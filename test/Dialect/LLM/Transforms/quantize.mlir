@@ -110,6 +110,14 @@ func.func @tied(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) -> tensor<?x256xf32
   return %1 : tensor<?x256xf32>
 }
 
+// CHECK-LABEL: func @empty
+func.func @empty(%x: tensor<?x64xf32>, %w: tensor<0x64xf32>) -> tensor<?x0xf32> {
+  // CHECK-NOT: llm.quant
+  // expected-remark@+1 {{not quantized: its weight is empty}}
+  %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<0x64xf32> -> tensor<?x0xf32>
+  return %0 : tensor<?x0xf32>
+}
+
 // CHECK-LABEL: func @computed
 func.func @computed(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?x8xf32> {
   // CHECK-NOT: llm.quant

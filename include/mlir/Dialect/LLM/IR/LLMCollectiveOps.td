@@ -142,7 +142,8 @@ def LLM_AllGatherOp : LLM_CollectiveOp<"all_gather", [InferTypeOpAdaptor]> {
     Fails verification when
     - c1: `dim` is no dimension of `x`;
     - c2: `group_size` is not positive, or does not divide the `llm.num_ranks`
-      of the function.
+      of the function;
+    - c3: the result's size does not fit in 63 bits.
 
     Example:
     ```mlir

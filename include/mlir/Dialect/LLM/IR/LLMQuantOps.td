@@ -29,7 +29,7 @@ def LLM_QuantParamsOp : LLM_PositionalOp<"quant_params", [Pure, InferTypeOpAdapt
     ```
     symmetric:   scale = max|x| / (2^(b-1) - 1)
     asymmetric:  scale = (max - min) / (2^b - 1), with min ≤ 0 ≤ max
-                 zero_point = roundeven(-2^(b-1) - min / scale)
+                 zero_point = -2^(b-1) - roundeven(min / scale)
     ```
     `min` and `max` are those of the numbers and 0, so that 0 is represented
     exactly. A set of nothing but zeros has the scale 0 and the zero point 0;
@@ -45,7 +45,7 @@ def LLM_QuantParamsOp : LLM_PositionalOp<"quant_params", [Pure, InferTypeOpAdapt
     - c2: `axis` is neither -1 nor a dimension of `x`;
     - c3: `group_size` is neither -1 nor a positive divisor of the grouped
       dimension (a group at least as long as that dimension is none);
-    - c4: a size of `x` is not known.
+    - c4: a size of `x` is not known, or is 0.
 
     Example:
     ```mlir
