@@ -13,6 +13,7 @@
 #include "LLMAssembly.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -426,7 +427,9 @@ ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
   // A negative number is the verifier's to refuse.
   int64_t tokens = std::max<int64_t>(0, adaptor.getTokens());
   Type i32 = IntegerType::get(context, 32);
-  int64_t slots = ShapedType::isDynamic(batch) ? batch : batch * tokens;
+  int64_t slots = batch;
+  if (!ShapedType::isDynamic(batch) && llvm::MulOverflow(batch, tokens, slots))
+    return failure();
   types.push_back(cache);
   types.push_back(RankedTensorType::get({slots}, i32));
   types.push_back(RankedTensorType::get({batch, tokens}, i32));

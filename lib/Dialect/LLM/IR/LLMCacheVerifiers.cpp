@@ -401,12 +401,14 @@ LogicalResult LookupKVOp::verify() {
     return failure();
 
   int64_t entries = indices.getRank() == 2 ? indices.getDimSize(1) : 1;
+  int64_t needed = tokens > 0 ? (tokens - 1) / cache.getBlockSize() + 1 : 0;
   bool isKnown =
       !ShapedType::isDynamic(entries) && !ShapedType::isDynamic(tokens);
-  if (isKnown && !isPerToken() && tokens > entries * cache.getBlockSize()) // c5
-    return emitOpError() << "gives " << tokens << " tokens, but " << entries
-                         << " blocks of " << cache.getBlockSize() << " hold "
-                         << entries * cache.getBlockSize();
+  if (isKnown && !isPerToken() && needed > entries) // c5
+    return emitOpError() << "gives " << tokens << " tokens, which need "
+                         << needed << " blocks of " << cache.getBlockSize()
+                         << ", but has " << entries
+                         << " block indices for a sequence";
   if (failed(verifyRepeated(*this, "num_heads", getNumHeads(),
                             cache.getNumHeads(), "cache"))) // c6
     return failure();

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::llm {
 #define GEN_PASS_DEF_LOWERKVCACHEOPS
@@ -180,6 +181,10 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     if (ShapedType::isDynamic(batch) || tokens < 0)
       return rewriter.notifyMatchFailure(op,
                                          "sizes of the batch are not known");
+    // Offsets are 32-bit.
+    int64_t numRows;
+    if (llvm::MulOverflow(batch, tokens, numRows) || numRows > INT32_MAX)
+      return rewriter.notifyMatchFailure(op, "too many rows");
     if (!canConvertMask(op.getMask(), batch, tokens))
       return rewriter.notifyMatchFailure(op, "the mask differs by head");
 

@@ -399,7 +399,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives 65 tokens, but 8 blocks of 8 hold 64}}
+  // expected-error@+1 {{'llm.lookup_kv' op gives 65 tokens, which need 9 blocks of 8, but has 8 block indices for a sequence}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x65x2x16xf16>, tensor<2x65x2x16xf16>)
   return
 }
@@ -409,7 +409,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c5, one block for each sequence
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives 32 tokens, but 1 blocks of 8 hold 8}}
+  // expected-error@+1 {{'llm.lookup_kv' op gives 32 tokens, which need 4 blocks of 8, but has 1 block indices for a sequence}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x32x2x16xf16>)
   return
 }
@@ -632,5 +632,15 @@ func.func @test(%q: tensor<2x4x16xf16>, %k: tensor<2x2x16xf16>, %c: !cache, %n: 
 func.func @test(%c: !cache, %n: tensor<2xi32>) {
   // expected-error@+1 {{expected cache, block indices and lengths, but there are 2 operands}}
   %0:2 = llm.lookup_kv %c, %n : (!cache, tensor<2xi32>) -> (tensor<2x8x2x16xf16>, tensor<2x8x2x16xf16>)
+  return
+}
+
+// -----
+
+// reserve_kv: more slots than can be counted
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<4xi32>) {
+  // expected-error@+1 {{'llm.reserve_kv' op failed to infer returned types}}
+  %0:5 = llm.reserve_kv %c, %i {tokens = 4611686018427387904} : (!cache, tensor<4xi32>) -> (!cache, tensor<?xi32>, tensor<4x?xi32>, tensor<4x8xi32>, tensor<4xi32>)
   return
 }

@@ -139,3 +139,11 @@ func.func @other_masks(%q: tensor<2x3x4x16xf16>, %c: !cache, %t: tensor<2x8xi32>
   %2 = llm.paged_attention %1, %c, %t, %n mask(%m2) : (tensor<2x3x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>, tensor<2x1x1x64xi1>) -> tensor<2x3x4x16xf16>
   return %2 : tensor<2x3x4x16xf16>
 }
+
+// Offsets would not fit in 32 bits.
+// CHECK-LABEL: func @too_many_rows
+// CHECK-NOT: offsets
+func.func @too_many_rows(%q: tensor<65536x65536x4x16xf16>, %c: !cache, %t: tensor<65536x8xi32>, %n: tensor<65536xi32>) -> tensor<65536x65536x4x16xf16> {
+  %0 = llm.paged_attention %q, %c, %t, %n : (tensor<65536x65536x4x16xf16>, !cache, tensor<65536x8xi32>, tensor<65536xi32>) -> tensor<65536x65536x4x16xf16>
+  return %0 : tensor<65536x65536x4x16xf16>
+}
