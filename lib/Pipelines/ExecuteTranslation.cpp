@@ -41,18 +41,31 @@ struct CommandLine {
       llvm::cl::desc("Greatest normalised mean squared error of a result"),
       llvm::cl::init(1e-10)};
 };
+
+/// The options, read before anything is compiled: lld, as a library, sets all
+/// options of the process back.
+struct ExecuteOptions {
+  RunOptions run = getRunOptions();
+  std::string level;
+  int64_t workers;
+  double maxNmse;
+};
 } // namespace
 
-static CommandLine &commandLine() {
-  static CommandLine options;
+static ExecuteOptions executeOptions() {
+  static CommandLine commandLine;
+  ExecuteOptions options;
+  options.level = commandLine.level;
+  options.workers = commandLine.workers;
+  options.maxNmse = commandLine.maxNmse;
   return options;
 }
 
 /// Compiles a function and runs it with the arguments that tests have.
 static FailureOr<std::vector<FunctionRunner::Result>>
-execute(func::FuncOp function, const RunOptions &options,
+execute(func::FuncOp function, const ExecuteOptions &options,
         ArrayRef<InterpreterValue> arguments) {
-  const std::string &name = commandLine().level;
+  const std::string &name = options.level;
   const CPULevel *level =
       name == "native" ? nativeCPULevel() : findCPULevel(name);
   if (!level)
@@ -60,20 +73,20 @@ execute(func::FuncOp function, const RunOptions &options,
                               "CPU level '")
            << name << "'";
   FailureOr<FunctionRunner> runner = FunctionRunner::compile(
-      function, *level, {makeRandomWeights(options.seed)});
+      function, *level, {makeRandomWeights(options.run.seed)});
   if (failed(runner))
     return failure();
-  return runner->run(arguments, commandLine().workers);
+  return runner->run(arguments, options.workers);
 }
 
 static LogicalResult executeAll(Operation *module, raw_ostream &output) {
-  RunOptions options = getRunOptions();
-  auto functions = getFunctionsToRun(module, options);
+  ExecuteOptions options = executeOptions();
+  auto functions = getFunctionsToRun(module, options.run);
   if (failed(functions))
     return failure();
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
-    auto arguments = makeArguments(function, options.seed);
+    auto arguments = makeArguments(function, options.run.seed);
     if (failed(arguments))
       return failure();
     auto results = execute(function, options, *arguments);
@@ -103,7 +116,7 @@ static double errorOf(const reference::Tensor &actual,
 static LogicalResult compareResult(func::FuncOp function, size_t index,
                                    const FunctionRunner::Result &actual,
                                    const Interpreter::Result &expected,
-                                   raw_ostream &output) {
+                                   double maxNmse, raw_ostream &output) {
   if (!actual)
     return success();
   output << "@" << function.getName() << " result " << index << ": ";
@@ -111,8 +124,7 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
   auto *b = std::get_if<reference::Tensor>(&expected.value);
   bool areFloats = a && b && reference::isFloat(a->kind);
   double nmse = areFloats ? errorOf(*a, expected) : 0.0;
-  bool agrees = areFloats ? nmse <= commandLine().maxNmse
-                          : sameBits(*actual, expected.value);
+  bool agrees = areFloats ? nmse <= maxNmse : sameBits(*actual, expected.value);
   if (areFloats)
     output << "nmse " << llvm::format("%.2e", nmse);
   else
@@ -128,14 +140,14 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
 }
 
 static LogicalResult compareAll(Operation *module, raw_ostream &output) {
-  RunOptions options = getRunOptions();
-  auto functions = getFunctionsToRun(module, options);
+  ExecuteOptions options = executeOptions();
+  auto functions = getFunctionsToRun(module, options.run);
   if (failed(functions))
     return failure();
-  Interpreter interpreter({makeRandomWeights(options.seed)});
+  Interpreter interpreter({makeRandomWeights(options.run.seed)});
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
-    auto arguments = makeArguments(function, options.seed);
+    auto arguments = makeArguments(function, options.run.seed);
     if (failed(arguments))
       return failure();
     auto expected = interpreter.run(function, *arguments);
@@ -149,7 +161,7 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
     for (auto [i, results] :
          llvm::enumerate(llvm::zip_equal(*actual, *expected)))
       if (failed(compareResult(function, i, std::get<0>(results),
-                               std::get<1>(results), output)))
+                               std::get<1>(results), options.maxNmse, output)))
         status = failure();
   }
   return status;
@@ -164,8 +176,7 @@ static void registerDialects(DialectRegistry &registry) {
 }
 
 void registerExecuteTranslations() {
-  getRunOptions();
-  commandLine();
+  executeOptions(); // Declares them.
   static TranslateFromMLIRRegistration executeRegistration(
       "execute", "Compile functions for this processor and run them",
       executeAll, registerDialects);

@@ -26,8 +26,7 @@ namespace llmir {
 
 /// The four bytes that hold an element in a buffer.
 static uint32_t encodeElement(reference::ElementKind kind, double value) {
-  if (kind == reference::ElementKind::I32 ||
-      kind == reference::ElementKind::I64)
+  if (kind == reference::ElementKind::I32)
     return static_cast<uint32_t>(static_cast<int32_t>(value));
   if (kind == reference::ElementKind::I1)
     value = value != 0 ? 0.0 : -INFINITY;

@@ -274,6 +274,15 @@ static Tensor numbersOf(const InterpreterValue &value) {
 
 LogicalResult
 FunctionRunner::State::fillInputs(ArrayRef<InterpreterValue> arguments) {
+  for (auto [index, value] : llvm::enumerate(arguments)) {
+    auto *cache = std::get_if<reference::PagedCache>(&value);
+    auto type = dyn_cast<mlir::llm::PagedKVCacheType>(
+        function.getArgumentTypes()[index]);
+    if (cache && !(type && cache->sameAs(llmir::makeCache(type))))
+      return function.emitError("argument ")
+             << index << " is a cache that holds something; compiled code "
+             << "starts with empty ones";
+  }
   // A NaN that no computation makes: what is read before it is written shows.
   constexpr uint32_t unwritten = 0x7fc0dead;
   for (int64_t at = 0; at + 4 <= interface.arenaBytes; at += 4)

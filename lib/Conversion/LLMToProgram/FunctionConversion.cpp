@@ -30,6 +30,14 @@ static bool hasStaticShape(Type type) {
   return !shaped || shaped.hasStaticShape();
 }
 
+/// Whether numbers of that type have a place in buffers of f32 or i32.
+static bool hasRows(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return !isa<RankedTensorType>(type) || mllm::storedFormat(element) ||
+         (element.isSignlessInteger() &&
+          (element.getIntOrFloatBitWidth() <= 16 || element.isInteger(32)));
+}
+
 /// Whether the value is a cache that does not come from another.
 static bool beginsCache(Value value) {
   if (!isa<ll::PagedKVCacheType>(value.getType()))
@@ -53,6 +61,11 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
              << "; a program of a function needs static sizes";
+    if (!hasRows(value.getType()))
+      return mlir::emitError(value.getLoc(), "has the type ")
+             << value.getType()
+             << "; a program knows f32, f16, bf16, i32 and integers of at most "
+                "16 bits";
     if (!beginsCache(value))
       continue;
     if (cache) {

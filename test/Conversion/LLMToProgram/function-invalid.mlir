@@ -24,6 +24,13 @@ func.func @f(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
 
 // -----
 
+// expected-error@+1 {{has the type 'tensor<4xi64>'; a program knows f32, f16, bf16, i32 and integers of at most 16 bits}}
+func.func @f(%x: tensor<4xi64>) -> tensor<4xi64> {
+  return %x : tensor<4xi64>
+}
+
+// -----
+
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 // expected-note@+1 {{the first one is here}}
 func.func @f(%c: !cache) -> (!cache, !cache) {

@@ -1,0 +1,65 @@
+// What can go wrong when compiled functions run, one case a module.
+
+// RUN: split-file %s %t
+// RUN: not llmir-translate %t/full.mlir --execute 2>&1 | FileCheck %s --check-prefix=FULL
+// RUN: not llmir-translate %t/expectation.mlir --execute 2>&1 | FileCheck %s --check-prefix=EXPECTATION
+// RUN: not llmir-translate %t/expectation.mlir --execute --level=pdp11 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not llmir-translate %t/error.mlir --compare --max-nmse=0 2>&1 | FileCheck %s --check-prefix=NMSE
+// RUN: not llmir-translate %t/kernel.mlir --compare 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: not llmir-translate %t/ranks.mlir --execute 2>&1 | FileCheck %s --check-prefix=RANKS
+// RUN: not llmir-translate %t/caches.mlir --execute 2>&1 | FileCheck %s --check-prefix=CACHES
+
+//--- full.mlir
+// The runtime's own failure reaches the caller.
+// FULL: full.mlir:4:1: error: cannot be run: sequence 1 would have 60 + 5 tokens; the cache is made for at most 64
+!cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
+func.func @f(%id: tensor<1xi32> {check.values = dense<1> : tensor<1xi32>}) -> tensor<5xi32> {
+  %c0 = llm.create_paged_cache : !cache
+  %c1, %s1, %b1, %t1, %l1 = llm.reserve_kv %c0, %id {tokens = 60}
+    : (!cache, tensor<1xi32>) -> (!cache, tensor<60xi32>, tensor<1x60xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c2, %s2, %b2, %t2, %l2 = llm.reserve_kv %c1, %id {tokens = 5}
+    : (!cache, tensor<1xi32>) -> (!cache, tensor<5xi32>, tensor<1x5xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  return %s2 : tensor<5xi32>
+}
+
+//--- expectation.mlir
+// LEVEL: error: cannot be run: no code is generated for the CPU level 'pdp11'
+func.func @f(%x: tensor<2xf32> {check.values = dense<[1.0, 2.0]> : tensor<2xf32>}) {
+  %y = llm.add %x, %x : tensor<2xf32>
+  // EXPECTATION: expectation.mlir:7:3: error: 'check.expect_close' op failed: nmse {{.*}} is more than
+  // EXPECTATION: note: actual   tensor<2xf32> [2, 4]
+  // EXPECTATION: note: expected tensor<2xf32> [1, 2]
+  check.expect_close %y, %x : tensor<2xf32>
+  return
+}
+
+//--- error.mlir
+// NMSE: error: result 0 is not what it should be
+// NMSE: note: compiled
+// NMSE: note: interpreted
+func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
+  %y = llm.silu %x : tensor<9x33xf32>
+  return %y : tensor<9x33xf32>
+}
+
+//--- kernel.mlir
+// KERNEL: error: 'arith.addf' op has no kernel in a program
+func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
+  %y = arith.addf %x, %x : tensor<9x33xf32>
+  return %y : tensor<9x33xf32>
+}
+
+//--- ranks.mlir
+// RANKS: error: result 0 has no llm.shard_dim, but differs between ranks
+func.func @f(%x: tensor<2x3xf32> {llm.shard_dim = 0 : i64}) -> tensor<2x3xf32> attributes {llm.num_ranks = 2 : i64} {
+  %y = llm.add %x, %x : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+//--- caches.mlir
+!cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
+func.func @f(%c: !cache) {
+  // CACHES: error: 'check.expect_equal' op compares caches, which compiled code does not give back
+  check.expect_equal %c, %c : !cache
+  return
+}
