@@ -40,19 +40,12 @@ static Value mask(KernelBuilder &kb, Value x, int64_t bits) {
   return arith::AndIOp::create(kb, x, kb.intConstant(x.getType(), bits));
 }
 
-SmallVector<Value> expandLine(KernelBuilder &kb, int64_t bits, Value words) {
-  SmallVector<Value> values;
-  if (bits == 4) {
-    for (int64_t half : {0, 4})
-      for (int64_t i = 0; i < 4; ++i)
-        values.push_back(mask(kb, shiftRight(kb, words, 8 * i + half), 15));
-    return values;
-  }
+Value valueOfLine(KernelBuilder &kb, int64_t bits, Value words, int64_t i) {
+  if (bits == 4) // Low nibbles of four bytes, then their high ones.
+    return mask(kb, shiftRight(kb, words, 8 * (i % 4) + 4 * (i / 4)), 15);
   // The sign comes down from the top of the word.
-  for (int64_t at = bits; at <= 32; at += bits)
-    values.push_back(
-        shiftRightSigned(kb, shiftLeft(kb, words, 32 - at), 32 - bits));
-  return values;
+  Value top = shiftLeft(kb, words, 32 - bits * (i + 1));
+  return shiftRightSigned(kb, top, 32 - bits);
 }
 
 Value loadScales(KernelBuilder &kb, TensorFormat format, Value weights,

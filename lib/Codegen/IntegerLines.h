@@ -18,9 +18,9 @@
 
 namespace llmir {
 
-/// The values of a line in ascending K, each i32 x 16: q + storedBias(bits).
-llvm::SmallVector<mlir::Value> expandLine(KernelBuilder &kb, int64_t bits,
-                                          mlir::Value words);
+/// Value `i` of a line, in the order of K, i32 x 16: q + storedBias(bits).
+mlir::Value valueOfLine(KernelBuilder &kb, int64_t bits, mlir::Value words,
+                        int64_t i);
 
 /// What is added to an integer where it is stored: 8 to a nibble.
 inline int64_t storedBias(int64_t bits) { return bits == 4 ? 8 : 0; }

@@ -249,26 +249,27 @@ SmallVector<Value> FloatActivations::addLine(ArrayRef<Value> offsets,
                                              ArrayRef<Value> zeros, Value k,
                                              int64_t count, Value token,
                                              int64_t tokens, ValueRange sums) {
-  SmallVector<SmallVector<Value>> decoded; // [row tile][value of the line]
-  for (auto [offset, zero] : llvm::zip(offsets, zeros)) {
-    SmallVector<Value> integers =
-        expandLine(kb, layout.format.bits, loadLine(offset));
-    SmallVector<Value> &floats = decoded.emplace_back();
-    for (Value q : ArrayRef(integers).take_front(count)) {
-      Value fromZero = zero ? arith::SubIOp::create(kb, q, zero) : q;
-      floats.push_back(arith::SIToFPOp::create(kb, kb.f32x16(), fromZero));
+  SmallVector<Value> lines, result(sums);
+  for (Value offset : offsets)
+    lines.push_back(loadLine(offset));
+  // One value after the other: few are held at once.
+  for (int64_t v = 0; v < count; ++v) {
+    SmallVector<Value> weights;
+    for (auto [line, zero] : llvm::zip(lines, zeros)) {
+      Value q = valueOfLine(kb, layout.format.bits, line, v);
+      if (zero)
+        q = arith::SubIOp::create(kb, q, zero);
+      weights.push_back(arith::SIToFPOp::create(kb, kb.f32x16(), q));
     }
-  }
-  SmallVector<Value> result(sums);
-  for (int64_t v = 0; v < count; ++v)
     for (int64_t t = 0; t < tokens; ++t) {
       Value activation =
           kb.broadcast(kb.load(x, {kb.add(token, t), kb.add(k, v)}));
-      for (size_t r = 0; r < offsets.size(); ++r) {
+      for (auto [r, weight] : llvm::enumerate(weights)) {
         Value &sum = result[r * tokens + t];
-        sum = kb.fma(decoded[r][v], activation, sum);
+        sum = kb.fma(weight, activation, sum);
       }
     }
+  }
   return result;
 }
 

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/PackWeights.h"
-#include "llmir/Support/PackedLayout.h"
+#include "llmir/Support/Quantization.h"
 #include "llmir/Support/SmallFloat.h"
 
 #include <cstring>
@@ -194,4 +194,80 @@ TEST(PackWeights, RefusesAFormatItCannotUse) {
   Status status =
       packTensor(tensor, matrixJob(TensorFormat::F32, 4, 1), packed);
   EXPECT_EQ(status.code(), StatusCode::Unsupported);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+TEST(PackWeights, BlockFormatsAreIntegersWithScales) {
+  for (TensorFormat format : {TensorFormat::Q8_0, TensorFormat::Q4_0}) {
+    const int64_t rows = 19, columns = 96;
+    IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), rows, columns};
+    Bytes stored = storedBytes(rows * *tensorRowBytes(format, columns));
+    Bytes packed = packMatrix(format, rows, columns, stored);
+    ASSERT_EQ(packed.size(), static_cast<size_t>(layout.bytes()));
+    Bytes expected(packed.size());
+    for (int64_t row = 0; row < rows; ++row) {
+      std::vector<int16_t> q;
+      std::vector<float> scales;
+      const uint8_t *block = rowOf(format, columns, stored, row);
+      for (int64_t b = 0; b < columns / 32;
+           ++b, block += tensorFormatInfo(format).bytesPerBlock) {
+        uint16_t bits;
+        std::memcpy(&bits, block, 2);
+        bits &= 0xbfff; // No infinity, which has no one spelling.
+        scales.push_back(f16ToFloat(bits));
+        for (int i = 0; i < 32; ++i)
+          q.push_back(format == TensorFormat::Q8_0
+                          ? static_cast<int8_t>(block[2 + i])
+                          : (i < 16 ? block[2 + i] & 15 : block[i - 14] >> 4) -
+                                8);
+      }
+      packIntegerRow(layout, row, q.data(), scales.data(), nullptr,
+                     expected.data());
+    }
+    // The scales of the stored bytes, without the bit that was cleared above.
+    for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
+      for (int64_t g = 0; g < layout.numGroups(); ++g) {
+        int64_t at = tile * layout.tileBytes() + g * layout.groupBytes(32) +
+                     layout.numLines(32) * 64;
+        for (int64_t lane = 0; lane < 16; ++lane)
+          packed[at + 2 * lane + 1] &= 0xbf;
+      }
+    EXPECT_EQ(packed, expected) << tensorFormatInfo(format).name;
+  }
+}
+
+TEST(PackWeights, QuantizesEachTrueRowOnItsOwn) {
+  const int64_t rows = 40, columns = 70, heads = 2;
+  std::vector<float> values;
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values.push_back(bf16ToFloat(
+        floatToBf16(static_cast<float>((i * 7919) % 1009) / 500.0f - 1.0f)));
+  Bytes stored;
+  for (float value : values) {
+    uint16_t bits = floatToBf16(value);
+    stored.push_back(static_cast<uint8_t>(bits));
+    stored.push_back(static_cast<uint8_t>(bits >> 8));
+  }
+  for (const char *name : {"int8", "int4:g32:asym"}) {
+    PackJob job = matrixJob(TensorFormat::BF16, rows, columns);
+    job.integers = IntegerFormat::fromName(name);
+    job.unpermuteHeads = heads;
+    IntegerMatrixLayout layout{*job.integers, rows, columns};
+    job.bytes = layout.bytes();
+    Bytes packed(job.bytes, 0xee), expected(job.bytes);
+    Status status = packTensor(
+        tensorOf(TensorFormat::BF16, {rows, columns}, stored), job, packed);
+    ASSERT_TRUE(status.isOk()) << status.message();
+    // True row j of a head is stored at 2j, row j + 10 at 2j + 1.
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t head = row / 20, r = row % 20;
+      int64_t place = head * 20 + (r < 10 ? 2 * r : 2 * (r - 10) + 1);
+      quantizeAndPackRow(layout, row, &values[place * columns],
+                         expected.data());
+    }
+    EXPECT_EQ(packed, expected) << name;
+  }
 }
