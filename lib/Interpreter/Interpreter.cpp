@@ -16,6 +16,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "llvm/Support/Threading.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -387,6 +389,35 @@ Interpreter::run(func::FuncOp function,
     if (failed(result))
       return failure();
     results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+std::optional<std::vector<Tensor>>
+llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
+  const Evaluator *evaluator =
+      getEvaluators().find(op->getName().getStringRef());
+  if (!evaluator)
+    return std::nullopt;
+  // Silent for this thread only: passes run on several at once.
+  const uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler handler(op->getContext(), [thread](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
+  InterpreterOptions options;
+  Frame frame;
+  frame.options = &options;
+  for (auto [name, value] : llvm::zip_equal(op->getOperands(), operands))
+    frame.values[name] = {std::move(value)};
+  Evaluation evaluation(frame, op, 0);
+  if (failed((*evaluator)(op, evaluation)))
+    return std::nullopt;
+  std::vector<Tensor> results;
+  for (Value result : op->getResults()) {
+    auto *tensor = std::get_if<Tensor>(&frame.values[result].front());
+    if (!tensor)
+      return std::nullopt;
+    results.push_back(std::move(*tensor));
   }
   return results;
 }

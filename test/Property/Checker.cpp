@@ -25,6 +25,7 @@ const std::vector<Pipeline> &llmir::property::getPipelines() {
       {"cse", Promise::Bits},
       {"inline,symbol-dce,canonicalize", Promise::Canonical},
       {"llm-inline-modules,llm-deduplicate-functions", Promise::Bits},
+      {"func.func(llm-fold-constants)", Promise::Bits},
       {"func.func(llm-optimize-kv-cache)", Promise::Bits},
       {"func.func(llm-lower-kv-cache-ops)", Promise::Bits},
       {"func.func(llm-optimize-block-size)", Promise::Bits},
@@ -189,7 +190,8 @@ static std::optional<std::string> compare(const InterpreterValue &before,
       return std::nullopt;
     return toString(before) + "\nbecame\n" + toString(after);
   }
-  if (promise == Promise::Int4 && expected->size() < 16)
+  if ((promise == Promise::Int8 || promise == Promise::Int4) &&
+      expected->size() < 16)
     return std::nullopt;
   const double error = nmse(*actual, *expected);
   const double bound =
@@ -270,8 +272,11 @@ std::optional<std::string> Checker::check(const Pipeline &pipeline,
     return std::nullopt;
   OwningOpRef<ModuleOp> module = state->module->clone();
   Diagnostics diagnostics(module->getContext());
-  if (failed(runPipeline(pipeline, *module, firings[pipeline.text])))
+  std::map<std::string, uint64_t> &fired = firings[pipeline.text];
+  const OperationFingerPrint before(*module);
+  if (failed(runPipeline(pipeline, *module, fired)))
     return "the pipeline fails\n" + diagnostics.text;
+  fired["(programs that changed)"] += OperationFingerPrint(*module) != before;
   func::FuncOp main = getMain(*module);
   if (!main)
     return std::string("@main is gone");

@@ -32,10 +32,11 @@ enum class Promise {
   Canonical,
   Sums, ///< Sums in another order, or rounded at fewer places: nmse ≤ 1e-10 of
         ///< f32, 1e-3 of f16 and bf16.
-  Int8, ///< Weights of int8: nmse ≤ 1e-2.
-  /// Weights of int4 and inputs of int8: nmse ≤ 0.2 where there is one
-  /// projection, for the errors of several multiply, and of results of 16
-  /// numbers or more, for of few all may happen to be near 0.
+  /// Weights of int8: nmse ≤ 1e-2, of results of 16 numbers or more (of few all
+  /// may happen to be near 0).
+  Int8,
+  /// Weights of int4 and inputs of int8: likewise nmse ≤ 0.2, where there is
+  /// one projection (the errors of several multiply).
   Int4,
 };
 
@@ -52,7 +53,7 @@ struct Pipeline {
 /// All passes and pipelines whose results are compared.
 const std::vector<Pipeline> &getPipelines();
 
-/// How often each pattern fired, by pipeline.
+/// How often each pattern fired, by pipeline, and how many programs changed.
 using Firings = std::map<std::string, std::map<std::string, uint64_t>>;
 
 /// One program.

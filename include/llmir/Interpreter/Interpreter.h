@@ -55,6 +55,11 @@ private:
   InterpreterOptions options;
 };
 
+/// The results of one op on one rank, given its operands, when all of them are
+/// tensors and the op has a value; reports nothing.
+std::optional<std::vector<reference::Tensor>>
+evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands);
+
 /// The names of all ops that can be evaluated, sorted.
 std::vector<std::string> getEvaluatedOps();
 

@@ -64,9 +64,9 @@ mlir::FailureOr<InterpreterValue>
 makeArgument(llvm::function_ref<mlir::InFlightDiagnostic()> error,
              mlir::Type type, mlir::DictionaryAttr attributes, uint64_t seed);
 
-/// Values for all arguments of a function, as its caller has them: whole tensors
-/// where ranks are given slices (`llm.shard_dim`). Argument i has the seed
-/// `seed` · 1000003 + i.
+/// Values for all arguments of a function, as its caller has them: whole
+/// tensors where ranks are given slices (`llm.shard_dim`). Argument i has the
+/// seed `seed` · 1000003 + i.
 mlir::FailureOr<std::vector<InterpreterValue>>
 makeArguments(mlir::func::FuncOp function, uint64_t seed);
 

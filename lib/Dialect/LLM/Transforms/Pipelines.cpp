@@ -33,6 +33,7 @@ static void addOptimizations(OpPassManager &pm, int64_t level) {
     pm.addPass(createDeduplicateFunctions());
   }
   addCleanup(pm);
+  pm.addNestedPass<func::FuncOp>(createFoldConstants());
   pm.addNestedPass<func::FuncOp>(createOptimizeKVCache());
   if (level >= 2)
     pm.addNestedPass<func::FuncOp>(createFuseAttention());

@@ -401,4 +401,28 @@ def AnalyzeQuantization : Pass<"llm-analyze-quantization"> {
     Statistic<"weightsUnknown", "weights-unknown", "Weights whose numbers are not known">];
 }
 
+def FoldConstants : Pass<"llm-fold-constants"> {
+  let summary = "Ops of constants become constants";
+  let description = [{
+    An op of the `llm` dialect whose operands are all constants becomes what the
+    reference library says that it is:
+    ```mlir
+    %t = llm.embedding %ids, %table     (both constant)   ⇒   %t = arith.constant dense<…>
+    ```
+    The numbers are the reference's, computed in f64 and rounded once; code of a
+    target, which sums in f32, agrees within rounding.
+
+    Restrictions: results of more than `max-elements` numbers, which would make
+    the program larger; results that are no tensors (a quantized tensor has no
+    constant); collectives, and slices of the rank that runs them; ops that are
+    errors with these operands, which stay for who runs them to report.
+  }];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", /*default=*/"1024",
+           "Numbers that a result has at most">];
+  let statistics = [
+    Statistic<"opsFolded", "ops-folded", "Ops that became constants">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // LLM_TRANSFORMS_PASSES_TD

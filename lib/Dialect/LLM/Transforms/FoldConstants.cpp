@@ -1,0 +1,115 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops whose operands are constants become constants, by the meaning that the
+// interpreter gives them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PatternCounts.h"
+
+#include "llmir/Interpreter/Interpreter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::llm {
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
+} // namespace mlir::llm
+
+using namespace mlir;
+using namespace mlir::llm;
+using llmir::reference::Tensor;
+
+namespace {
+
+/// True for an op whose results follow from its operands alone: not from the
+/// rank that runs it, nor from what other ranks have.
+bool followsFromOperands(Operation *op) {
+  if (!isa_and_nonnull<LLMDialect>(op->getDialect()) || !isPure(op) ||
+      op->getNumOperands() == 0)
+    return false;
+  auto shard = dyn_cast<ShardOp>(op);
+  return !isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) &&
+         (!shard || shard.getShardIndex());
+}
+
+/// The numbers of all operands, where they are constants.
+std::optional<std::vector<Tensor>> getConstants(Operation *op) {
+  std::vector<Tensor> result;
+  for (Value operand : op->getOperands()) {
+    TypedAttr constant;
+    if (!matchPattern(operand, m_Constant(&constant)))
+      return std::nullopt;
+    std::optional<Tensor> value = llmir::constantValue(constant);
+    if (!value)
+      return std::nullopt;
+    result.push_back(std::move(*value));
+  }
+  return result;
+}
+
+struct FoldToConstants : RewritePattern {
+  FoldToConstants(MLIRContext *context, int64_t maxElements,
+                  Pass::Statistic &count)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context),
+        maxElements(maxElements), count(count) {
+    setDebugName("fold-to-constants");
+  }
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!followsFromOperands(op) ||
+        !llvm::all_of(op->getResultTypes(), isSmall))
+      return failure();
+    std::optional<std::vector<Tensor>> operands = getConstants(op);
+    if (!operands)
+      return failure();
+    // An op that has no value, as a lookup of a row that is not there, stays.
+    std::optional<std::vector<Tensor>> values =
+        llmir::evaluateOp(op, std::move(*operands));
+    if (!values)
+      return failure();
+    SmallVector<Value> results;
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
+      results.push_back(arith::ConstantOp::create(
+          rewriter, op->getLoc(),
+          llmir::makeConstant(value,
+                              cast<RankedTensorType>(result.getType()))));
+    rewriter.replaceOp(op, results);
+    ++count;
+    return success();
+  }
+
+private:
+  std::function<bool(Type)> isSmall = [this](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           tensor.getNumElements() <= maxElements;
+  };
+
+  int64_t maxElements;
+  Pass::Statistic &count;
+};
+
+struct FoldConstantsPass : llm::impl::FoldConstantsBase<FoldConstantsPass> {
+  using FoldConstantsBase::FoldConstantsBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(std::make_unique<FoldToConstants>(&getContext(), maxElements,
+                                                   opsFolded));
+    if (failed(applyCountedPatterns(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
