@@ -37,3 +37,15 @@ func.func @parameter(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
   %y = llm.linear %x, %w : tensor<2x5xf32>, tensor<3x5xbf16> -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// What is called is run with it, its parameters too.
+// COMPARE: @calls result 0: nmse
+func.func @calls(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
+  %y = func.call @projection(%x) : (tensor<2x5xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+func.func private @projection(%x: tensor<2x5xf32>) -> tensor<2x3xf32> {
+  %w = llm.weight @w : tensor<3x5xbf16>
+  %y = llm.linear %x, %w : tensor<2x5xf32>, tensor<3x5xbf16> -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}

@@ -17,6 +17,7 @@ func.func @embedding(%ids: tensor<TOKENSxi32> {check.range = array<i64: 0, 50>},
   return %y : tensor<TOKENSx24xFLOAT>
 }
 
+// SPEC: 194
 // CHECK: @linear result 0: nmse
 func.func @linear(%x: tensor<TOKENSx72xFLOAT>, %w: tensor<20x72xFLOAT>, %b: tensor<20xf32>) -> tensor<TOKENSx20xFLOAT> {
   %y = llm.linear %x, %w bias %b : tensor<TOKENSx72xFLOAT>, tensor<20x72xFLOAT>, tensor<20xf32> -> tensor<TOKENSx20xFLOAT>
