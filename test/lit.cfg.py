@@ -49,6 +49,10 @@ config.environment["LLMIR_TEST_DATA"] = test_data
 if os.path.isdir(test_data):
     config.available_features.add("test-data")
 
+# A library built with a sanitizer cannot be loaded by MLIR's own tools.
+if getattr(config, "llmir_sanitize", ""):
+    config.available_features.add("sanitizer")
+
 # What this machine's processor can run.
 try:
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpuinfo:

@@ -1,4 +1,5 @@
 // The dialects and passes as a plugin of Debian's own mlir-opt.
+// UNSUPPORTED: sanitizer
 // RUN: mlir-opt --load-dialect-plugin=%llmir_lib/LLMIRPlugin.so --load-pass-plugin=%llmir_lib/LLMIRPlugin.so \
 // RUN:   --pass-pipeline='builtin.module(llm-deduplicate-functions,inline)' %s | FileCheck %s
 // RUN: not mlir-opt %s 2>&1 | FileCheck %s --check-prefix=ALONE
