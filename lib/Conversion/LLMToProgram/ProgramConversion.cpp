@@ -179,7 +179,7 @@ void ProgramConversion::fill(Location loc, const RowsValue &rows,
 
 void ProgramConversion::roundRows(Location loc, const RowsValue &rows,
                                   Type element) {
-  if (!element.isF16() && !element.isBF16())
+  if (rows.columns == 0 || (!element.isF16() && !element.isBF16()))
     return;
   WorkShare share = rows.columnShare();
   call(loc,

@@ -185,6 +185,8 @@ static LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
     accesses.push_back({x->buffer, false, first->columnShare()});
   }
   RowsValue out = c.reuseOrCreate(root, chain.leaves(), result, *first);
+  if (out.columns == 0)
+    return success();
   accesses.push_back({out.buffer, true, out.columnShare()});
   c.call(root->getLoc(), kernelName(chain.name(), {out.columns}),
          ElementwiseSpec{out.columns, out.over}, {}, accesses, std::nullopt,
