@@ -637,10 +637,39 @@ func.func @test(%c: !cache, %n: tensor<2xi32>) {
 
 // -----
 
-// reserve_kv: more slots than can be counted
+// RULE: reserve_kv.c1, more slots than can be counted
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<4xi32>) {
-  // expected-error@+1 {{'llm.reserve_kv' op failed to infer returned types}}
+  // expected-error@+1 {{'llm.reserve_kv' op tokens is 4611686018427387904, but must be from 0 to the cache's maxSeqLen 64}}
   %0:5 = llm.reserve_kv %c, %i {tokens = 4611686018427387904} : (!cache, tensor<4xi32>) -> (!cache, tensor<?xi32>, tensor<4x?xi32>, tensor<4x8xi32>, tensor<4xi32>)
+  return
+}
+
+// -----
+
+// RULE: attention.c6, no head at all
+func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x0x16xf16>) {
+  // expected-error@+1 {{'llm.attention' op has 4 query heads, which is no multiple of the keys' 0}}
+  %0 = llm.attention %q, %k, %k : (tensor<2x3x4x16xf16>, tensor<2x5x0x16xf16>, tensor<2x5x0x16xf16>) -> tensor<2x3x4x16xf16>
+  return
+}
+
+// -----
+
+// RULE: fused_attention.c2, as many slots as tokens
+!cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
+func.func @test(%q: tensor<5x4x16xf32>, %k: tensor<5x2x16xf32>, %c: !cache, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %s: tensor<4xi32>, %o: tensor<?xi32>) {
+  // expected-error@+1 {{'llm.fused_attention' op has keys of 5 tokens, but 4 slots}}
+  %0:2 = llm.fused_attention %q, %k, %k, %c, %t, %n slots(%s) offsets(%o) : (tensor<5x4x16xf32>, tensor<5x2x16xf32>, tensor<5x2x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<4xi32>, tensor<?xi32>) -> (tensor<5x4x16xf32>, !cache)
+  return
+}
+
+// -----
+
+// RULE: paged_attention.c12, finite
+!cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
+func.func @test(%q: tensor<2x2x16xf32>, %c: !cache, %t: tensor<2x8xi32>, %n: tensor<2xi32>) {
+  // expected-error@+1 {{'llm.paged_attention' op ALiBi slope nan is not finite}}
+  %0 = llm.paged_attention %q, %c, %t, %n {alibi_slopes = array<f64: 1.0, 0x7FF8000000000000>} : (tensor<2x2x16xf32>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x2x16xf32>
   return
 }
