@@ -19,7 +19,7 @@ func.func @live_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32
 }
 
 // CHECK-LABEL: func @repeated_sizes_of_lookup
-// CHECK: llm.lookup_kv %{{.*}}, %{{.*}}, %{{.*}} :
+// CHECK: llm.lookup_kv %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} :
 func.func @repeated_sizes_of_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> tensor<2x64x2x16xf16> {
   %0:2 = llm.lookup_kv %c, %blocks, %lens {num_heads = 2, head_dim = 16} : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
   return %0#0 : tensor<2x64x2x16xf16>
@@ -54,14 +54,14 @@ func.func @lookup_in_used_cache(%k: tensor<2x2x16xf16>, %ids: tensor<2xi32>, %bl
 
 // CHECK-LABEL: func @missing_cache
 // CHECK: %[[C:.*]] = llm.create_paged_cache : !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
-// CHECK: llm.append_kv %[[C]], %{{.*}}, %{{.*}}, %{{.*}} : (!llm.paged_kv_cache
+// CHECK: llm.append_kv %[[C]], %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (!llm.paged_kv_cache
 func.func @missing_cache(%k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -> !cache {
   %0:2 = llm.append_kv(%k, %k, %ids) {block_size = 8 : i32} : (tensor<2x2x16xf16>, tensor<2x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
   return %0#0 : !cache
 }
 
 // CHECK-LABEL: func @repeated_sizes
-// CHECK: llm.append_kv %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
+// CHECK: llm.append_kv %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} :
 func.func @repeated_sizes(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -> !cache {
   %0:2 = llm.append_kv %c, %k, %k, %ids {block_size = 8 : i32, max_seq_len = 64 : i32} : (!cache, tensor<2x2x16xf16>, tensor<2x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
   return %0#0 : !cache
@@ -70,7 +70,7 @@ func.func @repeated_sizes(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32
 // CHECK-LABEL: func @append_nothing
 // CHECK-SAME: %[[C:[^:]*]]: !llm
 // CHECK-NOT: llm.append_kv
-// CHECK: return %[[C]], %{{.*}} :
+// CHECK: return %[[C]], %{{[a-z0-9_#]+}} :
 func.func @append_nothing(%c: !cache, %k: tensor<0x2x16xf16>, %b: tensor<0x3x2x16xf16>, %slots: tensor<0xi32>) -> (!cache, tensor<0x3xi32>) {
   %0 = llm.append_kv %c, %k, %k slots(%slots) : (!cache, tensor<0x2x16xf16>, tensor<0x2x16xf16>, tensor<0xi32>) -> !cache
   %1:2 = llm.append_kv %0, %b, %b, %slots : (!cache, tensor<0x3x2x16xf16>, tensor<0x3x2x16xf16>, tensor<0xi32>) -> (!cache, tensor<0x3xi32>)
@@ -123,8 +123,8 @@ func.func @some_sequences(%c: !cache, %some: tensor<?xi32>) -> !cache {
 // -----
 
 // CHECK-LABEL: func @default_scale
-// CHECK: llm.attention %{{.*}}, %{{.*}}, %{{.*}} : (
-// CHECK: llm.attention %{{.*}}, %{{.*}}, %{{.*}} : (
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
 func.func @default_scale(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>) -> (tensor<2x3x4x16xf16>, tensor<2x3x4x16xf16>) {
   %0 = llm.attention %q, %k, %k {scale = 0.25 : f32, num_heads = 4, head_dim = 16} : (tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x16xf16>) -> tensor<2x3x4x16xf16>
   %1 = llm.attention %q, %0, %0 {scale = 0.0 : f64} : (tensor<2x3x4x16xf16>, tensor<2x3x4x16xf16>, tensor<2x3x4x16xf16>) -> tensor<2x3x4x16xf16>
@@ -143,8 +143,8 @@ func.func @other_scale(%q: tensor<2x3x4x80xf16>, %k: tensor<2x5x2x80xf16>, %r: t
 }
 
 // CHECK-LABEL: func @empty_masks
-// CHECK: llm.attention %{{.*}}, %{{.*}}, %{{.*}} : (
-// CHECK: llm.attention %{{.*}}, %{{.*}}, %{{.*}} : (
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
 func.func @empty_masks(%q: tensor<2x3x16xf16>) -> tensor<2x3x16xf16> {
   %true = arith.constant dense<true> : tensor<1x3x3xi1>
   %zeros = arith.constant dense<0.0> : tensor<2x3x3xf32>
@@ -168,7 +168,7 @@ func.func @other_masks(%q: tensor<2x3x16xf16>, %m: tensor<2x3x3xi1>) -> tensor<2
 
 // One query is the last token, which sees all keys.
 // CHECK-LABEL: func @one_query
-// CHECK: llm.attention %{{.*}}, %{{.*}}, %{{.*}} : (
+// CHECK: llm.attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
 func.func @one_query(%q: tensor<2x1x16xf16>, %k: tensor<2x5x16xf16>) -> tensor<2x1x16xf16> {
   %0 = llm.attention %q, %k, %k {causal = true, window = 5} : (tensor<2x1x16xf16>, tensor<2x5x16xf16>, tensor<2x5x16xf16>) -> tensor<2x1x16xf16>
   return %0 : tensor<2x1x16xf16>
@@ -188,7 +188,7 @@ func.func @several_queries(%q: tensor<2x2x16xf16>, %k: tensor<2x5x16xf16>, %r: t
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
 
 // CHECK-LABEL: func @paged
-// CHECK: llm.paged_attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : (
+// CHECK: llm.paged_attention %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}}, %{{[a-z0-9_#]+}} : (
 func.func @paged(%q: tensor<2x1x4x16xf16>, %c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> tensor<2x1x4x16xf16> {
   %0 = llm.paged_attention %q, %c, %blocks, %lens {causal = false, scale = 0.25, num_heads = 4, head_dim = 16, window = 64} : (tensor<2x1x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x1x4x16xf16>
   return %0 : tensor<2x1x4x16xf16>
