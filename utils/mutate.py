@@ -102,7 +102,7 @@ def patterns(path, text):
         if body:
             at = end + body.end()
             mutation = Mutation("pattern", path, text, at, at, " return failure();")
-            names = re.findall(r"^(?:struct|class) (\w+)", text[:at], re.M)
+            names = re.findall(r"^(?:template <[^>]*>\s+)?(?:struct|class) (\w+)", text[:at], re.M)
             mutation.what = names[-1] if names else mutation.what
             yield mutation
 
