@@ -7,7 +7,7 @@
 // SPEC: 85 119 192
 // CHECK-LABEL: func @append
 // CHECK-SAME: (%[[C:.*]]: !llm{{.*}}, %[[K:.*]]: tensor<2x3x2x16xf16>, %[[V:.*]]: tensor<2x3x2x16xf16>, %[[IDS:.*]]: tensor<2xi32>, %[[L:.*]]: index)
-// CHECK: %[[C1:.*]], %[[SLOTS:.*]], %[[B:.*]], %{{.*}}, %{{.*}} = llm.reserve_kv %[[C]], %[[IDS]] layer(%[[L]]) {tokens = 3 : i64}
+// CHECK: %[[C1:.*]], %[[SLOTS:.*]], %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv %[[C]], %[[IDS]] layer(%[[L]]) {tokens = 3 : i64}
 // CHECK-DAG: %[[KR:.*]] = tensor.collapse_shape %[[K]] {{\[\[}}0, 1], [2], [3]] : tensor<2x3x2x16xf16> into tensor<6x2x16xf16>
 // CHECK-DAG: %[[VR:.*]] = tensor.collapse_shape %[[V]]
 // CHECK: %[[C2:.*]] = llm.append_kv %[[C1]], %[[KR]], %[[VR]] slots(%[[SLOTS]]) layer(%[[L]]) :
@@ -20,8 +20,8 @@ func.func @append(%c: !cache, %k: tensor<2x3x2x16xf16>, %v: tensor<2x3x2x16xf16>
 // One token each; no layer is layer 0, which the ragged form says.
 // CHECK-LABEL: func @append_one
 // CHECK-DAG: %[[L:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C1:.*]], %[[SLOTS:.*]], %[[B:.*]], %{{.*}}, %{{.*}} = llm.reserve_kv %{{.*}}, %{{.*}} {tokens = 1 : i64}
-// CHECK: llm.append_kv %[[C1]], %{{.*}}, %{{.*}} slots(%[[SLOTS]]) layer(%[[L]]) :
+// CHECK-DAG: %[[C1:.*]], %[[SLOTS:.*]], %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} {tokens = 1 : i64}
+// CHECK: llm.append_kv %[[C1]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} slots(%[[SLOTS]]) layer(%[[L]]) :
 // CHECK: tensor.collapse_shape %[[B]] {{\[\[}}0, 1]] : tensor<2x1xi32> into tensor<2xi32>
 func.func @append_one(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -> (!cache, tensor<2xi32>) {
   %0:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x2x16xf16>, tensor<2x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
@@ -31,9 +31,9 @@ func.func @append_one(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -
 // One block for each sequence is that of its last token. The number of
 // sequences need not be known.
 // CHECK-LABEL: func @append_last_block
-// CHECK: %{{.*}}, %{{.*}}, %[[B:.*]], %{{.*}}, %{{.*}} = llm.reserve_kv
+// CHECK: %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv
 // CHECK-NOT: layer
-// CHECK: tensor.extract_slice %[[B]][0, 2] [%{{.*}}, 1] [1, 1] : tensor<?x3xi32> to tensor<?x1xi32>
+// CHECK: tensor.extract_slice %[[B]][0, 2] [%{{[a-zA-Z0-9_#]+}}, 1] [1, 1] : tensor<?x3xi32> to tensor<?x1xi32>
 func.func @append_last_block(%c: !one_layer, %k: tensor<?x3x2x16xf16>, %ids: tensor<?xi32>) -> (!one_layer, tensor<?x1xi32>) {
   %0:2 = llm.append_kv %c, %k, %k, %ids : (!one_layer, tensor<?x3x2x16xf16>, tensor<?x3x2x16xf16>, tensor<?xi32>) -> (!one_layer, tensor<?x1xi32>)
   return %0#0, %0#1 : !one_layer, tensor<?x1xi32>
@@ -64,8 +64,8 @@ func.func @attention(%q: tensor<2x3x4x16xf16>, %c: !cache, %t: tensor<2x8xi32>, 
 // One query and one block for each sequence.
 // CHECK-LABEL: func @attention_one
 // CHECK-DAG: %[[O:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
-// CHECK-DAG: %[[T:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1]] output_shape [2, 1] : tensor<2xi32> into tensor<2x1xi32>
-// CHECK: %[[A:.*]] = llm.paged_attention %{{.*}}, %{{.*}}, %[[T]], %{{.*}} offsets(%[[O]]) {causal = false} :
+// CHECK-DAG: %[[T:.*]] = tensor.expand_shape %{{[a-zA-Z0-9_#]+}} {{\[\[}}0, 1]] output_shape [2, 1] : tensor<2xi32> into tensor<2x1xi32>
+// CHECK: %[[A:.*]] = llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[T]], %{{[a-zA-Z0-9_#]+}} offsets(%[[O]]) {causal = false} :
 // CHECK: return %[[A]]
 func.func @attention_one(%q: tensor<2x4x16xf16>, %c: !one_layer, %b: tensor<2xi32>, %n: tensor<2xi32>) -> tensor<2x4x16xf16> {
   %0 = llm.paged_attention %q, %c, %b, %n {causal = false} : (tensor<2x4x16xf16>, !one_layer, tensor<2xi32>, tensor<2xi32>) -> tensor<2x4x16xf16>
@@ -73,8 +73,8 @@ func.func @attention_one(%q: tensor<2x4x16xf16>, %c: !one_layer, %b: tensor<2xi3
 }
 
 // CHECK-LABEL: func @fused_ragged
-// CHECK: %[[C2:.*]] = llm.append_kv %{{.*}}, %{{.*}}, %{{.*}} slots(%{{.*}}) layer(%{{.*}}) :
-// CHECK: llm.paged_attention %{{.*}}, %[[C2]], %{{.*}}, %{{.*}} offsets(%{{.*}}) layer(%{{.*}}) {causal = false, window = 9 : i64} :
+// CHECK: %[[C2:.*]] = llm.append_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} slots(%{{[a-zA-Z0-9_#]+}}) layer(%{{[a-zA-Z0-9_#]+}}) :
+// CHECK: llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %[[C2]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} offsets(%{{[a-zA-Z0-9_#]+}}) layer(%{{[a-zA-Z0-9_#]+}}) {causal = false, window = 9 : i64} :
 func.func @fused_ragged(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cache, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %s: tensor<?xi32>, %o: tensor<?xi32>, %l: index) -> (tensor<?x4x16xf32>, !cache) {
   %0:2 = llm.fused_attention %q, %k, %k, %c, %t, %n slots(%s) offsets(%o) layer(%l) {causal = false, window = 9} : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (tensor<?x4x16xf32>, !cache)
   return %0#0, %0#1 : tensor<?x4x16xf32>, !cache
@@ -83,8 +83,8 @@ func.func @fused_ragged(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cac
 // CHECK-LABEL: func @fused_batched
 // CHECK: llm.reserve_kv
 // CHECK: %[[C2:.*]] = llm.append_kv {{.*}} slots(
-// CHECK: llm.paged_attention %{{.*}}, %[[C2]], %{{.*}}, %{{.*}} offsets(
-// CHECK: return %{{.*}}, %[[C2]], %{{.*}}
+// CHECK: llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %[[C2]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} offsets(
+// CHECK: return %{{[a-zA-Z0-9_#]+}}, %[[C2]], %{{[a-zA-Z0-9_#]+}}
 func.func @fused_batched(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: !one_layer, %ids: tensor<2xi32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !one_layer, tensor<2x3xi32>) {
   %0:3 = llm.fused_attention %q, %k, %k, %c, %ids, %t, %n : (tensor<2x3x4x16xf16>, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, !one_layer, tensor<2xi32>, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !one_layer, tensor<2x3xi32>)
   return %0#0, %0#1, %0#2 : tensor<2x3x4x16xf16>, !one_layer, tensor<2x3xi32>

@@ -11,7 +11,7 @@
 func.func @decode(%q: tensor<4x1x8x128xf32>, %k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %b: i1) -> tensor<4x1x8x128xf32> {
   // CHECK: %[[C:.*]] = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>
   %c = llm.create_paged_cache : !cache
-  // CHECK: %[[P:.*]] = scf.if %{{.*}} -> (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>)
+  // CHECK: %[[P:.*]] = scf.if %{{[a-zA-Z0-9_#]+}} -> (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>)
   %p = scf.if %b -> !cache {
     // CHECK: llm.append_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, {{.*}}) -> (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x1xi32>)
     %0:2 = llm.append_kv %c, %k, %k, %ids {block_size = 256 : i32} : (!cache, tensor<4x1x8x128xf32>, tensor<4x1x8x128xf32>, tensor<4xi32>) -> (!cache, tensor<4x1xi32>)
@@ -19,11 +19,11 @@ func.func @decode(%q: tensor<4x1x8x128xf32>, %k: tensor<4x1x8x128xf32>, %ids: te
   } else {
     scf.yield %c : !cache
   }
-  // CHECK: llm.reserve_kv %[[P]], %{{.*}} {tokens = 1 : i64} : ({{.*}}) -> (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4xi32>, tensor<4x1xi32>, tensor<4x32xi32>, tensor<4xi32>)
+  // CHECK: llm.reserve_kv %[[P]], %{{[a-zA-Z0-9_#]+}} {tokens = 1 : i64} : ({{.*}}) -> (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4xi32>, tensor<4x1xi32>, tensor<4x32xi32>, tensor<4xi32>)
   %r:5 = llm.reserve_kv %p, %ids {tokens = 1} : (!cache, tensor<4xi32>) -> (!cache, tensor<4xi32>, tensor<4x1xi32>, tensor<4x2xi32>, tensor<4xi32>)
   %kr = tensor.collapse_shape %k [[0, 1], [2], [3]] : tensor<4x1x8x128xf32> into tensor<4x8x128xf32>
   %c2 = llm.append_kv %r#0, %kr, %kr slots(%r#1) : (!cache, tensor<4x8x128xf32>, tensor<4x8x128xf32>, tensor<4xi32>) -> !cache
-  // CHECK: llm.paged_attention %[[Q]], %{{.*}}, %{{.*}}, %{{.*}} : (tensor<4x1x8x128xf32>, !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
+  // CHECK: llm.paged_attention %[[Q]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (tensor<4x1x8x128xf32>, !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
   %o = llm.paged_attention %q, %c2, %r#3, %r#4 : (tensor<4x1x8x128xf32>, !cache, tensor<4x2xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
   return %o : tensor<4x1x8x128xf32>
 }

@@ -29,8 +29,8 @@ func.func @fuse_ragged(%q: !query, %k: !keys, %v: !keys, %c: !cache, %t: !tables
 }
 
 // CHECK-LABEL: func @fuse_batched
-// CHECK: %{{.*}}, %[[C2:.*]], %[[B:.*]] = llm.fused_attention
-// CHECK-NEXT: return %{{.*}}, %[[C2]], %[[B]]
+// CHECK: %{{[a-zA-Z0-9_#]+}}, %[[C2:.*]], %[[B:.*]] = llm.fused_attention
+// CHECK-NEXT: return %{{[a-zA-Z0-9_#]+}}, %[[C2]], %[[B]]
 func.func @fuse_batched(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: !cache, %ids: tensor<2xi32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !cache, tensor<2x3xi32>) {
   %c2:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x3xi32>)
   %r = llm.paged_attention %q, %c2#0, %t, %n : (tensor<2x3x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf16>
@@ -51,7 +51,7 @@ func.func @fuse_late(%q: !query, %k: !keys, %c: !cache, %t: !tables, %n: !ints, 
 // The appended cache is read before the attention: the fused op stands where
 // the append stood.
 // CHECK-LABEL: func @fuse_early
-// CHECK: %{{.*}}, %[[C2:.*]] = llm.fused_attention
+// CHECK: %{{[a-zA-Z0-9_#]+}}, %[[C2:.*]] = llm.fused_attention
 // CHECK: llm.lookup_kv %[[C2]]
 func.func @fuse_early(%q: !query, %k: !keys, %c: !cache, %t: !tables, %n: !ints, %s: !ints, %o: !ints, %l: index, %b: tensor<2x8xi32>, %m: tensor<2xi32>) -> (!query, tensor<2x64x2x16xf16>) {
   %c2 = llm.append_kv %c, %k, %k slots(%s) layer(%l) : (!cache, !keys, !keys, !ints) -> !cache
@@ -94,7 +94,7 @@ func.func @equal_appends(%k: !keys, %v: !keys, %c: !cache, %s: !ints, %l: index)
 // A chain: each append is to another cache, even with the same keys, values
 // and slots.
 // CHECK-LABEL: func @chain_of_equal_appends
-// CHECK: %[[C2:.*]] = llm.append_kv %{{.*}}, %[[K:.*]], %[[K]] slots
+// CHECK: %[[C2:.*]] = llm.append_kv %{{[a-zA-Z0-9_#]+}}, %[[K:.*]], %[[K]] slots
 // CHECK: %[[C3:.*]] = llm.append_kv %[[C2]], %[[K]], %[[K]] slots
 // CHECK: return %[[C3]]
 func.func @chain_of_equal_appends(%k: !keys, %c: !cache, %s: !ints, %l: index) -> !cache {
