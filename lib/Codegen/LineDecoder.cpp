@@ -8,6 +8,8 @@
 
 #include "Emitters.h"
 
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -100,22 +102,13 @@ SmallVector<Value> decodeWords(KernelBuilder &kb, TensorFormat format,
   return values;
 }
 
-/// Round to nearest even on the bits; a NaN keeps its sign and becomes quiet.
-/// (arith.truncf to bf16 would become a call of compiler-rt.)
 static Value encodeBF16(KernelBuilder &kb, Value value) {
-  Type i32 = withElement(value.getType(), kb.getI32Type());
-  Value bits = arith::BitcastOp::create(kb, i32, value);
-  Value odd = arith::AndIOp::create(kb, shiftRight(kb, bits, 16),
-                                    kb.intConstant(i32, 1));
-  Value bias = arith::AddIOp::create(kb, odd, kb.intConstant(i32, 0x7fff));
-  Value rounded = arith::AddIOp::create(kb, bits, bias);
-  Value quiet = arith::OrIOp::create(kb, bits, kb.intConstant(i32, 0x400000));
-  Value isNaN =
-      arith::CmpFOp::create(kb, arith::CmpFPredicate::UNO, value, value);
-  Value chosen = arith::SelectOp::create(kb, isNaN, quiet, rounded);
+  Value rounded = emitRound(kb, kb.getLoc(), value, kb.getBF16Type());
+  Value bits = arith::BitcastOp::create(
+      kb, withElement(value.getType(), kb.getI32Type()), rounded);
   return arith::TruncIOp::create(kb,
                                  withElement(value.getType(), kb.getI16Type()),
-                                 shiftRight(kb, chosen, 16));
+                                 shiftRight(kb, bits, 16));
 }
 
 Value encodeFloat(KernelBuilder &kb, TensorFormat format, Value value) {
