@@ -248,13 +248,15 @@ static LogicalResult runPipeline(const Pipeline &pipeline, ModuleOp module,
   } else if (failed(parsePassPipeline(pipeline.text, passes))) {
     return failure();
   }
-  auto before = llm::getPatternCounts();
+  const auto before = llm::getPatternCounts();
   LogicalResult status = passes.run(module);
-  for (const auto &[pattern, count] : llm::getPatternCounts())
-    if (count > before[pattern])
-      fired[pattern] += count - before[pattern];
-    else if (!before.count(pattern))
-      fired.try_emplace(pattern, 0);
+  for (const auto &[pattern, count] : llm::getPatternCounts()) {
+    auto earlier = before.find(pattern);
+    if (earlier == before.end())
+      fired[pattern] += count;
+    else if (count > earlier->second)
+      fired[pattern] += count - earlier->second;
+  }
   for (const auto &[pattern, count] : listener.counts)
     fired[pattern] += count;
   return status;

@@ -46,10 +46,12 @@ bool followsFromOperands(Operation *op) {
 std::optional<std::vector<Tensor>> getConstants(Operation *op) {
   std::vector<Tensor> result;
   for (Value operand : op->getOperands()) {
-    TypedAttr constant;
-    if (!matchPattern(operand, m_Constant(&constant)))
+    Attribute constant;
+    if (!matchPattern(operand, m_Constant(&constant)) ||
+        !isa<TypedAttr>(constant))
       return std::nullopt;
-    std::optional<Tensor> value = llmir::constantValue(constant);
+    std::optional<Tensor> value =
+        llmir::constantValue(cast<TypedAttr>(constant));
     if (!value)
       return std::nullopt;
     result.push_back(std::move(*value));
