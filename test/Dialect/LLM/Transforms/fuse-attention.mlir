@@ -228,3 +228,30 @@ func.func @sum_used_before(%x: tensor<8x64xf32>, %g: tensor<64xf32>) -> (tensor<
   %n = llm.rms_norm %s, %g {eps = 1.0e-5 : f64} : tensor<8x64xf32>, tensor<64xf32>
   return %a, %n : tensor<8x64xf32>, tensor<8x64xf32>
 }
+
+// -----
+
+// A norm and the one projection that reads it, with its bias; weightless too.
+// CHECK-LABEL: @norm_and_projection
+// CHECK-NEXT: %[[Y:.*]] = llm.fused_linear %arg0 norm(%arg1) weights(%arg2) biases(%arg3) {norm_eps = 1.000000e-05 : f64}
+// CHECK-NEXT: %[[Z:.*]] = llm.fused_linear %[[Y]] weights(%arg2) {norm_eps = 0.000000e+00 : f64}
+// CHECK-NEXT: return %[[Z]]
+func.func @norm_and_projection(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %w: tensor<64x64xbf16>, %b: tensor<64xf32>) -> tensor<?x64xf32> {
+  %n = llm.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
+  %y = llm.linear %n, %w bias %b : tensor<?x64xf32>, tensor<64x64xbf16>, tensor<64xf32> -> tensor<?x64xf32>
+  %m = llm.rms_norm %y {eps = 0.0 : f64} : tensor<?x64xf32>
+  %z = llm.linear %m, %w : tensor<?x64xf32>, tensor<64x64xbf16> -> tensor<?x64xf32>
+  return %z : tensor<?x64xf32>
+}
+
+// -----
+
+// Must not fire: the normalised rows are the result as well.
+// CHECK-LABEL: @norm_is_a_result
+// CHECK-NEXT: llm.rms_norm
+// CHECK-NEXT: llm.linear
+func.func @norm_is_a_result(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %w: tensor<64x64xbf16>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %n = llm.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
+  %y = llm.linear %n, %w : tensor<?x64xf32>, tensor<64x64xbf16> -> tensor<?x64xf32>
+  return %y, %n : tensor<?x64xf32>, tensor<?x64xf32>
+}
