@@ -235,11 +235,6 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
     if (producer->getBlock() != select->getBlock())
       return failure();
 
-    // A projection of a vector mixes what would be rows.
-    auto isRows = [](Value operand) {
-      auto type = dyn_cast<RankedTensorType>(operand.getType());
-      return type && type.getRank() >= 2;
-    };
     // Of norm and projection only the first operand has rows; of element-wise
     // ops all have.
     SmallVector<Value> operands(producer->getOperands());
@@ -247,9 +242,6 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
         producer->template hasTrait<OpTrait::SameOperandsAndResultType>()
             ? operands.size()
             : 1;
-    if (!llvm::all_of(ArrayRef(operands).take_front(rowOperands), isRows))
-      return failure();
-
     for (Value &operand : MutableArrayRef(operands).take_front(rowOperands))
       operand = SelectRowsOp::create(rewriter, select.getLoc(), operand,
                                      select.getRows());

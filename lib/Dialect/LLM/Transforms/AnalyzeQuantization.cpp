@@ -116,7 +116,7 @@ struct AnalyzeQuantizationPass
     DenseSet<Value> seen;
     getOperation()->walk([&](LinearOp linear) {
       auto type = dyn_cast<RankedTensorType>(linear.getWeight().getType());
-      if (!type || !type.hasStaticShape() ||
+      if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
           !seen.insert(linear.getWeight()).second)
         return;
       std::optional<std::vector<double>> values =
