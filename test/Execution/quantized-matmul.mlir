@@ -236,3 +236,34 @@ func.func @wide_zero_points(%x: tensor<TOKENSx40xFLOAT>,
   return %y : tensor<TOKENSx17xFLOAT>
 }
 
+// Integers that are too wide for products of bytes are multiplied as numbers.
+// CHECK: @widest_zero_points result 0: nmse
+func.func @widest_zero_points(%x: tensor<TOKENSx40xFLOAT>,
+    %q: !llm.quantized_tensor<i8, [17, 40], false, true, 0, -1, 8>,
+    %s: tensor<17xf32> {check.range = array<f64: 0.01, 0.1>},
+    %z: tensor<17xi32> {check.range = array<i64: -300, 300>},
+    %b: tensor<17xFLOAT>) -> tensor<TOKENSx17xFLOAT> {
+  %y = llm.quantized_matmul %x, %q, %s, %z bias(%b) {transpose_rhs}
+      : (tensor<TOKENSx40xFLOAT>, !llm.quantized_tensor<i8, [17, 40], false, true, 0, -1, 8>, tensor<17xf32>, tensor<17xi32>, tensor<17xFLOAT>) -> tensor<TOKENSx17xFLOAT>
+  return %y : tensor<TOKENSx17xFLOAT>
+}
+
+// CHECK: @widest_documents result 0: nmse
+func.func @widest_documents(%x: tensor<TOKENSx96xFLOAT>,
+    %q: !llm.quantized_tensor<i4, [96, 15], false, true, 1, 32, 4>,
+    %s: tensor<3x15xf32> {check.range = array<f64: 0.01, 0.1>},
+    %z: tensor<3x15xi32> {check.range = array<i64: -300, 300>}) -> tensor<TOKENSx15xFLOAT> {
+  %y = llm.quantized_matmul %x, %q, %s, %z {activation_bits = 8 : i64}
+      : (tensor<TOKENSx96xFLOAT>, !llm.quantized_tensor<i4, [96, 15], false, true, 1, 32, 4>, tensor<3x15xf32>, tensor<3x15xi32>) -> tensor<TOKENSx15xFLOAT>
+  return %y : tensor<TOKENSx15xFLOAT>
+}
+
+// CHECK: @bytes_int16 result 0: nmse
+func.func @bytes_int16(%x: tensor<TOKENSx100xFLOAT>,
+    %q: !llm.quantized_tensor<i16, [33, 100], true, true, 0, -1, 16>,
+    %s: tensor<33xf32> {check.range = array<f64: 0.01, 0.1>}) -> tensor<TOKENSx33xFLOAT> {
+  %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, transpose_rhs}
+      : (tensor<TOKENSx100xFLOAT>, !llm.quantized_tensor<i16, [33, 100], true, true, 0, -1, 16>, tensor<33xf32>) -> tensor<TOKENSx33xFLOAT>
+  return %y : tensor<TOKENSx33xFLOAT>
+}
+

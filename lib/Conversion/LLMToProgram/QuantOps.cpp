@@ -58,10 +58,6 @@ static FailureOr<Scales> lookupScales(ProgramConversion &c, OpTy op) {
     return failure();
   result.scales = *scales;
   if (Value zeroPoints = op.getZeroPoints()) {
-    if (isa<ll::QuantizedMatmulOp>(op) &&
-        getElementTypeOrSelf(zeroPoints.getType()).isInteger(32))
-      return op.emitOpError("has zero points of i32; kernels multiply with i4, "
-                            "i8 and i16");
     FailureOr<RowsValue> rows = c.lookup(op, zeroPoints, scales->columns);
     if (failed(rows))
       return failure();
@@ -159,6 +155,8 @@ namespace {
 struct MatmulPlan {
   IntegerFormat format;
   int64_t segment = 0; ///< 0: activations are f32.
+  /// The integers are too wide for a kernel: f32 numbers are multiplied.
+  bool asNumbers = false;
 };
 } // namespace
 
@@ -166,22 +164,23 @@ static int64_t dimOfK(ll::QuantizedMatmulOp op) {
   return op.getTransposeRhs() ? 1 : 0;
 }
 
-static FailureOr<MatmulPlan> planMatmul(ll::QuantizedMatmulOp op) {
+static MatmulPlan planMatmul(ll::QuantizedMatmulOp op) {
   auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
   int64_t k = op.getNumInputs(), group = cellOf(type)[dimOfK(op)];
   MatmulPlan plan;
   plan.format.bits = type.getNumBits();
   plan.format.group = group < k ? group : 0;
   plan.format.zeroPoints = static_cast<bool>(op.getZeroPoints());
-  if (plan.format.zeroPoints && plan.format.bits < 16 &&
-      getElementTypeOrSelf(op.getZeroPoints().getType())
-              .getIntOrFloatBitWidth() > 8)
+  int64_t zeroBits = plan.format.zeroPoints
+                         ? getElementTypeOrSelf(op.getZeroPoints().getType())
+                               .getIntOrFloatBitWidth()
+                         : 0;
+  if (zeroBits > 8)
     plan.format.bits = 16; // Wide zero points stand beside wide integers.
-  if (!op.getActivationBits())
+  plan.asNumbers =
+      zeroBits > 16 || (op.getActivationBits() && plan.format.bits > 8);
+  if (!op.getActivationBits() || plan.asNumbers)
     return plan;
-  if (plan.format.bits > 8)
-    return op.emitOpError("has quantized activations and weights of ")
-           << plan.format.bits << " bits; kernels multiply bytes";
   plan.segment =
       commonSegment(k, plan.format.group, op.getActivationGroupOrDefault());
   IntegerMatrixLayout layout{plan.format, op.getNumOutputs(), k};
@@ -254,6 +253,18 @@ static Value quantizedParameter(ll::QuantizedMatmulOp op) {
   return {};
 }
 
+/// Adds the bias to weights that the program has packed itself.
+static LogicalResult appendBias(ProgramConversion &c, ll::QuantizedMatmulOp op,
+                                KernelWeights &weights) {
+  if (!op.getBias())
+    return success();
+  FailureOr<RowsValue> bias = c.lookup(op, op.getBias(), op.getNumOutputs());
+  if (failed(bias))
+    return failure();
+  weights.buffers.push_back(bias->buffer);
+  return success();
+}
+
 static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
                                               ll::QuantizedMatmulOp op,
                                               const MatmulPlan &plan) {
@@ -263,13 +274,8 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
     if (failed(packed))
       return failure();
     result.buffers.push_back(*packed);
-    if (op.getBias()) {
-      FailureOr<RowsValue> bias =
-          c.lookup(op, op.getBias(), op.getNumOutputs());
-      if (failed(bias))
-        return failure();
-      result.buffers.push_back(bias->buffer);
-    }
+    if (failed(appendBias(c, op, result)))
+      return failure();
     return result;
   }
   Value parameter = quantizedParameter(op);
@@ -312,20 +318,91 @@ static RowsValue quantizedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
   return known;
 }
 
+/// What x is rounded to where activations are quantized, as f32 numbers.
+static RowsValue roundedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
+                             const RowsValue &x) {
+  int64_t k = op.getNumInputs();
+  int64_t group = std::min(op.getActivationGroupOrDefault(), k);
+  if (!op.getActivationBits() || x.rows == 0)
+    return x;
+  QuantGrid grid{{x.rows, k}, {1, group}, k, ceilDiv(k, group)};
+  RowsValue scales = c.createRowsLike(op.getLoc(), x, grid.gridColumns);
+  RowsValue q = c.createRowsLike(op.getLoc(), x, k);
+  RowsValue rounded = c.createRowsLike(op.getLoc(), x, k);
+  BufferAccess readScales{scales.buffer, false, std::nullopt};
+  c.call(
+      op.getLoc(), kernelName("quant_params", {x.rows, k}),
+      QuantParamsSpec{grid, 8, true}, {},
+      {{x.buffer, false, std::nullopt}, {scales.buffer, true, std::nullopt}});
+  c.call(op.getLoc(), kernelName("quantize", {x.rows, k}),
+         QuantizeSpec{grid, 8, true}, {},
+         {{x.buffer, false, std::nullopt},
+          readScales,
+          {q.buffer, true, std::nullopt}});
+  c.call(op.getLoc(), kernelName("dequantize", {x.rows, k}),
+         DequantizeSpec{grid, true}, {},
+         {{q.buffer, false, std::nullopt},
+          readScales,
+          {rounded.buffer, true, std::nullopt}});
+  return rounded;
+}
+
+/// A product of what the integers stand for, as a matmul of f32.
+static LogicalResult convertAsNumbers(ProgramConversion &c,
+                                      ll::QuantizedMatmulOp op,
+                                      const RowsValue &x) {
+  if (!c.hasStaticRows())
+    return op.emitOpError("has integers in a step that are too wide for its "
+                          "kernels, which multiply bytes");
+  auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t n = op.getNumOutputs(), k = op.getNumInputs();
+  FailureOr<RowsValue> q = c.lookup(op, op.getRhs(), shape[1]);
+  FailureOr<Scales> scales = lookupScales(c, op);
+  if (failed(q) || failed(scales))
+    return failure();
+  RowsValue numbers = c.createScratch(op.getLoc(), shape[0], shape[1]);
+  DequantizeSpec dequantize;
+  dequantize.grid = {SmallVector<int64_t>(shape), cellOf(type), shape[1],
+                     scales->scales.columns};
+  dequantize.symmetric = type.getIsSymmetric();
+  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
+  scales->appendReads(accesses);
+  accesses.push_back({numbers.buffer, true, std::nullopt});
+  c.call(op.getLoc(), kernelName("dequantize", shape), dequantize, {},
+         accesses);
+  bool transposed = op.getTransposeRhs();
+  KernelWeights weights;
+  weights.buffers.push_back(c.packMatrix(
+      op.getLoc(), numbers, n, k, transposed ? k : 1, transposed ? 1 : n));
+  if (failed(appendBias(c, op, weights)))
+    return failure();
+  RowsValue input = roundedRows(c, op, x);
+  RowsValue out = c.createResult(op.getResult(), x, n);
+  c.call(op.getLoc(), kernelName("linear_f32", {n, k}),
+         LinearSpec{"f32", n, k, static_cast<bool>(op.getBias()), x.over},
+         weights,
+         {{input.buffer, false, std::nullopt},
+          {out.buffer, true, out.columnShare()}});
+  return success();
+}
+
 static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
   int64_t n = op.getNumOutputs(), k = op.getNumInputs();
-  FailureOr<MatmulPlan> plan = planMatmul(op);
+  MatmulPlan plan = planMatmul(op);
   FailureOr<RowsValue> x = c.lookup(op, op.getX(), k);
-  if (failed(plan) || failed(x))
+  if (failed(x))
     return failure();
-  FailureOr<KernelWeights> weights = matmulWeights(c, op, *plan);
+  if (plan.asNumbers)
+    return convertAsNumbers(c, op, *x);
+  FailureOr<KernelWeights> weights = matmulWeights(c, op, plan);
   if (failed(weights))
     return failure();
-  RowsValue input = plan->segment ? quantizedRows(c, op, *x, *plan) : *x;
+  RowsValue input = plan.segment ? quantizedRows(c, op, *x, plan) : *x;
   RowsValue out = c.createResult(op.getResult(), *x, n);
   QuantizedLinearSpec spec{
-      plan->format.name(), n,      k, static_cast<bool>(op.getBias()),
-      plan->segment,       x->over};
+      plan.format.name(), n,      k, static_cast<bool>(op.getBias()),
+      plan.segment,       x->over};
   c.call(op.getLoc(), kernelName("quantized_linear", {n, k}), spec, *weights,
          {{input.buffer, false, std::nullopt},
           {out.buffer, true, out.columnShare()}});

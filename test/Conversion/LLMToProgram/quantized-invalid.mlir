@@ -71,9 +71,18 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
-!wide = !llm.quantized_tensor<i16, [16, 64], true, true, 0, -1, 16>
-func.func @main(%x: tensor<3x64xf32>, %q: !wide, %s: tensor<16xf32>) -> tensor<3x16xf32> {
-  // expected-error@+1 {{has quantized activations and weights of 16 bits; kernels multiply bytes}}
-  %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, transpose_rhs} : (tensor<3x64xf32>, !wide, tensor<16xf32>) -> tensor<3x16xf32>
-  return %y : tensor<3x16xf32>
+// Sixteen bits times eight have no kernel.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+!w16 = !llm.quantized_tensor<i16, [64, 64], true, true, 0, -1, 16>
+mllm.tensor.register @e : tensor<100x64xf32> {source = "e"}
+mllm.tensor.register @w : tensor<64x64xf32> {source = "w"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) {
+  %e = llm.weight @e : tensor<100x64xf32>
+  %w = llm.weight @w : tensor<64x64xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x64xf32> -> tensor<?x64xf32>
+  %s = llm.quant_params %w {axis = 0 : i64, bits = 16 : i64} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %q = llm.quantize %w, %s : (tensor<64x64xf32>, tensor<64xf32>) -> !w16
+  // expected-error@+1 {{has integers in a step that are too wide for its kernels, which multiply bytes}}
+  %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, transpose_rhs} : (tensor<?x64xf32>, !w16, tensor<64xf32>) -> tensor<?x64xf32>
+  return
 }
