@@ -53,6 +53,16 @@ getFunctionsToRun(Operation *module, const RunOptions &options) {
   return functions;
 }
 
+void printExpectations(func::FuncOp function, raw_ostream &output) {
+  int64_t count = 0;
+  function.walk([&](Operation *op) {
+    count += isa_and_present<check::CheckDialect>(op->getDialect());
+  });
+  if (count > 0)
+    output << "@" << function.getName() << ": " << count
+           << (count == 1 ? " expectation holds\n" : " expectations hold\n");
+}
+
 LogicalResult interpret(Operation *module, const RunOptions &options,
                         raw_ostream &output) {
   FailureOr<SmallVector<func::FuncOp>> functions =
@@ -73,6 +83,7 @@ LogicalResult interpret(Operation *module, const RunOptions &options,
     for (auto [i, result] : llvm::enumerate(*results))
       output << "@" << function.getName() << " result " << i << ": "
              << toString(result.value) << "\n";
+    printExpectations(function, output);
   }
   return status;
 }

@@ -97,6 +97,7 @@ static LogicalResult executeAll(Operation *module, raw_ostream &output) {
     for (auto [i, result] : llvm::enumerate(*results))
       output << "@" << function.getName() << " result " << i << ": "
              << (result ? toString(*result) : std::string("a cache")) << "\n";
+    printExpectations(function, output);
   }
   return status;
 }
@@ -163,6 +164,7 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
       if (failed(compareResult(function, i, std::get<0>(results),
                                std::get<1>(results), options.maxNmse, output)))
         status = failure();
+    printExpectations(function, output);
   }
   return status;
 }
