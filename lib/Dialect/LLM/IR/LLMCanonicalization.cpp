@@ -16,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace mlir::llm;
@@ -129,7 +130,9 @@ struct LinearOfDequantized : OpRewritePattern<LinearOp> {
   LogicalResult matchAndRewrite(LinearOp linear,
                                 PatternRewriter &rewriter) const override {
     auto weight = linear.getWeight().getDefiningOp<DequantizeOp>();
-    if (!weight || !weight.getType().getElementType().isF32())
+    // A type that leaves sizes open would make a result of another type.
+    if (!weight || !weight.getType().getElementType().isF32() ||
+        !weight.getType().hasStaticShape())
       return failure();
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         linear, linear.getX(), weight.getX(), weight.getScales(),
@@ -154,10 +157,15 @@ struct ShardOfShard : OpRewritePattern<ShardOp> {
         !shard.getShardIndex() || isa<ShardedTensorType>(shard.getType()))
       return failure();
     int64_t inner = shard.getNumShards();
+    // A dimension of size 0 has any number of slices.
+    std::optional<int64_t> slices =
+        llvm::checkedMul<int64_t>(outer.getNumShards(), inner);
+    if (!slices)
+      return rewriter.notifyMatchFailure(shard, "too many slices");
     int64_t index = *outer.getShardIndex() * inner + *shard.getShardIndex();
-    rewriter.replaceOpWithNewOp<ShardOp>(
-        shard, shard.getType(), outer.getX(), shard.getDim(),
-        outer.getNumShards() * inner, rewriter.getI64IntegerAttr(index));
+    rewriter.replaceOpWithNewOp<ShardOp>(shard, shard.getType(), outer.getX(),
+                                         shard.getDim(), *slices,
+                                         rewriter.getI64IntegerAttr(index));
     return success();
   }
 };
@@ -256,10 +264,12 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
   }
 };
 
-/// The row numbers that `rows` is known to hold.
+/// The row numbers that `rows` is known to hold. A constant of one number
+/// everywhere may be longer than could be written out.
 static std::optional<SmallVector<int64_t>> getKnownRows(Value rows) {
+  constexpr int64_t kMostRows = 1 << 20;
   auto constant = dyn_cast_or_null<DenseIntElementsAttr>(getConstant(rows));
-  if (!constant)
+  if (!constant || constant.getNumElements() > kMostRows)
     return std::nullopt;
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())

@@ -70,7 +70,8 @@ struct FoldToConstants : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     if (!followsFromOperands(op) ||
-        !llvm::all_of(op->getResultTypes(), isSmall))
+        !llvm::all_of(op->getResultTypes(), isSmall) ||
+        llvm::any_of(op->getOperandTypes(), isVast))
       return failure();
     std::optional<std::vector<Tensor>> operands = getConstants(op);
     if (!operands)
@@ -97,6 +98,15 @@ private:
     return tensor && tensor.hasStaticShape() &&
            tensor.getNumElements() <= maxElements;
   };
+
+  /// A constant of one number everywhere is small as text only: evaluation
+  /// writes each of them out.
+  static bool isVast(Type type) {
+    constexpr int64_t kMostElements = 1 << 24;
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() &&
+           tensor.getNumElements() > kMostElements;
+  }
 
   int64_t maxElements;
   Pass::Statistic &count;

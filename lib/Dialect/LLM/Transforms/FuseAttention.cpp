@@ -178,13 +178,22 @@ struct ProductsToAttention : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (!scores)
       return failure();
     Value query = scores->query, key = scores->key, value = product->rhs;
-    Type element = getElementTypeOrSelf(query.getType());
-    for (Value operand : {key, value, Value(op->getResult(0))})
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Type element = type.getElementType();
+    if (!element.isF16() && !element.isBF16() && !element.isF32())
+      return rewriter.notifyMatchFailure(op, "attention has no such numbers");
+    for (Value operand : {query, key, value})
       if (getElementTypeOrSelf(operand.getType()) != element)
         return rewriter.notifyMatchFailure(op, "mixed element types");
+    // linalg may know a size of the result that the query's type does not.
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(query.getType()).getShape());
+    shape.back() = cast<RankedTensorType>(value.getType()).getShape().back();
+    if (type.getShape() != ArrayRef<int64_t>(shape))
+      return rewriter.notifyMatchFailure(op, "sizes are known of one only");
     auto attention = AttentionOp::create(
-        rewriter, op.getLoc(), op->getResult(0).getType(), query, key, value,
-        scores->mask, /*sinks=*/Value(), /*causal=*/false,
+        rewriter, op.getLoc(), type, query, key, value, scores->mask,
+        /*sinks=*/Value(), /*causal=*/false,
         /*num_heads=*/Attribute(), /*head_dim=*/Attribute(),
         rewriter.getF64FloatAttr(scores->scale), /*window=*/Attribute(),
         /*soft_cap=*/Attribute(), /*alibi_slopes=*/DenseF64ArrayAttr());
@@ -195,7 +204,8 @@ struct ProductsToAttention : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 /// attention(q, lookup_kv(c, blocks, lens)) => paged_attention(q, c, blocks,
 /// lens). Only when every sequence is known to be as long as what was looked
-/// up: the zeros of a shorter one would take part in the attention.
+/// up: the zeros of a shorter one would take part in the attention. The cache
+/// is read later than before: nothing may have used it up.
 struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -205,6 +215,8 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
     if (!lookup || op.getValue() != lookup.getValues() ||
         op.getKey() != lookup.getKeys())
       return failure();
+    if (!isOnlyReadBefore(lookup.getCache(), op))
+      return rewriter.notifyMatchFailure(op, "the cache may be used up");
     auto keys = cast<RankedTensorType>(lookup.getKeys().getType());
     auto table = cast<RankedTensorType>(lookup.getBlockIndices().getType());
     int64_t tokens = keys.getDimSize(1);
@@ -229,6 +241,19 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
         op.getWindowAttr(), op.getSoftCapAttr(), op.getAlibiSlopesAttr());
     rewriter.replaceOp(op, paged);
     return success();
+  }
+
+private:
+  /// True if whatever does more than read `cache` comes after `op`, in its
+  /// block.
+  static bool isOnlyReadBefore(Value cache, Operation *op) {
+    return llvm::all_of(cache.getUsers(), [&](Operation *user) {
+      auto cacheOp = dyn_cast<KVCacheOpInterface>(user);
+      if (cacheOp && !cacheOp.writesCache())
+        return true;
+      Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
+      return inBlock && op->isBeforeInBlock(inBlock);
+    });
   }
 };
 

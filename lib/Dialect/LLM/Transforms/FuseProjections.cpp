@@ -146,6 +146,10 @@ struct AddIntoNorm : OpRewritePattern<RMSNormOp> {
     auto add = norm.getX().getDefiningOp<AddOp>();
     if (!add || !norm.getWeight() || add->getBlock() != norm->getBlock())
       return failure();
+    int64_t rank = norm.getX().getType().getRank();
+    if (rank != 2 && rank != 3)
+      return rewriter.notifyMatchFailure(norm,
+                                         "the rows are no list of tokens");
     // The sum is made where the norm stood: nothing may need it before.
     for (Operation *user : add->getUsers()) {
       Operation *inBlock = norm->getBlock()->findAncestorOpInBlock(*user);

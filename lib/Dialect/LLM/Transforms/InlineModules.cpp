@@ -104,7 +104,7 @@ private:
     SmallVector<std::pair<func::CallOp, func::FuncOp>> found;
     func.walk([&](func::CallOp call) {
       func::FuncOp callee = getCallee(call);
-      if (callee && wanted(callee))
+      if (callee && wanted(callee) && fits(call, callee))
         found.push_back({call, callee});
     });
     InlinerInterface interface(&getContext());
@@ -121,6 +121,13 @@ private:
       ++callsInlined;
     }
     return !found.empty();
+  }
+
+  /// True unless several blocks would go to where an op has room for one.
+  static bool fits(func::CallOp call, func::FuncOp callee) {
+    return callee.getBody().hasOneBlock() ||
+           isa<FunctionOpInterface>(call->getParentOp()) ||
+           !call->getParentOp()->mightHaveTrait<OpTrait::SingleBlock>();
   }
 
   /// The private function with a body that is called, or null.

@@ -181,9 +181,11 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     if (ShapedType::isDynamic(batch) || tokens < 0)
       return rewriter.notifyMatchFailure(op,
                                          "sizes of the batch are not known");
-    // Offsets are 32-bit.
+    // Offsets are 32-bit, and become a constant of the program.
+    constexpr int64_t kMostSequences = 1 << 20;
     int64_t numRows;
-    if (llvm::MulOverflow(batch, tokens, numRows) || numRows > INT32_MAX)
+    if (llvm::MulOverflow(batch, tokens, numRows) || numRows > INT32_MAX ||
+        batch > kMostSequences)
       return rewriter.notifyMatchFailure(op, "too many rows");
     if (!canConvertMask(op.getMask(), batch, tokens))
       return rewriter.notifyMatchFailure(op, "the mask differs by head");

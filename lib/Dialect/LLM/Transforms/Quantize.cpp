@@ -137,7 +137,8 @@ struct QuantizeLinear : OpRewritePattern<LinearOp> {
 };
 
 /// linear(x, dequantize(q)) => quantized_matmul(x, q), whatever the element
-/// type of the dequantized weight.
+/// type of the dequantized weight. That type must say all sizes, or the result
+/// would have another one.
 struct MergeDequantizeIntoLinear : OpRewritePattern<LinearOp> {
   MergeDequantizeIntoLinear(MLIRContext *context) : OpRewritePattern(context) {
     setDebugName("merge-dequantize-into-linear");
@@ -146,7 +147,7 @@ struct MergeDequantizeIntoLinear : OpRewritePattern<LinearOp> {
   LogicalResult matchAndRewrite(LinearOp linear,
                                 PatternRewriter &rewriter) const override {
     auto weight = linear.getWeight().getDefiningOp<DequantizeOp>();
-    if (!weight)
+    if (!weight || !weight.getType().hasStaticShape())
       return failure();
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         linear, linear.getX(), weight.getX(), weight.getScales(),
@@ -178,8 +179,9 @@ struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
     auto weight = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
     Value x = product.getDpsInputs()[0];
     // quantized_matmul has no addend, and gives x's element type.
-    if (!weight || !isZeros(product.getDpsInits()[0]) ||
-        getElementTypeOrSelf(x) != getElementTypeOrSelf(product->getResult(0)))
+    Type element = getElementTypeOrSelf(x);
+    if (!weight || !isZeros(product.getDpsInits()[0]) || element.isF64() ||
+        element != getElementTypeOrSelf(product->getResult(0)))
       return failure();
 
     AffineExpr m, n, k;
@@ -193,14 +195,15 @@ struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
         (!isTransposed && maps[1] != map(k, n)))
       return failure();
 
-    auto merged = QuantizedMatmulOp::create(
-        rewriter, product.getLoc(), x, weight.getX(), weight.getScales(),
-        weight.getZeroPoints(), /*bias=*/Value(), isTransposed);
-    // linalg may know a size of the result that x does not.
-    if (merged.getType() != product->getResult(0).getType())
-      merged.getResult().setType(
-          cast<RankedTensorType>(product->getResult(0).getType()));
-    rewriter.replaceOp(product, merged);
+    // linalg may know a size of the result that x's type does not.
+    auto result = cast<RankedTensorType>(product->getResult(0).getType());
+    int64_t rows = cast<RankedTensorType>(x.getType()).getDimSize(0);
+    int64_t columns = weight.getX().getType().getShape()[isTransposed ? 0 : 1];
+    if (result.getShape() != ArrayRef<int64_t>({rows, columns}))
+      return rewriter.notifyMatchFailure(product, "its type says other sizes");
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        product, x, weight.getX(), weight.getScales(), weight.getZeroPoints(),
+        /*bias=*/Value(), isTransposed);
     return success();
   }
 };

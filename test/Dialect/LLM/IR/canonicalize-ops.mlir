@@ -356,3 +356,27 @@ func.func @rows_of_swiglu(%g: tensor<?x4xf32>, %u: tensor<?x4xf32>, %r: tensor<2
   %1 = llm.select_rows %0, %r : tensor<?x4xf32>, tensor<2xi32> -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
 }
+
+// Must not fire: the number of slices would not fit in 64 bits; a list of rows
+// longer than the program.
+// CHECK-LABEL: func @numbers_that_are_too_large
+func.func @numbers_that_are_too_large(%x: tensor<0x4xf32>, %y: tensor<2x4xf32>) -> (tensor<0x4xf32>, tensor<2x4xf32>) {
+  // CHECK-COUNT-2: llm.shard
+  %0 = llm.shard %x {dim = 0, num_shards = 4611686018427387904, shard_index = 1} : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  %1 = llm.shard %0 {dim = 0, num_shards = 4611686018427387904, shard_index = 1} : (tensor<0x4xf32>) -> tensor<0x4xf32>
+  // CHECK-COUNT-2: llm.select_rows
+  %many = arith.constant dense<0> : tensor<2000000000xi32>
+  %few = arith.constant dense<[1, 0]> : tensor<2xi32>
+  %2 = llm.select_rows %y, %many : tensor<2x4xf32>, tensor<2000000000xi32> -> tensor<2000000000x4xf32>
+  %3 = llm.select_rows %2, %few : tensor<2000000000x4xf32>, tensor<2xi32> -> tensor<2x4xf32>
+  return %1, %3 : tensor<0x4xf32>, tensor<2x4xf32>
+}
+
+// Must not fire: the type of the weight says fewer sizes.
+// CHECK-LABEL: func @linear_of_unknown_sizes
+func.func @linear_of_unknown_sizes(%x: tensor<2x64xf32>, %q: !i8, %s: tensor<8xf32>) -> tensor<2x?xf32> {
+  // CHECK: llm.linear
+  %w = llm.dequantize %q, %s : (!i8, tensor<8xf32>) -> tensor<?x?xf32>
+  %y = llm.linear %x, %w : tensor<2x64xf32>, tensor<?x?xf32> -> tensor<2x?xf32>
+  return %y : tensor<2x?xf32>
+}

@@ -255,3 +255,75 @@ func.func @norm_is_a_result(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %w: tensor
   %y = llm.linear %n, %w : tensor<?x64xf32>, tensor<64x64xbf16> -> tensor<?x64xf32>
   return %y, %n : tensor<?x64xf32>, tensor<?x64xf32>
 }
+
+// -----
+
+// Must not fire: numbers that attention does not have.
+// CHECK-LABEL: @double_numbers
+// CHECK-NOT: llm.attention
+func.func @double_numbers(%q: tensor<2x3x4xf64>, %k: tensor<2x5x4xf64>) -> tensor<2x3x4xf64> {
+  %zs = arith.constant dense<0.0> : tensor<2x3x5xf64>
+  %zo = arith.constant dense<0.0> : tensor<2x3x4xf64>
+  %e = tensor.empty() : tensor<2x4x5xf64>
+  %t = linalg.transpose ins(%k : tensor<2x5x4xf64>) outs(%e : tensor<2x4x5xf64>) permutation = [0, 2, 1]
+  %s = linalg.batch_matmul ins(%q, %t : tensor<2x3x4xf64>, tensor<2x4x5xf64>) outs(%zs : tensor<2x3x5xf64>) -> tensor<2x3x5xf64>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x3x5xf64>) outs(%zs : tensor<2x3x5xf64>) -> tensor<2x3x5xf64>
+  %o = linalg.batch_matmul ins(%p, %k : tensor<2x3x5xf64>, tensor<2x5x4xf64>) outs(%zo : tensor<2x3x4xf64>) -> tensor<2x3x4xf64>
+  return %o : tensor<2x3x4xf64>
+}
+
+// -----
+
+// Must not fire: the result's type says a size that the query's does not.
+// CHECK-LABEL: @size_of_the_result
+// CHECK-NOT: llm.attention
+func.func @size_of_the_result(%q: tensor<?x3x4xf32>, %k: tensor<2x5x4xf32>) -> tensor<2x3x4xf32> {
+  %zs = arith.constant dense<0.0> : tensor<2x3x5xf32>
+  %zo = arith.constant dense<0.0> : tensor<2x3x4xf32>
+  %e = tensor.empty() : tensor<2x4x5xf32>
+  %t = linalg.transpose ins(%k : tensor<2x5x4xf32>) outs(%e : tensor<2x4x5xf32>) permutation = [0, 2, 1]
+  %s = linalg.batch_matmul ins(%q, %t : tensor<?x3x4xf32>, tensor<2x4x5xf32>) outs(%zs : tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  %p = llm.softmax %s : tensor<2x3x5xf32>
+  %o = linalg.batch_matmul ins(%p, %k : tensor<2x3x5xf32>, tensor<2x5x4xf32>) outs(%zo : tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return %o : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Where the append stands behind the attention, the cache may be read by it;
+// must not fire where the append stands between lookup and attention.
+!cache = !llm.paged_kv_cache<f16, 1, 2, 4, 4, 64>
+// CHECK-LABEL: @read_then_append
+// CHECK: llm.paged_attention %{{.*}}, %arg1,
+// CHECK-NEXT: llm.append_kv %arg1
+// CHECK-LABEL: @append_then_read
+// CHECK: llm.lookup_kv %arg1
+// CHECK: llm.append_kv %arg1
+// CHECK: llm.attention
+func.func @read_then_append(%q: tensor<1x1x2x4xf16>, %c: !cache, %b: tensor<1x2xi32>, %k: tensor<1x2x4xf16>, %slot: tensor<1xi32>) -> (tensor<1x1x2x4xf16>, !cache) {
+  %lens = arith.constant dense<8> : tensor<1xi32>
+  %kk, %vv = llm.lookup_kv %c, %b, %lens : (!cache, tensor<1x2xi32>, tensor<1xi32>) -> (tensor<1x8x2x4xf16>, tensor<1x8x2x4xf16>)
+  %o = llm.attention %q, %kk, %vv : (tensor<1x1x2x4xf16>, tensor<1x8x2x4xf16>, tensor<1x8x2x4xf16>) -> tensor<1x1x2x4xf16>
+  %c2 = llm.append_kv %c, %k, %k slots(%slot) : (!cache, tensor<1x2x4xf16>, tensor<1x2x4xf16>, tensor<1xi32>) -> !cache
+  return %o, %c2 : tensor<1x1x2x4xf16>, !cache
+}
+func.func @append_then_read(%q: tensor<1x1x2x4xf16>, %c: !cache, %b: tensor<1x2xi32>, %k: tensor<1x2x4xf16>, %slot: tensor<1xi32>) -> (tensor<1x1x2x4xf16>, !cache) {
+  %lens = arith.constant dense<8> : tensor<1xi32>
+  %kk, %vv = llm.lookup_kv %c, %b, %lens : (!cache, tensor<1x2xi32>, tensor<1xi32>) -> (tensor<1x8x2x4xf16>, tensor<1x8x2x4xf16>)
+  %c2 = llm.append_kv %c, %k, %k slots(%slot) : (!cache, tensor<1x2x4xf16>, tensor<1x2x4xf16>, tensor<1xi32>) -> !cache
+  %o = llm.attention %q, %kk, %vv : (tensor<1x1x2x4xf16>, tensor<1x8x2x4xf16>, tensor<1x8x2x4xf16>) -> tensor<1x1x2x4xf16>
+  return %o, %c2 : tensor<1x1x2x4xf16>, !cache
+}
+
+// -----
+
+// Must not fire: add_rms_norm has rows of tokens, or of heads of tokens.
+// CHECK-LABEL: @sum_of_other_ranks
+// CHECK-NOT: llm.add_rms_norm
+func.func @sum_of_other_ranks(%x: tensor<2x3x4x8xf32>, %v: tensor<8xf32>, %g: tensor<8xf32>) -> (tensor<2x3x4x8xf32>, tensor<8xf32>) {
+  %0 = llm.add %x, %x : tensor<2x3x4x8xf32>
+  %1 = llm.rms_norm %0, %g : tensor<2x3x4x8xf32>, tensor<8xf32>
+  %2 = llm.add %v, %v : tensor<8xf32>
+  %3 = llm.rms_norm %2, %g : tensor<8xf32>, tensor<8xf32>
+  return %1, %3 : tensor<2x3x4x8xf32>, tensor<8xf32>
+}

@@ -99,3 +99,34 @@ func.func @step(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %0 = call @foreign(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
 }
+
+// -----
+
+// Several blocks do not fit into a branch of scf.if, but into a function.
+// CHECK-LABEL: func private @several_blocks
+func.func private @several_blocks(%x: tensor<?x64xf32>, %c: i1) -> tensor<?x64xf32> {
+  cf.cond_br %c, ^then, ^end(%x : tensor<?x64xf32>)
+^then:
+  %0 = llm.silu %x : tensor<?x64xf32>
+  cf.br ^end(%0 : tensor<?x64xf32>)
+^end(%1: tensor<?x64xf32>):
+  return %1 : tensor<?x64xf32>
+}
+// CHECK-LABEL: func @in_one_block
+func.func @in_one_block(%x: tensor<?x64xf32>, %c: i1) -> tensor<?x64xf32> {
+  // CHECK: scf.if
+  // CHECK-NEXT: func.call @several_blocks
+  %0 = scf.if %c -> tensor<?x64xf32> {
+    %1 = func.call @several_blocks(%x, %c) : (tensor<?x64xf32>, i1) -> tensor<?x64xf32>
+    scf.yield %1 : tensor<?x64xf32>
+  } else {
+    scf.yield %x : tensor<?x64xf32>
+  }
+  return %0 : tensor<?x64xf32>
+}
+// CHECK-LABEL: func @in_a_function
+// CHECK-NOT: call
+func.func @in_a_function(%x: tensor<?x64xf32>, %c: i1) -> tensor<?x64xf32> {
+  %0 = call @several_blocks(%x, %c) : (tensor<?x64xf32>, i1) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}

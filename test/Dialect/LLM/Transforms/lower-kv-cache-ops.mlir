@@ -147,3 +147,11 @@ func.func @too_many_rows(%q: tensor<65536x65536x4x16xf16>, %c: !cache, %t: tenso
   %0 = llm.paged_attention %q, %c, %t, %n : (tensor<65536x65536x4x16xf16>, !cache, tensor<65536x8xi32>, tensor<65536xi32>) -> tensor<65536x65536x4x16xf16>
   return %0 : tensor<65536x65536x4x16xf16>
 }
+
+// A list of offsets that would be longer than the program.
+// CHECK-LABEL: func @too_many_sequences
+// CHECK-NOT: offsets
+func.func @too_many_sequences(%q: tensor<1099511627776x0x4x16xf16>, %c: !cache, %t: tensor<?x8xi32>, %n: tensor<?xi32>) -> tensor<1099511627776x0x4x16xf16> {
+  %0 = llm.paged_attention %q, %c, %t, %n : (tensor<1099511627776x0x4x16xf16>, !cache, tensor<?x8xi32>, tensor<?xi32>) -> tensor<1099511627776x0x4x16xf16>
+  return %0 : tensor<1099511627776x0x4x16xf16>
+}

@@ -70,3 +70,26 @@ func.func @other_contractions(%b: tensor<2x3x64xf32>, %k: tensor<64x3xf32>, %x: 
        ins(%x, %w : tensor<3x64xf32>, tensor<64x8xf32>) outs(%zero_t : tensor<8x3xf32>) -> tensor<8x3xf32>
   return %0, %1, %2 : tensor<2x3x8xf32>, tensor<3x8xf32>, tensor<8x3xf32>
 }
+
+// Must not fire: types that say fewer or more sizes than the product's would.
+// CHECK-LABEL: func @sizes_that_differ
+func.func @sizes_that_differ(%x: tensor<?x64xf32>, %q: !i8, %s: tensor<8xf32>) -> (tensor<?x?xf32>, tensor<3x8xf32>) {
+  // CHECK-NOT: llm.quantized_matmul
+  %w = llm.dequantize %q, %s : (!i8, tensor<8xf32>) -> tensor<?x?xf32>
+  %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<?x?xf32> -> tensor<?x?xf32>
+  %known = llm.dequantize %q, %s : (!i8, tensor<8xf32>) -> tensor<8x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<3x8xf32>
+  %1 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+       ins(%x, %known : tensor<?x64xf32>, tensor<8x64xf32>) outs(%zero : tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %0, %1 : tensor<?x?xf32>, tensor<3x8xf32>
+}
+
+// Must not fire: x of f64, which no op of the dialect takes.
+// CHECK-LABEL: func @double_numbers
+func.func @double_numbers(%x: tensor<3x64xf64>, %q: !i4, %s: tensor<2x8xf16>, %z: tensor<2x8xi8>) -> tensor<3x8xf64> {
+  // CHECK-NOT: llm.quantized_matmul
+  %w = llm.dequantize %q, %s, %z : (!i4, tensor<2x8xf16>, tensor<2x8xi8>) -> tensor<64x8xf32>
+  %zero = arith.constant dense<0.0> : tensor<3x8xf64>
+  %y = linalg.matmul ins(%x, %w : tensor<3x64xf64>, tensor<64x8xf32>) outs(%zero : tensor<3x8xf64>) -> tensor<3x8xf64>
+  return %y : tensor<3x8xf64>
+}

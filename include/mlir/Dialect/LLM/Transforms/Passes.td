@@ -69,8 +69,9 @@ def InlineModules : Pass<"llm-inline-modules", "::mlir::ModuleOp"> {
     Where layers have no mark, run `-llm-deduplicate-functions` first: they are
     recognised by being called several times.
 
-    Does nothing to calls of functions without a body. Fails when functions call
-    each other in a circle.
+    Does nothing to calls of functions without a body, nor to a call in an op
+    whose region has one block, as `scf.if` has, of a function of several. Fails
+    when functions call each other in a circle.
   }];
   let statistics = [
     Statistic<"callsInlined", "calls-inlined", "Calls that were replaced by the callee's body">,
@@ -413,7 +414,8 @@ def FoldConstants : Pass<"llm-fold-constants"> {
     target, which sums in f32, agrees within rounding.
 
     Restrictions: results of more than `max-elements` numbers, which would make
-    the program larger; results that are no tensors (a quantized tensor has no
+    the program larger; operands of more than 2^24, which would be written out
+    for it; results that are no tensors (a quantized tensor has no
     constant); collectives, and slices of the rank that runs them; ops that are
     errors with these operands, which stay for who runs them to report.
   }];
