@@ -26,7 +26,9 @@ namespace {
 /// The cache and what the program knows of it.
 class Chain {
 public:
-  Chain(Program &p);
+  explicit Chain(Program &p, bool isOwn = false);
+  /// A cache of the program's own, with one step that nothing else sees.
+  void ownStep();
 
   void step();
   void finish();
@@ -35,8 +37,10 @@ private:
   // Pieces; each may leave `cache` another value.
   void appendToNone();
   void appendBatched();
-  void appendRagged();
+  void appendRagged(bool attends);
   void appendTwice();
+  void appendNothing();
+  void lookupInNewCache();
   void appendThenAttend();
   void fused();
   void ropeAppend();
@@ -56,6 +60,7 @@ private:
   property::Value query(int64_t tokens, bool isRagged);
   property::Value outputOf(const property::Value &query) const;
   std::string attributes();
+  property::Value emptyMask();
   Tensor idTensor() const;
   void simulateAppend(int64_t tokens);
   std::vector<std::vector<int64_t>> tables(int64_t columns) const;
@@ -93,13 +98,16 @@ static CacheGeometry randomGeometry(Program &p, const std::string &element) {
   return geometry;
 }
 
-Chain::Chain(Program &p)
+Chain::Chain(Program &p, bool isOwn)
     : p(p), geometry(randomGeometry(p, p.element)), simulation(geometry),
       element(p.element) {
+  if (isOwn) // Of a type that no other cache has.
+    geometry.maxSeqLen = 64;
   type = "!llm.paged_kv_cache<" + element + ", " +
          std::to_string(geometry.layers) + ", " +
          std::to_string(geometry.heads) + ", 4, " +
-         std::to_string(geometry.blockSize) + ", 16" +
+         std::to_string(geometry.blockSize) + ", " +
+         std::to_string(geometry.maxSeqLen) +
          (geometry.valueDim == 4 ? ">" : ", valueDim = 2>");
   heads = geometry.heads * p.number(1, 2);
   ids = p.chance(50) ? std::vector<int64_t>{7, 3} : std::vector<int64_t>{1};
@@ -107,7 +115,9 @@ Chain::Chain(Program &p)
     wantedLayer = p.number(0, 1);
     layer = p.indexConstant(wantedLayer);
   }
-  if (p.chance(20))
+  if (isOwn)
+    cache = p.emitMany(1, "llm.create_paged_cache : " + type)[0];
+  else if (p.chance(20))
     appendToNone();
   else if (p.chance(50))
     cache = p.emitMany(1, "llm.create_paged_cache : " + type)[0];
@@ -198,14 +208,29 @@ std::string Chain::attributes() {
   if (p.chance(30))
     add("causal = false");
   if (p.chance(30))
-    add("window = " + std::to_string(p.number(1, 4)));
+    add("window = " + std::to_string(p.chance(30) ? 64 : p.number(1, 4)));
   if (p.chance(20))
     add("soft_cap = 2.0 : f64");
   if (p.chance(30))
     add("scale = " + p.among<std::string>({"0.5", "0.25", "0.0"}) + " : f64");
+  if (p.chance(15)) { // Slopes that say nothing.
+    std::string slopes = "alibi_slopes = array<f64: 0.0";
+    for (int64_t h = 1; h < heads; ++h)
+      slopes += ", 0.0";
+    add(slopes + ">");
+  }
   if (p.chance(20))
     add("num_heads = " + std::to_string(heads));
   return text.empty() ? "" : " {" + text + "}";
+}
+
+/// A mask that hides nothing.
+property::Value Chain::emptyMask() {
+  property::Value mask{"", {1, 1, 1, 16}, p.chance(50) ? "i1" : "f32"};
+  return p.emit("arith.constant dense<" +
+                    std::string(mask.element == "i1" ? "true" : "0.0") +
+                    "> : " + typeOf(mask),
+                mask.shape, mask.element);
 }
 
 static property::Value named(const std::string &name, Shape shape,
@@ -279,7 +304,7 @@ reserve(Program &p, std::string &cache, const std::string &type,
           named(names[4], lens.shape, "i32")};
 }
 
-void Chain::appendRagged() {
+void Chain::appendRagged(bool attends) {
   const int64_t tokens = p.number(1, 3);
   if (!hasRoom(tokens))
     return;
@@ -290,7 +315,7 @@ void Chain::appendRagged() {
                             v.name + " slots(" + room[0].name + ")" +
                             layerText() + " : (" + type + ", " +
                             types({k, v, room[0]}) + ") -> " + type)[0];
-  if (p.chance(60))
+  if (!attends)
     return;
   property::Value q = query(tokens, true), o = outputOf(q);
   property::Value offs = p.integers(offsets(tokens));
@@ -319,6 +344,33 @@ void Chain::appendTwice() {
   cache = names[0];
   simulateAppend(tokens);
   p.addResult(names[1], typeOf(indices));
+}
+
+/// A step without tokens.
+void Chain::appendNothing() {
+  property::Value k = p.argument({0, geometry.heads, 4}, element);
+  property::Value v = newValues(k),
+                  slots =
+                      p.argument({0}, "i32", "check.range = array<i64: 0, 1>");
+  cache =
+      p.emitMany(1, "llm.append_kv " + cache + ", " + k.name + ", " + v.name +
+                        " slots(" + slots.name + ")" + layerText() + " : (" +
+                        type + ", " + types({k, v, slots}) + ") -> " + type)[0];
+}
+
+/// Zeros: there is no sequence.
+void Chain::lookupInNewCache() {
+  const std::string fresh =
+      p.emitMany(1, "llm.create_paged_cache : " + type)[0];
+  property::Value table = p.integerTable({{0}}), lens = p.integers({2});
+  property::Value k{"", {1, 2, geometry.heads, 4}, element};
+  property::Value v = k;
+  v.shape.back() = geometry.valueDim;
+  std::vector<std::string> names =
+      p.emitMany(2, "llm.lookup_kv " + fresh + ", " + table.name + ", " +
+                        lens.name + layerText() + " : (" + type + ", " +
+                        types({table, lens}) + ") -> (" + types({k, v}) + ")");
+  p.addResult(names[0], typeOf(k));
 }
 
 /// A batched append and the attention of the new tokens; tables are constants.
@@ -377,13 +429,19 @@ void Chain::fused() {
     property::Value lens =
         p.integers(std::vector<int64_t>(ids.size(), length()));
     property::Value indices{"", {batch, tokens}, "i32"};
+    std::string mask, maskType;
+    if (p.chance(40)) {
+      property::Value m = emptyMask();
+      mask = " mask(" + m.name + ")";
+      maskType = ", " + typeOf(m);
+    }
     names = p.emitMany(
         3, "llm.fused_attention " + q.name + ", " + k.name + ", " + v.name +
                ", " + cache + ", " + list.name + ", " + table.name + ", " +
-               lens.name + layerText() + attributes() + " : (" +
+               lens.name + layerText() + mask + attributes() + " : (" +
                types({q, k, v}) + ", " + type + ", " +
-               types({list, table, lens}) + ") -> (" + typeOf(o) + ", " + type +
-               ", " + typeOf(indices) + ")");
+               types({list, table, lens}) + maskType + ") -> (" + typeOf(o) +
+               ", " + type + ", " + typeOf(indices) + ")");
   }
   p.addResult(names[0], typeOf(o));
   cache = names[1];
@@ -433,7 +491,9 @@ void Chain::attend() {
   property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
   std::string extra, extraTypes;
   if (p.chance(30)) {
-    property::Value m = p.argument({int64_t(ids.size()), 1, 1, length()}, "i1");
+    property::Value m =
+        p.chance(40) ? emptyMask()
+                     : p.argument({int64_t(ids.size()), 1, 1, length()}, "i1");
     extra += " mask(" + m.name + ")";
     extraTypes += ", " + typeOf(m);
   }
@@ -464,10 +524,13 @@ void Chain::lookup() {
     return; // The table would be one per token.
   property::Value v = k;
   v.shape.back() = geometry.valueDim;
-  std::vector<std::string> names =
-      p.emitMany(2, "llm.lookup_kv " + cache + ", " + table.name + ", " +
-                        lens.name + layerText() + " : (" + type + ", " +
-                        types({table, lens}) + ") -> (" + types({k, v}) + ")");
+  const std::string repeated =
+      p.chance(60) ? " {num_heads = " + std::to_string(geometry.heads) + "}"
+                   : "";
+  std::vector<std::string> names = p.emitMany(
+      2, "llm.lookup_kv " + cache + ", " + table.name + ", " + lens.name +
+             layerText() + repeated + " : (" + type + ", " +
+             types({table, lens}) + ") -> (" + types({k, v}) + ")");
   if (p.chance(60))
     p.addResult(names[0], typeOf(k));
   if (p.chance(30))
@@ -525,13 +588,18 @@ void Chain::free() {
   lengths = 0;
 }
 
+void Chain::ownStep() { appendRagged(/*attends=*/true); }
+
 void Chain::step() {
+  if (p.chance(20))
+    return appendRagged(p.chance(40));
   using Member = void (Chain::*)();
   const Member member = p.among<Member>(
-      {&Chain::appendBatched, &Chain::appendBatched, &Chain::appendRagged,
-       &Chain::appendRagged, &Chain::appendTwice, &Chain::appendThenAttend,
-       &Chain::appendThenAttend, &Chain::fused, &Chain::ropeAppend,
-       &Chain::attend, &Chain::lookup, &Chain::lookupThenAttend, &Chain::fork,
+      {&Chain::appendBatched, &Chain::appendBatched, &Chain::appendTwice,
+       &Chain::appendThenAttend, &Chain::appendThenAttend, &Chain::fused,
+       &Chain::ropeAppend, &Chain::attend, &Chain::attend, &Chain::lookup,
+       &Chain::lookup, &Chain::fused, &Chain::appendNothing,
+       &Chain::lookupInNewCache, &Chain::lookupThenAttend, &Chain::fork,
        &Chain::free});
   (this->*member)();
 }
@@ -541,9 +609,13 @@ void Chain::finish() {
     p.addResult(cache, type);
 }
 
+void llmir::property::addOwnCache(Program &p) {
+  Chain(p, /*isOwn=*/true).ownStep();
+}
+
 void llmir::property::addCacheChain(Program &p) {
   Chain chain(p);
-  for (int64_t i = p.number(2, 5); i > 0; --i)
+  for (int64_t i = p.number(3, 8); i > 0; --i)
     chain.step();
   chain.finish();
 }

@@ -222,9 +222,9 @@ struct Listener : RewriterBase::Listener {
 static std::map<std::string, uint64_t>
 getCanonicalizations(MLIRContext *context) {
   RewritePatternSet patterns(context);
-  for (RegisteredOperationName name :
-       context->getRegisteredOperationsByDialect("llm"))
-    name.getCanonicalizationPatterns(patterns, context);
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == "llm")
+      name.getCanonicalizationPatterns(patterns, context);
   std::map<std::string, uint64_t> result;
   for (const std::unique_ptr<RewritePattern> &pattern :
        patterns.getNativePatterns())

@@ -164,7 +164,9 @@ std::string llmir::property::generateProgram(uint64_t seed) {
   }
   if (program.chance(50))
     addCacheChain(program);
-  for (int64_t i = program.number(1, 6); i > 0; --i) {
+  if (program.chance(15))
+    addOwnCache(program);
+  for (int64_t i = program.number(2, 9); i > 0; --i) {
     const int64_t kind = program.number(0, 99);
     if (kind < 50)
       addRowPiece(program);

@@ -120,6 +120,8 @@ void addExpertPiece(Program &program);
 void addControlPiece(Program &program);
 /// A chain of ops on one cache.
 void addCacheChain(Program &program);
+/// A cache that the function makes, fills and reads, and nobody else sees.
+void addOwnCache(Program &program);
 /// Work that ranks share, in a function of `numRanks` ranks.
 void addRankPiece(Program &program, int64_t numRanks);
 

@@ -290,7 +290,7 @@ static void fusedPiece(Program &p) {
 void llmir::property::addRowPiece(Program &p) {
   choose(p, {normPiece, linearPiece, projectionsPiece, gatedPiece,
              residualPiece, activationPiece, activationPiece, selectPiece,
-             ropePiece, embeddingPiece, fusedPiece});
+             selectPiece, selectPiece, ropePiece, embeddingPiece, fusedPiece});
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,7 +310,8 @@ static void attentionOp(Program &p) {
   std::string types = typeOf(q) + ", " + typeOf(k) + ", " + typeOf(v);
   if (p.chance(40)) {
     property::Value m =
-        p.chance(50)
+        p.chance(25) ? p.constant(0, {1, 1, 1, keys}, "f32")
+        : p.chance(50)
             ? p.argument({batch, 1, queries, keys}, "i1")
             : p.argument({1, p.chance(50) ? 1 : heads, queries, keys}, "f32");
     text += " mask(" + m.name + ")";
@@ -332,9 +333,11 @@ static void attentionOp(Program &p) {
   if (p.chance(20))
     attributes += ", num_heads = " + std::to_string(heads);
   if (p.chance(15)) {
-    attributes += ", alibi_slopes = array<f64: 0.5";
+    const bool isFlat = p.chance(40); // Says nothing.
+    attributes += isFlat ? ", alibi_slopes = array<f64: 0.0"
+                         : ", alibi_slopes = array<f64: 0.5";
     for (int64_t h = 1; h < heads; ++h)
-      attributes += ", 0.25";
+      attributes += isFlat ? ", 0.0" : ", 0.25";
     attributes += ">";
   }
   p.addResult(
@@ -466,11 +469,11 @@ void llmir::property::addQuantPiece(Program &p) {
     if (p.chance(40))
       attributes += (attributes.empty() ? "" : ", ") +
                     std::string("activation_bits = 8, activation_group = 4");
-    return p.addResult(p.emit("llm.quantized_matmul " + x.name + ", " + q +
-                                  scales + " {" + attributes + "} : (" +
-                                  typeOf(x) + ", " + type + scaleTypes +
-                                  ") -> " + typeOf(y),
-                              y.shape, y.element));
+    y = p.emit("llm.quantized_matmul " + x.name + ", " + q + scales + " {" +
+                   attributes + "} : (" + typeOf(x) + ", " + type + scaleTypes +
+                   ") -> " + typeOf(y),
+               y.shape, y.element);
+    return p.addResult(p.chance(50) ? selectRows(p, y, {0}) : y);
   }
   property::Value d{"", w.shape, x.element};
   d = p.emit("llm.dequantize " + q + scales + " : (" + type + scaleTypes +
@@ -588,6 +591,14 @@ static void shards(Program &p) {
         "llm.shard " + x.name + " {dim = 1, num_shards = 2, shard_index = " +
             std::to_string(i) + "} : (" + typeOf(x) + ") -> " + typeOf(half),
         half.shape, x.element));
+  if (p.chance(25)) { // A slice of a slice.
+    property::Value quarter{"", {x.shape[0], x.shape[1] / 4}, x.element};
+    return p.addResult(
+        p.emit("llm.shard " + parts[1].name +
+                   " {dim = 1, num_shards = 2, shard_index = 1} : (" +
+                   typeOf(half) + ") -> " + typeOf(quarter),
+               quarter.shape, x.element));
+  }
   if (p.chance(50)) { // One rank's share of the documents' form.
     property::Value w = p.argument({x.shape[1] / 2, 4}, x.element);
     property::Value y{"", {x.shape[0], 4}, x.element};
@@ -604,7 +615,7 @@ static void shards(Program &p) {
 }
 
 void llmir::property::addControlPiece(Program &p) {
-  choose(p, {layers, layers, loop, branch, shards});
+  choose(p, {layers, layers, loop, branch, shards, shards});
 }
 
 //===----------------------------------------------------------------------===//
@@ -631,6 +642,14 @@ void llmir::property::addRankPiece(Program &p, int64_t numRanks) {
                  whole.shape, x.element);
   if (p.chance(40))
     p.addResult(whole);
+  if (p.chance(40)) { // Back to the part that was gathered.
+    property::Value back =
+        p.emit("llm.shard " + whole.name +
+                   " {dim = 1, num_shards = " + std::to_string(numRanks) +
+                   "} : (" + typeOf(whole) + ") -> " + typeOf(y),
+               y.shape, x.element);
+    p.addResult(back.name, typeOf(y), "llm.shard_dim = 1 : i64");
+  }
   if (p.chance(40)) // Each rank's part of the caller's result.
     p.addResult(y.name, typeOf(y), "llm.shard_dim = 1 : i64");
   const std::string reduction =
@@ -638,15 +657,27 @@ void llmir::property::addRankPiece(Program &p, int64_t numRanks) {
                             ", reduce_op = \"max\"", ", reduce_op = \"min\""});
   property::Value a =
       p.argument({x.shape[0], numRanks}, x.element, "llm.shard_dim = 0 : i64");
-  if (p.chance(50)) {
-    p.addResult(p.emit("llm.all_reduce " + a.name + " {" + group + reduction +
-                           "} : (" + typeOf(a) + ") -> " + typeOf(a),
-                       a.shape, x.element));
-    return;
-  }
   property::Value slice{"", {x.shape[0], 1}, x.element};
+  if (p.chance(50)) { // Everywhere, or cut again.
+    property::Value all =
+        p.emit("llm.all_reduce " + a.name + " {" + group + reduction + "} : (" +
+                   typeOf(a) + ") -> " + typeOf(a),
+               a.shape, x.element);
+    if (p.chance(50))
+      return p.addResult(all);
+    slice = p.emit("llm.shard " + all.name +
+                       " {dim = 1, num_shards = " + std::to_string(numRanks) +
+                       "} : (" + typeOf(all) + ") -> " + typeOf(slice),
+                   slice.shape, x.element);
+    return p.addResult(slice.name, typeOf(slice), "llm.shard_dim = 1 : i64");
+  }
   slice = p.emit("llm.reduce_scatter " + a.name + " {dim = 1, " + group +
                      reduction + "} : (" + typeOf(a) + ") -> " + typeOf(slice),
                  slice.shape, x.element);
+  if (p.chance(40))
+    return p.addResult(p.emit("llm.all_gather " + slice.name + " {dim = 1, " +
+                                  group + "} : (" + typeOf(slice) + ") -> " +
+                                  typeOf(a),
+                              a.shape, x.element));
   p.addResult(slice.name, typeOf(slice), "llm.shard_dim = 1 : i64");
 }
