@@ -66,7 +66,8 @@ static LogicalResult append(ProgramConversion &c, OpTy op,
                     {spec.kvHeads, spec.headDim}),
          spec, {},
          {{keys->buffer, false, share}, {values->buffer, false, share}},
-         BufferAccess{Value(), true, share});
+         // Two appends may give one slot to different rows.
+         BufferAccess{Value(), true, std::nullopt});
   return success();
 }
 

@@ -66,3 +66,21 @@ func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {
     : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
   return %c2 : !cache
 }
+
+// -----
+
+// The second append may give a worker a slot that another one writes in the
+// first, so it waits.
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK: instruction @append_kv_f32_3x8
+// CHECK-NEXT: set_field slot_mapping
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @append_kv_f32_3x8
+!cache = !llm.paged_kv_cache<f32, 1, 3, 8, 8, 64>
+func.func @append_twice(%c: !cache, %k: tensor<2x3x8xf32>) -> !cache {
+  %s = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %t = arith.constant dense<[1, 0]> : tensor<2xi32>
+  %a = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2xi32>) -> !cache
+  %b = llm.append_kv %a, %k, %k slots(%t) : (!cache, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2xi32>) -> !cache
+  return %b : !cache
+}
