@@ -171,7 +171,7 @@ static double boundOf(Promise promise, reference::ElementKind kind) {
   case Promise::Sums:
     return kind == reference::ElementKind::F32 ? 1e-10 : 1e-3;
   case Promise::Int8:
-    return 1e-2;
+    return 0.1;
   case Promise::Int4:
     return 0.2;
   }

@@ -32,7 +32,7 @@ enum class Promise {
   Canonical,
   Sums, ///< Sums in another order, or rounded at fewer places: nmse ≤ 1e-10 of
         ///< f32, 1e-3 of f16 and bf16.
-  /// Weights of int8: nmse ≤ 1e-2, of results of 16 numbers or more (of few all
+  /// Weights of int8: nmse ≤ 0.1, of results of 16 numbers or more (of few all
   /// may happen to be near 0).
   Int8,
   /// Weights of int4 and inputs of int8: likewise nmse ≤ 0.2, where there is
