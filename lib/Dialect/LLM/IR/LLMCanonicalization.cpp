@@ -242,6 +242,12 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
     // In another block the rows might not be known yet where the op stands.
     if (producer->getBlock() != select->getBlock())
       return failure();
+    // A row that is listed often would be computed as often.
+    int64_t listed = select.getType().getDimSize(0);
+    int64_t rows = select.getX().getType().getDimSize(0);
+    if (!ShapedType::isDynamic(rows) && !ShapedType::isDynamic(listed) &&
+        listed > rows)
+      return failure();
 
     // Of norm and projection only the first operand has rows; of element-wise
     // ops all have.

@@ -155,6 +155,10 @@ static LogicalResult verifyShardedWeight(ShardedLinearOp op) {
   if (type.getOriginalType().getRank() != 2)
     return op.emitOpError() << "has a sharded weight of rank "
                             << type.getOriginalType().getRank() << ", not 2";
+  Type element = type.getOriginalType().getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError() << "has a sharded weight of " << element
+                            << ", not of f16, bf16 or f32";
   if (failed(verifyRepeated(op, "shard_dim", op.getShardDim(),
                             type.getShardDim(), "weight")) ||
       failed(verifyRepeated(op, "num_shards", op.getNumShards(),

@@ -68,8 +68,11 @@ std::optional<std::vector<double>> readValues(Value weight,
                                               ParameterValues *parameters) {
   if (auto named = weight.getDefiningOp<WeightOp>())
     return parameters ? parameters->read(named.getName()) : std::nullopt;
+  // One number everywhere is short as text only.
+  constexpr int64_t kMostElements = 1 << 26;
   DenseFPElementsAttr constant;
-  if (!matchPattern(weight, m_Constant(&constant)))
+  if (!matchPattern(weight, m_Constant(&constant)) ||
+      constant.getNumElements() > kMostElements)
     return std::nullopt;
   std::vector<double> values;
   values.reserve(constant.getNumElements());

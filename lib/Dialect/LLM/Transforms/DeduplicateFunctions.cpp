@@ -38,7 +38,8 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
 }
 
 /// Functions with a body, callees before callers. Functions that call each
-/// other in a circle are left out.
+/// other in a circle are left out, and those of nested modules, whose names
+/// mean nothing outside of them.
 SmallVector<func::FuncOp> getFunctionsBottomUp(ModuleOp module) {
   SmallVector<func::FuncOp> functions;
   const CallGraph graph(module);
@@ -46,7 +47,8 @@ SmallVector<func::FuncOp> getFunctionsBottomUp(ModuleOp module) {
     if (scc.hasCycle() || scc->front()->isExternal())
       continue;
     Operation *callable = scc->front()->getCallableRegion()->getParentOp();
-    if (auto func = dyn_cast<func::FuncOp>(callable))
+    auto func = dyn_cast<func::FuncOp>(callable);
+    if (func && func->getParentOp() == module)
       functions.push_back(func);
   }
   return functions;

@@ -26,12 +26,6 @@ static void addCleanup(OpPassManager &pm) {
 static void addOptimizations(OpPassManager &pm, int64_t level) {
   if (level < 1)
     return;
-  if (level >= 2) {
-    // Inlining first leaves each layer flat, so that equality sees whole
-    // layers.
-    pm.addPass(createInlineModules());
-    pm.addPass(createDeduplicateFunctions());
-  }
   addCleanup(pm);
   pm.addNestedPass<func::FuncOp>(createFoldConstants());
   pm.addNestedPass<func::FuncOp>(createOptimizeKVCache());
@@ -47,7 +41,8 @@ void mlir::llm::buildLLMOptimizationPipeline(
   bool isDivided = options.numRanks != 1 || options.numStages != 1;
   if (options.level >= 2 || isDivided) {
     // Inlining first leaves each layer flat, so that equality and the plan of
-    // the ranks see whole layers.
+    // the ranks see whole layers. It stands before the division only: stages
+    // are functions that are called once, and must stay.
     pm.addPass(createInlineModules());
     pm.addPass(createDeduplicateFunctions());
   }

@@ -98,7 +98,11 @@ std::optional<int64_t> ShardPlan::candidateDim(Operation *op) const {
           return std::nullopt;
         return lastDim(linear.getResult());
       })
-      .Case<RopeOp>([&](RopeOp rope) { return getDim(rope.getX()); })
+      .Case<RopeOp>([&](RopeOp rope) -> Dim {
+        // The numbers of a pair may be on two ranks where one head is divided.
+        Dim dim = getDim(rope.getX());
+        return dim == lastDim(rope.getX()) ? std::nullopt : dim;
+      })
       .Case<RMSNormOp>([&](RMSNormOp norm) -> Dim {
         // The norm of a head needs the head, not its neighbours.
         Dim dim = getDim(norm.getX());

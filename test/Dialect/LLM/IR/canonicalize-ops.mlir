@@ -380,3 +380,13 @@ func.func @linear_of_unknown_sizes(%x: tensor<2x64xf32>, %q: !i8, %s: tensor<8xf
   %y = llm.linear %x, %w : tensor<2x64xf32>, tensor<?x?xf32> -> tensor<2x?xf32>
   return %y : tensor<2x?xf32>
 }
+
+// Must not fire: more rows are listed than there are.
+// CHECK-LABEL: func @rows_that_are_listed_often
+func.func @rows_that_are_listed_often(%x: tensor<2x64xf32>, %w: tensor<8x64xf32>, %r: tensor<3xi32>) -> tensor<3x8xf32> {
+  // CHECK-NEXT: %[[Y:.*]] = llm.linear
+  // CHECK-NEXT: llm.select_rows %[[Y]]
+  %y = llm.linear %x, %w : tensor<2x64xf32>, tensor<8x64xf32> -> tensor<2x8xf32>
+  %z = llm.select_rows %y, %r : tensor<2x8xf32>, tensor<3xi32> -> tensor<3x8xf32>
+  return %z : tensor<3x8xf32>
+}

@@ -156,6 +156,15 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.sharded_tensor<tensor<64xf32>, 0,
 
 // -----
 
+// RULE: sharded_linear.c4
+func.func @test(%x: tensor<?x64xf32>, %w: !llm.sharded_tensor<tensor<64x172xi32>, 1, 4, 0>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has a sharded weight of 'i32', not of f16, bf16 or f32}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, !llm.sharded_tensor<tensor<64x172xi32>, 1, 4, 0>) -> tensor<?x43xf32>
+  return
+}
+
+// -----
+
 // RULE: sharded_linear.c5
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
   // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but a weight of 32 inputs in 4 shards}}

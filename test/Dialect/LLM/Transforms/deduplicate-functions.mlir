@@ -151,3 +151,32 @@ func.func @other_locations() -> (() -> ()) {
 }
 func.func private @first() { return loc("a") } loc("b")
 func.func private @second() { return loc("c") } loc("d")
+
+// -----
+
+// Must not fire: alike, but one is in a nested module, where the other's name
+// means nothing.
+module {
+  // CHECK-LABEL: module @nested
+  // CHECK: func.func private @silu
+  module @nested {
+    func.func private @silu(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %y = llm.silu %x : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    func.func @inside(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %y = call @silu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+  }
+  // CHECK: func.func private @silu
+  func.func private @silu(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = llm.silu %x : tensor<2xf32>
+    return %y : tensor<2xf32>
+  }
+  // CHECK: func.func @outside
+  func.func @outside(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = call @silu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    return %y : tensor<2xf32>
+  }
+}

@@ -108,6 +108,22 @@ module {
 
 // -----
 
+// One head is not cut through: rotation pairs numbers of both halves.
+// CHECK-LABEL: @one_rotated_head
+// CHECK: llm.rope {{.*}} : tensor<3x1x8xf32>
+// CHECK: llm.shard
+// CHECK: llm.all_gather
+func.func @one_rotated_head(%x: tensor<3x8xf32>, %p: tensor<3xi32>, %w: tensor<8x8xf32>, %o: tensor<8x8xf32>) -> tensor<3x8xf32> {
+  %a = llm.linear %x, %w : tensor<3x8xf32>, tensor<8x8xf32> -> tensor<3x8xf32>
+  %h = tensor.expand_shape %a [[0], [1, 2]] output_shape [3, 1, 8] : tensor<3x8xf32> into tensor<3x1x8xf32>
+  %r = llm.rope %h, %p {frequencies = array<f64: 1.0, 0.1>} : tensor<3x1x8xf32>, tensor<3xi32>
+  %c = tensor.collapse_shape %r [[0], [1, 2]] : tensor<3x1x8xf32> into tensor<3x8xf32>
+  %y = llm.linear %c, %o : tensor<3x8xf32>, tensor<8x8xf32> -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}
+
+// -----
+
 // expected-error @below {{is divided among ranks already}}
 func.func @twice(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.num_ranks = 2 : i64} {
   return %x : tensor<?x64xf32>

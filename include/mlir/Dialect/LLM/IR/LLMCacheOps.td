@@ -123,7 +123,7 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
 
     Ragged form (`offsets`): `query` is `[T, H, D]`, `queryOffsets` `[S + 1]`
     says which rows belong to which sequence; a mask is `[T, M]` with M not less
-    than any length. Batched form: `query` is `[B, tokens, H, D]`, or `[B, H, D]`
+    than any length, or 1 where all keys share it. Batched form: `query` is `[B, tokens, H, D]`, or `[B, H, D]`
     for one token each; a mask can be broadcast to `[B, H, tokens, M]`.
 
     `scale` absent or 0 means 1 / sqrt(D). The parentheses around the list of

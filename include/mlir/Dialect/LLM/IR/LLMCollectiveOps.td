@@ -91,8 +91,8 @@ def LLM_ShardedLinearOp : LLM_PositionalOp<"sharded_linear", [Pure]> {
     - c1: `shard_dim` is neither 0 nor 1;
     - c2: `num_shards` is not positive;
     - c3: `shard_id` is negative or not below `num_shards`;
-    - c4: a sharded `weight` is no matrix, or of another `shard_dim`,
-      `num_shards` or `shard_id`;
+    - c4: a sharded `weight` is no matrix of f16, bf16 or f32, or of another
+      `shard_dim`, `num_shards` or `shard_id`;
     - c5: the inputs of `x` and `weight` fit in none of the ways above;
     - c6: the result is not `[…, N/n]` in the column form, `[…, N]` in the row
       form;

@@ -311,8 +311,9 @@ def LLM_SelectRowsOp : LLM_InferredOp<"select_rows"> {
   let description = [{
     `result[r, …] = x[rows[r], …]`. Logits are wanted for few tokens of a step;
     this op chooses them before the ops that make logits. Canonicalization moves
-    it above ops that treat each row alone (rms_norm, linear, silu, add, mul),
-    where their result has no other use, so that fewer rows are computed.
+    it above ops that treat each row alone (norms, projections, softmax, the
+    element-wise ops), where their result has no other use, so that fewer rows
+    are computed.
 
     Fails verification when
     - c1: `x` has rank below 2.

@@ -120,8 +120,9 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     %p = llm.softmax %u
     %o = linalg.batch_matmul … (%p, %v)
     ```
-    A constant mask that hides exactly what lies after each query becomes
-    `causal`. Attention to what `llm.lookup_kv` has gathered becomes
+    Scores and probabilities are not rounded to the element type any more, so
+    results agree within its rounding. A constant mask that hides exactly what
+    lies after each query becomes `causal`. Attention to what `llm.lookup_kv` has gathered becomes
     `llm.paged_attention`, which reads the cache in place.
 
     With `merge-projections`, also
@@ -135,10 +136,12 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
 
     Restrictions: a product that adds to something, since attention has no
     addend; a scale that is not one positive number, since 0 means the default;
-    mixed element types, since each op rounds to its own; lookups where a
-    sequence may be shorter than what was looked up, since the zeros behind it
-    would take part; norms and rotations with another use, which would be
-    computed twice; a sum that is used before its norm.
+    mixed element types, since each op rounds to its own, and f64; a result
+    whose type says a size that the query's does not; lookups where a sequence
+    may be shorter than what was looked up, since the zeros behind it would take
+    part, or whose cache is used up before the attention; norms and rotations
+    with another use, which would be computed twice; a sum that is used before
+    its norm, or of another rank than 2 or 3.
   }];
   let options = [
     Option<"mergeProjections", "merge-projections", "bool", /*default=*/"true",
@@ -253,7 +256,7 @@ def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
 
     Restrictions: the number of tokens of a sequence must be in the type, since
     `reserve_kv` reserves that many, and for attention the size of the batch, of
-    which the offsets are made; a mask that differs by head, or that sequences or
+    which the offsets are made (2^20 at most); a mask that differs by head, or that sequences or
     queries share, has no ragged form. Such ops stay as they are.
   }];
   let statistics = [
