@@ -409,25 +409,27 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-namespace {
-template <typename Spec, typename = void> struct OutputCount {
-  static int64_t of(int64_t /*buffers*/) { return 1; }
-};
+// A spec says how many outputs or how many inputs it has, or has one output.
 template <typename Spec>
-struct OutputCount<Spec, std::void_t<decltype(Spec::outputs)>> {
-  static int64_t of(int64_t /*buffers*/) { return Spec::outputs; }
-};
+static auto countOutputsOf(int64_t /*buffers*/, int)
+    -> decltype(int64_t(Spec::outputs)) {
+  return Spec::outputs;
+}
 template <typename Spec>
-struct OutputCount<Spec, std::void_t<decltype(Spec::inputs)>> {
-  static int64_t of(int64_t buffers) { return buffers - Spec::inputs; }
-};
-} // namespace
+static auto countOutputsOf(int64_t buffers, int)
+    -> decltype(int64_t(Spec::inputs)) {
+  return buffers - Spec::inputs;
+}
+template <typename Spec>
+static int64_t countOutputsOf(int64_t /*buffers*/, long) {
+  return 1;
+}
 
 int64_t countOutputs(KernelOp kernel) {
   int64_t buffers = kernel.getOperandTypes().size();
 #define LLMIR_COUNT_OUTPUTS(Spec)                                              \
   if (kernel.getKind() == Spec::kind)                                          \
-    return OutputCount<Spec>::of(buffers);
+    return countOutputsOf<Spec>(buffers, 0);
   LLMIR_KERNEL_SPECS(LLMIR_COUNT_OUTPUTS)
 #undef LLMIR_COUNT_OUTPUTS
   return 1;
