@@ -11,6 +11,7 @@
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Support/SmallFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -195,6 +196,16 @@ static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
   return success();
 }
 
+/// Whether so many random numbers are made: at most 2 GiB of float64.
+static bool isAffordable(ArrayRef<int64_t> shape) {
+  constexpr int64_t most = int64_t(1) << 28;
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(count, size, count) || count < 0)
+      return false;
+  return count <= most;
+}
+
 static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
                                               DictionaryAttr attributes,
                                               Random &random) {
@@ -212,6 +223,8 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return error() << type << " has dynamic sizes; check.shape must say them",
            failure();
+  if (!isAffordable(shape))
+    return error() << type << " has more than 2^28 numbers", failure();
   Tensor tensor(*kind, shape);
   Attribute range = attributes.get(CheckDialect::getRangeAttrName());
   LogicalResult filled = isFloat(*kind)
@@ -267,8 +280,11 @@ FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
   }
   if (auto cache = dyn_cast<llm::PagedKVCacheType>(type))
     return InterpreterValue(makeCache(cache));
-  if (auto quantized = dyn_cast<llm::QuantizedTensorType>(type))
+  if (auto quantized = dyn_cast<llm::QuantizedTensorType>(type)) {
+    if (!isAffordable(quantized.getShape()))
+      return error() << type << " has more than 2^28 numbers", failure();
     return InterpreterValue(makeQuantized(quantized, random));
+  }
   if (auto sharded = dyn_cast<llm::ShardedTensorType>(type))
     type = sharded.getShardType();
   return makeTensor(error, type, attributes, random);

@@ -95,3 +95,17 @@ func.func @equality() {
   check.expect_equal %a, %b : tensor<1xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{argument 0: 'tensor<1000000000x1000000000xf32>' has more than 2^28 numbers}}
+func.func @huge(%x: tensor<1000000000x1000000000xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has more than 2^28 numbers}}
+func.func @huge_integers(%q: !llm.quantized_tensor<i8, [65536, 65536], true, true, 0, -1, 8>) {
+  return
+}

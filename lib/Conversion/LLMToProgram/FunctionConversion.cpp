@@ -38,6 +38,12 @@ static bool hasRows(Type type) {
           (element.getIntOrFloatBitWidth() <= 16 || element.isInteger(32)));
 }
 
+/// Whether a buffer holds what the type's integers stand for, not integers.
+static bool hasPackedBlocks(Type type) {
+  auto quantized = dyn_cast<ll::QuantizedTensorType>(type);
+  return quantized && !quantized.getFormat().empty();
+}
+
 /// Whether the value is a cache that does not come from another.
 static bool beginsCache(Value value) {
   if (!isa<ll::PagedKVCacheType>(value.getType()))
@@ -104,7 +110,8 @@ LogicalResult FunctionConversion::writeOutputs() {
       if (isa<ll::PagedKVCacheType>(value.getType()))
         continue;
       if (!isa<RankedTensorType, ll::QuantizedTensorType,
-               ll::ShardedTensorType>(value.getType()))
+               ll::ShardedTensorType>(value.getType()) ||
+          hasPackedBlocks(value.getType()))
         return end->emitOpError("returns a value of type ")
                << value.getType() << "; a program gives tensors";
       FailureOr<RowsValue> rows = lookup(end, value);

@@ -76,6 +76,16 @@ func.func @f(%x: tensor<4x16xf32>) -> index {
 
 // -----
 
+// Weights in a file's blocks are read as what they stand for: a result would
+// not be the integers.
+!q = !llm.quantized_tensor<i8, [6, 64], true, false, -1, 32, 8, format = q8_0>
+func.func @f(%q: !q) -> !q {
+  // expected-error@+1 {{; a program gives tensors}}
+  return %q : !q
+}
+
+// -----
+
 func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<1x16xf32> {
   // expected-error@+1 {{takes a slice that is not known before it runs; a program needs constant offsets, sizes and strides}}
   %y = tensor.extract_slice %x[%i, 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<1x16xf32>

@@ -43,7 +43,8 @@ void LLMDialect::initialize() {
 
 /// Rules of the attributes, cited by tests as dialect.c1, …:
 /// - c1: `llm.layer` is a unit attribute of functions;
-/// - c2: `llm.num_ranks` is a positive i64 attribute of functions;
+/// - c2: `llm.num_ranks` is a positive i64 attribute of functions, at most
+///   65536: every rank has values of its own;
 /// - c3: `llm.shard_dim` is an i64 attribute of arguments and results of a
 ///   function with `llm.num_ranks`;
 /// - c4: `llm.shard_dim` is a dimension of a ranked tensor;
@@ -68,6 +69,10 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
              << attribute.getName()
              << " is a positive i64 attribute of functions, not "
              << attribute.getValue();
+    constexpr int64_t mostRanks = 65536;
+    if (ranks.getInt() > mostRanks) // c2
+      return op->emitError() << attribute.getName() << " is at most "
+                             << mostRanks << ", not " << ranks.getInt();
     return success();
   }
   if (name == getStageAttrName()) {

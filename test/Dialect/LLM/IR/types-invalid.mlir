@@ -172,6 +172,12 @@ func.func private @test() attributes {llm.num_ranks = 0 : i64}
 // -----
 
 // RULE: dialect.c2
+// expected-error@+1 {{"llm.num_ranks" is at most 65536, not 65537}}
+func.func private @test() attributes {llm.num_ranks = 65537 : i64}
+
+// -----
+
+// RULE: dialect.c2
 // expected-error@+1 {{"llm.num_ranks" is a positive i64 attribute of functions, not 4 : i32}}
 func.func private @test() attributes {llm.num_ranks = 4 : i32}
 
