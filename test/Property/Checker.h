@@ -32,11 +32,9 @@ enum class Promise {
   Canonical,
   Sums, ///< Sums in another order, or rounded at fewer places: nmse ≤ 1e-10 of
         ///< f32, 1e-3 of f16 and bf16.
-  /// Weights of int8: nmse ≤ 0.1, of results of 16 numbers or more (of few all
-  /// may happen to be near 0).
-  Int8,
-  /// Weights of int4 and inputs of int8: likewise nmse ≤ 0.2, where there is
-  /// one projection (the errors of several multiply).
+  /// Weights of int4 and inputs of int8: nmse ≤ 0.2, of results of 16 numbers
+  /// or more (of few all may happen to be near 0), where there is one
+  /// projection (the errors of several multiply).
   Int4,
 };
 
@@ -48,6 +46,9 @@ struct Pipeline {
   bool needsLinearCaches = false;
   /// It refuses functions that ranks share already.
   bool divides = false;
+  /// A pass that the program is taken through before it is asked what it means,
+  /// for pipelines that change the meaning in a known way.
+  const char *first = "";
 };
 
 /// All passes and pipelines whose results are compared.
@@ -69,15 +70,16 @@ public:
 
 private:
   struct State;
-  std::optional<std::string> evaluate();
+  std::optional<std::string> evaluate(const char *first);
 
   std::optional<std::string> problem;
   std::unique_ptr<State> state;
 };
 
-/// The pass `property-break`, which turns sums into products: what the test has
-/// to find.
-void registerBreakPass();
+/// Registers `property-break`, which turns sums into products: what the test
+/// has to find; and `property-round-weights-int8` and `-int4`, what
+/// quantization means.
+void registerPropertyPasses();
 
 } // namespace llmir::property
 

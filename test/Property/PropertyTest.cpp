@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
   llmir::registerAllLLMIRDialects(registry);
   mlir::registerAllPasses();
   llmir::registerAllLLMIRPasses();
-  registerBreakPass();
+  registerPropertyPasses();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   if (!programFile.empty())
