@@ -180,7 +180,9 @@ static void registerDialects(DialectRegistry &registry) {
 void registerExecuteTranslations() {
   executeOptions(); // Declares them.
   static TranslateFromMLIRRegistration executeRegistration(
-      "execute", "Compile functions for this processor and run them",
+      "execute",
+      "Compile functions for this processor and run them; indices (ids, slots, "
+      "blocks) are trusted, as in a step: --compare checks them first",
       executeAll, registerDialects);
   static TranslateFromMLIRRegistration compareRegistration(
       "compare",

@@ -22,6 +22,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <cmath>
+
 namespace mlir::llm {
 #define GEN_PASS_DEF_FUSEATTENTION
 #include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
@@ -117,6 +119,31 @@ static Value matchKeys(const BatchedProduct &product) {
   return transpose.getInput();
 }
 
+/// The number that a value was multiplied by or divided by last, 1 if none;
+/// `value` becomes what was scaled.
+static double takeScale(Value &value) {
+  if (auto scaled = matchBinary<MulOp, arith::MulFOp, linalg::MulOp>(value))
+    for (auto [number, rest] : {std::pair(scaled->second, scaled->first),
+                                std::pair(scaled->first, scaled->second)})
+      if (std::optional<double> factor = getSplat(number)) {
+        value = rest;
+        return *factor;
+      }
+  Value number, rest;
+  if (auto divided = value.getDefiningOp<arith::DivFOp>()) {
+    number = divided.getRhs();
+    rest = divided.getLhs();
+  } else if (auto divided = value.getDefiningOp<linalg::DivOp>()) {
+    number = divided.getInputs()[1];
+    rest = divided.getInputs()[0];
+  }
+  std::optional<double> divisor = number ? getSplat(number) : std::nullopt;
+  if (!divisor)
+    return 1.0;
+  value = rest;
+  return 1.0 / *divisor;
+}
+
 /// Q, K, scale and mask from what goes into the softmax.
 static std::optional<Scores> matchScores(Value value) {
   Scores scores;
@@ -124,24 +151,16 @@ static std::optional<Scores> matchScores(Value value) {
     value = sum->first;
     scores.mask = sum->second;
   }
-  if (auto scaled = matchBinary<MulOp, arith::MulFOp, linalg::MulOp>(value)) {
-    std::optional<double> factor = getSplat(scaled->second);
-    value = scaled->first;
-    if (!factor) {
-      factor = getSplat(scaled->first);
-      value = scaled->second;
-    }
-    if (!factor)
-      return std::nullopt;
-    scores.scale = *factor;
-  }
+  scores.scale = takeScale(value);
   std::optional<BatchedProduct> product = matchProduct(value);
   if (!product)
     return std::nullopt;
+  // Some scale the queries instead, which are fewer.
   scores.query = product->lhs;
+  scores.scale *= takeScale(scores.query);
   scores.key = matchKeys(*product);
   // An attention's scale of 0 means the default, and it may not be negative.
-  if (!scores.key || !(scores.scale > 0))
+  if (!scores.key || !(scores.scale > 0) || !std::isfinite(scores.scale))
     return std::nullopt;
   return scores;
 }

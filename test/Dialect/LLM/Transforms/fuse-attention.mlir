@@ -50,6 +50,48 @@ func.func @transposed_product(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v
 
 // -----
 
+// A scale on the queries, a division, and both.
+// CHECK-LABEL: @scales
+// CHECK: llm.attention %arg0, %arg1, %arg2 {scale = 1.250000e-01 : f64}
+func.func @scales(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v: tensor<1x4x16xf32>) -> tensor<1x4x16xf32> {
+  %half = arith.constant dense<0.5> : tensor<1x4x16xf32>
+  %qs = llm.mul %q, %half : tensor<1x4x16xf32>
+  %e = tensor.empty() : tensor<1x16x4xf32>
+  %kt = linalg.transpose ins(%k : tensor<1x4x16xf32>) outs(%e : tensor<1x16x4xf32>) permutation = [0, 2, 1]
+  %s0 = arith.constant dense<0.0> : tensor<1x4x4xf32>
+  %s = linalg.batch_matmul ins(%qs, %kt : tensor<1x4x16xf32>, tensor<1x16x4xf32>) outs(%s0 : tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+  %four = arith.constant dense<4.0> : tensor<1x4x4xf32>
+  %t = arith.divf %s, %four : tensor<1x4x4xf32>
+  %p = llm.softmax %t : tensor<1x4x4xf32>
+  %o0 = arith.constant dense<0.0> : tensor<1x4x16xf32>
+  %o = linalg.batch_matmul ins(%p, %v : tensor<1x4x4xf32>, tensor<1x4x16xf32>) outs(%o0 : tensor<1x4x16xf32>) -> tensor<1x4x16xf32>
+  return %o : tensor<1x4x16xf32>
+}
+
+// -----
+
+// Nothing is divided by 0, and what divides is no scale.
+// CHECK-LABEL: @divisors
+// CHECK-NOT: llm.attention
+// CHECK: return
+func.func @divisors(%q: tensor<1x4x16xf32>, %k: tensor<1x4x16xf32>, %v: tensor<1x4x16xf32>) -> (tensor<1x4x16xf32>, tensor<1x4x16xf32>) {
+  %e = tensor.empty() : tensor<1x16x4xf32>
+  %kt = linalg.transpose ins(%k : tensor<1x4x16xf32>) outs(%e : tensor<1x16x4xf32>) permutation = [0, 2, 1]
+  %s0 = arith.constant dense<0.0> : tensor<1x4x4xf32>
+  %s = linalg.batch_matmul ins(%q, %kt : tensor<1x4x16xf32>, tensor<1x16x4xf32>) outs(%s0 : tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+  %four = arith.constant dense<4.0> : tensor<1x4x4xf32>
+  %t = arith.divf %s, %s0 : tensor<1x4x4xf32>
+  %u = arith.divf %four, %s : tensor<1x4x4xf32>
+  %p = llm.softmax %t : tensor<1x4x4xf32>
+  %r = llm.softmax %u : tensor<1x4x4xf32>
+  %o0 = arith.constant dense<0.0> : tensor<1x4x16xf32>
+  %o = linalg.batch_matmul ins(%p, %v : tensor<1x4x4xf32>, tensor<1x4x16xf32>) outs(%o0 : tensor<1x4x16xf32>) -> tensor<1x4x16xf32>
+  %x = linalg.batch_matmul ins(%r, %v : tensor<1x4x4xf32>, tensor<1x4x16xf32>) outs(%o0 : tensor<1x4x16xf32>) -> tensor<1x4x16xf32>
+  return %o, %x : tensor<1x4x16xf32>, tensor<1x4x16xf32>
+}
+
+// -----
+
 // A product that adds to something is no attention.
 // CHECK-LABEL: @addend
 // CHECK-NOT: llm.attention
