@@ -38,8 +38,9 @@ std::vector<int32_t> bestExperts(const MoERouteSpec &spec,
                                  const float *logits) {
   std::vector<int32_t> order(spec.experts);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
   order.resize(spec.topK);
   return order;
 }
