@@ -8,6 +8,16 @@
 // RUN: not llmir-translate %t/kernel.mlir --compare 2>&1 | FileCheck %s --check-prefix=KERNEL
 // RUN: not llmir-translate %t/ranks.mlir --execute 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not llmir-translate %t/caches.mlir --execute 2>&1 | FileCheck %s --check-prefix=CACHES
+// RUN: not llmir-translate %t/indices.mlir --execute 2>&1 | FileCheck %s --check-prefix=INDICES
+
+//--- indices.mlir
+// Code trusts its caller's indices, so the caller looks at them.
+// INDICES: indices.mlir:5:8: error: 'llm.embedding' op cannot be evaluated: id 1 is 5000000, which is not from 0 to 7
+func.func @f(%table: tensor<8x16xf32>) -> tensor<2x16xf32> {
+  %ids = arith.constant dense<[3, 5000000]> : tensor<2xi32>
+  %x = llm.embedding %ids, %table : tensor<2xi32>, tensor<8x16xf32> -> tensor<2x16xf32>
+  return %x : tensor<2x16xf32>
+}
 
 //--- full.mlir
 // The runtime's own failure reaches the caller.
