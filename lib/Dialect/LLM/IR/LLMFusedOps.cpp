@@ -23,10 +23,6 @@ static ArrayRef<int64_t> shapeOf(Value tensor) {
   return tensorType(tensor).getShape();
 }
 
-static bool isGoodEps(const APFloat &eps) {
-  return eps.isFinite() && (!eps.isNegative() || eps.isZero());
-}
-
 //===----------------------------------------------------------------------===//
 // fused_linear
 //===----------------------------------------------------------------------===//
@@ -73,10 +69,9 @@ LogicalResult FusedLinearOp::verify() {
       return emitOpError() << "has rows of " << row
                            << " numbers, but a norm weight of " << entries;
   }
-  if (std::optional<APFloat> eps = getNormEps())
-    if (!isGoodEps(*eps)) // c7
-      return emitOpError() << "norm_eps must be finite and not negative, not "
-                           << getNormEpsAttr();
+  if (FloatAttr eps = getNormEpsAttr())
+    if (failed(verifyEps(*this, "norm_eps", eps))) // c7
+      return failure();
   for (size_t i = 0; i < weights; ++i)
     if (failed(verifyHasScales(*this, getWeights()[i].getType())) || // c8
         failed(verifyProjection(*this, i)))
@@ -160,10 +155,7 @@ LogicalResult AddRMSNormOp::verify() {
   if (!sizesAgree(row, entries)) // c1
     return emitOpError() << "has rows of " << row
                          << " numbers, but a weight of " << entries;
-  if (!isGoodEps(getEps())) // c2
-    return emitOpError() << "eps must be finite and not negative, not "
-                         << getEpsAttr();
-  return success();
+  return verifyEps(*this, "eps", getEpsAttr()); // c2
 }
 
 void AddRMSNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -41,6 +41,10 @@ llvm::LogicalResult verifyRepeated(Operation *op, llvm::StringRef name,
                                    std::optional<int64_t> given, int64_t actual,
                                    llvm::StringRef owner);
 
+/// A small number that is added to what is divided by, by its attribute's name.
+llvm::LogicalResult verifyEps(Operation *op, llvm::StringRef name,
+                              FloatAttr eps);
+
 /// A quantized weight of an op that is not told scales must have them beside
 /// its numbers.
 llvm::LogicalResult verifyHasScales(Operation *op, Type weight);

@@ -47,12 +47,12 @@ LogicalResult mlir::llm::verifyHasScales(Operation *op, Type weight) {
                            << " without a format: nothing says its scales";
 }
 
-/// A small number that is added to what is divided by.
-static LogicalResult verifyEps(Operation *op, FloatAttr eps) {
+LogicalResult mlir::llm::verifyEps(Operation *op, StringRef name,
+                                   FloatAttr eps) {
   double value = eps.getValueAsDouble();
   if (value >= 0 && std::isfinite(value))
     return success();
-  return op->emitOpError() << "eps must be finite and not negative, not "
+  return op->emitOpError() << name << " must be finite and not negative, not "
                            << eps;
 }
 
@@ -120,7 +120,7 @@ LogicalResult LayerNormOp::verify() {
       return emitOpError() << "has a bias of " << entries
                            << " entries, but no weight";
   }
-  return verifyEps(*this, getEpsAttr()); // c4
+  return verifyEps(*this, "eps", getEpsAttr()); // c4
 }
 
 LogicalResult RMSNormOp::verify() {
@@ -131,7 +131,7 @@ LogicalResult RMSNormOp::verify() {
       return emitOpError() << "has rows of " << row
                            << " numbers, but a weight of " << entries;
   }
-  return verifyEps(*this, getEpsAttr()); // c2
+  return verifyEps(*this, "eps", getEpsAttr()); // c2
 }
 
 LogicalResult RopeOp::verify() {
