@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <sstream>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -24,36 +25,25 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// The part of a row of CPULevels.def that says what a CPU must have.
 struct Level {
-  const char *name;
-  const char *below; ///< The level that this one includes, or null.
-  std::vector<const char *> features;
+  std::string_view name;
+  std::string_view architecture;
+  std::string_view includes; ///< The level that this one extends, or empty.
+  std::string_view features; ///< Beyond that, with spaces between.
 };
 } // namespace
 
-/// From low to high. The x86-64 levels are those of the System V ABI, and one
-/// with AVX-512's products of bytes.
-static const std::vector<Level> &levels() {
-  static const std::vector<Level> table = {
-      {"x86-64", nullptr, {}},
-      {"x86-64-v2",
-       "x86-64",
-       {"cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"}},
-      {"x86-64-v3",
-       "x86-64-v2",
-       {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe",
-        "xsave"}},
-      {"x86-64-v4",
-       "x86-64-v3",
-       {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}},
-      {"x86-64-v4-vnni", "x86-64-v4", {"avx512vnni"}},
-      {"aarch64", nullptr, {"neon"}},
-  };
-  return table;
-}
+static constexpr Level levelTable[] = {
+#define LLMIR_CPU_BASELINE(name, architecture, includes, features)             \
+  {name, architecture, includes, features},
+#define LLMIR_CPU_LEVEL(name, architecture, includes, features, ...)           \
+  {name, architecture, includes, features},
+#include "llmir/Codegen/CPULevels.def"
+};
 
 static const Level *findLevel(std::string_view name) {
-  for (const Level &level : levels())
+  for (const Level &level : levelTable)
     if (level.name == name)
       return &level;
   return nullptr;
@@ -64,8 +54,11 @@ bool isKnownCpuLevel(std::string_view level) { return findLevel(level); }
 std::vector<std::string> cpuLevelFeatures(std::string_view name) {
   std::vector<std::string> result;
   for (const Level *level = findLevel(name); level;
-       level = level->below ? findLevel(level->below) : nullptr)
-    result.insert(result.end(), level->features.begin(), level->features.end());
+       level = findLevel(level->includes)) {
+    std::istringstream words{std::string(level->features)};
+    for (std::string feature; words >> feature;)
+      result.push_back(feature);
+  }
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -232,12 +225,11 @@ bool CpuFeatures::hasAll(const std::vector<std::string> &features) const {
 }
 
 std::string CpuFeatures::level() const {
-  const char *best = arch == "x86_64" ? "x86-64" : arch.c_str();
-  for (const Level &level : levels())
-    if ((arch == "x86_64") == (std::string_view(level.name) != "aarch64") &&
-        hasAll(cpuLevelFeatures(level.name)))
+  std::string_view best = arch;
+  for (const Level &level : levelTable)
+    if (level.architecture == arch && hasAll(cpuLevelFeatures(level.name)))
       best = level.name;
-  return best;
+  return std::string(best);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,20 +10,51 @@
 
 namespace llmir {
 
+namespace {
+// The words of a row, which name its facts.
+struct Target {
+  llvm::StringLiteral cpu, features;
+  constexpr Target(llvm::StringLiteral cpu, llvm::StringLiteral features)
+      : cpu(cpu), features(features) {}
+};
+struct Vectors {
+  int64_t bits, registers;
+  constexpr Vectors(int64_t bits, int64_t registers)
+      : bits(bits), registers(registers) {}
+};
+struct Dots {
+  ByteDots bytes;
+  Bf16Dots bf16;
+  constexpr Dots(ByteDots bytes, Bf16Dots bf16) : bytes(bytes), bf16(bf16) {}
+};
+template <int tag> struct Tile {
+  RegisterTile tile;
+  constexpr explicit Tile(int64_t rowTiles, int64_t tokens = 1)
+      : tile{rowTiles, tokens} {}
+};
+using Gemm = Tile<0>;
+using GemmBlocks = Tile<1>;
+using GemmIntegers = Tile<2>;
+using Gemv = Tile<3>;
+using GemvBlocks = Tile<4>;
+} // namespace
+
+/// One row; the words' types keep their order.
+static constexpr CPULevel makeLevel(llvm::StringLiteral name,
+                                    llvm::StringLiteral architecture,
+                                    Target target, Vectors vectors, Dots dots,
+                                    Gemm gemm, GemmBlocks gemmBlocks,
+                                    GemmIntegers gemmIntegers, Gemv gemv,
+                                    GemvBlocks gemvBlocks) {
+  return {name,           architecture,      target.cpu,        target.features,
+          vectors.bits,   vectors.registers, dots.bytes,        dots.bf16,
+          gemm.tile,      gemmBlocks.tile,   gemmIntegers.tile, gemv.tile,
+          gemvBlocks.tile};
+}
+
 static constexpr CPULevel levelTable[] = {
-#define LLMIR_CPU_LEVEL(Enum, name, cpu, features, bits, registers, gemmRows,  \
-                        gemmTokens, blockRows, blockTokens, gemvRows,          \
-                        gemvBlockRows, integerRows, integerTokens)             \
-  {name,                                                                       \
-   cpu,                                                                        \
-   features,                                                                   \
-   bits,                                                                       \
-   registers,                                                                  \
-   {gemmRows, gemmTokens},                                                     \
-   {blockRows, blockTokens},                                                   \
-   {gemvRows, 1},                                                              \
-   {gemvBlockRows, 1},                                                         \
-   {integerRows, integerTokens}},
+#define LLMIR_CPU_LEVEL(name, architecture, includes, features, ...)           \
+  makeLevel(name, architecture, __VA_ARGS__),
 #include "llmir/Codegen/CPULevels.def"
 };
 

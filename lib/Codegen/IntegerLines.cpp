@@ -80,78 +80,114 @@ static Value signedBytes(KernelBuilder &kb, Value words, bool odd) {
   return shiftRightSigned(kb, shiftLeft(kb, halves, odd ? 0 : 8), 8);
 }
 
+ByteProducts::Operands ByteProducts::splitBytes(Value words) {
+  if (takesBytes())
+    return {lanesOf(kb, words, kb.getI8Type())};
+  if (level.byteDots == ByteDots::PairsOf16)
+    return {signedBytes(kb, words, false), signedBytes(kb, words, true)};
+  Operands bytes;
+  for (int64_t i = 0; i < 4; ++i)
+    bytes.push_back(valueOfLine(kb, 8, words, i));
+  return bytes;
+}
+
 SmallVector<ByteProducts::Operands, 2>
 ByteProducts::weightOperands(Value words) {
   if (bits == 8) {
-    if (!hasByteDots)
-      return {{signedBytes(kb, words, false), signedBytes(kb, words, true)}};
+    if (!level.hasUnsignedByteDots())
+      return {splitBytes(words)};
     Value sign = kb.intConstant(words.getType(), int32_t(0x80808080));
-    Value biased = arith::XOrIOp::create(kb, words, sign);
-    return {{lanesOf(kb, biased, kb.getI8Type())}};
+    return {splitBytes(arith::XOrIOp::create(kb, words, sign))};
   }
   SmallVector<Operands, 2> operands;
   for (int64_t half : {0, 4}) {
-    if (hasByteDots) {
-      Value nibbles = mask(kb, shiftRight(kb, words, half), 0x0f0f0f0f);
-      operands.push_back({lanesOf(kb, nibbles, kb.getI8Type())});
+    if (takesBytes()) {
+      operands.push_back(
+          splitBytes(mask(kb, shiftRight(kb, words, half), 0x0f0f0f0f)));
       continue;
     }
-    Operands pairs;
-    for (int64_t odd : {0, 8})
-      pairs.push_back(
-          lanesOf(kb, mask(kb, shiftRight(kb, words, half + odd), 0x000f000f),
-                  kb.getI16Type()));
-    operands.push_back(pairs);
+    Operands parts;
+    if (level.byteDots == ByteDots::PairsOf16) {
+      for (int64_t odd : {0, 8})
+        parts.push_back(
+            lanesOf(kb, mask(kb, shiftRight(kb, words, half + odd), 0x000f000f),
+                    kb.getI16Type()));
+    } else {
+      for (int64_t i = 0; i < 4; ++i)
+        parts.push_back(mask(kb, shiftRight(kb, words, half + 8 * i), 15));
+    }
+    operands.push_back(parts);
   }
   return operands;
 }
 
 ByteProducts::Operands ByteProducts::activationOperands(Value word) {
-  Value words = kb.broadcast(word);
-  if (hasByteDots)
-    return {lanesOf(kb, words, kb.getI8Type())};
-  return {signedBytes(kb, words, false), signedBytes(kb, words, true)};
-}
-
-static Value callIntrinsic(KernelBuilder &kb, StringRef name, Type result,
-                           ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(kb, result, kb.getStringAttr(name),
-                                       operands)
-      .getResult(0);
+  return splitBytes(kb.broadcast(word));
 }
 
 Value ByteProducts::add(Value sums, const Operands &weights,
                         const Operands &activations) {
-  if (hasByteDots) // Unsigned bytes stand before signed ones.
-    return callIntrinsic(kb, "llvm.x86.avx512.vpdpbusd.512", sums.getType(),
-                         {sums, weights.front(), activations.front()});
   for (auto [w, x] : llvm::zip(weights, activations))
-    sums = addPairs(sums, w, x);
+    sums = addOne(sums, w, x);
   return sums;
 }
 
-/// Adds a[2i] * b[2i] + a[2i + 1] * b[2i + 1] to lane i.
-Value ByteProducts::addPairs(Value sums, Value a, Value b) {
-  Value products;
-  if (kb.level().vectorBits == 512) {
-    products = callIntrinsic(kb, "llvm.x86.avx512.pmaddw.d.512", sums.getType(),
-                             {a, b});
-  } else {
-    products = kb.intConstant(sums.getType(), 0);
-    for (int64_t half : {0, 1}) {
-      auto part = [&](Value v) {
-        return vector::ExtractStridedSliceOp::create(kb, v, {kLanes * half},
-                                                     {kLanes}, {1});
-      };
-      Value sum = callIntrinsic(kb, "llvm.x86.avx2.pmadd.wd",
-                                kb.vec(kLanes / 2, kb.getI32Type()),
-                                {part(a), part(b)});
-      products = vector::InsertStridedSliceOp::create(
-          kb, sum, products, ArrayRef<int64_t>{kLanes / 2 * half},
-          ArrayRef<int64_t>{1});
-    }
+/// Calls an intrinsic of the level's vectors once for each register that a
+/// vector of 16 words takes. All operands are such vectors, of any lanes.
+static Value callPerRegister(KernelBuilder &kb, StringRef name,
+                             ValueRange operands) {
+  int64_t parts = kLanes * 32 / kb.level().vectorBits;
+  auto part = [&](Value whole, int64_t i) -> Value {
+    if (parts == 1)
+      return whole;
+    int64_t lanes = cast<VectorType>(whole.getType()).getDimSize(0) / parts;
+    return vector::ExtractStridedSliceOp::create(kb, whole, {lanes * i},
+                                                 {lanes}, {1});
+  };
+  Type result = kb.vec(kLanes / parts, kb.getI32Type());
+  Value joined;
+  for (int64_t i = 0; i < parts; ++i) {
+    SmallVector<Value> taken;
+    for (Value operand : operands)
+      taken.push_back(part(operand, i));
+    Value sum =
+        LLVM::CallIntrinsicOp::create(kb, result, kb.getStringAttr(name), taken)
+            .getResult(0);
+    if (parts == 1)
+      return sum;
+    if (!joined)
+      joined = kb.intConstant(kb.i32x16(), 0);
+    joined = vector::InsertStridedSliceOp::create(
+        kb, sum, joined, ArrayRef<int64_t>{kLanes / parts * i},
+        ArrayRef<int64_t>{1});
   }
-  return arith::AddIOp::create(kb, sums, products);
+  return joined;
+}
+
+Value ByteProducts::addOne(Value sums, Value a, Value b) {
+  const bool wide = level.vectorBits == 512;
+  switch (level.byteDots) {
+  case ByteDots::VPDPBUSD:
+  case ByteDots::AMX: // Unsigned bytes stand before signed ones.
+    return callPerRegister(kb,
+                           wide ? "llvm.x86.avx512.vpdpbusd.512"
+                                : "llvm.x86.avx512.vpdpbusd.256",
+                           {sums, a, b});
+  case ByteDots::SDOT:
+  case ByteDots::SMMLA:
+    return callPerRegister(kb, "llvm.aarch64.neon.sdot.v4i32.v16i8",
+                           {sums, a, b});
+  case ByteDots::PairsOf16:
+    return arith::AddIOp::create(
+        kb, sums,
+        callPerRegister(kb,
+                        wide ? "llvm.x86.avx512.pmaddw.d.512"
+                             : "llvm.x86.avx2.pmadd.wd",
+                        {a, b}));
+  case ByteDots::Generic:
+    return arith::AddIOp::create(kb, sums, arith::MulIOp::create(kb, a, b));
+  }
+  llvm_unreachable("a kind of products without an emitter");
 }
 
 } // namespace llmir

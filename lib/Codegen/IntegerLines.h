@@ -29,25 +29,23 @@ inline int64_t storedBias(int64_t bits) { return bits == 4 ? 8 : 0; }
 mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
                        mlir::Value weights, mlir::Value offset);
 
-/// Exact products of bytes, four of which are added to each of 16 i32 lanes.
-/// With byte dot products (AVX512-VNNI) one instruction does it, on unsigned
-/// weights; without, two multiply pairs of 16-bit numbers, where no sum can
-/// overflow. Both give the same integers.
+/// Exact products of bytes, four of which are added to each of 16 i32 lanes, in
+/// the way of the level (ByteDots). All ways give the same integers.
 class ByteProducts {
 public:
   ByteProducts(KernelBuilder &kb, int64_t bits)
-      : kb(kb), bits(bits), hasByteDots(kb.level().hasByteDots()) {}
+      : kb(kb), bits(bits), level(kb.level()) {}
 
   /// What is added to a weight before it is multiplied.
   int64_t weightBias() const {
-    return hasByteDots && bits == 8 ? 128 : storedBias(bits);
+    return level.hasUnsignedByteDots() && bits == 8 ? 128 : storedBias(bits);
   }
   /// Words of activations that a line of weights meets.
   int64_t wordsPerLine() const { return 8 / bits; }
 
   /// A line of weights or a word of activations, as often as the instruction
   /// takes it.
-  using Operands = llvm::SmallVector<mlir::Value, 2>;
+  using Operands = llvm::SmallVector<mlir::Value, 4>;
   /// One for each word of activations.
   llvm::SmallVector<Operands, 2> weightOperands(mlir::Value words);
   /// `word` is an i32.
@@ -57,11 +55,18 @@ public:
                   const Operands &activations);
 
 private:
-  mlir::Value addPairs(mlir::Value sums, mlir::Value a, mlir::Value b);
+  /// The whole line is one operand of an instruction.
+  bool takesBytes() const {
+    return level.hasUnsignedByteDots() || level.hasSignedByteDots();
+  }
+  /// A line of signed bytes as operands.
+  Operands splitBytes(mlir::Value words);
+  /// sums + a . b with the instruction of the level.
+  mlir::Value addOne(mlir::Value sums, mlir::Value a, mlir::Value b);
 
   KernelBuilder &kb;
   int64_t bits;
-  bool hasByteDots;
+  const CPULevel &level;
 };
 
 } // namespace llmir

@@ -39,8 +39,8 @@ public:
   bool has(std::string_view feature) const;
   bool hasAll(const std::vector<std::string> &features) const;
 
-  /// The highest level whose features are all there: "x86-64", "x86-64-v2",
-  /// "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "aarch64".
+  /// The highest level of CPULevels.def whose features are all there;
+  /// the architecture where there is none.
   std::string level() const;
 
 private:

@@ -17,8 +17,27 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <string>
 
 namespace llmir {
+
+/// How a level adds four products of signed bytes to an i32 lane. All give the
+/// same integers.
+enum class ByteDots {
+  Generic,   ///< Each byte widened to 32 bits; any vectors.
+  PairsOf16, ///< vpmaddwd: widened to 16 bits, two at a time.
+  VPDPBUSD,  ///< Unsigned by signed bytes, four at once.
+  SDOT,      ///< Signed by signed bytes, four at once.
+  SMMLA,     ///< SDOT's, and 2x8 by 8x2 blocks.
+  AMX,       ///< VPDPBUSD's, and tiles.
+};
+
+/// How a level adds two products of bf16 numbers to an f32 lane.
+enum class Bf16Dots {
+  None,      ///< Both widened to f32 and multiplied there.
+  VDPBF16PS, ///< Two at once.
+  AMX,       ///< VDPBF16PS's, and tiles.
+};
 
 /// How many accumulators a register tile holds.
 struct RegisterTile {
@@ -26,18 +45,33 @@ struct RegisterTile {
   int64_t tokens;
 };
 
-/// One row of the table.
+/// One row of CPULevels.def, where each fact is explained.
 struct CPULevel {
   llvm::StringLiteral name;         ///< On the command line and in artifacts.
+  llvm::StringLiteral architecture; ///< "x86_64", "aarch64".
   llvm::StringLiteral llvmCPU;      ///< Passed to LLVM as target-cpu.
   llvm::StringLiteral llvmFeatures; ///< And as target-features.
   int64_t vectorBits, vectorRegisters;
-  RegisterTile gemm, gemmBlocks; ///< Several tokens; plain and block formats.
-  RegisterTile gemv, gemvBlocks; ///< One token.
-  RegisterTile gemmIntegers;     ///< Integer products, several tokens.
+  ByteDots byteDots;
+  Bf16Dots bf16Dots;
+  RegisterTile gemm, gemmBlocks, gemmIntegers; ///< Several tokens.
+  RegisterTile gemv, gemvBlocks;               ///< One token.
 
-  /// One instruction multiplies 64 bytes and adds fours of them (vpdpbusd).
-  bool hasByteDots() const { return llvmFeatures.contains("+avx512vnni"); }
+  /// One instruction multiplies unsigned by signed bytes and adds fours.
+  bool hasUnsignedByteDots() const {
+    return byteDots == ByteDots::VPDPBUSD || byteDots == ByteDots::AMX;
+  }
+  /// One instruction multiplies signed bytes and adds fours.
+  bool hasSignedByteDots() const {
+    return byteDots == ByteDots::SDOT || byteDots == ByteDots::SMMLA;
+  }
+  /// One instruction multiplies bf16 numbers and adds twos.
+  bool hasBf16Dots() const { return bf16Dots != Bf16Dots::None; }
+
+  /// What LLVM and artifacts call the kind of machine.
+  std::string triple() const {
+    return architecture.str() + "-unknown-linux-gnu";
+  }
 
   RegisterTile tile(bool blockFormat, bool oneToken) const {
     if (oneToken)
@@ -46,7 +80,7 @@ struct CPULevel {
   }
 };
 
-/// All levels, lowest first.
+/// All levels that code is generated for, lowest first in each architecture.
 llvm::ArrayRef<CPULevel> cpuLevels();
 
 /// The level of that name, or null.
