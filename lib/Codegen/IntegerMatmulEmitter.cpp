@@ -96,7 +96,7 @@ SmallVector<Value> IntegerMatmulEmitter::emitSums(Value tile, int64_t rowTiles,
     starts.push_back(kb.mul(kb.add(tile, r), layout.tileBytes()));
   auto groupAt = [&](Value number, int64_t values) {
     GroupPlace group{{}, number, values};
-    Value offset = kb.mul(number, layout.groupBytes(layout.group()));
+    Value offset = kb.mul(number, layout.blockBytes(layout.group()));
     for (Value start : starts)
       group.offsets.push_back(kb.add(start, offset));
     return group;

@@ -98,6 +98,8 @@ SmallVector<Value> decodeWords(KernelBuilder &kb, TensorFormat format,
     for (int64_t i = 0; i < 4; ++i)
       values.push_back(nibbleMinusEight(kb, words, 8 * i + 4));
     break;
+  default:
+    break;
   }
   return values;
 }

@@ -68,7 +68,7 @@ private:
 
 void IntegerPacker::emit() {
   auto [first, last] = kb.share(kb.index(layout.numTiles()));
-  int64_t groupWords = layout.groupBytes(layout.group()) / 4;
+  int64_t groupWords = layout.blockBytes(layout.group()) / 4;
   kb.loop(first, last, kb.index(1), [&](Value tile) {
     Value start = kb.mul(tile, layout.tileBytes() / 4);
     int64_t whole = layout.columns / layout.group();

@@ -9,6 +9,7 @@
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
 
+#include <array>
 #include <cassert>
 #include <charconv>
 #include <cstring>
@@ -26,11 +27,36 @@ std::string IntegerFormat::name() const {
     text += ":g" + std::to_string(group);
   if (segment > 0)
     text += ":s" + std::to_string(segment);
+  if (superGroup > 0)
+    text += ":k" + std::to_string(superGroup);
   if (zeroPoints)
     text += ":asym";
+  if (minima)
+    text += ":min";
   if (scales != TensorFormat::F32)
     text += ":" + std::string(tensorFormatInfo(scales).name);
   return text;
+}
+
+/// False for a format that no matrix can be stored in.
+static bool isConsistent(const IntegerFormat &format) {
+  static constexpr int64_t knownBits[] = {4, 5, 6, 8, 16};
+  auto has = [&](int64_t size, int64_t step) { return size % step == 0; };
+  if (std::find(std::begin(knownBits), std::end(knownBits), format.bits) ==
+          std::end(knownBits) ||
+      (format.zeroPoints && format.minima))
+    return false;
+  if (format.segment > 0 && !has(format.group, format.segment))
+    return false;
+  // A line of high bits belongs to 32 values of one block.
+  if (format.superGroup == 0)
+    return !format.hasHighLines() ||
+           (has(format.group, 32) && format.segment == 0);
+  // Sub-scales are bytes of whole words of K, beside one way to count q from.
+  return has(format.superGroup, 32) && format.group > 0 &&
+         has(format.superGroup, format.group) && has(format.group, 16) &&
+         format.segment == 0 && !format.zeroPoints && format.bits <= 8 &&
+         format.scales == TensorFormat::F16;
 }
 
 /// The positive number after `prefix`; nullopt for anything else.
@@ -56,15 +82,19 @@ std::optional<IntegerFormat> IntegerFormat::fromName(std::string_view name) {
     rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
     if (first) {
       std::optional<int64_t> bits = numberAfter(part, "int");
-      if (!bits || (*bits != 4 && *bits != 8 && *bits != 16))
+      if (!bits)
         return std::nullopt;
       format.bits = *bits;
     } else if (std::optional<int64_t> group = numberAfter(part, "g")) {
       format.group = *group;
     } else if (std::optional<int64_t> segment = numberAfter(part, "s")) {
       format.segment = *segment;
+    } else if (std::optional<int64_t> superGroup = numberAfter(part, "k")) {
+      format.superGroup = *superGroup;
     } else if (part == "asym") {
       format.zeroPoints = true;
+    } else if (part == "min") {
+      format.minima = true;
     } else if (part == "f16") {
       format.scales = TensorFormat::F16;
     } else if (part == "bf16") {
@@ -73,23 +103,42 @@ std::optional<IntegerFormat> IntegerFormat::fromName(std::string_view name) {
       return std::nullopt;
     }
   }
-  // One spelling only, and segments that divide a group.
-  if (format.name() != name ||
-      (format.segment > 0 && format.group % format.segment != 0))
+  // One spelling only.
+  if (format.name() != name || !isConsistent(format))
     return std::nullopt;
+  return format;
+}
+
+/// Integers with f16 scales, and minima where `minima`.
+static IntegerFormat blocksOf(int64_t bits, int64_t group, int64_t superGroup,
+                              bool minima) {
+  IntegerFormat format;
+  format.bits = bits;
+  format.group = group;
+  format.superGroup = superGroup;
+  format.minima = minima;
+  format.scales = TensorFormat::F16;
   return format;
 }
 
 std::optional<IntegerFormat> IntegerFormat::ofBlocks(TensorFormat format) {
   switch (format) {
-  case TensorFormat::Q8_0:
-    return IntegerFormat{8, 32, 0, false, TensorFormat::F16};
-  case TensorFormat::Q4_0:
-    return IntegerFormat{4, 32, 0, false, TensorFormat::F16};
   case TensorFormat::F32:
   case TensorFormat::F16:
   case TensorFormat::BF16:
     break;
+  case TensorFormat::Q8_0:
+    return blocksOf(8, 32, 0, /*minima=*/false);
+  case TensorFormat::Q4_0:
+    return blocksOf(4, 32, 0, /*minima=*/false);
+  case TensorFormat::Q4_1:
+    return blocksOf(4, 32, 0, /*minima=*/true);
+  case TensorFormat::Q4_K:
+    return blocksOf(4, 32, 256, /*minima=*/true);
+  case TensorFormat::Q5_K:
+    return blocksOf(5, 32, 256, /*minima=*/true);
+  case TensorFormat::Q6_K:
+    return blocksOf(6, 16, 256, /*minima=*/false);
   }
   return std::nullopt;
 }
@@ -105,18 +154,61 @@ int64_t commonSegment(int64_t columns, int64_t group, int64_t activationGroup) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// Writes value `i` of a line into the four bytes that the row has in it.
-static void packValue(int64_t bits, int64_t i, int16_t q, uint8_t *word) {
-  switch (bits) {
-  case 4:
-    word[i % 4] |= static_cast<uint8_t>(((q + 8) & 15) << (i < 4 ? 0 : 4));
-    break;
-  case 8:
-    word[i] = static_cast<uint8_t>(q);
-    break;
-  default:
-    std::memcpy(word + 2 * i, &q, 2);
+/// Where the bits of an integer lie: `bits` of it from bit `from` on go to bit
+/// `shift` of byte `byte` of the row's word in line `line`.
+namespace {
+struct BitPlace {
+  int64_t line, byte, shift, from, bits;
+};
+} // namespace
+
+/// The places of value `i` of a block, low bits first; the second is empty
+/// where one holds all.
+static std::array<BitPlace, 2> placesOf(const IntegerMatrixLayout &layout,
+                                        int64_t i) {
+  int64_t bits = layout.format.bits, perLine = layout.valuesPerLine();
+  int64_t run =
+      layout.format.superGroup > 0 ? layout.block() : layout.segment();
+  int64_t runLines = ceilDiv(run, layout.bundleValues()) * layout.bundleLines();
+  int64_t inRun = i % run, inBundle = inRun % layout.bundleValues();
+  int64_t line = i / run * runLines +
+                 inRun / layout.bundleValues() * layout.bundleLines() +
+                 inBundle / perLine;
+  int64_t inLine = inBundle % perLine;
+  if (bits >= 8)
+    return {{{line, inLine * bits / 8, 0, 0, bits}, {}}};
+  BitPlace low{line, inLine % 4, inLine / 4 * 4, 0, 4};
+  if (bits == 4)
+    return {{low, {}}};
+  int64_t high = bits - 4, word = inBundle / 4, perByte = 8 / high;
+  int64_t highLine = line - inBundle / perLine + 4 + word / perByte;
+  return {{low, {highLine, inBundle % 4, word % perByte * high, 4, high}}};
+}
+
+static void packValue(const IntegerMatrixLayout &layout, int64_t i, int64_t q,
+                      uint8_t *words) {
+  q += layout.format.storedBias();
+  for (const BitPlace &place : placesOf(layout, i)) {
+    int64_t part = (q >> place.from) & ((int64_t(1) << place.bits) - 1);
+    uint8_t *at = words + place.line * kLineBytes + place.byte;
+    for (int64_t rest = place.bits; rest > 0; rest -= 8, part >>= 8)
+      *at++ |= static_cast<uint8_t>(part << place.shift);
   }
+}
+
+static int64_t unpackValue(const IntegerMatrixLayout &layout, int64_t i,
+                           const uint8_t *words) {
+  int64_t q = 0, bits = layout.format.bits;
+  for (const BitPlace &place : placesOf(layout, i)) {
+    const uint8_t *at = words + place.line * kLineBytes + place.byte;
+    for (int64_t done = 0; done < place.bits; done += 8) {
+      int64_t mask = (int64_t(1) << std::min<int64_t>(place.bits, 8)) - 1;
+      q |= ((*at++ >> place.shift) & mask) << (place.from + done);
+    }
+  }
+  if (bits >= 8 && layout.format.isSigned() && (q >> (bits - 1)))
+    q -= int64_t(1) << bits;
+  return q - layout.format.storedBias();
 }
 
 static void packScale(TensorFormat format, float scale, int64_t lane,
@@ -130,32 +222,95 @@ static void packScale(TensorFormat format, float scale, int64_t lane,
   std::memcpy(scales + 2 * lane, &bits, 2);
 }
 
+static float unpackScale(TensorFormat format, int64_t lane,
+                         const uint8_t *scales) {
+  float scale;
+  decodeTensorRow(format,
+                  scales + lane * tensorFormatInfo(format).bytesPerBlock, 1,
+                  &scale);
+  return scale;
+}
+
 void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
-                    const int16_t *q, const float *scales,
-                    const int16_t *zeroPoints, uint8_t *out) {
-  assert(layout.format.zeroPoints == (zeroPoints != nullptr) &&
-         "zero points belong to asymmetric formats");
-  int64_t lane = row % kTileRows, bits = layout.format.bits;
-  int64_t perLine = layout.valuesPerLine(), segment = layout.segment();
-  int64_t segmentLines = ceilDiv(segment, perLine);
+                    const IntegerRow &values, uint8_t *out) {
+  const IntegerFormat &format = layout.format;
+  assert(format.zeroPoints == (values.zeroPoints != nullptr) &&
+         format.minima == (values.mins != nullptr) &&
+         (format.superGroup > 0) == (values.subScales != nullptr) &&
+         (format.superGroup > 0 && format.minima) ==
+             (values.subMins != nullptr) &&
+         "a row has what its format has");
+  int64_t lane = row % kTileRows;
   uint8_t *at = out + row / kTileRows * layout.tileBytes();
-  for (int64_t g = 0; g < layout.numGroups(); ++g) {
-    int64_t values =
-        g + 1 < layout.numGroups() ? layout.group() : layout.lastGroup();
-    for (int64_t i = 0; i < values; ++i) {
-      int64_t line = i / segment * segmentLines + i % segment / perLine;
-      packValue(bits, i % segment % perLine, q[g * layout.group() + i],
-                at + line * kLineBytes + lane * 4);
+  for (int64_t b = 0; b < layout.numBlocks(); ++b) {
+    int64_t first = b * layout.block();
+    int64_t count = std::min(layout.block(), layout.columns - first);
+    for (int64_t i = 0; i < count; ++i)
+      packValue(layout, i, values.q[first + i], at + lane * 4);
+    for (int64_t g = 0; g < layout.numSubScales(count); ++g) {
+      int64_t group = first / layout.group() + g;
+      int64_t place = kTileRows * g + lane;
+      at[layout.subScalesAt(count) + place] =
+          static_cast<uint8_t>(values.subScales[group]);
+      if (values.subMins)
+        at[layout.subMinsAt(count) + place] =
+            static_cast<uint8_t>(values.subMins[group]);
     }
-    uint8_t *tail = at + layout.numLines(values) * kLineBytes;
-    packScale(layout.format.scales, scales[g], lane, tail);
-    if (zeroPoints) {
+    packScale(format.scales, values.scales[b], lane,
+              at + layout.scalesAt(count));
+    if (values.zeroPoints) {
       int64_t size = layout.zeroPointBytes() / kTileRows;
       // Little-endian: the low byte comes first.
-      std::memcpy(tail + layout.scaleBytes() + lane * size, &zeroPoints[g],
-                  size);
+      std::memcpy(at + layout.zeroPointsAt(count) + lane * size,
+                  &values.zeroPoints[b], size);
     }
-    at += layout.groupBytes(values);
+    if (values.mins)
+      packScale(format.scales, values.mins[b], lane, at + layout.minsAt(count));
+    at += layout.blockBytes(count);
+  }
+}
+
+/// The zero point of a row's block.
+static int64_t unpackZeroPoint(const IntegerMatrixLayout &layout, int64_t lane,
+                               const uint8_t *zeroPoints) {
+  if (layout.format.bits <= 8)
+    return static_cast<int8_t>(zeroPoints[lane]);
+  int16_t wide;
+  std::memcpy(&wide, zeroPoints + 2 * lane, 2);
+  return wide;
+}
+
+void unpackIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
+                      const uint8_t *packed, float *out) {
+  const IntegerFormat &format = layout.format;
+  int64_t lane = row % kTileRows;
+  const uint8_t *at = packed + row / kTileRows * layout.tileBytes();
+  for (int64_t b = 0; b < layout.numBlocks(); ++b) {
+    int64_t first = b * layout.block();
+    int64_t count = std::min(layout.block(), layout.columns - first);
+    float d = unpackScale(format.scales, lane, at + layout.scalesAt(count));
+    float dmin = 0;
+    if (format.minima)
+      dmin = unpackScale(format.scales, lane, at + layout.minsAt(count));
+    int64_t zeroPoint = 0;
+    if (format.zeroPoints)
+      zeroPoint =
+          unpackZeroPoint(layout, lane, at + layout.zeroPointsAt(count));
+    for (int64_t i = 0; i < count; ++i) {
+      float scale = d, min = dmin;
+      if (format.superGroup > 0) {
+        int64_t place = kTileRows * (i / layout.group()) + lane;
+        auto byteAt = [&](int64_t offset) {
+          return static_cast<float>(static_cast<int8_t>(at[offset + place]));
+        };
+        scale *= byteAt(layout.subScalesAt(count));
+        if (format.minima)
+          min *= -byteAt(layout.subMinsAt(count));
+      }
+      int64_t q = unpackValue(layout, i, at + lane * 4) - zeroPoint;
+      out[first + i] = scale * static_cast<float>(q) + min;
+    }
+    at += layout.blockBytes(count);
   }
 }
 

@@ -51,7 +51,8 @@ int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
 
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
                         const float *values, uint8_t *out) {
-  assert(layout.format.scales == TensorFormat::F32 && "scales are f32");
+  assert(layout.format.scales == TensorFormat::F32 && !layout.format.minima &&
+         layout.format.superGroup == 0 && "of what --quantize makes");
   const int64_t bits = layout.format.bits, group = layout.group();
   const bool symmetric = !layout.format.zeroPoints;
   std::vector<int16_t> q(layout.columns), zeroPoints(layout.numGroups());
@@ -65,8 +66,9 @@ void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
     for (int64_t k = first; k < first + count; ++k)
       q[k] = quantizeNumber(values[k], range, bits, symmetric);
   }
-  packIntegerRow(layout, row, q.data(), scales.data(),
-                 symmetric ? nullptr : zeroPoints.data(), out);
+  packIntegerRow(
+      layout, row,
+      {q.data(), scales.data(), symmetric ? nullptr : zeroPoints.data()}, out);
 }
 
 } // namespace llmir

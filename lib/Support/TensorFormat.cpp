@@ -7,7 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Support/TensorFormat.h"
+#include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
+#include "llmir/Support/StoredBlock.h"
+
+#include <cstring>
 
 namespace llmir {
 
@@ -56,45 +60,43 @@ static uint16_t loadU16(const uint8_t *bytes) {
   return static_cast<uint16_t>(bytes[0] | (bytes[1] << 8));
 }
 
-/// Q8_0: f16 scale, then 32 signed bytes.
-static void decodeQ8_0(const uint8_t *block, float *out) {
-  float scale = f16ToFloat(loadU16(block));
-  for (int j = 0; j < 32; ++j)
-    out[j] = scale * static_cast<float>(static_cast<int8_t>(block[2 + j]));
-}
-
-/// Q4_0: f16 scale, then 16 bytes; low nibbles are values 0-15, high 16-31.
-static void decodeQ4_0(const uint8_t *block, float *out) {
-  float scale = f16ToFloat(loadU16(block));
-  for (int j = 0; j < 16; ++j) {
-    uint8_t pair = block[2 + j];
-    out[j] = scale * static_cast<float>((pair & 15) - 8);
-    out[j + 16] = scale * static_cast<float>((pair >> 4) - 8);
+static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
+                        const uint8_t *bytes, float *out) {
+  StoredBlock block;
+  readStoredBlock(format, bytes, block);
+  const int64_t values = tensorFormatInfo(format).valuesPerBlock;
+  const float d = f16ToFloat(block.d);
+  const float dmin = integers.minima ? f16ToFloat(block.dmin) : 0;
+  for (int64_t g = 0; g < values / integers.group; ++g) {
+    // Products of f16 and few bits are exact in f32; a sum rounds once.
+    float scale = d, min = dmin;
+    if (integers.superGroup > 0) {
+      scale = d * static_cast<float>(static_cast<int8_t>(block.subScales[g]));
+      if (integers.minima)
+        min = -dmin * static_cast<float>(block.subMins[g]);
+    }
+    for (int64_t k = g * integers.group; k < (g + 1) * integers.group; ++k) {
+      float q = integers.bits == 8
+                    ? static_cast<float>(static_cast<int8_t>(block.q[k]))
+                    : static_cast<float>(block.q[k] - integers.storedBias());
+      out[k] = integers.minima ? scale * q + min : scale * q;
+    }
   }
 }
 
 void decodeTensorRow(TensorFormat format, const uint8_t *row, int64_t columns,
                      float *out) {
   const TensorFormatInfo &info = tensorFormatInfo(format);
+  std::optional<IntegerFormat> integers = IntegerFormat::ofBlocks(format);
   for (int64_t j = 0; j < columns;
        j += info.valuesPerBlock, row += info.bytesPerBlock) {
-    switch (format) {
-    case TensorFormat::F32:
+    if (integers)
+      decodeBlock(format, *integers, row, out + j);
+    else if (format == TensorFormat::F32)
       std::memcpy(out + j, row, sizeof(float));
-      break;
-    case TensorFormat::F16:
-      out[j] = f16ToFloat(loadU16(row));
-      break;
-    case TensorFormat::BF16:
-      out[j] = bf16ToFloat(loadU16(row));
-      break;
-    case TensorFormat::Q8_0:
-      decodeQ8_0(row, out + j);
-      break;
-    case TensorFormat::Q4_0:
-      decodeQ4_0(row, out + j);
-      break;
-    }
+    else
+      out[j] = format == TensorFormat::F16 ? f16ToFloat(loadU16(row))
+                                           : bf16ToFloat(loadU16(row));
   }
 }
 

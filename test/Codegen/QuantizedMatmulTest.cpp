@@ -131,8 +131,9 @@ std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
   }
   std::vector<uint8_t> packed(c.layout.bytes());
   for (int64_t n = 0; n < c.rows; ++n)
-    packIntegerRow(c.layout, n, &c.q[n * c.columns], &c.scales[n * groups],
-                   format.zeroPoints ? &c.zeroPoints[n * groups] : nullptr,
+    packIntegerRow(c.layout, n,
+                   {&c.q[n * c.columns], &c.scales[n * groups],
+                    format.zeroPoints ? &c.zeroPoints[n * groups] : nullptr},
                    packed.data());
   return packed;
 }

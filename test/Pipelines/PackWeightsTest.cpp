@@ -224,13 +224,12 @@ TEST(PackWeights, BlockFormatsAreIntegersWithScales) {
                           : (i < 16 ? block[2 + i] & 15 : block[i - 14] >> 4) -
                                 8);
       }
-      packIntegerRow(layout, row, q.data(), scales.data(), nullptr,
-                     expected.data());
+      packIntegerRow(layout, row, {q.data(), scales.data()}, expected.data());
     }
     // The scales of the stored bytes, without the bit that was cleared above.
     for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
       for (int64_t g = 0; g < layout.numGroups(); ++g) {
-        int64_t at = tile * layout.tileBytes() + g * layout.groupBytes(32) +
+        int64_t at = tile * layout.tileBytes() + g * layout.blockBytes(32) +
                      layout.numLines(32) * 64;
         for (int64_t lane = 0; lane < 16; ++lane)
           packed[at + 2 * lane + 1] &= 0xbf;

@@ -85,8 +85,9 @@ std::vector<uint8_t> packed(const IntegerMatrixLayout &layout) {
       scales.push_back(scaleAt(n, g));
       zeros.push_back(zeroAt(n, g));
     }
-    packIntegerRow(layout, n, q.data(), scales.data(),
-                   layout.format.zeroPoints ? zeros.data() : nullptr,
+    packIntegerRow(layout, n,
+                   {q.data(), scales.data(),
+                    layout.format.zeroPoints ? zeros.data() : nullptr},
                    bytes.data());
   }
   return bytes;
@@ -154,7 +155,7 @@ TEST(IntegerLayout, NumbersLieWhereTheHeaderSays) {
     EXPECT_EQ(layout.bytes(), roundUpTo(at, 64)) << name;
     // Rows that the matrix does not have are zero: their scales too.
     for (int64_t lastScale = 0; lastScale < scaleSize; ++lastScale)
-      EXPECT_EQ(bytes[layout.tileBytes() + layout.groupBytes(group) -
+      EXPECT_EQ(bytes[layout.tileBytes() + layout.blockBytes(group) -
                       layout.zeroPointBytes() - 1 - lastScale],
                 0)
           << name;
@@ -231,7 +232,7 @@ TEST(Quantization, RowsArePackedGroupByGroup) {
   for (int64_t k = 0; k < 6; ++k) {
     QuantizedRange range = k < 4 ? quantizedRange(row, 4, 8, false)
                                  : quantizedRange(row + 4, 2, 8, false);
-    const uint8_t *group = bytes.data() + (k < 4 ? 0 : layout.groupBytes(4));
+    const uint8_t *group = bytes.data() + (k < 4 ? 0 : layout.blockBytes(4));
     EXPECT_EQ(static_cast<int8_t>(group[4 + k % 4]),
               quantizeNumber(row[k], range, 8, false));
     float scale;

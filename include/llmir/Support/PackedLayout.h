@@ -57,8 +57,9 @@ struct PackedMatrixLayout {
       return 4;
     case TensorFormat::Q4_0:
       return 8;
+    default:
+      return 0;
     }
-    return 0;
   }
   /// Values of K per block; one line is a block of a plain format.
   int64_t valuesPerBlock() const {

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
+#include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/TensorFormat.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -81,12 +82,6 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
 // QuantizedTensorType
 //===----------------------------------------------------------------------===//
 
-/// The width of a stored number: scales are beside the numbers in a block, so
-/// what is left over after whole bits belongs to them.
-static int64_t getBitsPerValue(const llmir::TensorFormatInfo &info) {
-  return info.bytesPerBlock * 8 / info.valuesPerBlock;
-}
-
 QuantizedTensorType QuantizedTensorType::getForFormat(MLIRContext *context,
                                                       ArrayRef<int64_t> shape,
                                                       StringRef format) {
@@ -95,16 +90,16 @@ QuantizedTensorType QuantizedTensorType::getForFormat(MLIRContext *context,
   if (!known || !llmir::isBlockFormat(*known))
     return {};
   const llmir::TensorFormatInfo &info = llmir::tensorFormatInfo(*known);
-  int64_t bits = getBitsPerValue(info);
-  return get(context, IntegerType::get(context, bits), shape,
-             /*isSymmetric=*/true, /*isPerChannel=*/false, /*quantAxis=*/-1,
-             info.valuesPerBlock, bits, format);
+  llmir::IntegerFormat integers = *llmir::IntegerFormat::ofBlocks(*known);
+  return get(context, IntegerType::get(context, integers.bits), shape,
+             /*isSymmetric=*/!integers.minima, /*isPerChannel=*/false,
+             /*quantAxis=*/-1, info.valuesPerBlock, integers.bits, format);
 }
 
 /// Rules c8 and c9.
 static LogicalResult verifyFormat(function_ref<InFlightDiagnostic()> emitError,
-                                  StringRef format, int64_t groupSize,
-                                  int64_t numBits) {
+                                  StringRef format, bool isSymmetric,
+                                  int64_t groupSize, int64_t numBits) {
   std::optional<llmir::TensorFormat> known = llmir::tensorFormatFromName(
       std::string_view(format.data(), format.size()));
   if (!known)
@@ -118,10 +113,13 @@ static LogicalResult verifyFormat(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "format '" << format << "' has groups of "
                        << info.valuesPerBlock << ", but groupSize is "
                        << groupSize;
-  if (numBits != getBitsPerValue(info))
-    return emitError() << "format '" << format << "' has "
-                       << getBitsPerValue(info) << " bits, but numBits is "
-                       << numBits;
+  llmir::IntegerFormat integers = *llmir::IntegerFormat::ofBlocks(*known);
+  if (numBits != integers.bits)
+    return emitError() << "format '" << format << "' has " << integers.bits
+                       << " bits, but numBits is " << numBits;
+  if (isSymmetric == integers.minima)
+    return emitError() << "format '" << format << "' is "
+                       << (integers.minima ? "asymmetric" : "symmetric");
   return success();
 }
 
@@ -129,9 +127,11 @@ LogicalResult QuantizedTensorType::verify(
     function_ref<InFlightDiagnostic()> emitError, Type elementType,
     ArrayRef<int64_t> shape, bool isSymmetric, bool isPerChannel,
     int64_t quantAxis, int64_t groupSize, int64_t numBits, StringRef format) {
-  if (!elementType.isSignlessInteger(4) && !elementType.isSignlessInteger(8) &&
-      !elementType.isSignlessInteger(16)) // c1
-    return emitError() << "quantized element type must be i4, i8 or i16, not "
+  auto is = [&](unsigned bits) { return elementType.isSignlessInteger(bits); };
+  if (!is(4) && !is(8) && !is(16) &&
+      (format.empty() || !(is(5) || is(6)))) // c1
+    return emitError() << "quantized element type must be i4, i8 or i16, or, "
+                          "in a block format, i5 or i6, not "
                        << elementType;
   if (numBits != elementType.getIntOrFloatBitWidth()) // c2
     return emitError() << "numBits is " << numBits << ", but the element type "
@@ -164,7 +164,7 @@ LogicalResult QuantizedTensorType::verify(
                        << " of size " << grouped;
 
   if (!format.empty())
-    return verifyFormat(emitError, format, groupSize, numBits);
+    return verifyFormat(emitError, format, isSymmetric, groupSize, numBits);
   return success();
 }
 

@@ -52,7 +52,7 @@ func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)
 // -----
 
 // RULE: quantized_tensor.c1
-// expected-error@+1 {{quantized element type must be i4, i8 or i16, not 'f16'}}
+// expected-error@+1 {{quantized element type must be i4, i8 or i16, or, in a block format, i5 or i6, not 'f16'}}
 func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32, 8>)
 
 // -----

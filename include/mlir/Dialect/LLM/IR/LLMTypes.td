@@ -91,13 +91,16 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     either.
 
     `format` names a stored block format (a row of TensorFormats.def: `q8_0`,
-    `q4_0`); scales then lie beside the numbers, as in the checkpoint.
+    `q4_0`, `q4_1`, `q4_k`, `q5_k`, `q6_k`); scales then lie beside the numbers,
+    as in the checkpoint, and `groupSize` is the numbers of a block. A format
+    that adds a minimum to each group is asymmetric.
 
     `[4096 x 4096]`, `symmetric|asymmetric` and `per_channel|per_tensor` are
     accepted where `[4096, 4096]`, `true|false` are printed.
 
     Fails verification when
-    - c1: the element type is not a signless i4, i8 or i16;
+    - c1: the element type is not a signless i4, i8 or i16, nor, in a block
+      format, i5 or i6;
     - c2: `numBits` is not the element type's width;
     - c3: the shape is empty or a size is not positive;
     - c4: `quantAxis` is neither -1 nor a dimension;
@@ -105,18 +108,18 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     - c6: `groupSize` is neither -1 nor positive;
     - c7: `groupSize` does not divide the grouped dimension;
     - c8: `format` is unknown, or is not a block format;
-    - c9: `groupSize` or `numBits` is not the format's.
+    - c9: symmetry, `groupSize` or `numBits` is not the format's.
 
     Example: `!llm.quantized_tensor<i8, [4096, 4096], true, false, -1, 32, 8, format = q8_0>`
   }];
   let parameters = (ins
-    TypeParameter<"::mlir::Type", "Type of a stored number: i4, i8 or i16">:$elementType,
+    TypeParameter<"::mlir::Type", "Type of a stored number: i4, i8 or i16; i5 or i6 in block formats">:$elementType,
     ArrayRefParameter<"int64_t", "Sizes of the tensor that is represented; a weight is [N, K]: N outputs, K inputs">:$shape,
     AttrOrTypeParameter<"bool", "True where zero means zero: no zero points">:$isSymmetric,
     AttrOrTypeParameter<"bool", "True where each index of quantAxis has its own scale">:$isPerChannel,
     AttrOrTypeParameter<"int64_t", "Dimension whose indices have scales of their own, or -1">:$quantAxis,
     AttrOrTypeParameter<"int64_t", "Neighbours in a row that share a scale, or -1">:$groupSize,
-    AttrOrTypeParameter<"int64_t", "Bits of a stored number: 4, 8 or 16">:$numBits,
+    AttrOrTypeParameter<"int64_t", "Bits of a stored number: those of the element type">:$numBits,
     StringRefParameter<"Stored block format, or empty", "\"\"">:$format
   );
   let hasCustomAssemblyFormat = 1;
