@@ -1,18 +1,37 @@
 #!/usr/bin/env python3
-"""Makes a Hugging Face folder of a published shape with random weights.
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes a model of a published shape with random weights: a Hugging Face folder or a GGUF file.
 
-Speed does not depend on what the weights say, only on their shapes; so a
-benchmark needs no download. Weights are bf16, drawn so that activations stay of
-order one and nothing is degenerate.
+Speed does not depend on what the weights say, only on their shapes and formats; so a benchmark
+needs no download. Weights are drawn so that activations stay of order one and nothing is
+degenerate: the same seed gives the same weights in each container, before they are rounded to its
+format. With --checkpoint the weights are those of a folder instead.
 
     benchmarks/make_model.py --shape llama-3.2-1b --out /tmp/llama-1b
+    benchmarks/make_model.py --shape llama-3.2-1b --type q4_k_m --out /tmp/llama-1b-q4_k_m.gguf
+    benchmarks/make_model.py --checkpoint models/demo --type q8_0 --out /tmp/demo-q8_0.gguf
+
+Types: f32, f16, bf16 for both; q8_0, q4_0, q4_1, q5_0, q4_k, q5_k, q6_k and the mixture q4_k_m for
+GGUF. As in files of llama.cpp, the output projection of a file of few bits is Q6_K, unless --pure.
+Rows that K-quants do not divide (of Qwen2.5-0.5B) are Q8_0.
 """
 import argparse
 import json
 import os
 import struct
+import sys
+import zlib
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "test", "reference"))
+from llmref import formats, gguf, gguf_model, load_checkpoint  # noqa: E402
+from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows  # noqa: E402
+from llmref.config import config_from_json  # noqa: E402
 
 # Published configurations: config.json as the model's makers wrote it, less
 # what does not matter for inference.
@@ -36,76 +55,159 @@ SHAPES = {
         "intermediate_size": 5632, "num_hidden_layers": 22, "num_attention_heads": 32,
         "num_key_value_heads": 4, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "max_position_embeddings": 2048, "tie_word_embeddings": False},
+    # 15 million parameters: what a step costs besides its weights is all there is.
+    "stories-15m": {
+        "model_type": "llama", "vocab_size": 32000, "hidden_size": 288,
+        "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 6,
+        "num_key_value_heads": 6, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "max_position_embeddings": 2048, "tie_word_embeddings": True},
 }
+ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
+DTYPES = {"f32": ("F32", "float32"), "f16": ("F16", "float16"), "bf16": ("BF16", "bfloat16")}
+
+PIECE = 1 << 20  # About so many values are drawn, rounded and written at a time.
+
+Stored = namedtuple("Stored", "format shape")
 
 
-def tensors(config):
-    """Names and shapes of a model's tensors in Hugging Face's layout."""
-    hidden, inner = config["hidden_size"], config["intermediate_size"]
-    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
-    head_dim = config.get("head_dim", hidden // heads)
-    yield "model.embed_tokens.weight", (config["vocab_size"], hidden)
-    for n in range(config["num_hidden_layers"]):
-        layer = f"model.layers.{n}."
-        yield layer + "input_layernorm.weight", (hidden,)
-        for name, rows in (("q", heads), ("k", kv_heads), ("v", kv_heads)):
-            yield layer + f"self_attn.{name}_proj.weight", (rows * head_dim, hidden)
-            if config["model_type"] == "qwen2":
-                yield layer + f"self_attn.{name}_proj.bias", (rows * head_dim,)
-        yield layer + "self_attn.o_proj.weight", (hidden, heads * head_dim)
-        yield layer + "post_attention_layernorm.weight", (hidden,)
-        yield layer + "mlp.gate_proj.weight", (inner, hidden)
-        yield layer + "mlp.up_proj.weight", (inner, hidden)
-        yield layer + "mlp.down_proj.weight", (hidden, inner)
-    yield "model.norm.weight", (hidden,)
-    if not config["tie_word_embeddings"]:
-        yield "lm_head.weight", (config["vocab_size"], hidden)
+class RandomWeights(object):
+    """Weights of standard deviation 1/sqrt(columns); norms are near one."""
 
+    def __init__(self, config, seed):
+        self.config, self.seed = config, seed
 
-def random_bf16(rng, name, shape):
-    """Values of standard deviation 1/sqrt(columns); norms are near one."""
-    if name.endswith("norm.weight"):
-        values = 1.0 + 0.1 * rng.standard_normal(shape, dtype=np.float32)
-    else:
-        values = rng.standard_normal(shape, dtype=np.float32)
+    def rows(self, name, shape, begin, end):
+        """float32 [end - begin, ...] of a tensor's rows. Each piece has a stream of its own."""
+        key = [self.seed, zlib.crc32(name.encode()), begin]
+        random = np.random.Generator(np.random.SFC64(np.random.SeedSequence(key)))
+        values = random.standard_normal((end - begin,) + shape[1:], dtype=np.float32)
+        if name.endswith("norm.weight"):
+            return 1 + np.float32(0.1) * values
         values *= np.float32(shape[-1] ** -0.5)
-    return (values.view(np.uint32) >> 16).astype(np.uint16)
+        return values
 
 
-def write_model(config, folder, seed):
-    """Writes config.json and model.safetensors, one tensor in memory at a time."""
+class CheckpointWeights(object):
+    """The weights of a folder or a GGUF file."""
+
+    def __init__(self, path):
+        self.config, self.weights = load_checkpoint(path)
+
+    def rows(self, name, shape, begin, end):
+        return self.weights[name][begin:end].astype(np.float32)
+
+
+def pieces(config, shape):
+    """(first row, end) of the pieces of a tensor, each of whole heads."""
+    rows = max(PIECE // int(np.prod(shape[1:])) // config.head_dim, 1) * config.head_dim
+    return [(begin, min(begin + rows, shape[0])) for begin in range(0, shape[0], rows)]
+
+
+def stored_bytes(weights, name, shape, fmt, pool, permute=False):
+    """The bytes of a tensor in a format, piece by piece; what is next is made meanwhile."""
+    config = weights.config
+
+    def piece(part):
+        values = weights.rows(name, shape, *part)
+        if permute and heads_to_permute(config, name):
+            values = permute_rows(values, len(values) // config.head_dim)
+        return formats.encode(fmt, values).data
+
+    waiting = []
+    for part in pieces(config, shape):
+        waiting.append(pool.submit(piece, part))
+        if len(waiting) > 4:
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()
+
+
+def write_folder(weights, data, folder, fmt="bf16"):
+    """config.json and model.safetensors; -> bytes of weights."""
     os.makedirs(folder, exist_ok=True)
     header, offset = {}, 0
-    for name, shape in tensors(config):
-        size = 2 * int(np.prod(shape))
-        header[name] = {"dtype": "BF16", "shape": list(shape),
+    for name, shape in weights.config.weights().items():
+        size = formats.byte_size(fmt, shape)
+        header[name] = {"dtype": DTYPES[fmt][0], "shape": list(shape),
                         "data_offsets": [offset, offset + size]}
         offset += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    rng = np.random.default_rng(seed)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for name, shape in tensors(config):
-            file.write(random_bf16(rng, name, shape).tobytes())
-    architectures = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
-    config = dict(config, architectures=[architectures[config["model_type"]]],
-                  hidden_act="silu", torch_dtype="bfloat16",
-                  bos_token_id=None, eos_token_id=None)
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump(config, file, indent=1)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as stream, \
+            ThreadPoolExecutor(os.cpu_count()) as pool:
+        stream.write(struct.pack("<Q", len(text)) + text)
+        for name, shape in weights.config.weights().items():
+            stream.writelines(stored_bytes(weights, name, shape, fmt, pool))
+    data = dict(data, architectures=[ARCHITECTURES[data["model_type"]]], hidden_act="silu",
+                torch_dtype=DTYPES[fmt][1], bos_token_id=None, eos_token_id=None)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as stream:
+        json.dump(data, stream, indent=1)
     return offset
+
+
+def write_model(data, folder, seed):
+    """A folder of bf16 weights for a config.json; -> bytes of weights."""
+    return write_folder(RandomWeights(config_from_json(data), seed), data, folder)
+
+
+def write_gguf(weights, path, file_type, vocabulary, name="random", pure=False):
+    """A GGUF file that llama.cpp loads, too; -> bytes of weights."""
+    config = weights.config
+    keys = dict(gguf_model.model_keys(config, file_type, name), **vocabulary)
+    tensors, names = {}, {}
+    divisors = gguf_model.rope_divisors(config)
+    if divisors is not None:
+        tensors["rope_freqs.weight"] = formats.encode("f32", divisors)
+    for original, shape in config.weights().items():
+        fmt = gguf_model.tensor_format(config, original, shape, file_type, pure)
+        tensors[gguf_name(original)] = Stored(fmt, shape)
+        names[gguf_name(original)] = original
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        def parts(stored):
+            if stored not in names:
+                return [tensors[stored].data]
+            fmt, shape = tensors[stored]
+            return stored_bytes(weights, names[stored], shape, fmt, pool, permute=True)
+        gguf.write_gguf_parts(path, keys, tensors, parts)
+    return sum(formats.byte_size(tensors[stored].format, tensors[stored].shape) for stored in names)
+
+
+def quantize_checkpoint(folder, path, file_type, pure=False):
+    """A checkpoint's weights as a GGUF file of a type; -> bytes of weights."""
+    weights = CheckpointWeights(folder)
+    vocabulary = (gguf_model.tokenizer_vocabulary(folder, weights.config)
+                  or gguf_model.dummy_vocabulary(weights.config))
+    name = os.path.basename(os.path.abspath(folder))
+    return write_gguf(weights, path, file_type, vocabulary, name, pure)
+
+
+def random_model(shape, path, file_type, seed=1, pure=False):
+    """A random model of a shape, as a GGUF file if the path says so; -> bytes of weights."""
+    weights = RandomWeights(config_from_json(SHAPES[shape]), seed)
+    if path.endswith(".gguf"):
+        vocabulary = gguf_model.dummy_vocabulary(weights.config)
+        return write_gguf(weights, path, file_type, vocabulary, shape, pure)
+    return write_folder(weights, SHAPES[shape], path, file_type)
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shape", choices=sorted(SHAPES), required=True)
-    parser.add_argument("--out", required=True, help="the folder to make")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--shape", choices=sorted(SHAPES))
+    source.add_argument("--checkpoint", metavar="FOLDER", help="take these weights; GGUF only")
+    parser.add_argument("--out", required=True, help="the folder, or a name that ends with .gguf")
+    parser.add_argument("--type", default="bf16", choices=sorted(gguf_model.FILE_TYPES))
+    parser.add_argument("--pure", action="store_true", help="all matrices in the one format")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    size = write_model(SHAPES[options.shape], options.out, options.seed)
-    print(f"{options.out}: {size / 1e9:.2f} GB of bf16 weights")
+    if not options.out.endswith(".gguf") and (options.checkpoint or options.type not in DTYPES):
+        parser.error("a folder has random weights in f32, f16 or bf16; end --out with .gguf")
+    if options.checkpoint:
+        size = quantize_checkpoint(options.checkpoint, options.out, options.type, options.pure)
+    else:
+        size = random_model(options.shape, options.out, options.type, options.seed, options.pure)
+    print("%s: %.3f GB of %s weights" % (options.out, size / 1e9, options.type))
 
 
 if __name__ == "__main__":

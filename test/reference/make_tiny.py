@@ -19,7 +19,7 @@ import sys
 
 import numpy as np
 
-from llmref import formats, gguf, ops, safetensors
+from llmref import formats, gguf, gguf_model, safetensors
 from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows
 from llmref.config import Config
 
@@ -51,8 +51,6 @@ FAMILIES = {
 
 # Nothing is a multiple of 16, 8 or 4 that need not be.
 ODD = dict(hidden=60, intermediate=172, heads=6, kv_heads=2, head_dim=10, vocab=259)
-
-FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 7, "bf16": 32}
 
 
 def make(family, seed=0, dtype="f32", odd=False, **overrides):
@@ -162,51 +160,12 @@ def write_hf(folder, config, weights, dtype="f32", dialect="old", shards=1, toke
                 shutil.copyfile(os.path.join(tokenizer, name), os.path.join(folder, name))
 
 
-def gguf_format(name, shape, gguf_type):
-    """The stored type of a tensor: norms and biases F32, rows that blocks do not divide F16."""
-    if len(shape) == 1:
-        return "f32"
-    if gguf_type in ("q8_0", "q4_0") and shape[-1] % formats.BLOCK:
-        return "f16"
-    return gguf_type
-
-
-def gguf_keys(config, gguf_type):
-    """Config -> {key: (type, value)}, with the keys that llama.cpp's converter writes."""
-    arch = config.family
-    keys = {
-        "general.architecture": ("string", arch),
-        "general.type": ("string", "model"),
-        "general.name": ("string", "tiny-random-" + arch),
-        "%s.block_count": ("u32", config.layers),
-        "%s.context_length": ("u32", config.max_positions),
-        "%s.embedding_length": ("u32", config.hidden),
-        "%s.feed_forward_length": ("u32", config.intermediate),
-        "%s.attention.head_count": ("u32", config.heads),
-        "%s.attention.head_count_kv": ("u32", config.kv_heads),
-        "%s.attention.layer_norm_rms_epsilon": ("f32", config.rms_eps),
-        "%s.rope.freq_base": ("f32", config.rope_theta),
-        "%s.vocab_size": ("u32", config.vocab),
-        "general.file_type": ("u32", FILE_TYPES[gguf_type]),
-        "general.quantization_version": ("u32", 2),
-    }
-    if config.head_dim * config.heads != config.hidden or config.family == "qwen3":
-        keys["%s.attention.key_length"] = keys["%s.attention.value_length"] = (
-            "u32", config.head_dim)
-    if config.family == "llama":
-        keys["%s.rope.dimension_count"] = ("u32", config.head_dim)
-    if config.rope_scaling is not None and config.rope_scaling["type"] == "linear":
-        keys["%s.rope.scaling.type"] = ("string", "linear")
-        keys["%s.rope.scaling.factor"] = ("f32", config.rope_scaling["factor"])
-    return {key.replace("%s", arch): value for key, value in keys.items()}
-
-
 def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
     """Writes a GGUF file of the weights rounded or quantised to `gguf_type`.
 
     `tokenizer`: "none" writes tokenizer.ggml.model = none, "absent" writes no such key, a .gguf
     file gives its tokenizer.* keys (its vocabulary must have the model's size)."""
-    keys = gguf_keys(config, gguf_type)
+    keys = gguf_model.model_keys(config, gguf_type, "tiny-random-" + config.family)
     if tokenizer == "none":
         keys["tokenizer.ggml.model"] = ("string", "none")
     elif tokenizer != "absent":
@@ -216,15 +175,14 @@ def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
             raise ValueError("%s has %d tokens, the model %d" % (tokenizer, count, config.vocab))
         keys.update((k, v) for k, v in source.keys.items() if k.startswith("tokenizer."))
     tensors = {}
-    if config.rope_scaling is not None and config.rope_scaling["type"] == "llama3":
-        frequencies = ops.rope_frequencies(config.head_dim, config.rope_theta)
-        tensors["rope_freqs.weight"] = formats.encode(
-            "f32", ops.llama3_divisors(frequencies, config.rope_scaling))
+    divisors = gguf_model.rope_divisors(config)
+    if divisors is not None:
+        tensors["rope_freqs.weight"] = formats.encode("f32", divisors)
     for name, values in weights.items():
         heads = heads_to_permute(config, name)
         rows = permute_rows(values, heads) if heads else values
         tensors[gguf_name(name)] = formats.encode(
-            gguf_format(name, rows.shape, gguf_type), rows)
+            gguf_model.tensor_format(config, name, rows.shape, gguf_type, pure=True), rows)
     gguf.write_gguf(path, keys, tensors)
 
 
@@ -236,7 +194,7 @@ def main(arguments=None):
                         help="format of the weights (default f32)")
     parser.add_argument("--out", metavar="DIR", help="Hugging Face folder to write")
     parser.add_argument("--gguf", metavar="FILE", help="GGUF file to write from the same weights")
-    parser.add_argument("--gguf-type", choices=sorted(FILE_TYPES), help="default: as --dtype")
+    parser.add_argument("--gguf-type", choices=sorted(gguf_model.FILE_TYPES), help="default: as --dtype")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shards", type=int, default=1, help="safetensors files, with an index")
     parser.add_argument("--tied", dest="tied", action="store_true", default=None)

@@ -134,7 +134,7 @@ def check_gguf(temp):
             "a.strings": ("[]string", ["", "\u00e9", b"\xff"]), "a.numbers": ("[]i32", [1, -1]),
             "a.nested": ("[][]u8", [[1, 2], [3]])}
     random = np.random.RandomState(3)
-    tensors = {fmt: formats.encode(fmt, random.standard_normal((3, 64)))
+    tensors = {fmt: formats.encode(fmt, random.standard_normal((3, 512)))
                for fmt in formats.FORMATS}
     tensors["vector"] = formats.encode("f32", random.standard_normal(5))
     path = os.path.join(temp, "x.gguf")

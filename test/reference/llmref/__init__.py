@@ -8,9 +8,11 @@
     rounded = model.forward([1, 2, 3], kv_dtype="bf16", activations="f32")
     ids, margins = model.generate([1, 2, 3], 64)
 
-    formats      number formats of tensors (f32, f16, bf16, q8_0, q4_0) and rounding to them
+    formats      number formats of tensors (f32, f16, bf16, blocks) and rounding to them
+    blocks       GGUF's block formats
     safetensors  reading and writing .safetensors files and sharded folders
     gguf         reading and writing GGUF v3 files
+    gguf_model   keys, formats of tensors and vocabularies of a model's GGUF file
     config       the model's dimensions, from config.json (both dialects) or from GGUF keys
     checkpoint   a checkpoint as (config, weights by Hugging Face name), whatever the container
     ops          one function for each operation of a decoder layer

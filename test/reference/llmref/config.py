@@ -97,6 +97,12 @@ def config_from_folder(folder, tensor_names):
     if os.path.exists(path):
         with open(path, encoding="utf-8") as stream:
             generation = json.load(stream)
+    return config_from_json(data, generation, tensor_names)
+
+
+def config_from_json(data, generation=(), tensor_names=()):
+    """The contents of config.json and of generation_config.json -> Config."""
+    generation = dict(generation)
     theta, scaling = _rope(data)
     heads = data["num_attention_heads"]
     eos = generation.get("eos_token_id", data.get("eos_token_id"))

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Number formats of stored tensors: bytes <-> values, and rounding to a format.
 
-A format is named f32, f16, bf16, q8_0 or q4_0. Every value of each of them is exact in float32.
+A format is f32, f16, bf16 or one of the block formats of blocks.py. Values are exact: in float32,
+or, where a block format adds two numbers, in float64.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-BLOCK = 32  # values in a Q8_0 or Q4_0 block
+from . import blocks
 
 # format -> (values per block, bytes per block)
-FORMATS = {"f32": (1, 4), "f16": (1, 2), "bf16": (1, 2), "q8_0": (BLOCK, 34), "q4_0": (BLOCK, 18)}
+FORMATS = dict({"f32": (1, 4), "f16": (1, 2), "bf16": (1, 2)}, **blocks.SIZES)
 
 
 class Tensor(namedtuple("Tensor", "format shape data")):
@@ -21,7 +22,7 @@ class Tensor(namedtuple("Tensor", "format shape data")):
     __slots__ = ()
 
     def values(self):
-        """The exact values, float32 [shape]."""
+        """The exact values [shape]."""
         return decode(self.format, self.shape, self.data)
 
 
@@ -40,7 +41,7 @@ def byte_size(fmt, shape):
 def encode(fmt, values):
     """Rounds an array to a format and gives it as a Tensor.
 
-    f16 and bf16 round to nearest even; q8_0 and q4_0 quantise as ggml's reference does."""
+    f16 and bf16 round to nearest even."""
     values = np.ascontiguousarray(values, dtype=np.float32)
     size = byte_size(fmt, values.shape)
     if fmt == "f32":
@@ -50,16 +51,14 @@ def encode(fmt, values):
             data = values.astype("<f2").tobytes()
     elif fmt == "bf16":
         data = f32_to_bf16_bits(values).astype("<u2").tobytes()
-    elif fmt == "q8_0":
-        data = quantize_q8_0(values.reshape(-1, BLOCK))
     else:
-        data = quantize_q4_0(values.reshape(-1, BLOCK))
+        data = blocks.encode(fmt, values)
     assert len(data) == size
     return Tensor(fmt, tuple(values.shape), data)
 
 
 def decode(fmt, shape, data):
-    """Exact values of stored bytes: float32 [shape]."""
+    """Exact values of stored bytes [shape]."""
     if len(data) != byte_size(fmt, shape):
         raise ValueError("%s %s needs %d bytes, got %d"
                          % (fmt, tuple(shape), byte_size(fmt, shape), len(data)))
@@ -69,10 +68,8 @@ def decode(fmt, shape, data):
         values = np.frombuffer(data, dtype="<f2").astype(np.float32)
     elif fmt == "bf16":
         values = bf16_bits_to_f32(np.frombuffer(data, dtype="<u2"))
-    elif fmt == "q8_0":
-        values = dequantize_q8_0(data)
     else:
-        values = dequantize_q4_0(data)
+        values = blocks.decode(fmt, data)
     return values.reshape(shape)
 
 
@@ -107,62 +104,3 @@ def f32_to_bf16_bits(values):
 def bf16_bits_to_f32(bits):
     """uint16 bits of bf16 -> float32, exact."""
     return (np.asarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
-def quantize_q8_0(blocks):
-    """float32 [n, 32] -> Q8_0 bytes: f16 d, then 32 int8 q; the value is d * q.
-
-    d = max|x| / 127; q = round(x * (1/d)), halves away from zero, with the unrounded d
-    (ggml, quantize_row_q8_0_ref)."""
-    blocks = np.asarray(blocks, dtype=np.float32)
-    d = np.max(np.abs(blocks), axis=1) / np.float32(127)
-    q = _round_half_away(blocks * _inverse(d)[:, None]).astype(np.int8)
-    out = np.empty((len(blocks), 34), dtype=np.uint8)
-    out[:, :2] = d.astype("<f2").reshape(-1, 1).view(np.uint8)
-    out[:, 2:] = q.view(np.uint8)
-    return out.tobytes()
-
-
-def dequantize_q8_0(data):
-    """Q8_0 bytes -> float32 [n * 32]."""
-    raw = np.frombuffer(data, dtype=np.uint8).reshape(-1, 34)
-    d = np.ascontiguousarray(raw[:, :2]).view("<f2").astype(np.float32)
-    return (d * np.ascontiguousarray(raw[:, 2:]).view(np.int8).astype(np.float32)).reshape(-1)
-
-
-def quantize_q4_0(blocks):
-    """float32 [n, 32] -> Q4_0 bytes: f16 d, then 16 bytes of nibbles; the value is d * (q - 8).
-
-    d = m / -8 with m the (first) value of the largest magnitude, sign included;
-    q = min(15, int(x * (1/d) + 8.5)). The low nibble of byte j is value j, the high nibble value
-    j + 16 (ggml, quantize_row_q4_0_ref)."""
-    blocks = np.asarray(blocks, dtype=np.float32)
-    largest = np.argmax(np.abs(blocks), axis=1)
-    d = blocks[np.arange(len(blocks)), largest] / np.float32(-8)
-    q = (blocks * _inverse(d)[:, None] + np.float32(8.5)).astype(np.int8)
-    q = np.minimum(q, 15).astype(np.uint8)
-    out = np.empty((len(blocks), 18), dtype=np.uint8)
-    out[:, :2] = d.astype("<f2").reshape(-1, 1).view(np.uint8)
-    out[:, 2:] = q[:, :16] | (q[:, 16:] << 4)
-    return out.tobytes()
-
-
-def dequantize_q4_0(data):
-    """Q4_0 bytes -> float32 [n * 32]."""
-    raw = np.frombuffer(data, dtype=np.uint8).reshape(-1, 18)
-    d = np.ascontiguousarray(raw[:, :2]).view("<f2").astype(np.float32)
-    nibbles = np.concatenate([raw[:, 2:] & 15, raw[:, 2:] >> 4], axis=1)
-    return (d * (nibbles.astype(np.float32) - np.float32(8))).reshape(-1)
-
-
-def _round_half_away(x):
-    """C's roundf: nearest integer, halves away from zero (np.round takes halves to even)."""
-    magnitude = np.abs(x)
-    whole = np.floor(magnitude)
-    return np.copysign(whole + np.floor(2 * (magnitude - whole)), x)
-
-
-def _inverse(d):
-    """1/d in float32, and 0 where d is 0."""
-    with np.errstate(divide="ignore"):
-        return np.where(d == 0, np.float32(0), np.float32(1) / d).astype(np.float32)

@@ -19,7 +19,8 @@ _SCALARS = {"u8": (0, "<B"), "i8": (1, "<b"), "u16": (2, "<H"), "i16": (3, "<h")
             "u64": (10, "<Q"), "i64": (11, "<q"), "f64": (12, "<d")}
 _STRING, _ARRAY = 8, 9
 _SCALAR_BY_ID = {number: name for name, (number, _) in _SCALARS.items()}
-_TENSOR_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8, "bf16": 30}
+_TENSOR_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q8_0": 8, "q4_k": 12,
+                 "q5_k": 13, "q6_k": 14, "bf16": 30}
 _FORMAT_BY_ID = {number: fmt for fmt, number in _TENSOR_TYPES.items()}
 
 # keys: {key: (type, value)}, type one of _SCALARS, "string", or "[]" + one of these for an array.
@@ -32,7 +33,13 @@ def get(gguf, key, default=None):
 
 
 def write_gguf(path, keys, tensors):
-    """{key: (type, value)} and {name: Tensor} -> a GGUF v3 file.
+    """{key: (type, value)} and {name: Tensor} -> a GGUF v3 file."""
+    write_gguf_parts(path, keys, tensors, lambda name: [tensors[name].data])
+
+
+def write_gguf_parts(path, keys, tensors, parts):
+    """As write_gguf, with a file's tensors never in memory together: of {name: tensor} only format
+    and shape are used, and parts(name) gives the bytes of one piece by piece.
 
     Data starts at general.alignment (32 unless a key says otherwise), as does each tensor."""
     alignment = keys.get("general.alignment", ("u32", DEFAULT_ALIGNMENT))[1]
@@ -45,12 +52,17 @@ def write_gguf(path, keys, tensors):
         head += [_string(name), struct.pack("<I", len(sizes)),
                  struct.pack("<%dQ" % len(sizes), *sizes),
                  struct.pack("<IQ", _TENSOR_TYPES[tensor.format], offset)]
-        offset += len(tensor.data) + -len(tensor.data) % alignment
+        size = byte_size(tensor.format, tensor.shape)
+        offset += size + -size % alignment
     head = b"".join(head)
     with open(path, "wb") as stream:
         stream.write(head + bytes(-len(head) % alignment))
-        for tensor in tensors.values():
-            stream.write(tensor.data + bytes(-len(tensor.data) % alignment))
+        for name, tensor in tensors.items():
+            size = byte_size(tensor.format, tensor.shape)
+            written = sum(stream.write(part) for part in parts(name))
+            if written != size:
+                raise ValueError("%s has %d bytes, want %d" % (name, written, size))
+            stream.write(bytes(-size % alignment))
 
 
 def read_gguf(path):
