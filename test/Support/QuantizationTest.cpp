@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <vector>
 
 using namespace llmir;
@@ -29,8 +30,10 @@ using namespace llmir;
 //===----------------------------------------------------------------------===//
 
 TEST(IntegerFormat, NamesAreReadAsTheyAreWritten) {
-  for (const char *name : {"int8", "int4:g32", "int4:g128:asym", "int16:asym",
-                           "int8:g30:s10:asym:f16", "int4:s10:bf16"}) {
+  for (const char *name :
+       {"int8", "int4:g32", "int4:g128:asym", "int16:asym",
+        "int8:g30:s10:asym:f16", "int4:s10:bf16", "int4:g32:min:f16",
+        "int5:g32", "int6", "int4:g32:k256:min:f16", "int6:g16:k256:f16"}) {
     std::optional<IntegerFormat> format = IntegerFormat::fromName(name);
     ASSERT_TRUE(format) << name;
     EXPECT_EQ(format->name(), name);
@@ -45,8 +48,34 @@ TEST(IntegerFormat, OtherNamesAreRefused) {
   for (const char *name :
        {"", "int", "int3", "int8:", ":int8", "int8:g0", "int8:g-32", "int8:g",
         "int8:g32x", "int8:asym:g32", "int8:sym", "int8:f32", "int08",
-        "int8:g32:s12", "q8_0", "int8:g99999999999999999999"})
+        "int8:g32:s12", "q8_0", "int8:g99999999999999999999",
+        // No zero points beside minima, and what cannot lie in lines.
+        "int8:asym:min", "int5:g16", "int6:g48", "int5:g64:s32",
+        "int4:g32:k256", "int4:g32:k100:f16", "int4:g24:k192:f16",
+        "int4:k256:f16", "int4:g32:k256:asym:f16", "int16:g32:k256:f16",
+        "int4:g32:s16:k256:f16"})
     EXPECT_FALSE(IntegerFormat::fromName(name)) << name;
+}
+
+TEST(IntegerFormat, BlockFormatsHaveNames) {
+  const std::pair<TensorFormat, const char *> names[] = {
+      {TensorFormat::Q8_0, "int8:g32:f16"},
+      {TensorFormat::Q4_0, "int4:g32:f16"},
+      {TensorFormat::Q4_1, "int4:g32:min:f16"},
+      {TensorFormat::Q4_K, "int4:g32:k256:min:f16"},
+      {TensorFormat::Q5_K, "int5:g32:k256:min:f16"},
+      {TensorFormat::Q6_K, "int6:g16:k256:f16"}};
+  for (auto [format, name] : names) {
+    std::optional<IntegerFormat> integers = IntegerFormat::ofBlocks(format);
+    ASSERT_TRUE(integers) << name;
+    EXPECT_EQ(integers->name(), name);
+    EXPECT_EQ(IntegerFormat::fromName(name), integers);
+  }
+  EXPECT_FALSE(IntegerFormat::ofBlocks(TensorFormat::BF16));
+  EXPECT_EQ(IntegerFormat::fromName("int4:g32:min:f16")->lowest(), 0);
+  EXPECT_EQ(IntegerFormat::fromName("int4:g32:min:f16")->highest(), 15);
+  EXPECT_EQ(IntegerFormat::fromName("int6:g16:k256:f16")->lowest(), -32);
+  EXPECT_EQ(IntegerFormat::fromName("int6:g16:k256:f16")->storedBias(), 32);
 }
 
 TEST(IntegerFormat, SegmentsSatisfyBothGroups) {
@@ -276,4 +305,133 @@ TEST(Quantization, AgreesWithTheReferenceBitForBit) {
               << bits << ", number " << i;
       }
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Minima, super-groups and lines of high bits
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a matrix of a format may hold, and the packed form.
+struct RandomMatrix {
+  IntegerMatrixLayout layout;
+  std::vector<int16_t> q, zeroPoints;
+  std::vector<float> scales, mins;
+  std::vector<int8_t> subScales, subMins;
+  std::vector<uint8_t> packed;
+
+  explicit RandomMatrix(const IntegerMatrixLayout &layout)
+      : layout(layout), packed(layout.bytes()) {
+    std::mt19937 random(static_cast<uint32_t>(layout.columns));
+    const IntegerFormat &format = layout.format;
+    auto between = [&](int64_t low, int64_t high) {
+      return low + static_cast<int64_t>(random() % (high - low + 1));
+    };
+    for (int64_t n = 0; n < layout.rows; ++n) {
+      for (int64_t k = 0; k < layout.columns; ++k)
+        q.push_back(
+            static_cast<int16_t>(between(format.lowest(), format.highest())));
+      for (int64_t b = 0; b < layout.numBlocks(); ++b) {
+        scales.push_back(static_cast<float>(between(1, 64)) / 256);
+        mins.push_back(static_cast<float>(between(-64, 64)) / 128);
+      }
+      for (int64_t g = 0; g < layout.numGroups(); ++g) {
+        subScales.push_back(static_cast<int8_t>(between(-128, 127)));
+        subMins.push_back(static_cast<int8_t>(between(0, 63)));
+        zeroPoints.push_back(static_cast<int16_t>(between(-8, 7)));
+      }
+    }
+    for (int64_t n = 0; n < layout.rows; ++n)
+      packIntegerRow(layout, n, row(n), packed.data());
+  }
+
+  IntegerRow row(int64_t n) const {
+    const IntegerFormat &format = layout.format;
+    int64_t blocks = n * layout.numBlocks(), groups = n * layout.numGroups();
+    bool isSuper = format.superGroup > 0;
+    return {&q[n * layout.columns],
+            &scales[blocks],
+            format.zeroPoints ? &zeroPoints[groups] : nullptr,
+            format.minima ? &mins[blocks] : nullptr,
+            isSuper ? &subScales[groups] : nullptr,
+            isSuper && format.minima ? &subMins[groups] : nullptr};
+  }
+
+  /// By the definition of the format.
+  float valueAt(int64_t n, int64_t k) const {
+    const IntegerFormat &format = layout.format;
+    IntegerRow r = row(n);
+    int64_t b = k / layout.block(), g = k / layout.group();
+    float number = r.q[k];
+    if (format.superGroup > 0)
+      return r.scales[b] * r.subScales[g] * number -
+             (format.minima ? r.mins[b] * r.subMins[g] : 0);
+    if (format.minima)
+      return r.scales[b] * number + r.mins[b];
+    return r.scales[b] * (number - (r.zeroPoints ? r.zeroPoints[g] : 0));
+  }
+};
+} // namespace
+
+TEST(IntegerLayout, WhatIsPackedIsReadBack) {
+  for (const char *name :
+       {"int4", "int5", "int6", "int8", "int16", "int4:g32:asym", "int16:asym",
+        "int8:g64:min", "int4:g32:min:f16", "int5:g32:min", "int6:g64:f16",
+        "int4:g30:s10", "int4:g32:k256:min:f16", "int5:g32:k256:min:f16",
+        "int6:g16:k256:f16", "int8:g16:k64:f16", "int6:g32:k128:min:f16"})
+    for (int64_t columns : {256, 512, 300, 40, 7}) {
+      RandomMatrix matrix(
+          {*IntegerFormat::fromName(name), /*rows=*/19, columns});
+      std::vector<float> values(columns);
+      for (int64_t n = 0; n < matrix.layout.rows; ++n) {
+        unpackIntegerRow(matrix.layout, n, matrix.packed.data(), values.data());
+        for (int64_t k = 0; k < columns; ++k)
+          ASSERT_EQ(values[k], matrix.valueAt(n, k))
+              << name << " row " << n << " column " << k << " of " << columns;
+      }
+    }
+}
+
+TEST(IntegerLayout, HighBitsLieInLinesOfTheirOwn) {
+  // Row 3 of a tile alone: value k is k modulo the range.
+  for (const char *name : {"int5:min", "int6:min"}) {
+    IntegerMatrixLayout layout{*IntegerFormat::fromName(name), 16, 64};
+    int64_t bits = layout.format.bits;
+    std::vector<uint8_t> packed(layout.bytes());
+    std::vector<int16_t> q(64);
+    for (int k = 0; k < 64; ++k)
+      q[k] = static_cast<int16_t>((k * 11) % (1 << bits));
+    float scale = 1, min = 0;
+    packIntegerRow(layout, 3, {q.data(), &scale, nullptr, &min}, packed.data());
+    for (int k = 0; k < 64; ++k) {
+      const uint8_t *bundle = packed.data() + k / 32 * bits * 64 + 3 * 4;
+      int v = k % 32, w = v / 4, i = v % 4;
+      int low = bundle[v / 8 * 64 + i] >> (v % 8 / 4 * 4) & 15;
+      int high = bits == 5 ? bundle[4 * 64 + i] >> w & 1
+                           : bundle[(4 + w / 4) * 64 + i] >> (2 * (w % 4)) & 3;
+      EXPECT_EQ(low + 16 * high, q[k]) << name << " value " << k;
+    }
+  }
+}
+
+TEST(IntegerLayout, BlocksTakeAboutTheBytesOfTheFile) {
+  const std::pair<TensorFormat, int64_t> tiles[] = {
+      {TensorFormat::Q8_0, 8 * 544}, {TensorFormat::Q4_0, 8 * 288},
+      {TensorFormat::Q4_1, 8 * 320}, {TensorFormat::Q4_K, 2368},
+      {TensorFormat::Q5_K, 2880},    {TensorFormat::Q6_K, 3360}};
+  for (auto [format, bytes] : tiles) {
+    IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), 16, 256};
+    EXPECT_EQ(layout.tileBytes(), bytes) << tensorFormatInfo(format).name;
+    EXPECT_LE(bytes * 100, 103 * 16 * *tensorRowBytes(format, 256));
+  }
+  // Behind the lines of a super-group of q4_k: sub-scales, sub-minima, d, dmin.
+  IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(TensorFormat::Q4_K), 16,
+                             512};
+  EXPECT_EQ(layout.block(), 256);
+  EXPECT_EQ(layout.group(), 32);
+  EXPECT_EQ(layout.numLines(256), 32);
+  EXPECT_EQ(layout.subScalesAt(256), 2048);
+  EXPECT_EQ(layout.subMinsAt(256), 2048 + 128);
+  EXPECT_EQ(layout.scalesAt(256), 2048 + 256);
+  EXPECT_EQ(layout.minsAt(256), 2048 + 256 + 32);
 }
