@@ -78,7 +78,7 @@ Status Artifact::damaged(const std::string &what) const {
 
 Status Artifact::mapFile() {
   fd = ::open(filePath.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status{};
+  struct stat status {};
   if (fd < 0 || fstat(fd, &status) != 0)
     return Status(errno == ENOENT || errno == ENOTDIR ? StatusCode::NotFound
                                                       : StatusCode::IoError,
@@ -121,6 +121,7 @@ Status Artifact::readHeader() {
               sizeof header.headerChecksum);
   if (checksum(page) != header.headerChecksum)
     return damaged("the checksum of its header is wrong");
+  headerChecksum = header.headerChecksum;
   if (header.abiVersion != LLMIR_ABI_VERSION)
     return Status(StatusCode::IncompatibleTarget,
                   filePath + ": its code is for runtime ABI version " +
@@ -140,6 +141,46 @@ Status Artifact::readHeader() {
   return Status::ok();
 }
 
+/// One entry of the table; what lies before it ends at `end`.
+Status Artifact::checkEntry(const ArtifactSectionEntry &entry,
+                            uint64_t end) const {
+  const auto id = static_cast<ArtifactSection>(entry.id);
+  const bool isCode = id == ArtifactSection::Code;
+  const std::string name = entryName(entry);
+  if (name == "unknown")
+    return damaged("section number " + std::to_string(entry.id) +
+                   " is unknown");
+  if (entry.number >= (isCode ? artifactMaxCodeSections : 1))
+    return damaged("section '" + name + "' has the number " +
+                   std::to_string(entry.number));
+  if (std::count_if(
+          table.begin(), table.end(), [&](const ArtifactSectionEntry &other) {
+            return other.id == entry.id && other.number == entry.number;
+          }) != 1)
+    return damaged("section '" + name + "' is there twice");
+  const uint64_t least =
+      isCode || id == ArtifactSection::Weights ? artifactMapAlignment : 1;
+  if (entry.alignment < least || entry.alignment > maxSectionAlignment ||
+      (entry.alignment & (entry.alignment - 1)) != 0 ||
+      entry.offset % entry.alignment != 0)
+    return damaged("section '" + name + "' at offset " +
+                   std::to_string(entry.offset) + " with the alignment " +
+                   std::to_string(entry.alignment));
+  if (entry.offset > mappedBytes || entry.size > mappedBytes - entry.offset)
+    return damaged(
+        "section '" + name + "' at offset " + std::to_string(entry.offset) +
+        " of " + std::to_string(entry.size) +
+        " bytes goes past the file's end at " + std::to_string(mappedBytes));
+  if (entry.offset < end)
+    return damaged("section '" + name + "' at offset " +
+                   std::to_string(entry.offset) + " overlaps what ends at " +
+                   std::to_string(end));
+  if (id != ArtifactSection::Weights && entry.size > maxReadSection)
+    return damaged("section '" + name + "' has " + std::to_string(entry.size) +
+                   " bytes, more than " + std::to_string(maxReadSection));
+  return Status::ok();
+}
+
 /// Bounds, alignment, order, and that nothing is missing or there twice.
 Status Artifact::checkTable() const {
   std::vector<ArtifactSectionEntry> byOffset = table;
@@ -149,39 +190,7 @@ Status Artifact::checkTable() const {
             });
   uint64_t end = artifactHeaderBytes;
   for (const ArtifactSectionEntry &entry : byOffset) {
-    const auto id = static_cast<ArtifactSection>(entry.id);
-    const std::string name = entryName(entry);
-    if (name == "unknown" || entry.reserved != 0)
-      return damaged("section number " + std::to_string(entry.id) +
-                     " is unknown");
-    if (std::count_if(table.begin(), table.end(),
-                      [&](const ArtifactSectionEntry &other) {
-                        return other.id == entry.id;
-                      }) != 1)
-      return damaged("section '" + name + "' is there twice");
-    const uint64_t least =
-        id == ArtifactSection::Code || id == ArtifactSection::Weights
-            ? artifactMapAlignment
-            : 1;
-    if (entry.alignment < least || entry.alignment > maxSectionAlignment ||
-        (entry.alignment & (entry.alignment - 1)) != 0 ||
-        entry.offset % entry.alignment != 0)
-      return damaged("section '" + name + "' at offset " +
-                     std::to_string(entry.offset) + " with the alignment " +
-                     std::to_string(entry.alignment));
-    if (entry.offset > mappedBytes || entry.size > mappedBytes - entry.offset)
-      return damaged(
-          "section '" + name + "' at offset " + std::to_string(entry.offset) +
-          " of " + std::to_string(entry.size) +
-          " bytes goes past the file's end at " + std::to_string(mappedBytes));
-    if (entry.offset < end)
-      return damaged("section '" + name + "' at offset " +
-                     std::to_string(entry.offset) + " overlaps what ends at " +
-                     std::to_string(end));
-    if (id != ArtifactSection::Weights && entry.size > maxReadSection)
-      return damaged("section '" + name + "' has " +
-                     std::to_string(entry.size) + " bytes, more than " +
-                     std::to_string(maxReadSection));
+    LLMIR_RETURN_IF_ERROR(checkEntry(entry, end));
     end = entry.offset + entry.size;
   }
   for (ArtifactSection needed :
@@ -193,11 +202,26 @@ Status Artifact::checkTable() const {
   return Status::ok();
 }
 
+/// One image for each target that the info names.
+Status Artifact::checkCodeSections() const {
+  const auto images = static_cast<size_t>(std::count_if(
+      table.begin(), table.end(), [](const ArtifactSectionEntry &entry) {
+        return entry.id == static_cast<uint32_t>(ArtifactSection::Code);
+      }));
+  bool all = images == artifactInfo.code.size();
+  for (size_t i = 0; all && i < images; ++i)
+    all = find(ArtifactSection::Code, i) != nullptr;
+  if (all)
+    return Status::ok();
+  return damaged("its info names " + std::to_string(artifactInfo.code.size()) +
+                 " levels of code and it has " + std::to_string(images) +
+                 " code sections, not one for each");
+}
+
 Status Artifact::checkSections() const {
   for (const ArtifactSectionEntry &entry : table)
     if (entry.id != static_cast<uint32_t>(ArtifactSection::Weights) &&
-        checksum(section(static_cast<ArtifactSection>(entry.id))) !=
-            entry.checksum)
+        checksum({mapped + entry.offset, entry.size}) != entry.checksum)
       return damaged(std::string("the checksum of section '") +
                      entryName(entry) + "' is wrong");
   return Status::ok();
@@ -223,6 +247,8 @@ Artifact::open(const std::string &path) {
     return artifact->damaged("its info and its header name different ABI "
                              "versions");
   artifact->artifactInfo = std::move(*info);
+  if (Status status = artifact->checkCodeSections(); !status)
+    return status;
   return std::shared_ptr<const Artifact>(std::move(artifact));
 }
 
@@ -230,15 +256,16 @@ Artifact::open(const std::string &path) {
 // Sections
 //===----------------------------------------------------------------------===//
 
-const ArtifactSectionEntry *Artifact::find(ArtifactSection id) const {
+const ArtifactSectionEntry *Artifact::find(ArtifactSection id,
+                                           uint64_t number) const {
   for (const ArtifactSectionEntry &entry : table)
-    if (entry.id == static_cast<uint32_t>(id))
+    if (entry.id == static_cast<uint32_t>(id) && entry.number == number)
       return &entry;
   return nullptr;
 }
 
-Span<const uint8_t> Artifact::section(ArtifactSection id) const {
-  const ArtifactSectionEntry *entry = find(id);
+Span<const uint8_t> Artifact::section(ArtifactSection id, size_t number) const {
+  const ArtifactSectionEntry *entry = find(id, number);
   return entry ? Span<const uint8_t>(mapped + entry->offset, entry->size)
                : Span<const uint8_t>();
 }

@@ -16,8 +16,8 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
-from llmref.metrics import nmse  # noqa: E402
-from llmref.model import Model  # noqa: E402
+from llmref import Model, Rounding, compiled, nmse  # noqa: E402
+from llmref.quantize import quantized_projections  # noqa: E402
 from make_tiny import make, write_hf  # noqa: E402
 
 EXACT = 1e-10  # NMSE of f32 arithmetic on equal integers.
@@ -59,54 +59,14 @@ class Command:
         return result.stdout.decode("utf-8")
 
 
-def dequantized(weight, scheme):
-    """What a matrix of float32 becomes by llm.quant_params, llm.quantize and llm.dequantize:
-    float32 arithmetic up to the integers, float64 from there on."""
-    parts = scheme.split(":")
-    bits = int(parts[0][3:])
-    group = next((int(part[1:]) for part in parts if part[0] == "g"), weight.shape[1])
-    x = weight.astype(np.float32).reshape(weight.shape[0], -1, group)
-    high = np.float32(2 ** (bits - 1) - 1)
-    least = np.minimum(x.min(axis=2, keepdims=True), np.float32(0))
-    most = np.maximum(x.max(axis=2, keepdims=True), np.float32(0))
-    if "asym" in parts:
-        low = -high - 1
-        scale = (most - least) / np.float32(2 ** bits - 1)
-        zero = np.clip(low - np.rint(least / scale), low, high)
-    else:
-        low, scale, zero = -high, np.maximum(-least, most) / high, np.float32(0)
-    q = np.clip(np.rint(x / scale) + zero, low, high)
-    assert q.dtype == np.float32
-    return (scale.astype(np.float64) * (q.astype(np.float64) - zero)).reshape(weight.shape)
+def quantized_model(config, weights, scheme):
+    formats = {name: "f32" for name in weights}
+    return Model(config, *quantized_projections(weights, formats, scheme.replace(":a8", "")))
 
 
-def quantized_rows(x, group=32):
-    """Inputs as sums of int8 with a scale per group."""
-    x = x.astype(np.float32)
-    result = np.empty(x.shape, np.float64)
-    for first in range(0, x.shape[1], group):
-        part = x[:, first:first + group]
-        scale = np.abs(part).max(axis=1, keepdims=True) / np.float32(127)
-        q = np.rint(part / np.where(scale == 0, np.float32(1), scale))
-        result[:, first:first + group] = scale.astype(np.float64) * q
-    return result
-
-
-class QuantizedModel(Model):
-    """The reference model with the projections of layers quantized."""
-
-    def __init__(self, config, weights, scheme):
-        Model.__init__(self, config, weights)
-        self.byte_inputs = scheme.endswith(":a8")
-        scheme = scheme.replace(":a8", "").replace("q8", "int8:g32").replace("q4", "int4:g32")
-        for name, weight in weights.items():
-            if name.endswith("_proj.weight"):
-                self.weights[name] = dequantized(weight, scheme)
-
-    def _linear(self, name, x):
-        if self.byte_inputs and name.endswith("_proj"):
-            x = quantized_rows(x)
-        return Model._linear(self, name, x)
+def rounding_of(scheme):
+    """Inputs in int8 where the scheme says so; results stay exact."""
+    return Rounding(inputs=compiled("f32").inputs if scheme.endswith(":a8") else {})
 
 
 def check_logits(llmir, work):
@@ -122,7 +82,8 @@ def check_logits(llmir, work):
         llmir("perplexity", folder, "--ids", text, "--kv", "f32", "--quantize", scheme,
               "--logits", out)
         logits = np.load(out)
-        error = nmse(logits, QuantizedModel(config, weights, scheme).forward(ids))
+        error = nmse(logits, quantized_model(config, weights, scheme).forward(
+            ids, rounding_of(scheme)))
         bound = FLIPS if scheme.endswith("a8") else EXACT
         check("logits with %s" % scheme, error <= bound, "nmse %.2g" % error)
         # The test sees whether anything was quantized.

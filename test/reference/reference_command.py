@@ -16,7 +16,7 @@ import sys
 
 import numpy as np
 
-from llmref import gguf, load, ops
+from llmref import compiled, gguf, load, ops
 
 
 def is_f32(path):
@@ -28,7 +28,7 @@ def is_f32(path):
     return data.get("dtype", data.get("torch_dtype")) == "float32"
 
 
-def apply_fault(fault, path, model):
+def apply_fault(fault, model):
     """Makes the model wrong in a way that a compiler might be."""
     if fault == "eps":
         model.config.rms_eps = 1e-6
@@ -41,10 +41,7 @@ def apply_fault(fault, path, model):
         for name, weight in model.weights.items():
             if weight.ndim == 2:
                 weight[len(weight) - len(weight) % 8:] = 0
-    elif fault == "container":  # one bit of one logit depends on the container
-        if path.endswith(".gguf"):
-            model.weights["model.norm.weight"][0] *= 1 + 2e-7
-    elif fault:
+    elif fault and fault != "container":
         raise SystemExit("unknown REFERENCE_FAULT %r" % fault)
 
 
@@ -66,21 +63,24 @@ def main():
 
     fault = os.environ.get("REFERENCE_FAULT", "")
     model = load(options.model)
-    apply_fault(fault, options.model, model)
+    apply_fault(fault, model)
     kv = options.kv if options.kv != "auto" else "f32" if is_f32(options.model) else "bf16"
     if fault == "kv":  # 8 bits where the tests allow 11
         kv = "bf16"
+    rounding = compiled(kv)
     if options.verb == "run":
         prompt = [int(word) for word in options.prompt_ids.split(",")]
-        ids, _ = model.generate(prompt, options.n, kv, "f32", stop=model.config.eos)
+        ids, _ = model.generate(prompt, options.n, rounding, stop=model.config.eos)
         reason = "stop" if ids[-1] in model.config.eos else "length"
         print(json.dumps({"prompt_ids": prompt, "ids": ids, "text": None,
                           "finish_reason": reason, "timings": {}}))
     else:
         with open(options.ids) as stream:
             ids = [int(word) for word in stream.read().replace(",", " ").split()]
-        windows = [model.forward(ids[i:i + options.ctx], kv, "f32")
+        windows = [model.forward(ids[i:i + options.ctx], rounding)
                    for i in range(0, len(ids), options.ctx)]
+        if fault == "container" and options.model.endswith(".gguf"):
+            windows[0][0, 0] *= 1 + 2e-7  # one bit of one logit depends on the container
         np.save(options.logits, np.concatenate(windows).astype(np.float32))
     return 0
 

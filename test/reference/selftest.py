@@ -20,9 +20,10 @@ import traceback
 import numpy as np
 
 import make_tiny
-from llmref import Model, formats, gguf, load, load_checkpoint, nmse, ops, safetensors
-from llmref import round_to, top_two_margin
+from llmref import Model, Rounding, compiled, divergence, formats, gguf, gguf_model, load
+from llmref import load_checkpoint, nmse, ops, round_to, safetensors, top_two_margin
 from llmref.checkpoint import permute_rows, unpermute_rows
+from llmref.rounding import int8_groups
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEST_DATA = os.environ.get("LLMIR_TEST_DATA",
@@ -102,6 +103,64 @@ def check_q4_0(_):
     blocks, back = x.reshape(-1, 32), formats.encode("q4_0", x).values().reshape(-1, 32)
     step = np.abs(blocks).max(axis=1, keepdims=True) / 8
     assert np.all(np.abs(blocks - back) <= step * 1.01)
+
+
+def check_q4_1(_):
+    x = np.zeros(32, np.float32)
+    x[0], x[1], x[17] = -3.0, 12.0, 0.4  # m = -3, d = 1
+    tensor = formats.encode("q4_1", x)
+    assert tensor.data[:4] == np.array([1.0, -3.0], "<f2").tobytes()
+    assert np.frombuffer(tensor.data, np.uint8)[4:6].tolist() == [0x30, 0x3F]
+    assert tensor.values()[[0, 1, 17, 5]].tolist() == [-3, 12, 0, 0]
+
+
+def check_q5_0(_):
+    x = np.zeros(32, np.float32)
+    x[0], x[1], x[17] = -16.0, 15.0, -7.6
+    tensor = formats.encode("q5_0", x)
+    raw = np.frombuffer(tensor.data, np.uint8)
+    assert tensor.data[:2] == np.array([1.0], "<f2").tobytes()
+    assert raw[2:6].tolist() == [0xFE, 0xFF, 0xFD, 0xFF]  # fifth bits of values 0 and 17 are 0
+    assert tensor.values()[[0, 1, 17, 5]].tolist() == [-16, 15, -8, 0]
+
+
+def check_k_quants(_):
+    """Values that a format holds come back; others move by no more than its steps; bytes are where
+    ggml looks for them."""
+    random = np.random.RandomState(4)
+    for fmt, top in (("q4_k", 15), ("q5_k", 31)):
+        q = random.randint(0, top + 1, (3, 8, 32))
+        q[:, :, 0], q[:, :, 1] = 0, top  # the range of each group
+        scale, least = random.randint(1, 64, (3, 8, 1)), random.randint(1, 64, (3, 8, 1))
+        scale[:, 0], least[:, 0] = 63, 63
+        x = (2.0 ** -9 * scale * q - 2.0 ** -7 * least).reshape(3, 256)
+        tensor = formats.encode(fmt, x)
+        assert np.array_equal(tensor.values(), x), fmt
+        raw = np.frombuffer(tensor.data, np.uint8).reshape(3, -1)
+        assert np.array_equal(raw[:, 4:8] & 63, scale[:, :4, 0])
+        assert np.array_equal(raw[:, 8:12] & 63, least[:, :4, 0])
+        assert np.array_equal(raw[:, 12:16] & 15, scale[:, 4:, 0] & 15)
+        nibbles = raw[:, -128:].reshape(3, 4, 32)  # groups 2j and 2j + 1 share 32 bytes
+        assert np.array_equal(nibbles & 15, q[:, ::2] & 15)
+        assert np.array_equal(nibbles >> 4, q[:, 1::2] & 15)
+        if fmt == "q5_k":
+            for group in range(8):
+                assert np.array_equal(raw[:, 16:48] >> group & 1, q[:, group] >> 4)
+    q, scale = random.randint(-32, 32, (3, 16, 16)), random.randint(-127, 128, (3, 16, 1))
+    scale[scale == 0], scale[:, 0], q[:, :, 3] = 1, 127, -32  # what is largest
+    x = (2.0 ** -8 * scale * q).reshape(3, 256)
+    tensor = formats.encode("q6_k", x)
+    assert np.array_equal(tensor.values(), x)
+    raw = np.frombuffer(tensor.data, np.uint8).reshape(3, -1)
+    assert np.array_equal(raw[:, 192:208].view(np.int8), scale[:, :, 0])
+    flat = (q + 32).reshape(3, 256)
+    assert np.array_equal(raw[:, 64:128] & 15, flat[:, 128:192] & 15)  # the second half's
+    assert np.array_equal(raw[:, :64] >> 4, flat[:, 64:128] & 15)
+    assert np.array_equal(raw[:, 128:160] >> 4 & 3, flat[:, 64:96] >> 4)
+    x = random.standard_normal((40, 256)).astype(np.float32)
+    for fmt, error in (("q4_k", 0.09), ("q5_k", 0.045), ("q6_k", 0.02)):
+        assert np.std(formats.encode(fmt, x).values() - x) < error
+        assert not formats.encode(fmt, np.zeros((1, 256))).values().any()
 
 
 # Containers
@@ -264,18 +323,36 @@ def check_quantised_files(temp):
             assert equal_bits(back[name], formats.encode(gguf_type, weights[name]).values())
 
 
+def check_mixture(_):
+    """Q4_K_M's more precise tensors, as llama.cpp chooses them for 16 layers."""
+    config = make_tiny.make("llama", 0, layers=16, hidden=256, intermediate=512)[0]
+    shapes = config.weights()
+
+    def chosen(name, **options):
+        return gguf_model.tensor_format(config, name, shapes[name], "q4_k_m", **options)
+
+    more = [i for i in range(16) if chosen("model.layers.%d.mlp.down_proj.weight" % i) == "q6_k"]
+    assert more == [0, 1, 4, 7, 10, 13, 14, 15], more
+    assert chosen("model.layers.1.self_attn.v_proj.weight") == "q6_k"
+    assert chosen("model.layers.1.self_attn.k_proj.weight") == "q4_k"
+    assert chosen("lm_head.weight") == "q6_k" and chosen("lm_head.weight", pure=True) == "q4_k"
+    assert chosen("model.embed_tokens.weight") == "q4_k"  # not tied
+    assert gguf_model.tensor_format(config, "x.weight", (3, 96), "q4_k") == "q8_0"
+    assert gguf_model.tensor_format(config, "x.weight", (3, 90), "q4_k") == "f16"
+
+
 def check_cache(_):
     """A prompt in one piece, in chunks, or token by token gives the same logits."""
     for family in ("llama3", "qwen3"):
         model = Model(*make_tiny.make(family, 3))
         ids = random_ids(model.config, 30)
-        for kv_dtype in ("f64", "bf16"):
-            whole = model.forward(ids, kv_dtype=kv_dtype)
+        for kv in ("f64", "bf16"):
+            whole = model.forward(ids, Rounding(kv=kv))
             for size in (1, 7):
-                cache = model.new_cache(kv_dtype)
+                cache = model.new_cache(Rounding(kv=kv))
                 parts = [model.forward(ids[i:i + size], cache=cache)
                          for i in range(0, len(ids), size)]
-                assert nmse(np.concatenate(parts), whole) < (1e-25 if kv_dtype == "f64" else 1e-7)
+                assert nmse(np.concatenate(parts), whole) < (1e-25 if kv == "f64" else 1e-7)
 
 
 def check_rounding_knobs(_):
@@ -283,9 +360,35 @@ def check_rounding_knobs(_):
     model = Model(*make_tiny.make("llama", 0))
     ids = random_ids(model.config, 40)
     exact = model.forward(ids)
-    errors = [nmse(model.forward(ids, kv_dtype=kv, activations="f32"), exact)
+    errors = [nmse(model.forward(ids, Rounding(results="f32", kv=kv)), exact)
               for kv in ("f32", "f16", "bf16")]
     assert 0 < errors[0] < 1e-12 < errors[1] < 1e-6 < errors[2] < 1e-4, errors
+    coarser = [errors[2], nmse(model.forward(ids, compiled("bf16")), exact)]  # q and p as well
+    for kind, formats_of in (("bf16", "bf16"), ("int8", "q8_0")):
+        model.formats = {name: formats_of for name in model.weights}
+        coarser.append(nmse(model.forward(ids, compiled("bf16")), exact))
+    assert coarser == sorted(coarser) and coarser[-1] < 1e-2, coarser
+
+
+def check_int8_inputs(_):
+    """127 steps to each side of zero for each group, of a scale that zeros may have too."""
+    x = np.zeros((2, 70))
+    x[0, :4] = [127, -126.4, 0.5, 1.5]  # scale 1: nearest even
+    x[1, 40], x[1, 69] = 1, -3
+    y = int8_groups(x, 32)
+    assert y[0, :4].tolist() == [127, -126, 0, 2] and not y[0, 4:].any()
+    assert abs(y[1, 40] - 1) < 1e-7 and abs(y[1, 69] + 3) < 1e-6 and np.count_nonzero(y) == 5
+    x = np.random.RandomState(0).standard_normal((5, 64))
+    step = np.abs(x.reshape(5, 2, 32)).max(axis=2, keepdims=True) / 127
+    assert np.all(np.abs((int8_groups(x, 32) - x).reshape(5, 2, 32)) <= step * 0.5001)
+
+
+def check_divergence(_):
+    random = np.random.RandomState(5)
+    a = random.standard_normal((4, 50)) * 3
+    assert np.all(np.abs(divergence(a + 7, a)) < 1e-12)  # a constant changes no distribution
+    p, q = np.exp(a[0]) / np.exp(a[0]).sum(), np.exp(a[1]) / np.exp(a[1]).sum()
+    assert abs(divergence(a[1:2], a[:1])[0] - np.sum(p * np.log(p / q))) < 1e-12
 
 
 def check_tiny_models_are_good_tests(_):
@@ -405,8 +508,9 @@ def check_minimind(temp):
     return "%d ids" % check_expected(load(temp), lines, 1e-3)
 
 
-CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_safetensors, check_gguf,
-          check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
+CHECKS = [check_bf16, check_rounding, check_q8_0, check_q4_0, check_q4_1, check_q5_0,
+          check_k_quants, check_int8_inputs, check_divergence, check_mixture, check_safetensors,
+          check_gguf, check_permutation, check_ops, check_rope_scaling, check_containers_agree, check_options,
           check_quantised_files, check_cache, check_rounding_knobs,
           check_tiny_models_are_good_tests, check_refusals, check_comparison, check_stories,
           check_minimind]

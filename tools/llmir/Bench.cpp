@@ -53,6 +53,7 @@ struct Test {
 struct Result {
   Test test;
   int64_t threads = 0;
+  std::string level; ///< Of the code that ran.
   double mean = 0, deviation = 0; ///< Tokens per second.
   /// Bytes of weights and KV read per second by decoding, and the machine's
   /// measured read bandwidth; 0 for prefill, which computes rather than reads.
@@ -151,6 +152,7 @@ Expected<Result> Bench::run(const Test &test, double limit) {
   Result result;
   result.test = test;
   result.threads = executor.threads();
+  result.level = executor.level();
   double n = static_cast<double>(rates.size());
   result.mean = std::accumulate(rates.begin(), rates.end(), 0.0) / n;
   double squares = 0;
@@ -201,7 +203,7 @@ static Json describe(const Artifact &artifact, const Result &r) {
   const ArtifactInfo &info = artifact.info();
   return {{"model", info.modelName},
           {"weights", info.weightsDescription},
-          {"target", info.targetLevel},
+          {"target", r.level},
           {"weight_bytes", artifact.weights().size()},
           {"parameters", info.parameterCount},
           {"threads", r.threads},
@@ -293,6 +295,7 @@ static Outcome bench(const BenchOptions &options) {
     if (!limit)
       return limit.takeStatus();
     ExecutorOptions settings;
+    settings.level = options.model.level;
     settings.threads = threads;
     settings.pin = options.pin;
     settings.contextLength = longest;

@@ -141,7 +141,9 @@ void cli::addCompileCommand(CommandLine &line) {
             "the artifact, or the file for --emit (default: standard output)",
             "FILE");
   addOption(command, "--target", flags->target,
-            "native, x86-64-v3, x86-64-v4 or x86-64-v4-vnni")
+            "CPU levels of the code, with commas between: native, x86-64 (all "
+            "of them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that "
+            "level and all above it")
       ->capture_default_str();
   addOption(command, "--quantize", flags->quantize,
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "

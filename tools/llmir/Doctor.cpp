@@ -138,15 +138,19 @@ static Finding checkMemory() {
 }
 
 static Finding checkBandwidth(int64_t threads) {
-  Expected<ReadBandwidth> measured =
-      measureReadBandwidth(int64_t(512) << 20, threads, 0.2);
-  if (!measured)
-    return {"memory reads", measured.status().cause(), false,
-            measured.status().advice()};
+  auto team = WorkerTeam::create(threads);
+  if (!team)
+    return {"memory reads", team.status().cause(), false,
+            team.status().advice()};
+  auto reader = MemoryReader::create(**team, int64_t(512) << 20);
+  if (!reader)
+    return {"memory reads", reader.status().cause(), false,
+            reader.status().advice()};
+  ReadBandwidth measured = (*reader)->measure(0.1);
   return {"memory reads",
-          formatNumber(measured->bytesPerSecond / 1e9, 1) + " GB/s (" +
-              measured->reader + " of " +
-              formatBytes(static_cast<double>(measured->bytes)) + ")"};
+          formatNumber(measured.bytesPerSecond / 1e9, 1) + " GB/s (" +
+              measured.reader + ", of " +
+              formatBytes(static_cast<double>((*reader)->bytes())) + ")"};
 }
 
 static Outcome examine(const DoctorOptions &options) {

@@ -9,144 +9,217 @@
 #include "MemoryBandwidth.h"
 #include "Console.h"
 
+#include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Runtime/WorkerTeam.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <unistd.h>
-#include <vector>
 
 using namespace llmir;
 using namespace llmir::cli;
 
-namespace {
+//===----------------------------------------------------------------------===//
+// Readers
+//===----------------------------------------------------------------------===//
 
-/// Sums `count` 64-bit words; the sum keeps the compiler from dropping loads.
-using Reader = uint64_t (*)(const uint64_t *words, size_t count);
+// Nothing but loads, as wide as the processor has them: the tool itself is built
+// for any processor, so the instructions are written out. What they load is not
+// looked at.
+
+namespace {
+enum class Width { Baseline, AVX, AVX512 };
+
+/// Reads `bytes`, a multiple of 4096, of 64-byte lines.
+using Reader = void (*)(const char *from, size_t bytes);
 
 struct NamedReader {
   const char *name;
-  Reader read;
+  Reader widths[3]; ///< By Width.
 };
-
 } // namespace
 
-// The widest loads that the processor has, chosen when the program starts.
-#if defined(__x86_64__) && defined(__linux__)
-#define LLMIR_WIDEST                                                           \
-  __attribute__((target_clones("avx512f", "avx2", "default")))
+template <Width W>
+static inline __attribute__((always_inline)) void loadLine(const char *line) {
+#if defined(__x86_64__)
+  if constexpr (W == Width::AVX512)
+    __asm__ volatile("vmovdqa64 (%0), %%zmm0" ::"r"(line) : "xmm0", "memory");
+  else if constexpr (W == Width::AVX)
+    __asm__ volatile("vmovdqa (%0), %%ymm0\n\tvmovdqa 32(%0), %%ymm1" ::"r"(line)
+                     : "xmm0", "xmm1", "memory");
+  else
+    __asm__ volatile("movdqa (%0), %%xmm0\n\tmovdqa 16(%0), %%xmm1\n\t"
+                     "movdqa 32(%0), %%xmm2\n\tmovdqa 48(%0), %%xmm3" ::"r"(line)
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "memory");
+#elif defined(__aarch64__)
+  __asm__ volatile("ldp q0, q1, [%0]\n\tldp q2, q3, [%0, #32]"
+                   :
+                   : "r"(line)
+                   : "v0", "v1", "v2", "v3", "memory");
 #else
-#define LLMIR_WIDEST
+  for (size_t i = 0; i < 64; i += 8)
+    (void)*reinterpret_cast<const volatile uint64_t *>(line + i);
 #endif
-
-/// One stream from front to back, a cache line at a time.
-LLMIR_WIDEST static uint64_t readForward(const uint64_t *words, size_t count) {
-  uint64_t sum[8] = {};
-  for (size_t i = 0; i + 8 <= count; i += 8)
-    for (size_t lane = 0; lane < 8; ++lane)
-      sum[lane] += words[i + lane];
-  return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
 }
 
-/// `Streams` streams side by side: more misses under way at once.
-template <size_t Streams>
-static inline __attribute__((always_inline)) uint64_t
-readStreams(const uint64_t *words, size_t count) {
-  size_t part = count / Streams / 8 * 8;
-  uint64_t sum[Streams][8] = {};
-  for (size_t i = 0; i + 8 <= part; i += 8)
-    for (size_t stream = 0; stream < Streams; ++stream)
-      for (size_t lane = 0; lane < 8; ++lane)
-        sum[stream][lane] += words[stream * part + i + lane];
-  uint64_t total = 0;
-  for (const auto &stream : sum)
-    for (uint64_t lane : stream)
-      total += lane;
-  return total;
+/// `Streams` streams side by side: more misses under way at once. With `Ahead`,
+/// the line so many bytes before each is asked for.
+template <Width W, size_t Streams, size_t Ahead>
+static void readStreams(const char *from, size_t bytes) {
+  const size_t part = bytes / Streams;
+  for (size_t i = 0; i < part; i += 128)
+    for (size_t stream = 0; stream < Streams; ++stream) {
+      const char *line = from + stream * part + i;
+      if constexpr (Ahead != 0) {
+        __builtin_prefetch(line + Ahead);
+        __builtin_prefetch(line + Ahead + 64);
+      }
+      loadLine<W>(line);
+      loadLine<W>(line + 64);
+    }
+#if defined(__x86_64__)
+  if constexpr (W != Width::Baseline)
+    __asm__ volatile("vzeroupper" ::: "memory");
+#endif
 }
 
-LLMIR_WIDEST static uint64_t readTwo(const uint64_t *words, size_t count) {
-  return readStreams<2>(words, count);
-}
-LLMIR_WIDEST static uint64_t readFour(const uint64_t *words, size_t count) {
-  return readStreams<4>(words, count);
-}
-LLMIR_WIDEST static uint64_t readEight(const uint64_t *words, size_t count) {
-  return readStreams<8>(words, count);
-}
-
-/// One stream whose lines are asked for 4 KiB ahead.
-LLMIR_WIDEST static uint64_t readAhead(const uint64_t *words, size_t count) {
-  uint64_t sum[8] = {};
-  for (size_t i = 0; i + 8 <= count; i += 8) {
-    __builtin_prefetch(words + std::min(i + 512, count - 1));
-    for (size_t lane = 0; lane < 8; ++lane)
-      sum[lane] += words[i + lane];
+/// Line after line of each page at once: strides of 4 KiB, which no hardware
+/// prefetcher follows, with the next pages asked for beforehand.
+template <Width W> static void readPages(const char *from, size_t bytes) {
+  constexpr size_t page = 4096, pages = 8;
+  for (size_t first = 0; first < bytes; first += pages * page) {
+    const size_t count = std::min(pages, (bytes - first) / page);
+    for (size_t line = 0; line < page; line += 64)
+      for (size_t p = 0; p < count; ++p) {
+        const char *at = from + first + p * page + line;
+        __builtin_prefetch(at + pages * page);
+        loadLine<W>(at);
+      }
   }
-  return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+#if defined(__x86_64__)
+  if constexpr (W != Width::Baseline)
+    __asm__ volatile("vzeroupper" ::: "memory");
+#endif
 }
+
+#define LLMIR_STREAMS(streams, ahead)                                          \
+  {                                                                            \
+    readStreams<Width::Baseline, streams, ahead>,                              \
+        readStreams<Width::AVX, streams, ahead>,                               \
+        readStreams<Width::AVX512, streams, ahead>                             \
+  }
 
 static const NamedReader readers[] = {
-    {"one stream", readForward},      {"two streams", readTwo},
-    {"four streams", readFour},       {"eight streams", readEight},
-    {"prefetched stream", readAhead},
+    {"one stream", LLMIR_STREAMS(1, 0)},
+    {"two streams", LLMIR_STREAMS(2, 0)},
+    {"four streams", LLMIR_STREAMS(4, 0)},
+    {"sixteen streams", LLMIR_STREAMS(16, 0)},
+    {"one stream, 4 KiB ahead", LLMIR_STREAMS(1, 4096)},
+    {"one stream, 16 KiB ahead", LLMIR_STREAMS(1, 16384)},
+    {"four streams, 1 KiB ahead", LLMIR_STREAMS(4, 1024)},
+    {"eight pages side by side",
+     {readPages<Width::Baseline>, readPages<Width::AVX>,
+      readPages<Width::AVX512>}},
 };
+#undef LLMIR_STREAMS
+
+static Width widest() {
+  const CpuFeatures &cpu = CpuFeatures::host();
+  if (cpu.has("avx512f"))
+    return Width::AVX512;
+  return cpu.has("avx") ? Width::AVX : Width::Baseline;
+}
+
+int MemoryReader::numReaders() {
+  return static_cast<int>(sizeof readers / sizeof *readers);
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+/// Parts and passes are multiples of so many bytes: 16 streams of whole pages.
+static constexpr int64_t grain = 16 * 4096;
+/// What one pass reads at most: short enough that a measurement of some
+/// milliseconds is many passes.
+static constexpr int64_t mostBytesOfPass = int64_t(32) << 20;
+/// What it reads at least, over and over if need be: waking the workers must
+/// not count.
+static constexpr int64_t leastBytesOfPass = int64_t(8) << 20;
 
 static int64_t freeMemory() {
   long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? int64_t(pages) * size : int64_t(1) << 30;
 }
 
-Expected<ReadBandwidth> cli::measureReadBandwidth(int64_t bytes,
-                                                  int64_t threads,
-                                                  double seconds, bool pin) {
-  auto team = WorkerTeam::create(threads, pin);
-  if (!team)
-    return team.takeStatus();
-  bytes = std::clamp<int64_t>(bytes, 1 << 20,
-                              std::max<int64_t>(1 << 20, freeMemory() / 4));
-  auto count = static_cast<size_t>(bytes / 8);
-  std::unique_ptr<uint64_t, decltype(&std::free)> buffer(
-      static_cast<uint64_t *>(
-          std::aligned_alloc(4096, (count * 8 + 4095) / 4096 * 4096)),
-      &std::free);
-  if (!buffer)
+MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)
+    : team(team), workers(team.size()) {
+  // All passes are equally long.
+  int64_t share = std::max(bytes / workers, grain);
+  int64_t passes = (share - 1) / mostBytesOfPass + 1;
+  piece = share / passes / grain * grain;
+  part = piece * passes;
+}
+
+Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
+                                                             int64_t bytes) {
+  constexpr int64_t least = grain, enough = int64_t(512) << 20;
+  bytes = std::clamp(bytes, least, enough);
+  bytes = std::max(least, std::min(bytes, freeMemory() / 4));
+  std::unique_ptr<MemoryReader> reader(new MemoryReader(team, bytes));
+  size_t size = static_cast<size_t>(reader->bytes());
+  reader->buffer.reset(
+      static_cast<char *>(std::aligned_alloc(4096, size)));
+  if (!reader->buffer)
     return Status(StatusCode::ResourceExhausted,
-                  formatBytes(static_cast<double>(bytes)) +
+                  formatBytes(static_cast<double>(size)) +
                       " of memory for measuring cannot be had",
                   "close other programs");
-
-  size_t workers = static_cast<size_t>((*team)->size());
-  size_t part = count / workers / 8 * 8;
   // Each worker touches its part first, so that its pages are near it.
-  (*team)->run([&](int64_t worker) {
-    std::memset(buffer.get() + static_cast<size_t>(worker) * part, 1, part * 8);
+  char *bytesOfAll = reader->buffer.get();
+  int64_t part = reader->part;
+  team.run([&](int64_t worker) {
+    std::memset(bytesOfAll + worker * part, 1, static_cast<size_t>(part));
   });
+  return reader;
+}
 
+double MemoryReader::measureReader(int reader, double seconds) {
+  static const auto width = static_cast<size_t>(widest());
+  Reader read = readers[reader].widths[width];
+  const int64_t repeats = std::max<int64_t>(1, leastBytesOfPass / piece);
+  double total = 0;
+  Stopwatch watch;
+  // The mean over all passes, as tokens per second are a mean: what else runs
+  // on the machine slows both.
+  do {
+    team.run([&](int64_t worker) {
+      for (int64_t i = 0; i < repeats; ++i)
+        read(buffer.get() + worker * part + next, static_cast<size_t>(piece));
+    });
+    next = (next + piece) % part;
+    total += static_cast<double>(piece * workers * repeats);
+  } while (watch.milliseconds() < seconds * 1000);
+  return total / (watch.milliseconds() / 1000);
+}
+
+ReadBandwidth MemoryReader::measure(double seconds) {
   ReadBandwidth best;
-  best.bytes = static_cast<int64_t>(part * workers * 8);
-  std::atomic<uint64_t> sink{0};
-  for (const NamedReader &reader : readers) {
-    // The mean over all passes, as tokens per second are a mean: what else runs
-    // on the machine slows both.
-    Stopwatch watch;
-    double passes = 0;
-    do {
-      (*team)->run([&](int64_t worker) {
-        sink += reader.read(buffer.get() + static_cast<size_t>(worker) * part,
-                            part);
-      });
-      ++passes;
-    } while (watch.milliseconds() < seconds * 1000);
-    double rate = passes * static_cast<double>(best.bytes) /
-                  (watch.milliseconds() / 1000);
-    if (rate > best.bytesPerSecond) {
-      best.bytesPerSecond = rate;
-      best.reader = reader.name;
-    }
+  for (int reader = 0; reader < numReaders(); ++reader) {
+    double rate = measureReader(reader, seconds);
+    if (rate > best.bytesPerSecond)
+      best = {rate, readers[reader].name};
   }
   return best;
+}
+
+const char *MemoryReader::sizeClass() const {
+  long l2 = -1, l3 = -1;
+#if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
+  l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+  if (l2 > 0 && part <= l2 / 4 * 3)
+    return "L2";
+  return l3 > 0 && bytes() <= l3 / 4 * 3 ? "L3" : "memory";
 }

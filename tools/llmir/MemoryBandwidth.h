@@ -16,20 +16,53 @@
 #include "llmir/Support/Status.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace llmir {
+class WorkerTeam;
+}
 
 namespace llmir::cli {
 
 struct ReadBandwidth {
   double bytesPerSecond = 0; ///< Of the best reader.
   const char *reader = "";   ///< Its name.
-  int64_t bytes = 0;         ///< Size of what was read over and over.
 };
 
-/// Reads `bytes` (at least 1 MiB, at most a quarter of the memory that is free)
-/// with `threads` threads and several readers, each for `seconds`, and returns
-/// the best reader's mean. Fails when the memory cannot be had.
-Expected<ReadBandwidth> measureReadBandwidth(int64_t bytes, int64_t threads,
-                                             double seconds, bool pin = false);
+/// Reads a buffer over and over, as decoding reads weights: each worker its own
+/// part. What else the machine does changes from second to second, so one
+/// object serves many short measurements.
+class MemoryReader {
+public:
+  /// Takes a buffer as large as what is to be compared with, `bytes`: what fits
+  /// into a cache is read from there. Above 512 MiB it makes no difference; it
+  /// is never more than a quarter of the memory that is free. `team` must
+  /// outlive the object. Fails when the memory cannot be had.
+  static Expected<std::unique_ptr<MemoryReader>> create(WorkerTeam &team,
+                                                        int64_t bytes);
+
+  /// Lets every reader work for `seconds`; the best one's mean counts.
+  ReadBandwidth measure(double seconds);
+
+  /// Bytes that are read over and over, and which level of the memory holds
+  /// them as far as the system tells: "L2", "L3" or "memory".
+  int64_t bytes() const { return part * workers; }
+  const char *sizeClass() const;
+
+  static int numReaders();
+
+private:
+  MemoryReader(WorkerTeam &team, int64_t bytes);
+  double measureReader(int reader, double seconds);
+
+  WorkerTeam &team;
+  int64_t workers;
+  int64_t part;     ///< Bytes of one worker.
+  int64_t piece;    ///< Of them, what one pass reads.
+  int64_t next = 0; ///< Where the next pass begins in each part.
+  std::unique_ptr<char, decltype(&std::free)> buffer{nullptr, &std::free};
+};
 
 } // namespace llmir::cli
 

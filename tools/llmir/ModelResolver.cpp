@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
@@ -81,6 +83,9 @@ void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
   addOption(command, "--kv", request.kv, "element type of the KV cache")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+  addOption(command, "--level", request.level,
+            "CPU level of the code to run (default: the best that fits)",
+            "LEVEL");
   addCacheOptions(command, request.cache);
 }
 
@@ -166,6 +171,7 @@ static Expected<std::string> cacheKey(const ModelRequest &request,
   key += " " + cpu.architecture() + " " + cpu.level();
   for (const std::string &feature : cpu.features())
     key += " " + feature;
+  key += request.level.empty() ? "" : "\nlevel " + request.level;
   key += "\nquantize " + request.quantize + "\nkv " + request.kv + "\n";
   Expected<std::vector<std::string>> files = checkpointFiles(model, kind);
   if (!files)
@@ -205,7 +211,7 @@ static Status compileInto(const ModelRequest &request, const std::string &model,
   LLMIRCompileOptions options = {};
   options.model = model.c_str();
   options.output = path.c_str();
-  options.target = "native";
+  options.target = request.level.empty() ? "native" : request.level.c_str();
   options.quantize = request.quantize.c_str();
   options.kv = request.kv.c_str();
   return compileModel(options).takeStatus();
@@ -271,6 +277,12 @@ Expected<ResolvedModel> cli::resolveModel(const ModelRequest &request) {
         "'" + request.model + "' is neither a GGUF file nor an LLMIR artifact",
         std::string(modelForms) + "; for a .safetensors file, name its folder");
   return compileIntoCache(request, *kind);
+}
+
+std::string cli::checksumText(const Artifact &artifact) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, artifact.fileChecksum());
+  return text;
 }
 
 Expected<std::optional<Tokenizer>>

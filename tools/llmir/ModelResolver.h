@@ -38,10 +38,11 @@ struct ModelRequest {
   std::string model;
   std::string quantize = "none";
   std::string kv = "auto";
+  std::string level; ///< Of the code to run; empty: the best that fits.
   CacheOptions cache;
 };
 
-/// Adds MODEL, --quantize, --kv and the cache's flags to a command.
+/// Adds MODEL, --quantize, --kv, --level and the cache's flags to a command.
 void addModelOptions(CLI::App &command, ModelRequest &request);
 void addCacheOptions(CLI::App &command, CacheOptions &options);
 
@@ -52,6 +53,10 @@ struct ResolvedModel {
 };
 
 Expected<ResolvedModel> resolveModel(const ModelRequest &request);
+
+/// An artifact's checksum as 16 hexadecimal digits: says which one gave a
+/// figure.
+std::string checksumText(const Artifact &artifact);
 
 /// The tokenizer that an artifact carries, if any.
 Expected<std::optional<Tokenizer>> artifactTokenizer(const Artifact &artifact);

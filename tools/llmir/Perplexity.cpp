@@ -12,6 +12,7 @@
 
 #include "Command.h"
 #include "Console.h"
+#include "Divergence.h"
 #include "Ids.h"
 #include "ModelResolver.h"
 #include "NpyWriter.h"
@@ -32,7 +33,7 @@ namespace {
 
 struct PerplexityOptions {
   ModelRequest model;
-  std::string file, ids, logits;
+  std::string file, ids, logits, base;
   int64_t context = 0;
   int64_t threads = 0;
   bool json = false;
@@ -41,8 +42,10 @@ struct PerplexityOptions {
 /// Consecutive windows over the ids, scored one after another.
 class Scorer {
 public:
-  Scorer(Executor &executor, std::optional<NpyWriter> &logits)
-      : executor(executor), logits(logits) {}
+  /// `logits` and `base` may hold nothing.
+  Scorer(Executor &executor, std::optional<NpyWriter> &logits,
+         std::optional<Divergence> &base)
+      : executor(executor), logits(logits), base(base) {}
 
   /// Feeds a window and scores every token but its first.
   Status score(Span<const int32_t> window);
@@ -57,6 +60,7 @@ private:
 
   Executor &executor;
   std::optional<NpyWriter> &logits;
+  std::optional<Divergence> &base;
   static constexpr SequenceId sequence = 0;
 };
 
@@ -88,6 +92,8 @@ Status Scorer::feed(Span<const int32_t> window) {
       Span<const float> row = rows->row(static_cast<int64_t>(i));
       if (logits)
         LLMIR_RETURN_IF_ERROR(logits->writeRow(row));
+      if (base)
+        LLMIR_RETURN_IF_ERROR(base->compare(row));
       ++fed;
       if (at + i + 1 == window.size())
         continue; // What follows is in the next window.
@@ -169,7 +175,9 @@ static Expected<Input> readInput(const PerplexityOptions &options,
   return input;
 }
 
-static void report(const PerplexityOptions &options, const Scorer &scorer,
+/// What perplexity found, for people or as JSON.
+static void report(const PerplexityOptions &options, const Artifact &artifact,
+                   const Scorer &scorer, const std::optional<Divergence> &base,
                    const Input &input, int64_t context, double ms) {
   double mean = scorer.nats / static_cast<double>(scorer.scored);
   bool any = scorer.scored > 0;
@@ -186,7 +194,12 @@ static void report(const PerplexityOptions &options, const Scorer &scorer,
         {"scored_tokens", scorer.scored},
         {"windows", scorer.windows},
         {"context", context},
+        {"artifact_checksum", checksumText(artifact)},
         {"milliseconds", ms}};
+    if (base)
+      object.update({{"kl_mean", base->mean()},
+                     {"kl_p99", base->percentile99()},
+                     {"top1_agreement", base->topAgreement()}});
     print(object.dump() + "\n");
     return;
   }
@@ -197,11 +210,16 @@ static void report(const PerplexityOptions &options, const Scorer &scorer,
     print("perplexity: no token has another before it\n");
   if (bitsPerByte > 0)
     print(formatNumber(bitsPerByte, 6) + " bits per byte\n");
+  if (base)
+    print("KL divergence " + formatNumber(base->mean(), 8) +
+          " nats on average, " + formatNumber(base->percentile99(), 8) +
+          " at most for 99 % of positions\nthe same likeliest token at " +
+          formatNumber(100 * base->topAgreement(), 3) + " % of positions\n");
   note(std::to_string(scorer.scored) + " tokens scored in " +
        std::to_string(scorer.windows) + " windows of at most " +
        std::to_string(context) + ", " +
        formatNumber(static_cast<double>(scorer.fed) * 1000 / ms, 1) +
-       " tokens/s");
+       " tokens/s; artifact " + checksumText(artifact));
 }
 
 static Outcome perplexity(const PerplexityOptions &options) {
@@ -231,6 +249,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
                               " leaves no room for a token after the first",
                           "give at least 2");
   ExecutorOptions settings;
+  settings.level = options.model.level;
   settings.threads = options.threads;
   settings.contextLength = context;
   auto executor = Executor::create(model->artifact, settings);
@@ -239,18 +258,28 @@ static Outcome perplexity(const PerplexityOptions &options) {
 
   auto span = static_cast<size_t>(context) - extra;
   size_t count = (input->ids.size() + span - 1) / span;
+  const auto positions =
+      static_cast<int64_t>(input->ids.size() + count * extra);
+  const int64_t vocabulary = model->artifact->info().vocabSize;
+  std::optional<Divergence> base;
+  if (!options.base.empty()) {
+    Expected<Divergence> reference =
+        Divergence::open(options.base, positions, vocabulary);
+    if (!reference)
+      return reference.takeStatus();
+    base.emplace(std::move(*reference));
+  }
   std::optional<NpyWriter> logits;
   if (!options.logits.empty()) {
-    Expected<NpyWriter> writer = NpyWriter::create(
-        options.logits, static_cast<int64_t>(input->ids.size() + count * extra),
-        model->artifact->info().vocabSize);
+    Expected<NpyWriter> writer =
+        NpyWriter::create(options.logits, positions, vocabulary);
     if (!writer)
       return writer.takeStatus();
     logits.emplace(std::move(*writer));
   }
 
   Stopwatch watch;
-  Scorer scorer(**executor, logits);
+  Scorer scorer(**executor, logits, base);
   ProgressBar bar;
   std::vector<int32_t> window;
   for (size_t i = 0; i < count; ++i) {
@@ -265,7 +294,8 @@ static Outcome perplexity(const PerplexityOptions &options) {
   }
   if (logits)
     LLMIR_RETURN_IF_ERROR(logits->finish());
-  report(options, scorer, *input, context, watch.milliseconds());
+  report(options, *model->artifact, scorer, base, *input, context,
+         watch.milliseconds());
   return Status::ok();
 }
 
@@ -288,6 +318,10 @@ void cli::addPerplexityCommand(CommandLine &line) {
   addOption(command, "--logits", options->logits,
             "write the logits of every position: float32 [tokens, vocab]",
             "OUT.npy");
+  addOption(command, "--kl-base", options.base,
+            "also print how far the distributions are from a reference's: its "
+            "logits, as --logits writes them",
+            "REF.npy");
   addOption(command, "-t,--threads", options->threads,
             "worker threads (default: one per processor)")
       ->check(atLeast(1));

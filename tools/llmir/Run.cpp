@@ -99,6 +99,7 @@ Status Run::load() {
   tokenizer = std::move(*carried);
 
   ExecutorOptions settings;
+  settings.level = options.model.level;
   settings.threads = options.threads;
   settings.pin = options.pin;
   settings.contextLength = options.context;

@@ -55,10 +55,14 @@ public:
   const std::string &path() const { return filePath; }
   const ArtifactInfo &info() const { return artifactInfo; }
   uint64_t fileBytes() const { return mappedBytes; }
+  /// The header's, which covers the checksums of all sections: files with
+  /// different contents differ in it, whatever their names and dates.
+  uint64_t fileChecksum() const { return headerChecksum; }
   const std::vector<ArtifactSectionEntry> &sections() const { return table; }
 
-  /// The section's bytes in the mapping; empty when there is none.
-  Span<const uint8_t> section(ArtifactSection id) const;
+  /// The section's bytes in the mapping; empty when there is none. `number`
+  /// is for code sections.
+  Span<const uint8_t> section(ArtifactSection id, size_t number = 0) const;
   Span<const uint8_t> weights() const {
     return section(ArtifactSection::Weights);
   }
@@ -80,12 +84,16 @@ private:
   Status checkTable() const;
   Status checkSections() const;
   Status damaged(const std::string &what) const;
-  const ArtifactSectionEntry *find(ArtifactSection id) const;
+  Status checkEntry(const ArtifactSectionEntry &entry, uint64_t end) const;
+  Status checkCodeSections() const;
+  const ArtifactSectionEntry *find(ArtifactSection id,
+                                   uint64_t number = 0) const;
 
   std::string filePath;
   int fd = -1;
   const uint8_t *mapped = nullptr;
   uint64_t mappedBytes = 0;
+  uint64_t headerChecksum = 0;
   std::vector<ArtifactSectionEntry> table;
   ArtifactInfo artifactInfo;
 };

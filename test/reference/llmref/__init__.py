@@ -5,7 +5,7 @@
     from llmref import load, nmse
     model = load("path/to/hf-folder or file.gguf")
     logits = model.forward([1, 2, 3])                        # [3, vocab] float64
-    rounded = model.forward([1, 2, 3], kv_dtype="bf16", activations="f32")
+    rounded = model.forward([1, 2, 3], compiled(kv="bf16"))  # as compiled code rounds
     ids, margins = model.generate([1, 2, 3], 64)
 
     formats      number formats of tensors (f32, f16, bf16, blocks) and rounding to them
@@ -17,6 +17,9 @@
     checkpoint   a checkpoint as (config, weights by Hugging Face name), whatever the container
     ops          one function for each operation of a decoder layer
     model        the forward pass and greedy decoding
+    rounding     where a compiled model rounds
+    quantize     weights in few bits, as --quantize makes them
+    metrics      distances of logits and of distributions
 
 Only NumPy is needed; nothing here is fast, and nothing here is shared with the compiler.
 """
@@ -24,8 +27,9 @@ Only NumPy is needed; nothing here is fast, and nothing here is shared with the 
 from .checkpoint import load, load_checkpoint
 from .config import Config
 from .formats import Tensor, encode, round_to
-from .metrics import max_abs, nmse, top_two_margin
+from .metrics import divergence, max_abs, nmse, top_two_margin
 from .model import Model
+from .rounding import EXACT, Rounding, compiled
 
-__all__ = ["Config", "Model", "Tensor", "encode", "load", "load_checkpoint", "max_abs", "nmse",
-           "round_to", "top_two_margin"]
+__all__ = ["Config", "EXACT", "Model", "Rounding", "Tensor", "compiled", "divergence", "encode",
+           "load", "load_checkpoint", "max_abs", "nmse", "round_to", "top_two_margin"]

@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A checkpoint, whatever its container: (Config, {Hugging Face name: float32 values})."""
+"""A checkpoint, whatever its container: (Config, {Hugging Face name: exact values})."""
 
 import os
 
@@ -30,27 +30,37 @@ TOP_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "l
 def load(path):
     """A Hugging Face folder or a .gguf file -> Model."""
     from .model import Model
-    return Model(*load_checkpoint(path))
+    return Model(*read(path))
 
 
 def load_checkpoint(path):
-    """A Hugging Face folder or a .gguf file -> (Config, {name: float32 array}).
+    """A Hugging Face folder or a .gguf file -> (Config, {name: exact values})."""
+    return read(path)[:2]
+
+
+def read(path):
+    """A Hugging Face folder or a .gguf file -> (Config, {name: exact values}, {name: format}).
 
     Names and row order are Hugging Face's: q and k rows of GGUF's llama architecture are put
     back. Missing, extra and wrongly shaped tensors are refused."""
     if os.path.isdir(path):
         tensors = safetensors.read_folder(path)
         config = config_from_folder(path, tensors)
-        weights = {name: tensor.values() for name, tensor in tensors.items()
+        tensors = {name: tensor for name, tensor in tensors.items()
                    if not name.endswith("rotary_emb.inv_freq")}
         if config.tied:
-            weights.pop("lm_head.weight", None)
+            tensors.pop("lm_head.weight", None)
+        weights = {name: tensor.values() for name, tensor in tensors.items()}
     else:
         gguf = gguf_file.read_gguf(path)
         config = config_from_gguf(gguf)
-        weights = weights_from_gguf(config, gguf)
+        originals = {gguf_name(name): name for name in config.weights()}
+        tensors = {originals.get(name, name): tensor for name, tensor in gguf.tensors.items()
+                   if name != "rope_freqs.weight"}
+        weights = {name: in_order(config, name, tensor.values())
+                   for name, tensor in tensors.items()}
     check_weights(config, weights, path)
-    return config, weights
+    return config, weights, {name: tensor.format for name, tensor in tensors.items()}
 
 
 def check_weights(config, weights, path="checkpoint"):
@@ -98,15 +108,7 @@ def unpermute_rows(rows, heads):
     return np.ascontiguousarray(grouped.swapaxes(1, 2)).reshape(rows.shape)
 
 
-def weights_from_gguf(config, gguf):
-    """GGUF tensors -> {Hugging Face name: float32 array}, in Hugging Face row order."""
-    originals = {gguf_name(name): name for name in config.weights()}
-    weights = {}
-    for name, tensor in gguf.tensors.items():
-        if name == "rope_freqs.weight":
-            continue
-        original = originals.get(name, name)
-        values = tensor.values()
-        heads = heads_to_permute(config, original)
-        weights[original] = unpermute_rows(values, heads) if heads else values
-    return weights
+def in_order(config, name, values):
+    """A tensor of a GGUF file in Hugging Face's row order."""
+    heads = heads_to_permute(config, name)
+    return unpermute_rows(values, heads) if heads else values

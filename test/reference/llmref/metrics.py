@@ -33,3 +33,16 @@ def top_two_margin(logits):
     """Largest minus second largest value of each row: [..., vocab] -> [...]."""
     top = np.partition(np.asarray(logits, dtype=np.float64), -2, axis=-1)[..., -2:]
     return top[..., 1] - top[..., 0]
+
+
+def divergence(answer, reference):
+    """KL divergence of next-token distributions: logits [T, vocab] each -> [T], in nats.
+
+    sum p (log p - log q) with p the reference's softmax and q the answer's."""
+    log_p, log_q = (_log_softmax(np.asarray(a, np.float64)) for a in (reference, answer))
+    return np.sum(np.exp(log_p) * (log_p - log_q), axis=-1)
+
+
+def _log_softmax(logits):
+    shifted = logits - np.max(logits, axis=-1, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))

@@ -8,6 +8,8 @@ D values in a head. Kernels are tested against these functions one by one.
 
 import numpy as np
 
+from .formats import round_to
+
 
 def embedding(ids, table):
     """Rows of a table: ids [T], table [vocab, hidden] -> [T, hidden]."""
@@ -92,24 +94,29 @@ def softmax(x):
     return e / np.sum(e, axis=-1, keepdims=True)
 
 
-def attention(q, k, v, scale=None):
+def attention(q, k, v, scale=None, dtype="f64"):
     """Causal grouped-query attention: q [T, H, D], k and v [S, G, D] -> [T, H, D].
 
     softmax(q k^T * scale) v with scale 1/sqrt(D) unless given (Vaswani et al. 2017). The T queries
     are the last of the S positions, and position p sees keys 0 to p. Query head h reads key/value
-    head h // (H/G) (Ainslie et al. 2023)."""
+    head h // (H/G) (Ainslie et al. 2023).
+
+    `dtype` is what queries, and the exponentials that weigh the values, are rounded to; the
+    exponentials' sum is of unrounded ones."""
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     tokens, heads, head_dim = q.shape
     length, kv_heads = k.shape[:2]
     scale = head_dim ** -0.5 if scale is None else scale
     position = np.arange(length - tokens, length)
     hidden = np.arange(length)[None, :] > position[:, None]  # [T, S]: keys of the future
+    q = round_to(dtype, q)
     out = np.empty((tokens, heads, v.shape[-1]))
     for h in range(heads):
         g = h // (heads // kv_heads)
         scores = q[:, h] @ k[:, g].T * scale
         scores[hidden] = -np.inf
-        out[:, h] = softmax(scores) @ v[:, g]
+        e = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+        out[:, h] = round_to(dtype, e) @ v[:, g] / np.sum(e, axis=-1, keepdims=True)
     return out
 
 

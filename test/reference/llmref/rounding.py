@@ -1,0 +1,73 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where a compiled model rounds: each place is a field that may be left out.
+
+    Model.forward(ids)                          # nothing is rounded
+    Model.forward(ids, compiled(kv="bf16"))     # what `llmir` does with a KV cache of bf16
+    Model.forward(ids, Rounding(kv="bf16"))     # the cache alone
+
+Weights keep the exact values of their stored format in all of them.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from .formats import round_to
+
+INPUT_GROUP = 32  # values of an input that share one scale
+
+
+class Rounding(namedtuple("Rounding", "results kv attention inputs")):
+    """results    the result of each operation: f64 (left alone) or f32
+    kv         keys and values as they enter the cache: f64, f32, f16, bf16, or q8
+    attention  queries, and the exponentials that weigh values: f64 or bf16
+    inputs     {format of a weight: what its matmul multiplies by: bf16 or int8}; others left alone
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, results="f64", kv="f64", attention="f64", inputs=None):
+        return super(Rounding, cls).__new__(cls, results, kv, attention, inputs or {})
+
+    def result(self, x):
+        return round_to(self.results, x)
+
+    def cached(self, x):
+        """Keys or values [T, heads, D] as the cache gives them back."""
+        return int8_groups(x, x.shape[-1]) if self.kv == "q8" else round_to(self.kv, x)
+
+    def input(self, fmt, x):
+        """The inputs [T, K] of a matmul whose weights have this format."""
+        kind = self.inputs.get(base_format(fmt))
+        return int8_groups(x, INPUT_GROUP) if kind == "int8" else round_to(kind, x)
+
+
+def base_format(fmt):
+    """int4:g128:asym -> int4; others have no parts."""
+    return fmt.split(":")[0]
+
+
+def int8_groups(x, group):
+    """Rounds each group of values of the last dimension to whole multiples, -127 to 127, of a
+    float32 scale of its own: scale = max|x| / 127 (the last group may be shorter)."""
+    x = np.asarray(x).astype(np.float32)
+    result = np.empty(x.shape, np.float64)
+    for first in range(0, x.shape[-1], group):
+        part = x[..., first:first + group]
+        scale = np.abs(part).max(axis=-1, keepdims=True) / np.float32(127)
+        q = np.rint(part / np.where(scale == 0, np.float32(1), scale))
+        result[..., first:first + group] = scale.astype(np.float64) * q
+    return result
+
+
+EXACT = Rounding()
+
+INTEGERS = ("q8_0", "q4_0", "q4_1", "q5_0", "q4_k", "q5_k", "q6_k", "int8", "int4")
+COMPILED_INPUTS = dict({fmt: "int8" for fmt in INTEGERS}, bf16="bf16")
+
+
+def compiled(kv):
+    """The roundings of a compiled model with this type of KV cache."""
+    return Rounding(results="f32", kv=kv, attention="bf16" if kv == "bf16" else "f64",
+                    inputs=COMPILED_INPUTS)
