@@ -46,11 +46,13 @@ struct SegmentPlace {
 class IntegerMatmulEmitter : public MatmulTiles {
 protected:
   IntegerMatmulEmitter(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                       int64_t segmentValues, RegisterTile gemm,
-                       MatmulOutput output)
-      : MatmulTiles(kb, layout.numTiles(), gemm, kb.level().gemvBlocks, output),
-        layout(layout), segmentValues(segmentValues), weights(kb.weight(0)),
-        x(kb.buffer(0)) {}
+                       int64_t segmentValues, RegisterTile gemm, Value weights,
+                       Value x, MatmulOutput output)
+      : MatmulTiles(kb,
+                    TileShapes::of(layout.numTiles(), layout.tileBytes(), gemm,
+                                   kb.level().gemvBlocks),
+                    output),
+        layout(layout), segmentValues(segmentValues), weights(weights), x(x) {}
 
   /// What the group adds to its accumulators.
   virtual SmallVector<Value> addGroup(const GroupPlace &group, Value token,
@@ -83,17 +85,17 @@ protected:
   Value weights, x;
 
 private:
-  SmallVector<Value> emitSums(Value tile, int64_t rowTiles, Value token,
+  SmallVector<Value> emitSums(ArrayRef<Value> tiles, Value token,
                               int64_t tokens) final;
 };
 
 } // namespace
 
-SmallVector<Value> IntegerMatmulEmitter::emitSums(Value tile, int64_t rowTiles,
+SmallVector<Value> IntegerMatmulEmitter::emitSums(ArrayRef<Value> tiles,
                                                   Value token, int64_t tokens) {
   SmallVector<Value> starts;
-  for (int64_t r = 0; r < rowTiles; ++r)
-    starts.push_back(kb.mul(kb.add(tile, r), layout.tileBytes()));
+  for (Value tile : tiles)
+    starts.push_back(kb.mul(tile, layout.tileBytes()));
   auto groupAt = [&](Value number, int64_t values) {
     GroupPlace group{{}, number, values};
     Value offset = kb.mul(number, layout.blockBytes(layout.group()));
@@ -103,7 +105,7 @@ SmallVector<Value> IntegerMatmulEmitter::emitSums(Value tile, int64_t rowTiles,
   };
   bool lastIsWhole = layout.lastGroup() == layout.group();
   int64_t whole = layout.numGroups() - (lastIsWhole ? 0 : 1);
-  SmallVector<Value> sums(rowTiles * tokens,
+  SmallVector<Value> sums(tiles.size() * tokens,
                           kb.floatConstant(kb.f32x16(), 0.0));
   if (whole == 1)
     sums = addGroup(groupAt(kb.index(0), layout.group()), token, tokens, sums);
@@ -198,9 +200,9 @@ namespace {
 class FloatActivations : public IntegerMatmulEmitter {
 public:
   FloatActivations(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                   MatmulOutput output)
+                   Value weights, Value x, MatmulOutput output)
       : IntegerMatmulEmitter(kb, layout, layout.segment(),
-                             kb.level().gemmBlocks, output) {}
+                             kb.level().gemmBlocks, weights, x, output) {}
 
 private:
   SmallVector<Value> addGroup(const GroupPlace &group, Value token,
@@ -281,9 +283,10 @@ namespace {
 class ByteActivations : public IntegerMatmulEmitter {
 public:
   ByteActivations(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                  const QuantizedRowLayout &row, MatmulOutput output)
+                  const QuantizedRowLayout &row, Value weights, Value x,
+                  MatmulOutput output)
       : IntegerMatmulEmitter(kb, layout, row.segment, kb.level().gemmIntegers,
-                             output),
+                             weights, x, output),
         row(row), products(kb, layout.format.bits) {}
 
 private:
@@ -369,12 +372,19 @@ void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
   MatmulOutput output{kb.buffer(1), spec.bias ? kb.weight(1) : Value(),
                       kb.index(0), kb.rowCount(spec.over)};
   if (spec.segment == 0)
-    FloatActivations(kb, weights, output).emit();
+    FloatActivations(kb, weights, kb.weight(0), kb.buffer(0), output).emit();
   else
     ByteActivations(kb, weights,
                     QuantizedRowLayout::forWeights(weights, spec.segment),
-                    output)
+                    kb.weight(0), kb.buffer(0), output)
         .emit();
+}
+
+void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
+                   const IntegerMatrixLayout &weights) {
+  overExperts(kb, spec, weights.bytes(), [&](Value matrix, MatmulOutput output) {
+    FloatActivations(kb, weights, matrix, kb.buffer(1), output).emit();
+  });
 }
 
 } // namespace llmir

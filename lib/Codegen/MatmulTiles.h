@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How every matmul kernel covers its output: this worker's row tiles in groups,
-// for each group all tokens, in register tiles. What a register tile computes
-// is its emitter's.
+// How every matmul kernel covers its output: this worker's row tiles as several
+// streams, each a stretch of tiles that follow each other in memory; for each
+// group of one tile per stream, all tokens, in register tiles. What a register
+// tile computes is its emitter's.
 //
 // Each output element has one f32 accumulator chain over ascending K. Tiles
 // differ only in how many rows and tokens they hold at once, so the bits of a
@@ -21,6 +22,8 @@
 
 #include "Emitters.h"
 
+#include <functional>
+
 namespace llmir {
 
 /// Where a matmul's results go, and for which rows of its input.
@@ -28,6 +31,31 @@ struct MatmulOutput {
   mlir::Value y;
   mlir::Value bias; ///< Added to each row; null for none.
   mlir::Value firstToken, endToken;
+  int64_t unit = 1; ///< Row tiles that stay with one worker.
+  /// What is stored instead of a sum (f32 x 16, its bias added) of row `token`
+  /// and the 16 columns from `column` on; null: the sum.
+  std::function<mlir::Value(mlir::Value sum, mlir::Value token,
+                            mlir::Value column)>
+      epilogue = {};
+};
+
+/// The row tiles of a matrix, and how many of them a register tile holds for
+/// one token, two, and so on: as many as there are entries are the most tokens
+/// that share a decoded weight. The first entry, the number of streams, is a
+/// multiple of the others.
+struct TileShapes {
+  int64_t numTiles;
+  int64_t tileBytes; ///< From one row tile to the next.
+  llvm::SmallVector<int64_t> rowTiles;
+
+  /// `gemv` for one token, `gemm` for more.
+  static TileShapes of(int64_t numTiles, int64_t tileBytes, RegisterTile gemm,
+                       RegisterTile gemv) {
+    TileShapes shapes{numTiles, tileBytes, {}};
+    shapes.rowTiles.assign(gemm.tokens, gemm.rowTiles);
+    shapes.rowTiles.front() = std::max(gemv.rowTiles, gemm.rowTiles);
+    return shapes;
+  }
 };
 
 class MatmulTiles {
@@ -38,30 +66,43 @@ public:
   void emit();
 
 protected:
-  MatmulTiles(KernelBuilder &kb, int64_t numTiles, RegisterTile gemm,
-              RegisterTile gemv, MatmulOutput output)
-      : kb(kb), numTiles(numTiles), gemm(gemm), gemv(gemv), output(output) {}
+  MatmulTiles(KernelBuilder &kb, TileShapes shapes, MatmulOutput output)
+      : kb(kb), shapes(std::move(shapes)), output(std::move(output)) {}
 
-  /// The sums of one register tile before the bias: `rowTiles` tiles of rows
-  /// from `tile` on, `tokens` rows of x from `token` on. Sum r * tokens + t
-  /// belongs to row tile r and token t.
-  virtual llvm::SmallVector<mlir::Value> emitSums(mlir::Value tile,
-                                                  int64_t rowTiles,
-                                                  mlir::Value token,
-                                                  int64_t tokens) = 0;
+  /// The sums of one register tile before the bias: the row tiles numbered
+  /// `tiles`, which need not be neighbours, and `tokens` rows of x from `token`
+  /// on. Sum r * tokens + t belongs to row tile r and token t.
+  virtual llvm::SmallVector<mlir::Value>
+  emitSums(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
+           int64_t tokens) = 0;
+
+  /// Asks for the 64 bytes that will be read some time after those at byte
+  /// `offset` of the weights: within emitSums.
+  void prefetchBehind(mlir::Value weights, mlir::Value offset);
 
   KernelBuilder &kb;
 
 private:
-  /// Row tiles [from, to) in groups of rowTiles, for every token.
-  void emitRowGroups(mlir::Value from, mlir::Value to, int64_t rowTiles);
-  void storeTile(mlir::Value tile, mlir::Value token, int64_t tokens,
-                 mlir::ValueRange sums);
+  /// Tiles from + j * stride for each stream j, for every token.
+  void emitTokens(mlir::Value from, mlir::Value stride);
+  /// One tile of what the streams leave over, for every token.
+  void emitRest(mlir::Value tile);
+  /// A register tile for `tokens` tokens from each of the streams' tiles.
+  void emitGroup(mlir::Value from, mlir::Value stride, mlir::Value token,
+                 int64_t tokens);
+  void storeTile(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
+                 int64_t tokens, mlir::ValueRange sums);
 
-  int64_t numTiles;
-  RegisterTile gemm, gemv; ///< For several tokens, and for one.
+  TileShapes shapes;
   MatmulOutput output;
+  mlir::Value ahead; ///< Bytes from what is read to what is prefetched.
 };
+
+/// body(matrix, output) for each expert of a `moe_linear`, whose matrices have
+/// `matrixBytes` bytes each.
+void overExperts(KernelBuilder &kb, const MoELinearSpec &spec,
+                 int64_t matrixBytes,
+                 llvm::function_ref<void(mlir::Value, MatmulOutput)> body);
 
 } // namespace llmir
 
