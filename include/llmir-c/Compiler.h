@@ -34,8 +34,8 @@ typedef struct LLMIRCompileOptions {
   uint32_t version;     ///< LLMIR_COMPILER_API_VERSION.
   const char *model;    ///< Hugging Face folder or .gguf file.
   const char *output;   ///< Path of the .llmir file; null with emit.
-  const char *target;   ///< "native" (default), "x86-64-v3", "x86-64-v4",
-                        ///< "x86-64-v4-vnni".
+  const char *target;   ///< CPU levels with commas between: "native" (default),
+                        ///< "x86-64", "x86-64-v3", "aarch64+", …
   const char *quantize; ///< "none" (default), "q8", "q4", "int4:g128:asym", …
   const char *kv;       ///< "auto" (default), "f32", "f16", "bf16".
   int64_t context;      ///< Longest sequence; 0 = the model's own.

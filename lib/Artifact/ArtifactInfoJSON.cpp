@@ -7,16 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/Artifact/ArtifactFormat.h"
 #include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/Json.h"
 
 #include <cmath>
+#include <set>
 
 namespace llmir {
 
 static constexpr const char *where = "artifact info";
 static constexpr size_t maxTextBytes = 4096;
 static constexpr size_t maxListEntries = 4096;
+static constexpr size_t maxSites = 65536;
 
 //===----------------------------------------------------------------------===//
 // The fields, named once: visitor(name, reference)
@@ -29,16 +32,14 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("architecture", info.architecture);
   visitor("weightsDescription", info.weightsDescription);
   visitor("parameterCount", info.parameterCount);
-  visitor("stepWeightBytes", info.stepWeightBytes);
   visitor("abiVersion", info.abiVersion);
-  visitor("targetTriple", info.targetTriple);
-  visitor("targetLevel", info.targetLevel);
-  visitor("cpuFeatures", info.cpuFeatures);
+  visitor("code", info.code);
   visitor("vocabSize", info.vocabSize);
   visitor("logitsRowStride", info.logitsRowStride);
   visitor("tokenBudget", info.tokenBudget);
   visitor("maxLogitRows", info.maxLogitRows);
   visitor("arenaBytes", info.arenaBytes);
+  visitor("workerBytes", info.workerBytes);
   visitor("contextLength", info.contextLength);
   visitor("numLayers", info.numLayers);
   visitor("numKVHeads", info.numKVHeads);
@@ -48,6 +49,29 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("bosToken", info.bosToken);
   visitor("eosTokens", info.eosTokens);
   visitor("generation", info.generation);
+  visitor("sites", info.sites);
+}
+
+template <typename Site, typename Visitor>
+static void visitSite(Site &site, Visitor &&visitor) {
+  visitor("name", site.name);
+  visitor("kind", site.kind);
+  visitor("calls", site.calls);
+  visitor("inLayerRun", site.inLayerRun);
+  visitor("logitRows", site.logitRows);
+  visitor("sourceBytes", site.sourceBytes);
+  visitor("packedBytes", site.packedBytes);
+  visitor("products", site.products);
+  visitor("inputs", site.inputs);
+  visitor("experts", site.experts);
+  visitor("chosen", site.chosen);
+}
+
+template <typename Target, typename Visitor>
+static void visitTarget(Target &target, Visitor &&visitor) {
+  visitor("level", target.level);
+  visitor("triple", target.triple);
+  visitor("cpuFeatures", target.cpuFeatures);
 }
 
 template <typename Defaults, typename Visitor>
@@ -76,6 +100,20 @@ struct FieldWriter {
   }
   void operator()(const char *name, const GenerationDefaults &defaults) const {
     visitDefaults(defaults, FieldWriter{object[name]});
+  }
+  void operator()(const char *name, const std::vector<StepSite> &sites) const {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const StepSite &site : sites)
+      visitSite(site, FieldWriter{list.emplace_back()});
+    object[name] = std::move(list);
+  }
+  void operator()(const char *name, const std::vector<CodeTarget> &list) const {
+    object[name] = nlohmann::ordered_json::array();
+    for (const CodeTarget &target : list) {
+      nlohmann::ordered_json entry;
+      visitTarget(target, FieldWriter{entry});
+      object[name].push_back(std::move(entry));
+    }
   }
 };
 } // namespace
@@ -148,6 +186,50 @@ struct FieldReader {
     else
       status = object.takeStatus();
   }
+  void operator()(const char *name, std::vector<CodeTarget> &field) const {
+    if (!status)
+      return;
+    Expected<const Json *> list = reader.array(name);
+    if (!list) {
+      status = list.takeStatus();
+      return;
+    }
+    if ((*list)->size() > artifactMaxCodeSections) {
+      status = reader.unexpected(name, "a shorter list");
+      return;
+    }
+    for (const Json &element : **list) {
+      Expected<JsonReader> object = JsonReader::of(element, where);
+      if (!object) {
+        status = object.takeStatus();
+        return;
+      }
+      visitTarget(field.emplace_back(), FieldReader{*object, status});
+    }
+  }
+  void operator()(const char *name, std::vector<StepSite> &field) const {
+    if (!status)
+      return;
+    Expected<const Json *> list = reader.array(name);
+    if (!list) {
+      status = list.takeStatus();
+      return;
+    }
+    for (const Json &element : **list) {
+      if (!element.is_object() || field.size() >= maxSites) {
+        status = reader.unexpected(name, "a list of at most " +
+                                             std::to_string(maxSites) +
+                                             " objects");
+        return;
+      }
+      std::string path = std::string(name) + "." +
+                         std::to_string(field.size()) + ".";
+      visitSite(field.emplace_back(),
+                FieldReader{JsonReader(element, where, path), status});
+      if (!status)
+        return;
+    }
+  }
   template <typename T>
   void operator()(const char *name, std::vector<T> &field) const {
     if (!status)
@@ -188,7 +270,7 @@ struct FieldReader {
 
 Expected<ArtifactInfo> artifactInfoFromJSON(std::string_view text) {
   JsonLimits limits;
-  limits.maxBytes = uint64_t(1) << 20;
+  limits.maxBytes = uint64_t(1) << 26; // A model of unequal layers: sites.
   limits.maxDepth = 8;
   Expected<Json> json = parseJson(text, where, limits);
   if (!json)
@@ -240,19 +322,31 @@ static Status checkTexts(const ArtifactInfo &info) {
   const std::pair<const char *, const std::string *> texts[] = {
       {"modelName", &info.modelName},
       {"architecture", &info.architecture},
-      {"weightsDescription", &info.weightsDescription},
-      {"targetTriple", &info.targetTriple},
-      {"targetLevel", &info.targetLevel}};
+      {"weightsDescription", &info.weightsDescription}};
   for (const auto &[name, text] : texts)
     if (text->size() > maxTextBytes)
       return outOfRange(name, std::to_string(text->size()) + " bytes long",
                         "at most " + std::to_string(maxTextBytes));
-  if (info.targetTriple.empty() || info.targetLevel.empty())
-    return outOfRange(info.targetTriple.empty() ? "targetTriple"
-                                                : "targetLevel",
-                      "empty", "a name");
-  if (info.cpuFeatures.size() > maxListEntries)
-    return outOfRange("cpuFeatures", "too long", "a shorter list");
+  return Status::ok();
+}
+
+static Status checkCode(const ArtifactInfo &info) {
+  if (info.code.empty() || info.code.size() > artifactMaxCodeSections)
+    return outOfRange("code", std::to_string(info.code.size()) + " levels",
+                      "1 to " + std::to_string(artifactMaxCodeSections));
+  std::set<std::string> levels;
+  for (const CodeTarget &target : info.code) {
+    for (const auto &[name, text] : {std::pair("code.level", &target.level),
+                                     std::pair("code.triple", &target.triple)})
+      if (text->empty() || text->size() > maxTextBytes)
+        return outOfRange(name, std::to_string(text->size()) + " bytes long",
+                          "a name");
+    if (!levels.insert(target.level).second)
+      return outOfRange("code.level", "'" + target.level + "' twice",
+                        "each level once");
+    if (target.cpuFeatures.size() > maxListEntries)
+      return outOfRange("code.cpuFeatures", "too long", "a shorter list");
+  }
   return Status::ok();
 }
 
@@ -268,7 +362,7 @@ static Status checkSizes(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(
       checkRange("arenaBytes", info.arenaBytes, 0, int64_t(1) << 40));
   LLMIR_RETURN_IF_ERROR(
-      checkRange("stepWeightBytes", info.stepWeightBytes, 0, int64_t(1) << 48));
+      checkRange("workerBytes", info.workerBytes, 0, int64_t(1) << 36));
   LLMIR_RETURN_IF_ERROR(
       checkRange("contextLength", info.contextLength, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));
@@ -288,11 +382,39 @@ static Status checkSizes(const ArtifactInfo &info) {
   return Status::ok();
 }
 
+/// Whoever adds up costs multiplies these by each other.
+static Status checkSites(const ArtifactInfo &info) {
+  if (info.sites.size() > maxSites)
+    return outOfRange("sites", "too long", "a shorter list");
+  for (const StepSite &site : info.sites) {
+    if (site.name.size() > maxTextBytes || site.kind.size() > maxTextBytes)
+      return outOfRange("sites.name", "too long", "a shorter name");
+    if (!site.inputs.empty() && site.inputs != "int8" &&
+        site.inputs != "bf16" && site.inputs != "f32")
+      return outOfRange("sites.inputs", "another text",
+                        "int8, bf16, f32 or nothing");
+    const std::pair<const char *, int64_t> numbers[] = {
+        {"sites.sourceBytes", site.sourceBytes},
+        {"sites.packedBytes", site.packedBytes},
+        {"sites.products", site.products}};
+    for (const auto &[name, value] : numbers)
+      LLMIR_RETURN_IF_ERROR(checkRange(name, value, 0, int64_t(1) << 44));
+    LLMIR_RETURN_IF_ERROR(checkRange("sites.calls", site.calls, 1, 65536));
+    LLMIR_RETURN_IF_ERROR(
+        checkRange("sites.experts", site.experts, 0, 1 << 20));
+    LLMIR_RETURN_IF_ERROR(
+        checkRange("sites.chosen", site.chosen, 0, site.experts));
+  }
+  return Status::ok();
+}
+
 Status validateArtifactInfo(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkTexts(info));
+  LLMIR_RETURN_IF_ERROR(checkCode(info));
   LLMIR_RETURN_IF_ERROR(
       checkRange("abiVersion", info.abiVersion, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkSizes(info));
+  LLMIR_RETURN_IF_ERROR(checkSites(info));
   LLMIR_RETURN_IF_ERROR(checkRange("bosToken", info.bosToken, -1, INT32_MAX));
   if (info.eosTokens.size() > maxListEntries)
     return outOfRange("eosTokens", "too long", "a shorter list");

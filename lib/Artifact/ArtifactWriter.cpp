@@ -37,7 +37,15 @@ struct ArtifactWriter::State {
   bool broken = false;     ///< Something failed: finish() refuses.
   bool finished = false;
   int64_t abiVersion = 0;
+  size_t targets = 0; ///< Code sections that there must be.
 
+  /// Sections of that kind so far.
+  uint32_t count(ArtifactSection id) const {
+    return static_cast<uint32_t>(std::count_if(
+        table.begin(), table.end(), [&](const ArtifactSectionEntry &entry) {
+          return entry.id == static_cast<uint32_t>(id);
+        }));
+  }
   Status misuse(const std::string &what) {
     broken = true;
     return Status(StatusCode::Internal, path + ": artifact writer: " + what);
@@ -74,6 +82,7 @@ Status ArtifactWriter::setInfo(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(state->note(validateArtifactInfo(info)));
   const std::string text = artifactInfoToJSON(info);
   state->abiVersion = info.abiVersion;
+  state->targets = info.code.size();
   LLMIR_RETURN_IF_ERROR(beginSection(ArtifactSection::Info));
   LLMIR_RETURN_IF_ERROR(append(Span<const uint8_t>(
       reinterpret_cast<const uint8_t *>(text.data()), text.size())));
@@ -101,12 +110,12 @@ Status ArtifactWriter::beginSection(ArtifactSection id, uint64_t alignment) {
       (alignment & (alignment - 1)) != 0)
     return state->misuse("section '" + name + "' with the alignment " +
                          std::to_string(alignment));
-  for (const ArtifactSectionEntry &entry : state->table)
-    if (entry.id == static_cast<uint32_t>(id))
-      return state->misuse("section '" + name + "' written twice");
+  const uint32_t number = state->count(id);
+  if (number >= (id == ArtifactSection::Code ? artifactMaxCodeSections : 1))
+    return state->misuse("section '" + name + "' written twice");
   LLMIR_RETURN_IF_ERROR(state->note(state->file.padTo(alignment)));
-  state->table.push_back(
-      {static_cast<uint32_t>(id), 0, state->file.position(), 0, alignment, 0});
+  state->table.push_back({static_cast<uint32_t>(id), number,
+                          state->file.position(), 0, alignment, 0});
   state->running.restart();
   state->open = true;
   return Status::ok();
@@ -139,12 +148,13 @@ Status ArtifactWriter::finish() {
   for (ArtifactSection needed :
        {ArtifactSection::Info, ArtifactSection::Code, ArtifactSection::Weights,
         ArtifactSection::Program})
-    if (std::none_of(state->table.begin(), state->table.end(),
-                     [&](const ArtifactSectionEntry &entry) {
-                       return entry.id == static_cast<uint32_t>(needed);
-                     }))
+    if (state->count(needed) == 0)
       return state->misuse(std::string("finished without the section '") +
                            artifactSectionName(needed) + "'");
+  if (state->count(ArtifactSection::Code) != state->targets)
+    return state->misuse(
+        "finished with " + std::to_string(state->count(ArtifactSection::Code)) +
+        " images for " + std::to_string(state->targets) + " targets");
   ArtifactHeader header{};
   std::memcpy(header.magic, artifactMagic, sizeof artifactMagic);
   header.formatVersion = artifactFormatVersion;

@@ -107,11 +107,12 @@ Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
   return result;
 }
 
-Expected<CodeImage> CodeImage::load(const Artifact &artifact) {
-  Span<const uint8_t> code = artifact.section(ArtifactSection::Code);
+Expected<CodeImage> CodeImage::load(const Artifact &artifact, size_t target) {
+  Span<const uint8_t> code = artifact.section(ArtifactSection::Code, target);
   uint64_t offset = 0;
   for (const ArtifactSectionEntry &entry : artifact.sections())
-    if (entry.id == static_cast<uint32_t>(ArtifactSection::Code))
+    if (entry.id == static_cast<uint32_t>(ArtifactSection::Code) &&
+        entry.number == target)
       offset = entry.offset;
   return load(artifact.fileDescriptor(), offset, code, artifact.path());
 }

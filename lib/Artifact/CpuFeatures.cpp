@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <sstream>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -47,6 +50,14 @@ static const Level *findLevel(std::string_view name) {
     if (level.name == name)
       return &level;
   return nullptr;
+}
+
+bool cpuLevelIncludes(std::string_view name, std::string_view lower) {
+  for (const Level *level = findLevel(name); level;
+       level = findLevel(level->includes))
+    if (level->name == lower)
+      return true;
+  return false;
 }
 
 bool isKnownCpuLevel(std::string_view level) { return findLevel(level); }
@@ -236,33 +247,117 @@ std::string CpuFeatures::level() const {
 // Compatibility
 //===----------------------------------------------------------------------===//
 
-Status checkCpu(const ArtifactInfo &info, const CpuFeatures &cpu) {
-  std::string arch = info.targetTriple.substr(0, info.targetTriple.find('-'));
-  if (arch != cpu.architecture())
-    return Status(StatusCode::IncompatibleTarget,
-                  "compiled for " + arch + "; this machine is " +
-                      (cpu.architecture().empty() ? "of an unknown kind"
-                                                  : cpu.architecture()),
-                  "compile it again with 'llmir compile' on this machine");
-  if (!isKnownCpuLevel(info.targetLevel))
-    return Status(StatusCode::IncompatibleTarget,
-                  "compiled for '" + info.targetLevel +
-                      "', a level that this build does not know",
-                  "compile it again with 'llmir compile'");
-  std::vector<std::string> needed = cpuLevelFeatures(info.targetLevel);
-  needed.insert(needed.end(), info.cpuFeatures.begin(), info.cpuFeatures.end());
+/// Place of a level in the table; -1 for an unknown name.
+static int levelRank(std::string_view name) {
+  const Level *level = findLevel(name);
+  return level ? static_cast<int>(level - levelTable) : -1;
+}
+
+static std::string architectureOf(const CodeTarget &target) {
+  return target.triple.substr(0, target.triple.find('-'));
+}
+
+/// "lacks avx512f, avx512vnni" or "is no aarch64 machine": why the processor
+/// does not run code for the target; empty where it does.
+static std::string whyNot(const CodeTarget &target, const CpuFeatures &cpu) {
+  if (architectureOf(target) != cpu.architecture())
+    return "is no " + architectureOf(target) + " machine";
+  if (levelRank(target.level) < 0)
+    return "cannot run '" + target.level +
+           "', a level that this build of LLMIR does not know";
+  std::vector<std::string> needed = cpuLevelFeatures(target.level);
+  needed.insert(needed.end(), target.cpuFeatures.begin(),
+                target.cpuFeatures.end());
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   std::string missing;
   for (const std::string &feature : needed)
     if (!cpu.has(feature))
-      missing += (missing.empty() ? "" : ", ") + feature;
-  if (missing.empty())
-    return Status::ok();
+      missing += (missing.empty() ? "lacks " : ", ") + feature;
+  return missing;
+}
+
+static std::string levelNames(const ArtifactInfo &info) {
+  std::string names;
+  for (const CodeTarget &target : info.code)
+    names += (names.empty() ? "" : ", ") + target.level;
+  return names;
+}
+
+/// "this processor (x86-64-v3) ".
+static std::string thisProcessor(const CpuFeatures &cpu) {
+  std::string level = cpu.level();
+  return "this processor (" + (level.empty() ? "of an unknown kind" : level) +
+         ") ";
+}
+
+static Expected<size_t> chooseNamed(const ArtifactInfo &info,
+                                    const std::string &level,
+                                    const CpuFeatures &cpu) {
+  for (size_t i = 0; i < info.code.size(); ++i) {
+    if (info.code[i].level != level)
+      continue;
+    std::string reason = whyNot(info.code[i], cpu);
+    if (reason.empty())
+      return i;
+    return Status(StatusCode::IncompatibleTarget,
+                  "code for " + level + " was asked for; " +
+                      thisProcessor(cpu) + reason,
+                  "leave --level away, or name another");
+  }
   return Status(
-      StatusCode::IncompatibleTarget,
-      "compiled for " + info.targetLevel + "; this processor lacks " + missing,
-      "compile it again with 'llmir compile --target " + cpu.level() + "'");
+      StatusCode::InvalidArgument,
+      "it has no code for level '" + level + "', only for " + levelNames(info),
+      "name one of these, or compile it again with --target " + level);
+}
+
+/// Why none of the images runs: of those for this kind of machine the one that
+/// needs least more, else the first.
+static std::string closestReason(const ArtifactInfo &info,
+                                 const CpuFeatures &cpu) {
+  std::string closest;
+  for (const CodeTarget &target : info.code) {
+    std::string reason = whyNot(target, cpu);
+    if (architectureOf(target) == cpu.architecture() &&
+        (closest.empty() || reason.size() < closest.size()))
+      closest = reason;
+  }
+  return closest.empty() ? whyNot(info.code.front(), cpu) : closest;
+}
+
+Expected<size_t> chooseCode(const ArtifactInfo &info, std::string_view level,
+                            const CpuFeatures &cpu) {
+  if (!level.empty())
+    return chooseNamed(info, std::string(level), cpu);
+  std::optional<size_t> best;
+  for (size_t i = 0; i < info.code.size(); ++i)
+    if (whyNot(info.code[i], cpu).empty() &&
+        (!best ||
+         levelRank(info.code[i].level) > levelRank(info.code[*best].level)))
+      best = i;
+  if (best)
+    return *best;
+  return Status(StatusCode::IncompatibleTarget,
+                "compiled for " + levelNames(info) + "; " + thisProcessor(cpu) +
+                    closestReason(info, cpu),
+                "compile it again with 'llmir compile' on this machine");
+}
+
+Status enableCpuState(const CodeTarget &target) {
+#if defined(__x86_64__) && defined(__linux__)
+  if (std::find(target.cpuFeatures.begin(), target.cpuFeatures.end(),
+                "amx-tile") == target.cpuFeatures.end())
+    return Status::ok();
+  constexpr long requestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
+  constexpr long tileData = 18;              // XFEATURE_XTILEDATA
+  if (syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
+    return Status(StatusCode::IncompatibleTarget,
+                  "the system does not let this process use AMX tiles",
+                  "name a lower level with --level");
+#else
+  (void)target;
+#endif
+  return Status::ok();
 }
 
 } // namespace llmir

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/Compilation.h"
+#include "StepSites.h"
 #include "WeightJobs.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
@@ -14,6 +15,7 @@
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Frontend/Frontend.h"
 #include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Pipelines/TargetNames.h"
 #include "llmir/Support/FileWriter.h"
 #include "llmir/Target/CPU/CPUTarget.h"
 
@@ -50,6 +52,14 @@ std::unique_ptr<MLIRContext> createCompilerContext() {
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   return context;
+}
+
+static std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,6 +155,12 @@ Status Compilation::run(std::string &report) {
 
 Status
 Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
+  return runPasses(*module, build);
+}
+
+Status
+Compilation::runPasses(ModuleOp target,
+                       const std::function<void(mlir::PassManager &)> &build) {
   // The first error is the one that says what is wrong.
   std::string diagnostic;
   ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &d) {
@@ -158,7 +174,7 @@ Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
   });
   PassManager passes(context.get());
   build(passes);
-  if (succeeded(passes.run(*module)))
+  if (succeeded(passes.run(target)))
     return Status::ok();
   return Status(StatusCode::Unsupported,
                 options.model + ": " +
@@ -169,28 +185,6 @@ Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
 //===----------------------------------------------------------------------===//
 // Checkpoint
 //===----------------------------------------------------------------------===//
-
-Status Compilation::resolveTarget() {
-  std::string name = options.target;
-  if (name == "native") {
-    name = CpuFeatures::host().level();
-    if (!findCPULevel(name))
-      return Status(StatusCode::IncompatibleTarget,
-                    "this CPU is of level '" + name +
-                        "'; the lowest that LLMIR generates code for is "
-                        "x86-64-v3 (AVX2, FMA, F16C)",
-                    "run on another machine, or compile for another with "
-                    "--target x86-64-v3");
-  }
-  level = findCPULevel(name);
-  if (level)
-    return Status::ok();
-  std::string known = "native";
-  for (const CPULevel &row : cpuLevels())
-    known += ", " + row.name.str();
-  return Status(StatusCode::InvalidArgument, "unknown target '" + name + "'",
-                "choose one of " + known);
-}
 
 Status Compilation::resolveKVFormat() {
   if (options.kv == "auto") {
@@ -212,8 +206,24 @@ Status Compilation::resolveKVFormat() {
   return Status::ok();
 }
 
+/// A form of code is of one level.
+Status Compilation::checkFormHasOneLevel() const {
+  if (levels.size() == 1 || !options.form || *options.form <= Form::Program)
+    return Status::ok();
+  return Status(
+      StatusCode::InvalidArgument,
+      "--target " + options.target + " names " + std::to_string(levels.size()) +
+          " levels; this form is made of one",
+      "name one level, for example --target " + levels.front()->name.str());
+}
+
 Status Compilation::readCheckpoint() {
-  LLMIR_RETURN_IF_ERROR(resolveTarget());
+  Expected<std::vector<const CPULevel *>> targets =
+      targetsFromNames(options.target);
+  if (!targets)
+    return targets.takeStatus();
+  levels = std::move(*targets);
+  LLMIR_RETURN_IF_ERROR(checkFormHasOneLevel());
   if (options.tokenBudget < 1 || options.tokenBudget > 65536)
     return Status(StatusCode::InvalidArgument,
                   "the token budget is " + std::to_string(options.tokenBudget),
@@ -283,17 +293,24 @@ Status Compilation::lower() {
   LowerStageOptions stage;
   stage.tokenBudget = options.tokenBudget;
   stage.maxLogitRows = options.maxLogitRows;
-  stage.level = level->name.str();
   LLMIR_RETURN_IF_ERROR(
       runPasses([&](PassManager &pm) { buildProgramStage(pm, stage); }));
   readProgram();
   programText = moduleText();
   if (wants(Form::Program))
     return writeForm(programText);
-  LLMIR_RETURN_IF_ERROR(
-      runPasses([&](PassManager &pm) { buildKernelStage(pm, stage); }));
+  for (const CPULevel *level : levels) {
+    stage.level = level->name.str();
+    lowered.push_back(module->clone());
+    LLMIR_RETURN_IF_ERROR(runPasses(*lowered.back(), [&](PassManager &pm) {
+      buildKernelStage(pm, stage);
+    }));
+    if (wants(Form::Lowered))
+      return writeForm(textOf(*lowered.back()));
+  }
+  module = nullptr; // What is left of it is in its text and in `jobs`.
   note(std::to_string(arenaBytes >> 10) + " KiB arena");
-  return wants(Form::Lowered) ? writeForm(moduleText()) : Status::ok();
+  return Status::ok();
 }
 
 void Compilation::readProgram() {
@@ -310,9 +327,13 @@ void Compilation::readProgram() {
                            return a.offset == b.offset;
                          }),
              jobs.end());
-  for (FragmentOp fragment : module->getOps<FragmentOp>())
+  sites = describeStepSites(*module, options.tokenBudget);
+  for (FragmentOp fragment : module->getOps<FragmentOp>()) {
     if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
       arenaBytes = bytes.getInt();
+    if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kWorkerBytesAttr))
+      workerBytes = bytes.getInt();
+  }
   module->walk([&](LogitsOp logits) {
     logitsRowStride =
         cast<MemRefType>(logits.getBuffer().getType()).getDimSize(1);
@@ -324,9 +345,21 @@ void Compilation::readProgram() {
 //===----------------------------------------------------------------------===//
 
 Status Compilation::generateCode() {
-  LLMIR_RETURN_IF_ERROR(runPasses([](PassManager &pm) { buildLLVMStage(pm); }));
+  std::string names;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i]));
+    lowered[i] = nullptr; // Its memory is for the next one.
+    names += (names.empty() ? "" : ", ") + levels[i]->name.str();
+  }
+  note(std::to_string(objectBytes >> 10) + " KiB of code for " + names);
+  return Status::ok();
+}
+
+Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level) {
+  LLMIR_RETURN_IF_ERROR(
+      runPasses(kernels, [](PassManager &pm) { buildLLVMStage(pm); }));
   Expected<CPUCodeGenerator> generator =
-      CPUCodeGenerator::create(*module, *level);
+      CPUCodeGenerator::create(kernels, level);
   if (!generator)
     return generator.takeStatus();
   generator->optimize();
@@ -344,9 +377,8 @@ Status Compilation::generateCode() {
   Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
   if (!linked)
     return linked.takeStatus();
-  image = std::move(*linked);
-  note(std::to_string(object->size() >> 10) + " KiB of code for " +
-       level->name.str());
+  objectBytes += object->size();
+  images.push_back(std::move(*linked));
   return Status::ok();
 }
 
@@ -354,13 +386,7 @@ Status Compilation::generateCode() {
 // Output
 //===----------------------------------------------------------------------===//
 
-std::string Compilation::moduleText() {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  stream << "\n";
-  return text;
-}
+std::string Compilation::moduleText() { return textOf(*module); }
 
 Status Compilation::writeForm(const std::string &bytes) const {
   if (options.formOutput.empty() || options.formOutput == "-") {

@@ -18,6 +18,7 @@
 #include "llmir/Tokenizer/FromGGUF.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -35,34 +36,27 @@ static std::string describeWeights(const Checkpoint &checkpoint) {
   return text;
 }
 
-/// True for the table of which a step reads single rows, by its names in
-/// safetensors and GGUF.
-static bool isEmbeddingTable(const std::string &source) {
-  return source == "model.embed_tokens.weight" || source == "token_embd.weight";
-}
-
 ArtifactInfo Compilation::makeInfo() const {
   const ModelConfig &config = checkpoint->config();
   ArtifactInfo info;
   info.modelName = config.modelName;
   info.architecture = config.architecture;
   info.weightsDescription = describeWeights(*checkpoint);
-  for (const PackJob &job : jobs) {
+  for (const PackJob &job : jobs)
     info.parameterCount += static_cast<uint64_t>(job.rows) * job.columns;
-    if (config.tieWordEmbeddings || !isEmbeddingTable(job.source))
-      info.stepWeightBytes += job.bytes;
-  }
+  info.sites = sites;
 
   info.abiVersion = LLMIR_ABI_VERSION;
-  info.targetTriple = kX86Triple;
-  info.targetLevel = level->name.str();
-  info.cpuFeatures = cpuLevelFeatures(info.targetLevel);
+  for (const CPULevel *level : levels)
+    info.code.push_back({level->name.str(), level->triple(),
+                         cpuLevelFeatures(level->name.str())});
 
   info.vocabSize = config.vocabSize;
   info.logitsRowStride = logitsRowStride;
   info.tokenBudget = options.tokenBudget;
   info.maxLogitRows = options.maxLogitRows;
   info.arenaBytes = arenaBytes;
+  info.workerBytes = workerBytes;
   info.contextLength =
       options.contextLength ? options.contextLength : config.contextLength;
 
@@ -120,11 +114,18 @@ Status Compilation::writeArtifact() {
   if (!tokenizer.empty())
     LLMIR_RETURN_IF_ERROR(
         writer->addSection(ArtifactSection::Tokenizer, tokenizer));
-  LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
+  for (const std::vector<uint8_t> &image : images)
+    LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
   LLMIR_RETURN_IF_ERROR(
-      packWeights(*checkpoint, jobs, *writer, [&](double done) {
-        if (options.progress)
-          options.progress("packing weights", 0.3 + 0.7 * done);
+      packWeights(*checkpoint, jobs, *writer, [&](const PackProgress &done) {
+        if (!options.progress)
+          return;
+        double rate = static_cast<double>(done.bytes) / 1e6 / done.seconds;
+        std::string stage =
+            "packing weights, " + std::to_string(std::lround(rate)) + " MB/s";
+        options.progress(stage.c_str(),
+                         0.3 + 0.7 * static_cast<double>(done.bytes) /
+                                   static_cast<double>(done.totalBytes));
       }));
   LLMIR_RETURN_IF_ERROR(writer->finish());
   int64_t bytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Runtime/Executor.h"
+#include "ControlGroup.h"
 #include "StepMemory.h"
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactInfoJSON.h"
@@ -29,12 +30,14 @@ struct Executor::State {
   ArtifactInfo info;
   std::shared_ptr<const Artifact> artifact; ///< Keeps the weights mapped.
   std::optional<CodeImage> code;
+  std::string level; ///< Of `code`.
   LLMIRStepFunction function = nullptr;
   const uint8_t *weights = nullptr;
 
   std::unique_ptr<PagedKVCache> cache;
   std::unique_ptr<WorkerTeam> team;
   std::optional<StepRuntime> runtime;
+  std::unique_ptr<StepTrace> trace;
   StepMemory memory;
   std::vector<KVReservation> reservations; ///< Capacity: the token budget.
 
@@ -73,6 +76,14 @@ struct KVSize {
 };
 } // namespace
 
+/// The machine's memory, or what this process may have of it.
+static int64_t usableMemory() {
+  int64_t physical =
+      int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::min(physical,
+                  controlGroupLimits().memoryBytes.value_or(physical));
+}
+
 /// Decides context and pool from the options and the machine.
 static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
                                      const ExecutorOptions &options) {
@@ -101,8 +112,7 @@ static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
   if (size.contextLength == 0) {
     size.contextLength = info.contextLength;
     if (size.blocks == 0) {
-      int64_t half = sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
-      int64_t fitting = std::max<int64_t>(half / blockBytes, 1);
+      int64_t fitting = std::max<int64_t>(usableMemory() / 2 / blockBytes, 1);
       if (fitting < (size.contextLength - 1) / info.kvBlockSize + 1)
         size.contextLength = fitting * info.kvBlockSize;
     }
@@ -128,15 +138,15 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
       info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
       size->contextLength, kvElementType(info.kvFormat), cacheOptions);
   LLMIR_RETURN_IF_ERROR(cache->status());
-  LLMIR_RETURN_IF_ERROR(
-      memory.allocate(info, std::min(cache->blocksPerSequence(), size->blocks),
-                      options.guardPages));
   reservations.reserve(static_cast<size_t>(info.tokenBudget));
   Expected<std::unique_ptr<WorkerTeam>> workers =
       WorkerTeam::create(options.threads, options.pin);
   if (!workers)
     return workers.takeStatus();
   team = std::move(*workers);
+  LLMIR_RETURN_IF_ERROR(
+      memory.allocate(info, std::min(cache->blocksPerSequence(), size->blocks),
+                      team->size(), options.guardPages));
   runtime.emplace(*team, cache.get());
   return Status::ok();
 }
@@ -146,14 +156,19 @@ Executor::create(std::shared_ptr<const Artifact> artifact,
                  const ExecutorOptions &options) {
   if (!artifact)
     return Status(StatusCode::InvalidArgument, "the artifact is null");
-  if (Status status = checkCpu(artifact->info()); !status)
+  Expected<size_t> target = chooseCode(artifact->info(), options.level);
+  if (!target)
+    return target.takeStatus().withContext(artifact->path());
+  const CodeTarget &chosen = artifact->info().code[*target];
+  if (Status status = enableCpuState(chosen); !status)
     return std::move(status).withContext(artifact->path());
-  Expected<CodeImage> code = CodeImage::load(*artifact);
+  Expected<CodeImage> code = CodeImage::load(*artifact, *target);
   if (!code)
     return code.takeStatus();
   auto state = std::make_unique<State>();
   state->info = artifact->info();
   state->artifact = artifact;
+  state->level = chosen.level;
   state->function = code->step();
   state->code = std::move(*code);
   Span<const uint8_t> weights = artifact->weights();
@@ -185,7 +200,20 @@ Executor::create(const ArtifactInfo &info, LLMIRStepFunction step,
 Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
 Executor::~Executor() = default;
 
+Status Executor::startTrace(int64_t eventsPerWorker) {
+  auto trace = StepTrace::create(state->team->size(), eventsPerWorker);
+  if (!trace)
+    return trace.takeStatus();
+  state->trace = std::move(*trace);
+  state->runtime->setTrace(state->trace.get());
+  return Status::ok();
+}
+
+void Executor::stopTrace() { state->runtime->setTrace(nullptr); }
+const StepTrace *Executor::trace() const { return state->trace.get(); }
+
 PagedKVCache &Executor::cache() { return *state->cache; }
+const std::string &Executor::level() const { return state->level; }
 const ArtifactInfo &Executor::info() const { return state->info; }
 int64_t Executor::tokenBudget() const { return state->info.tokenBudget; }
 int64_t Executor::maxLogitRows() const { return state->info.maxLogitRows; }

@@ -17,7 +17,8 @@ using namespace llmir;
 using namespace llmir::test;
 
 TEST(ArtifactInfo, ComesBackFromItsText) {
-  const ArtifactInfo before = sampleInfo();
+  ArtifactInfo before = sampleInfo();
+  before.code.push_back({"x86-64-v9", "x86_64-none", {"avx2", "avx9"}});
   Expected<ArtifactInfo> after =
       artifactInfoFromJSON(artifactInfoToJSON(before));
   ASSERT_TRUE(after) << after.status().message();
@@ -26,14 +27,18 @@ TEST(ArtifactInfo, ComesBackFromItsText) {
   EXPECT_EQ(after->weightsDescription, before.weightsDescription);
   EXPECT_EQ(after->parameterCount, before.parameterCount);
   EXPECT_EQ(after->abiVersion, before.abiVersion);
-  EXPECT_EQ(after->targetTriple, before.targetTriple);
-  EXPECT_EQ(after->targetLevel, before.targetLevel);
-  EXPECT_EQ(after->cpuFeatures, before.cpuFeatures);
+  ASSERT_EQ(after->code.size(), 2u);
+  for (size_t i = 0; i < after->code.size(); ++i) {
+    EXPECT_EQ(after->code[i].level, before.code[i].level);
+    EXPECT_EQ(after->code[i].triple, before.code[i].triple);
+    EXPECT_EQ(after->code[i].cpuFeatures, before.code[i].cpuFeatures);
+  }
   EXPECT_EQ(after->vocabSize, before.vocabSize);
   EXPECT_EQ(after->logitsRowStride, before.logitsRowStride);
   EXPECT_EQ(after->tokenBudget, before.tokenBudget);
   EXPECT_EQ(after->maxLogitRows, before.maxLogitRows);
   EXPECT_EQ(after->arenaBytes, before.arenaBytes);
+  EXPECT_EQ(after->workerBytes, before.workerBytes);
   EXPECT_EQ(after->contextLength, before.contextLength);
   EXPECT_EQ(after->numLayers, before.numLayers);
   EXPECT_EQ(after->numKVHeads, before.numKVHeads);
@@ -63,10 +68,14 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
     std::function<void(ArtifactInfo &)> change;
   };
   const Case cases[] = {
-      {"targetTriple", [](ArtifactInfo &i) { i.targetTriple.clear(); }},
-      {"targetLevel", [](ArtifactInfo &i) { i.targetLevel.clear(); }},
+      {"code", [](ArtifactInfo &i) { i.code.clear(); }},
+      {"code", [](ArtifactInfo &i) { i.code.resize(65); }},
+      {"code.triple", [](ArtifactInfo &i) { i.code[0].triple.clear(); }},
+      {"code.level", [](ArtifactInfo &i) { i.code[0].level.clear(); }},
+      {"code.level", [](ArtifactInfo &i) { i.code.push_back(i.code[0]); }},
       {"modelName", [](ArtifactInfo &i) { i.modelName.assign(5000, 'x'); }},
-      {"cpuFeatures", [](ArtifactInfo &i) { i.cpuFeatures.resize(5000); }},
+      {"code.cpuFeatures",
+       [](ArtifactInfo &i) { i.code[0].cpuFeatures.resize(5000); }},
       {"abiVersion", [](ArtifactInfo &i) { i.abiVersion = 0; }},
       {"vocabSize", [](ArtifactInfo &i) { i.vocabSize = 0; }},
       {"vocabSize", [](ArtifactInfo &i) { i.vocabSize = int64_t(1) << 31; }},
@@ -77,6 +86,8 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"tokenBudget", [](ArtifactInfo &i) { i.tokenBudget = 100000; }},
       {"maxLogitRows", [](ArtifactInfo &i) { i.maxLogitRows = -1; }},
       {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = -1; }},
+      {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = -1; }},
+      {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = INT64_MAX; }},
       {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = INT64_MAX; }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = 0; }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = INT64_MAX; }},

@@ -110,6 +110,17 @@ FileChange infoReplace(const std::string &from, const std::string &to) {
   });
 }
 
+/// Gives the info another list of targets.
+FileChange codeList(const std::string &list) {
+  return infoText([list](std::string &text) {
+    // Shorter than before, whatever the list is.
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    size_t from = text.find("\"code\":") + 7, to = text.find("\n],", from) + 2;
+    ASSERT_LT(to, text.size());
+    text.replace(from, to - from, list);
+  });
+}
+
 struct Damage {
   const char *name;
   FileChange change;
@@ -141,8 +152,8 @@ std::vector<Damage> damages() {
        [](Bytes &file) { std::memcpy(file.data(), "GGUF\3\0\0\0", 8); },
        invalid, "is not an LLMIR artifact"},
       {"next format version",
-       inHeader([](ArtifactHeader &h) { h.formatVersion = 2; }), incompatible,
-       "format version 2; this build reads version 1"},
+       inHeader([](ArtifactHeader &h) { h.formatVersion = 3; }), incompatible,
+       "format version 3; this build reads version 2"},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,
        "format version 0"},
@@ -173,9 +184,33 @@ std::vector<Damage> damages() {
       {"section twice",
        inEntry(Section::Tokenizer, [](ArtifactSectionEntry &e) { e.id = 1; }),
        invalid, "section 'info' is there twice"},
-      {"entry's reserved field",
-       inEntry(Section::Code, [](ArtifactSectionEntry &e) { e.reserved = 1; }),
-       invalid, "section number 2"},
+      {"number of a section that has none",
+       inEntry(Section::Info, [](ArtifactSectionEntry &e) { e.number = 1; }),
+       invalid, "section 'info' has the number 1"},
+      {"huge number of a code section",
+       inEntry(Section::Code, [](ArtifactSectionEntry &e) { e.number = 64; }),
+       invalid, "section 'code' has the number 64"},
+      {"no first code section",
+       inEntry(Section::Code, [](ArtifactSectionEntry &e) { e.number = 1; }),
+       invalid, "no section 'code'"},
+      {"a code section that the info does not name",
+       inEntry(Section::Tokenizer,
+               [](ArtifactSectionEntry &e) {
+                 e.id = static_cast<uint32_t>(Section::Code);
+                 e.number = 1;
+                 e.alignment = 1 << 16;
+                 e.offset = 1 << 16;
+               }),
+       invalid, "overlaps"},
+      {"code for no target", codeList("[]"), invalid, "'code'"},
+      {"code that is no list", codeList("1"), invalid, "code"},
+      {"a target that is no object", codeList("[7]"), invalid, "artifact info"},
+      {"two targets, one image",
+       codeList(
+           R"([{"level":"a","triple":"b","cpuFeatures":[]},{"level":"b","triple":"b","cpuFeatures":[]}])"),
+       invalid, "names 2 levels of code and it has 1 code sections"},
+      {"a target without a level", infoReplace("\"level\"", "\"lever\""),
+       invalid, "level"},
       {"offset past the end",
        inEntry(Section::Program,
                [](ArtifactSectionEntry &e) { e.offset = 1 << 30; }),
@@ -246,8 +281,9 @@ std::vector<Damage> damages() {
        infoReplace("\"headDim\": 4,\n", "\"headDim\":4.5,"), invalid,
        "headDim"},
       {"another ABI in the info",
-       infoReplace("\"abiVersion\": 2", "\"abiVersion\": 3"), invalid,
-       "different ABI versions"},
+       infoReplace("\"abiVersion\": " + std::to_string(LLMIR_ABI_VERSION),
+                   "\"abiVersion\": " + std::to_string(LLMIR_ABI_VERSION + 1)),
+       invalid, "different ABI versions"},
       {"quantized KV",
        infoReplace("\"kvFormat\": \"f32\",\n", "\"kvFormat\":\"q8_0\","),
        invalid, "kvFormat"},

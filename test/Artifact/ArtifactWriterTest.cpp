@@ -106,6 +106,14 @@ TEST(ArtifactWriter, RefusesWhatWouldNotOpen) {
         (void)w.addSection(ArtifactSection::Program, Bytes{1});
         return w.addSection(ArtifactSection::Program, Bytes{1});
       },
+      [](ArtifactWriter &w) { // Two images for one target.
+        (void)w.setInfo(sampleInfo());
+        for (ArtifactSection section :
+             {ArtifactSection::Code, ArtifactSection::Code,
+              ArtifactSection::Weights, ArtifactSection::Program})
+          EXPECT_TRUE(w.addSection(section, Bytes{1}));
+        return w.finish();
+      },
   };
   for (size_t i = 0; i < misuses.size(); ++i) {
     Expected<ArtifactWriter> writer = ArtifactWriter::begin(folder.file());

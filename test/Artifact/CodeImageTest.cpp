@@ -176,7 +176,7 @@ TEST(CodeImage, RunsFromTheArtifact) {
   Expected<std::shared_ptr<const Artifact>> artifact =
       Artifact::open(path.str());
   ASSERT_TRUE(artifact) << artifact.status().message();
-  Expected<CodeImage> code = CodeImage::load(**artifact);
+  Expected<CodeImage> code = CodeImage::load(**artifact, 0);
   ASSERT_TRUE(code) << code.status().message();
   artifact->reset(); // The code stays mapped.
   float logit = 0;
@@ -196,7 +196,7 @@ TEST(CodeImage, NoPageIsWritable) {
   Expected<std::shared_ptr<const Artifact>> artifact =
       Artifact::open(path.str());
   ASSERT_TRUE(artifact);
-  Expected<CodeImage> code = CodeImage::load(**artifact);
+  Expected<CodeImage> code = CodeImage::load(**artifact, 0);
   ASSERT_TRUE(code);
   uintptr_t first = reinterpret_cast<uintptr_t>(code->base());
   std::ifstream maps("/proc/self/maps");

@@ -80,35 +80,94 @@ TEST(CpuFeatures, HostAgreesWithTheKernel) {
         << ours;
 }
 
-TEST(CpuFeatures, TheWrongProcessorIsNamed) {
+namespace {
+/// A processor of exactly that level.
+CpuFeatures cpuOf(const std::string &level) {
+  bool arm = level.rfind("aarch64", 0) == 0;
+  return CpuFeatures(arm ? "aarch64" : "x86_64", cpuLevelFeatures(level));
+}
+
+ArtifactInfo infoFor(const std::vector<std::string> &levels) {
   ArtifactInfo info = sampleInfo();
-  info.targetTriple = "x86_64-unknown-linux-gnu";
-  info.targetLevel = "x86-64-v4";
-  info.cpuFeatures = {"avx2", "avx512vnni"};
-  CpuFeatures v3("x86_64", cpuLevelFeatures("x86-64-v3"));
-  Status status = checkCpu(info, v3);
+  info.code.clear();
+  for (const std::string &level : levels)
+    info.code.push_back({level,
+                         cpuOf(level).architecture() + "-unknown-linux-gnu",
+                         cpuLevelFeatures(level)});
+  return info;
+}
+} // namespace
+
+TEST(CpuFeatures, EveryLevelIsItsOwnBest) {
+  for (const char *level : {"x86-64-v3", "x86-64-v3-vnni", "x86-64-v4",
+                            "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx",
+                            "aarch64", "aarch64-dotprod", "aarch64-i8mm"}) {
+    EXPECT_TRUE(isKnownCpuLevel(level)) << level;
+    EXPECT_EQ(cpuOf(level).level(), level);
+    EXPECT_TRUE(cpuLevelIncludes(level, level));
+  }
+  EXPECT_TRUE(cpuLevelIncludes("x86-64-v4-amx", "x86-64"));
+  EXPECT_TRUE(cpuLevelIncludes("x86-64-v4-amx", "x86-64-v4-vnni"));
+  EXPECT_FALSE(cpuLevelIncludes("x86-64-v4", "x86-64-v3-vnni"));
+  EXPECT_FALSE(cpuLevelIncludes("x86-64-v3", "x86-64-v4"));
+  EXPECT_FALSE(cpuLevelIncludes("aarch64", "x86-64"));
+  EXPECT_FALSE(cpuLevelIncludes("", ""));
+}
+
+TEST(CpuFeatures, TheBestCodeThatRunsIsChosen) {
+  ArtifactInfo info = infoFor({"aarch64-dotprod", "x86-64-v4-vnni", "x86-64-v3",
+                               "aarch64", "x86-64-v4"});
+  auto chosen = [&](const CpuFeatures &cpu) {
+    Expected<size_t> index = chooseCode(info, {}, cpu);
+    return index ? info.code[*index].level : index.status().cause();
+  };
+  EXPECT_EQ(chosen(cpuOf("x86-64-v4-amx")), "x86-64-v4-vnni");
+  EXPECT_EQ(chosen(cpuOf("x86-64-v4-vnni")), "x86-64-v4-vnni");
+  EXPECT_EQ(chosen(cpuOf("x86-64-v4")), "x86-64-v4");
+  EXPECT_EQ(chosen(cpuOf("x86-64-v3-vnni")), "x86-64-v3");
+  EXPECT_EQ(chosen(cpuOf("aarch64-i8mm")), "aarch64-dotprod");
+  EXPECT_EQ(chosen(cpuOf("aarch64")), "aarch64");
+  EXPECT_EQ(chosen(cpuOf("x86-64-v2")),
+            "compiled for aarch64-dotprod, x86-64-v4-vnni, x86-64-v3, aarch64, "
+            "x86-64-v4; this processor (x86-64-v2) lacks avx, avx2, bmi, bmi2, "
+            "f16c, fma, lzcnt, movbe, xsave");
+}
+
+TEST(CpuFeatures, ALowerLevelCanBeForced) {
+  ArtifactInfo info = infoFor({"x86-64-v3", "x86-64-v4"});
+  Expected<size_t> lower = chooseCode(info, "x86-64-v3", cpuOf("x86-64-v4"));
+  ASSERT_TRUE(lower) << lower.status().message();
+  EXPECT_EQ(*lower, 0u);
+  Status absent =
+      chooseCode(info, "x86-64-v4-vnni", cpuOf("x86-64-v4-vnni")).takeStatus();
+  EXPECT_EQ(absent.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(absent.message(),
+            "it has no code for level 'x86-64-v4-vnni', only for x86-64-v3, "
+            "x86-64-v4; name one of these, or compile it again with --target "
+            "x86-64-v4-vnni");
+  Status higher =
+      chooseCode(info, "x86-64-v4", cpuOf("x86-64-v3")).takeStatus();
+  EXPECT_EQ(higher.code(), StatusCode::IncompatibleTarget);
+  EXPECT_NE(higher.cause().find("lacks avx512bw"), std::string::npos);
+}
+
+TEST(CpuFeatures, TheWrongProcessorIsNamed) {
+  ArtifactInfo info = infoFor({"x86-64-v4"});
+  info.code[0].cpuFeatures = {"avx2", "avx512vnni"};
+  Status status = chooseCode(info, {}, cpuOf("x86-64-v3")).takeStatus();
   EXPECT_EQ(status.code(), StatusCode::IncompatibleTarget);
   EXPECT_EQ(status.message(),
-            "compiled for x86-64-v4; this processor lacks avx512bw, avx512cd, "
-            "avx512dq, avx512f, avx512vl, avx512vnni; compile it again with "
-            "'llmir compile --target x86-64-v3'");
-  std::vector<std::string> enough = cpuLevelFeatures("x86-64-v4");
-  enough.push_back("avx512vnni");
-  EXPECT_TRUE(checkCpu(info, CpuFeatures("x86_64", enough)));
-  EXPECT_EQ(checkCpu(info, CpuFeatures("aarch64", {"neon"})).code(),
+            "compiled for x86-64-v4; this processor (x86-64-v3) lacks "
+            "avx512bw, avx512cd, avx512dq, avx512f, avx512vl, avx512vnni; "
+            "compile it again with 'llmir compile' on this machine");
+  EXPECT_TRUE(chooseCode(info, {}, cpuOf("x86-64-v4-vnni")));
+  EXPECT_EQ(chooseCode(info, {}, cpuOf("aarch64")).status().cause(),
+            "compiled for x86-64-v4; this processor (aarch64) is no x86_64 "
+            "machine");
+  // What is in the file counts, whatever its level is called.
+  info.code[0] = {"x86-64-v9", "x86_64-unknown-linux-gnu", {}};
+  EXPECT_EQ(chooseCode(info, {}, cpuOf("x86-64-v4")).status().code(),
             StatusCode::IncompatibleTarget);
-  // A level with one feature more than the processor has.
-  info.targetLevel = "x86-64-v4-vnni";
-  info.cpuFeatures = {};
-  Status one =
-      checkCpu(info, CpuFeatures("x86_64", cpuLevelFeatures("x86-64-v4")));
-  EXPECT_EQ(one.cause(),
-            "compiled for x86-64-v4-vnni; this processor lacks avx512vnni");
-  EXPECT_TRUE(checkCpu(info, CpuFeatures("x86_64", enough)));
-  info.targetLevel = "x86-64-v9";
-  EXPECT_EQ(checkCpu(info, CpuFeatures("x86_64", enough)).code(),
-            StatusCode::IncompatibleTarget);
-  info.targetLevel = "x86-64";
-  info.cpuFeatures = {"no-such-feature"};
-  EXPECT_EQ(checkCpu(info).code(), StatusCode::IncompatibleTarget);
+  info.code[0] = {"x86-64", "x86_64-unknown-linux-gnu", {"no-such-feature"}};
+  EXPECT_EQ(chooseCode(info).status().code(), StatusCode::IncompatibleTarget);
 }

@@ -67,14 +67,16 @@ inline ArtifactInfo sampleInfo() {
   info.weightsDescription = "f32";
   info.parameterCount = 123456789012;
   info.abiVersion = LLMIR_ABI_VERSION;
-  info.targetTriple = CpuFeatures::host().architecture() + "-unknown-linux-gnu";
-  info.targetLevel =
-      CpuFeatures::host().architecture() == "aarch64" ? "aarch64" : "x86-64";
+  const std::string &arch = CpuFeatures::host().architecture();
+  info.code = {{arch == "aarch64" ? "aarch64" : "x86-64",
+                arch + "-unknown-linux-gnu",
+                {}}};
   info.vocabSize = 50;
   info.logitsRowStride = 64;
   info.tokenBudget = 32;
   info.maxLogitRows = 8;
   info.arenaBytes = 4096;
+  info.workerBytes = 8192;
   info.contextLength = 40;
   info.numLayers = 2;
   info.numKVHeads = 1;
@@ -106,22 +108,24 @@ inline Bytes sampleImage() {
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_DYN;
+  constexpr uint32_t logits = offsetof(LLMIRStepContext, logits);
+  static_assert(logits % 8 == 0 && logits < 4096 * 8, "as the code takes it");
 #if defined(__aarch64__)
   header.e_machine = EM_AARCH64;
-  const uint32_t words[] = {0xf9404000,  // ldr x0, [x0, #128]
+  const uint32_t words[] = {0xf9400000 | (logits / 8) << 10, // ldr x0, [x0, …]
                             0x52a7f001,  // mov w1, #0x3f800000
                             0xb9000001,  // str w1, [x0]
                             0xd65f03c0}; // ret
   std::memcpy(&image[imageCode], words, sizeof words);
 #else
   header.e_machine = EM_X86_64;
-  const uint8_t code[] = {
-      0x48, 0x8b, 0x87, 0x80, 0,    0,    0, // mov rax,[rdi+128]
-      0xc7, 0x00, 0,    0,    0x80, 0x3f,    // mov dword [rax],1.0f
-      0xc3};                                 // ret
+  const uint8_t code[] = {0x48,        0x8b, 0x87, logits & 0xff,
+                          logits >> 8, 0,    0, // mov rax,[rdi+…]
+                          0xc7,        0x00, 0,    0,
+                          0x80,        0x3f, // mov dword [rax],1.0f
+                          0xc3};             // ret
   std::memcpy(&image[imageCode], code, sizeof code);
 #endif
-  static_assert(offsetof(LLMIRStepContext, logits) == 128, "the code above");
   header.e_version = EV_CURRENT;
   header.e_entry = imageCode;
   header.e_phoff = sizeof header;
@@ -157,13 +161,15 @@ inline Bytes sampleImage() {
 inline void writeSample(const std::string &path,
                         const ArtifactInfo &info = sampleInfo(),
                         const Bytes &image = sampleImage()) {
+  // One image for each target of the info.
   Expected<ArtifactWriter> writer = ArtifactWriter::begin(path);
   ASSERT_TRUE(writer) << writer.status().message();
   auto ok = [](const Status &status) {
     EXPECT_TRUE(status) << status.message();
   };
   ok(writer->setInfo(info));
-  ok(writer->addSection(ArtifactSection::Code, image));
+  for (size_t i = 0; i < info.code.size(); ++i)
+    ok(writer->addSection(ArtifactSection::Code, image));
   ok(writer->beginSection(ArtifactSection::Weights));
   for (int piece = 0; piece < 3; ++piece)
     ok(writer->append(Bytes(1000, static_cast<uint8_t>(piece + 1))));

@@ -82,7 +82,8 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   EXPECT_EQ(info.headDim, 16);
   EXPECT_EQ(info.kvBlockSize, 16);
   EXPECT_EQ(info.kvFormat, TensorFormat::BF16);
-  EXPECT_EQ(info.targetLevel, "x86-64-v3");
+  ASSERT_EQ(info.code.size(), 1u);
+  EXPECT_EQ(info.code[0].level, "x86-64-v3");
   EXPECT_GT(info.arenaBytes, 48 * 160 * 4);
   EXPECT_TRUE(made->verifyWeights().isOk());
   EXPECT_NE(made->program().find("mllm.program.fragment @llmir_step code"),
@@ -91,7 +92,7 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   std::string bytes =
       "weight_bytes = " + std::to_string(made->weights().size()) + " : i64";
   EXPECT_NE(made->program().find(bytes), std::string_view::npos) << bytes;
-  EXPECT_TRUE(CodeImage::load(*made));
+  EXPECT_TRUE(CodeImage::load(*made, 0));
 }
 
 // SPEC: 6
@@ -107,7 +108,7 @@ TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
   auto made = artifact(options);
   ASSERT_TRUE(made);
   EXPECT_EQ(made->info().kvFormat, TensorFormat::BF16);
-  EXPECT_EQ(made->info().targetLevel, "x86-64-v4");
+  EXPECT_EQ(made->info().code.at(0).level, "x86-64-v4");
   EXPECT_NE(made->info().weightsDescription.find("q8_0"), std::string::npos)
       << made->info().weightsDescription;
   EXPECT_TRUE(made->verifyWeights().isOk());

@@ -150,7 +150,7 @@ TEST_F(ExecutorErrors, WhatCannotBeCreated) {
 TEST_F(ExecutorErrors, AnArtifactForAnotherProcessor) {
   TemporaryPath path("other.llmir");
   ArtifactInfo info = sampleInfo();
-  info.cpuFeatures = {"avx512imaginary"};
+  info.code[0].cpuFeatures = {"avx512imaginary"};
   writeSample(path.str(), info);
   Expected<std::shared_ptr<const Artifact>> artifact =
       Artifact::open(path.str());

@@ -147,7 +147,7 @@ void cli::addCompileCommand(CommandLine &line) {
       ->capture_default_str();
   addOption(command, "--quantize", flags->quantize,
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "
-            "with :g32, :g64 or :g128, :asym, :a8 (int8 inputs)")
+            "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8)")
       ->capture_default_str();
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()

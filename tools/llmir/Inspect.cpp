@@ -140,10 +140,15 @@ static Status inspectArtifact(const InspectOptions &options) {
       parseJson(artifactInfoToJSON((*artifact)->info()), options.model);
   if (!info)
     return info.takeStatus();
+  const std::vector<CodeTarget> &targets = (*artifact)->info().code;
   Json sections = Json::object();
-  for (const ArtifactSectionEntry &entry : (*artifact)->sections())
-    sections[artifactSectionName(static_cast<ArtifactSection>(entry.id))] =
-        entry.size;
+  for (const ArtifactSectionEntry &entry : (*artifact)->sections()) {
+    const auto id = static_cast<ArtifactSection>(entry.id);
+    std::string name = artifactSectionName(id);
+    if (id == ArtifactSection::Code)
+      name += " " + targets[entry.number].level;
+    sections[name] = entry.size;
+  }
   if (options.json) {
     Json object = {{"artifact", *info}, {"section_bytes", sections}};
     if (options.verify)
@@ -151,6 +156,10 @@ static Status inspectArtifact(const InspectOptions &options) {
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     return Status::ok();
   }
+  std::string levels;
+  for (const CodeTarget &target : targets)
+    levels += (levels.empty() ? "" : ", ") + target.level;
+  (*info)["code"] = levels;
   printFields(*info);
   for (auto it = sections.begin(); it != sections.end(); ++it)
     print("  section " + it.key() + ": " + it->dump() + " bytes\n");

@@ -30,7 +30,7 @@ inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
 /// Raised when the layout of this page or the meaning of a section changes.
-inline constexpr uint32_t artifactFormatVersion = 1;
+inline constexpr uint32_t artifactFormatVersion = 2;
 
 /// Bytes of the header page; the sections follow.
 inline constexpr uint64_t artifactHeaderBytes = 4096;
@@ -41,7 +41,8 @@ inline constexpr uint64_t artifactMapAlignment = 64 * 1024;
 /// What a section holds. The numbers are stored in files.
 enum class ArtifactSection : uint32_t {
   Info = 1,      ///< ArtifactInfo as JSON.
-  Code = 2,      ///< ELF image of the step function, 64 KiB aligned.
+  Code = 2,      ///< ELF image of the step function, 64 KiB aligned; one for
+                 ///< each CPU level, numbered as ArtifactInfo::code.
   Weights = 3,   ///< Packed weights, 64 KiB aligned.
   Tokenizer = 4, ///< Tokenizer::serialize(); absent where there is none.
   Program = 5,   ///< Text of the mllm.program IR.
@@ -63,14 +64,17 @@ struct ArtifactHeader {
 static_assert(sizeof(ArtifactHeader) == 64, "part of the file format");
 
 struct ArtifactSectionEntry {
-  uint32_t id;       ///< ArtifactSection; each at most once.
-  uint32_t reserved; ///< Zero.
-  uint64_t offset;   ///< From the file's start.
-  uint64_t size;     ///< Bytes.
+  uint32_t id;     ///< ArtifactSection.
+  uint32_t number; ///< Of the code sections: 0, 1, …; zero for the others.
+  uint64_t offset; ///< From the file's start.
+  uint64_t size;   ///< Bytes.
   uint64_t alignment;
   uint64_t checksum; ///< Of the section's bytes.
 };
 static_assert(sizeof(ArtifactSectionEntry) == 40, "part of the file format");
+
+/// Most images of the step function in one file.
+inline constexpr uint32_t artifactMaxCodeSections = 64;
 
 inline constexpr uint32_t artifactMaxSections =
     static_cast<uint32_t>((artifactHeaderBytes - sizeof(ArtifactHeader)) /

@@ -23,6 +23,35 @@
 
 namespace llmir {
 
+/// What one image of the step function runs on.
+struct CodeTarget {
+  std::string level;  ///< A name of CPULevels.def: "x86-64-v4-bf16".
+  std::string triple; ///< "x86_64-unknown-linux-gnu".
+  std::vector<std::string> cpuFeatures; ///< All that it needs: "avx2", …
+};
+
+/// A place of the step's code that takes time: an instruction, a barrier or a
+/// call of the runtime. Places are counted from 0 in the order of the code; a
+/// trace of a step names them by number. The costs are for benchmarks and
+/// profiles; nothing that runs depends on them.
+struct StepSite {
+  std::string name;       ///< The kernel's, "barrier", or the function's.
+  std::string kind;       ///< Of the kernel: "linear", …; else as the name.
+  int64_t calls = 1;      ///< In a step: one, or one for each layer of a run.
+  bool inLayerRun = false; ///< Stands in the loop of a run of layers.
+  bool logitRows = false; ///< Works on the rows of logits, not on all tokens.
+  /// Bytes of the weights that a call reads, as the checkpoint's format (or the
+  /// scheme that they are quantized to) has them, and as they lie packed.
+  int64_t sourceBytes = 0, packedBytes = 0;
+  /// Products with weights that a call computes for a row, and in which numbers
+  /// the row is then: "int8", "bf16" or "f32"; "" without weights' products.
+  int64_t products = 0;
+  std::string inputs;
+  /// Experts whose weights these are, of which a token needs `chosen`; 0: all
+  /// weights are needed.
+  int64_t experts = 0, chosen = 0;
+};
+
 /// The metadata section of an artifact, stored as JSON.
 struct ArtifactInfo {
   // Identity.
@@ -30,22 +59,21 @@ struct ArtifactInfo {
   std::string architecture;       ///< "llama", "qwen2", "qwen3".
   std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
   uint64_t parameterCount = 0;
-  /// Bytes of packed weights that every step reads: all but an embedding table
-  /// of which it reads single rows.
-  int64_t stepWeightBytes = 0;
+  std::vector<StepSite> sites;    ///< Of the code, in its order.
 
   // Compatibility, checked on load.
   int64_t abiVersion = 0;
-  std::string targetTriple; ///< "x86_64-unknown-linux-gnu".
-  std::string targetLevel;  ///< "x86-64-v3", "x86-64-v4-vnni", "aarch64".
-  std::vector<std::string> cpuFeatures; ///< What the code needs: "avx2", …
+  /// The program's code: entry i is what code section number i runs on. At
+  /// least one, each level at most once.
+  std::vector<CodeTarget> code;
 
   // Shape of a step.
   int64_t vocabSize = 0;       ///< Rows of the output projection.
   int64_t logitsRowStride = 0; ///< f32 values from one logits row to the next.
   int64_t tokenBudget = 0;     ///< Most tokens of one step.
   int64_t maxLogitRows = 0;    ///< Most logits rows of one step.
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0;      ///< A multiple of 64.
+  int64_t workerBytes = 0;     ///< Behind the arena, for each worker.
   int64_t contextLength = 0; ///< Longest sequence the model is made for.
 
   // The KV cache that the code addresses (KVBlockLayout).

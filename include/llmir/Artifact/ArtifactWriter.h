@@ -51,7 +51,8 @@ public:
   Status setInfo(const ArtifactInfo &info);
 
   /// Writes one whole section. Code and weights are 64 KiB aligned, the others
-  /// 64 bytes.
+  /// 64 bytes. There is one code section for each entry of ArtifactInfo::code,
+  /// in that order, and one of each other kind.
   Status addSection(ArtifactSection id, Span<const uint8_t> bytes);
 
   /// The same in pieces. `alignment` is a power of two from 64 to 2 MiB, or 0
@@ -64,8 +65,8 @@ public:
   uint64_t sectionBytes() const;
 
   /// Writes the header, makes the file durable and renames it to `path`. Fails
-  /// when info, code, weights or program are missing. After a failure of any
-  /// function the file cannot be finished.
+  /// when info, an image, weights or program are missing. After a failure of
+  /// any function the file cannot be finished.
   Status finish();
 
 private:

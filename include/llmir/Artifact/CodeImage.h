@@ -30,14 +30,15 @@ namespace llmir {
 class Artifact;
 
 /// Checks everything that loading relies on, and loads nothing. `name` goes
-/// into the messages. The compiler calls it on what it has linked. Fails with
-/// InvalidFile, or IncompatibleTarget for another kind of machine.
+/// into the messages. Fails with InvalidFile, or IncompatibleTarget for another
+/// kind of machine.
 Status validateCodeImage(Span<const uint8_t> image, const std::string &name);
 
 class CodeImage {
 public:
-  /// Maps the artifact's code section. The artifact may be closed afterwards.
-  static Expected<CodeImage> load(const Artifact &artifact);
+  /// Maps a code section of the artifact: entry `target` of ArtifactInfo::code.
+  /// The artifact may be closed afterwards.
+  static Expected<CodeImage> load(const Artifact &artifact, size_t target);
 
   /// Maps an image that lies in the open file `fd` at `offset` (a multiple of
   /// the system's page size); `image` is the same bytes, already readable.

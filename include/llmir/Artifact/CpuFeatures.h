@@ -52,13 +52,23 @@ private:
 /// and for a level without a requirement.
 std::vector<std::string> cpuLevelFeatures(std::string_view level);
 
+/// True where `level` is `lower` or extends it, directly or through others.
+bool cpuLevelIncludes(std::string_view level, std::string_view lower);
+
 /// True for the names that cpuLevelFeatures knows.
 bool isKnownCpuLevel(std::string_view level);
 
-/// Ok when `cpu` can run what `info` was compiled for; otherwise
-/// IncompatibleTarget with the missing features or the other architecture.
-Status checkCpu(const ArtifactInfo &info,
-                const CpuFeatures &cpu = CpuFeatures::host());
+/// Which entry of `info.code` to run: the highest level of those that `cpu` has
+/// all features for, or the one named `level` where that is not empty. Fails
+/// with IncompatibleTarget (what the artifact has and what the processor lacks)
+/// or InvalidArgument (it has no code of that level).
+Expected<size_t> chooseCode(const ArtifactInfo &info,
+                            std::string_view level = {},
+                            const CpuFeatures &cpu = CpuFeatures::host());
+
+/// Asks the system for register state that a process must ask for (AMX); call
+/// it before code of `target` runs. Fails with IncompatibleTarget.
+Status enableCpuState(const CodeTarget &target);
 
 } // namespace llmir
 

@@ -41,7 +41,7 @@ namespace llmir {
 struct CompilationOptions {
   std::string model;             ///< Hugging Face folder or GGUF file.
   std::string output;            ///< The .llmir file; empty with form.
-  std::string target = "native"; ///< Or a name of CPULevels.def.
+  std::string target = "native"; ///< As targetsFromNames() reads it.
   WeightQuantization quantization;
   std::string kv = "auto";   ///< "auto", "f32", "f16", "bf16".
   int64_t contextLength = 0; ///< 0 = the model's own.
@@ -74,10 +74,11 @@ private:
   Status generateCode();
   Status writeArtifact();
 
-  Status resolveTarget();
   Status resolveKVFormat();
   /// Runs a pipeline; a failure carries the first diagnostic.
   Status runPasses(const std::function<void(mlir::PassManager &)> &build);
+  Status runPasses(mlir::ModuleOp module,
+                   const std::function<void(mlir::PassManager &)> &build);
   /// Notes of the stage for the report.
   void note(const std::string &text) { notes = text; }
   bool wants(Form form) const { return options.form == form; }
@@ -87,11 +88,15 @@ private:
   /// Reads the weights' places and the arena's size from the program.
   void readProgram();
   ArtifactInfo makeInfo() const;
+  Status checkFormHasOneLevel() const;
+  /// Makes code of kernels that are lowered for the level: an image in
+  /// `images`, or the form that is asked for.
+  Status generateCode(mlir::ModuleOp kernels, const CPULevel &level);
   /// Fills `tokenizer`.
   Status readTokenizer();
 
   CompilationOptions options;
-  const CPULevel *level = nullptr;
+  std::vector<const CPULevel *> levels; ///< One image for each.
   TensorFormat kvFormat = TensorFormat::F32;
   std::optional<Checkpoint> checkpoint;
   std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
@@ -99,8 +104,12 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string programText;
   std::vector<PackJob> jobs;
-  int64_t arenaBytes = 0, logitsRowStride = 0;
-  std::vector<uint8_t> image;
+  std::vector<StepSite> sites;
+  int64_t arenaBytes = 0, workerBytes = 0, logitsRowStride = 0;
+  /// The kernels of each level, and their images.
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> lowered;
+  std::vector<std::vector<uint8_t>> images;
+  uint64_t objectBytes = 0; ///< Of all images.
   std::string notes;
 };
 

@@ -35,10 +35,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace llmir {
 
 class Artifact;
+class StepTrace;
 
 using mlir::llm::runtime::PagedKVCache;
 using mlir::llm::runtime::SequenceId;
@@ -46,8 +48,11 @@ using mlir::llm::runtime::SequenceId;
 struct ExecutorOptions {
   int64_t threads = 0; ///< 0 = one per usable processor.
   bool pin = false;    ///< Bind each worker to a processor.
+  /// Which of the artifact's levels to run; empty: the best that fits.
+  std::string level;
   /// Longest sequence. 0 = the model's own, or, where neither kvBlocks nor
-  /// kvBytes is given, as much of it as fits into half of the machine's memory.
+  /// kvBytes is given, as much of it as fits into half of the memory that the
+  /// process may have: the machine's, or its control group's.
   int64_t contextLength = 0;
   /// Size of the KV pool: in blocks, or in bytes. Both 0: one sequence of
   /// contextLength.
@@ -89,8 +94,8 @@ struct StepLogits {
 
 class Executor {
 public:
-  /// Checks the processor, maps the code, takes all memory and starts the
-  /// workers. Fails with IncompatibleTarget, ResourceExhausted or
+  /// Chooses the code for this processor, maps it, takes all memory and starts
+  /// the workers. Fails with IncompatibleTarget, ResourceExhausted or
   /// InvalidArgument.
   static Expected<std::unique_ptr<Executor>>
   create(std::shared_ptr<const Artifact> artifact,
@@ -113,10 +118,21 @@ public:
   /// ResourceExhausted (KV blocks); a step that fails has changed nothing.
   Expected<StepLogits> step(Span<const SequenceStep> batch);
 
+  /// Lets the steps that follow leave a trace, of which the last
+  /// `eventsPerWorker` events are kept; an earlier trace is dropped. Fails with
+  /// InvalidArgument or ResourceExhausted.
+  Status startTrace(int64_t eventsPerWorker = int64_t(1) << 20);
+  /// The steps that follow leave none; what was traced can still be read.
+  void stopTrace();
+  /// Null before startTrace.
+  const StepTrace *trace() const;
+
   /// Creates, forks, truncates and frees the sequences.
   PagedKVCache &cache();
 
   const ArtifactInfo &info() const;
+  /// The level of the code that runs; empty around a given step function.
+  const std::string &level() const;
   int64_t tokenBudget() const;
   int64_t maxLogitRows() const;
   int64_t contextLength() const; ///< Longest sequence of this executor.

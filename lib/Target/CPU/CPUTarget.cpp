@@ -41,13 +41,17 @@ static Status internal(const std::string &cause) {
                 "this is a bug of LLMIR: please report it with the command");
 }
 
-/// Initialises the X86 back end once per process.
+/// Initialises the back ends of CPULevels.def once per process.
 static void initializeTargets() {
   static const bool done = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
     return true;
   }();
   (void)done;
@@ -83,7 +87,7 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   if (!state->module)
     return internal("the lowered program cannot be translated to LLVM IR");
 
-  llvm::Triple triple(kX86Triple);
+  llvm::Triple triple(level.triple());
   std::string error;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);

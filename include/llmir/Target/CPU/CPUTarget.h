@@ -30,9 +30,6 @@ class TargetMachine;
 
 namespace llmir {
 
-/// The triple that artifacts of x86-64 levels carry.
-constexpr const char *kX86Triple = "x86_64-unknown-linux-gnu";
-
 /// One module on its way to machine code. The forms are made on demand, each
 /// from the one before.
 class CPUCodeGenerator {

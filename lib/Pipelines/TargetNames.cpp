@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Pipelines/TargetNames.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+
+#include <set>
+#include <sstream>
+
+namespace llmir {
+
+static Expected<std::string> nativeLevel() {
+  std::string name = CpuFeatures::host().level();
+  if (findCPULevel(name))
+    return name;
+  return Status(StatusCode::IncompatibleTarget,
+                "this CPU is of level '" + name +
+                    "'; the lowest that LLMIR generates code for is "
+                    "x86-64-v3 (AVX2, FMA, F16C)",
+                "run on another machine, or compile for another with "
+                "--target x86-64-v3");
+}
+
+static Status unknownTarget(const std::string &name) {
+  std::string known = "native, x86-64";
+  for (const CPULevel &row : cpuLevels())
+    known += ", " + row.name.str();
+  return Status(StatusCode::InvalidArgument, "unknown target '" + name + "'",
+                "choose of " + known +
+                    "; several with commas between, LEVEL+ with all above it");
+}
+
+/// Adds what one name stands for.
+static Status addNamed(std::string name, std::set<const CPULevel *> &chosen) {
+  const std::string given = name;
+  if (name == "native") {
+    Expected<std::string> native = nativeLevel();
+    if (!native)
+      return native.takeStatus();
+    name = *native;
+  }
+  bool above = !name.empty() && name.back() == '+';
+  if (above)
+    name.pop_back();
+  const CPULevel *level = findCPULevel(name);
+  if (level && !above) {
+    chosen.insert(level);
+    return Status::ok();
+  }
+  if (!isKnownCpuLevel(name))
+    return unknownTarget(given);
+  for (const CPULevel &row : cpuLevels())
+    if (cpuLevelIncludes(row.name.str(), name))
+      chosen.insert(&row);
+  return Status::ok();
+}
+
+Expected<std::vector<const CPULevel *>>
+targetsFromNames(const std::string &list) {
+  std::set<const CPULevel *> chosen;
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');)
+    if (Status status = addNamed(name, chosen); !status)
+      return status;
+  if (chosen.empty())
+    return unknownTarget(list);
+  // Pointers into one table: ascending is the table's order.
+  return std::vector<const CPULevel *>(chosen.begin(), chosen.end());
+}
+
+} // namespace llmir
