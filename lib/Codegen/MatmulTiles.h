@@ -39,6 +39,17 @@ struct MatmulOutput {
       epilogue = {};
 };
 
+/// What the spec of a kernel says of its output.
+struct MatmulTarget {
+  bool bias;
+  RowSpace over;
+  int64_t unit;
+  mlir::Block *region; ///< Of the kernel: its epilogue; null for none.
+};
+/// The output of a kernel whose buffers are x, one for each argument of the
+/// region but the first, and the output.
+MatmulOutput matmulOutput(KernelBuilder &kb, const MatmulTarget &target);
+
 /// The row tiles of a matrix, and how many of them a register tile holds for
 /// one token, two, and so on: as many as there are entries are the most tokens
 /// that share a decoded weight. The first entry, the number of streams, is a
@@ -97,6 +108,10 @@ private:
   MatmulOutput output;
   mlir::Value ahead; ///< Bytes from what is read to what is prefetched.
 };
+
+/// The product with weights of a plain format (PlainMatmul.cpp).
+void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
+                     mlir::Value weights, mlir::Value x, MatmulOutput output);
 
 /// body(matrix, output) for each expert of a `moe_linear`, whose matrices have
 /// `matrixBytes` bytes each.

@@ -17,65 +17,6 @@ using namespace mlir;
 
 namespace llmir {
 
-namespace {
-/// Where a row of the packed table lies.
-struct PackedRow {
-  Value tileOffset; ///< Of the row's tile.
-  Value lane;       ///< Row within the tile.
-};
-} // namespace
-
-/// Reads one row of a packed matrix block by block and stores it as f32.
-static void copyPackedRow(KernelBuilder &kb, const PackedMatrixLayout &table,
-                          PackedRow row, Value token) {
-  Value weights = kb.weight(0), out = kb.buffer(0);
-  auto loadBytes = [&](Value offset, int64_t bytes, Type type) {
-    Value raw = kb.loadVector(weights, offset, bytes);
-    Value cast = vector::BitCastOp::create(kb, kb.vec(1, type), raw);
-    return kb.lane(cast, 0);
-  };
-  kb.loop(0, table.blocksPerTile(), 1, [&](Value block) {
-    Value blockOffset =
-        kb.add(row.tileOffset, kb.mul(block, table.blockBytes()));
-    Value scale;
-    if (table.hasBlocks()) {
-      Value scaleOffset =
-          kb.add(blockOffset, kb.add(kb.mul(row.lane, 2),
-                                     table.linesPerBlock() * kLineBytes));
-      scale = arith::ExtFOp::create(kb, kb.getF32Type(),
-                                    loadBytes(scaleOffset, 2, kb.getF16Type()));
-    }
-    for (int64_t line = 0; line < table.linesPerBlock(); ++line) {
-      Value wordOffset =
-          kb.add(kb.add(blockOffset, line * kLineBytes), kb.mul(row.lane, 4));
-      Value word = loadBytes(wordOffset, 4, kb.getI32Type());
-      SmallVector<Value> values = decodeWords(kb, table.format, word);
-      for (auto [v, value] : llvm::enumerate(values)) {
-        int64_t inBlock = line * table.valuesPerLine() + v;
-        Value k = kb.add(kb.mul(block, table.valuesPerBlock()), inBlock);
-        kb.store(scale ? kb.mulf(scale, value) : value, out, {token, k});
-      }
-    }
-  });
-}
-
-void emitEmbedding(KernelBuilder &kb, const EmbeddingSpec &spec,
-                   const PackedMatrixLayout &table) {
-  Value out = kb.buffer(0);
-  int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
-  int64_t stored = table.blocksPerTile() * table.valuesPerBlock();
-  auto [first, last] = kb.share(kb.rowCount(RowSpace::Tokens));
-  kb.loop(first, last, kb.index(1), [&](Value token) {
-    Value id = kb.contextArray(StepField::token_ids, token);
-    PackedRow row{kb.mul(kb.div(id, kTileRows), table.tileBytes()),
-                  kb.rem(id, kTileRows)};
-    copyPackedRow(kb, table, row, token);
-    Value zero = kb.f32(0.0);
-    kb.loop(stored, padded, 1,
-            [&](Value k) { kb.store(zero, out, {token, k}); });
-  });
-}
-
 void emitSelectRows(KernelBuilder &kb, const SelectRowsSpec &spec) {
   Value x = kb.buffer(0), out = kb.buffer(1);
   int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);

@@ -9,6 +9,7 @@
 #include "llmir/Interpreter/Values.h"
 
 #include "llmir/Dialect/Check/Check.h"
+#include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -235,8 +236,18 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
   return InterpreterValue(std::move(tensor));
 }
 
-/// Random integers of the type's range; with a format, blocks with scales
-/// between 1/256 and 1/16 and any integers.
+/// Where a block has its f16 numbers.
+static SmallVector<int64_t, 2> halvesOf(TensorFormat format) {
+  if (format == TensorFormat::Q6_K)
+    return {tensorFormatInfo(format).bytesPerBlock - 2};
+  if (IntegerFormat::ofBlocks(format)->minima)
+    return {0, 2};
+  return {0};
+}
+
+/// Random integers of the type's range; with a format, blocks of any integers
+/// with scales (and minima) between 1/256 and 1/16, less by what sub-scales
+/// make of them.
 static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
                                     Random &random) {
   QuantizedValue result;
@@ -253,13 +264,20 @@ static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
   const TensorFormatInfo &facts = tensorFormatInfo(*result.format);
   const int64_t blocks =
       reference::numElements(result.shape) / facts.valuesPerBlock;
+  const bool hasSubScales =
+      IntegerFormat::ofBlocks(*result.format)->superGroup > 0;
+  const double unit = hasSubScales ? 1.0 / 64 : 1.0;
+  result.bytes.resize(blocks * facts.bytesPerBlock);
   for (int64_t i = 0; i < blocks; ++i) {
-    // Both formats begin with an f16 scale.
-    const uint16_t scale = floatToF16(float(random.real(1.0 / 256, 1.0 / 16)));
-    result.bytes.push_back(uint8_t(scale & 0xff));
-    result.bytes.push_back(uint8_t(scale >> 8));
-    for (int64_t byte = 2; byte < facts.bytesPerBlock; ++byte)
-      result.bytes.push_back(uint8_t(random.next() >> 32));
+    uint8_t *block = result.bytes.data() + i * facts.bytesPerBlock;
+    for (int64_t byte = 0; byte < facts.bytesPerBlock; ++byte)
+      block[byte] = uint8_t(random.next() >> 32);
+    for (int64_t at : halvesOf(*result.format)) {
+      const uint16_t number =
+          floatToF16(float(random.real(1.0 / 256, 1.0 / 16) * unit));
+      block[at] = uint8_t(number & 0xff);
+      block[at + 1] = uint8_t(number >> 8);
+    }
   }
   return result;
 }

@@ -16,7 +16,7 @@
 using namespace llmir;
 
 static std::string textOr(const char *text, const char *fallback) {
-  return text && *text ? text : fallback;
+  return text ? text : fallback;
 }
 
 /// The C options as the compiler's own; checks every name.

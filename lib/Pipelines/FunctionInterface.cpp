@@ -95,8 +95,8 @@ FunctionInterface FunctionInterface::read(ModuleOp program) {
       PackJob job = makePackJob(weight, /*source=*/0);
       StringRef format = weight.getFormat();
       result.weights.push_back(job);
-      result.weightFormats.push_back(*tensorFormatFromName(
-          std::string_view(format.data(), format.size())));
+      result.weightFormats.push_back(
+          tensorFormatFromName(std::string_view(format.data(), format.size())));
     } else if (auto fragment = dyn_cast<FragmentOp>(op)) {
       if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
         result.arenaBytes = bytes.getInt();
@@ -130,13 +130,17 @@ static std::vector<uint8_t> storedBytes(const reference::Tensor &tensor,
   return bytes;
 }
 
-Status packValue(const InterpreterValue &value, TensorFormat format,
-                 const PackJob &job, Span<uint8_t> out) {
+Status packValue(const InterpreterValue &value,
+                 std::optional<TensorFormat> format, const PackJob &job,
+                 Span<uint8_t> out) {
   std::vector<uint8_t> bytes;
-  if (auto *quantized = std::get_if<QuantizedValue>(&value))
+  if (auto *quantized = std::get_if<QuantizedValue>(&value)) {
     bytes = quantized->bytes;
-  else if (auto *tensor = std::get_if<reference::Tensor>(&value))
-    bytes = storedBytes(*tensor, format);
+    format = quantized->format;
+  } else if (auto *tensor = std::get_if<reference::Tensor>(&value);
+             tensor && format) {
+    bytes = storedBytes(*tensor, *format);
+  }
   CheckpointTensor stored;
   stored.name = job.source;
   stored.format = format;

@@ -41,7 +41,9 @@ struct FunctionPort {
 struct FunctionInterface {
   std::vector<FunctionPort> inputs, outputs;
   std::vector<PackJob> weights;
-  std::vector<TensorFormat> weightFormats; ///< Of each job.
+  /// How each job's numbers are stored; absent where the value says so itself,
+  /// as blocks do.
+  std::vector<std::optional<TensorFormat>> weightFormats;
   llvm::StringMap<reference::Tensor> constants;
   int64_t arenaBytes = 0, weightBytes = 0;
   mlir::llm::PagedKVCacheType cache; ///< Null where the code uses none.
@@ -52,8 +54,9 @@ struct FunctionInterface {
 };
 
 /// The packed bytes of a weight with that value.
-Status packValue(const InterpreterValue &value, TensorFormat format,
-                 const PackJob &job, Span<uint8_t> out);
+Status packValue(const InterpreterValue &value,
+                 std::optional<TensorFormat> format, const PackJob &job,
+                 Span<uint8_t> out);
 
 } // namespace llmir
 

@@ -9,34 +9,60 @@
 #include "llmir/Pipelines/WeightQuantization.h"
 #include "llmir/Support/IntegerLayout.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace llmir {
+
+/// The parts between the colons.
+static std::vector<std::string> partsOf(const std::string &name) {
+  std::vector<std::string> parts(1);
+  for (char c : name)
+    if (c == ':')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+/// Reads a part behind the first one; false for one that is unknown or says
+/// again what another has said.
+static bool readPart(const std::string &part, IntegerFormat &format,
+                     std::optional<bool> &byteActivations) {
+  for (int64_t group : {32, 64, 128})
+    if (part == "g" + std::to_string(group))
+      return std::exchange(format.group, group) == 0;
+  if (part == "asym")
+    return !std::exchange(format.zeroPoints, true);
+  if (part != "a8" && part != "a32")
+    return false;
+  return !std::exchange(byteActivations, part == "a8");
+}
 
 Expected<WeightQuantization>
 WeightQuantization::fromName(const std::string &name) {
   WeightQuantization result;
   if (name == "none")
     return result;
-  result.scheme = name;
-  const std::string suffix = ":a8";
-  if (name.size() > suffix.size() &&
-      name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
-    result.byteActivations = true;
-    result.scheme.resize(name.size() - suffix.size());
-  }
-  if (result.scheme == "q8" || result.scheme == "q4")
-    result.scheme = "int" + result.scheme.substr(1) + ":g32";
-
-  std::optional<IntegerFormat> format = IntegerFormat::fromName(result.scheme);
-  auto isKnownGroup = [](int64_t group) {
-    return group == 0 || group == 32 || group == 64 || group == 128;
-  };
-  if (format && format->bits <= 8 && isKnownGroup(format->group) &&
-      format->segment == 0 && format->scales == TensorFormat::F32)
-    return result;
-  return Status(StatusCode::InvalidArgument,
-                "--quantize " + name + " is not known",
-                "choose none, q8, q4, or int8 or int4, followed by :g32, :g64 "
-                "or :g128, by :asym and by :a8 as wanted");
+  std::vector<std::string> parts = partsOf(name);
+  IntegerFormat format;
+  std::optional<bool> byteActivations;
+  bool isShort = parts[0] == "q8" || parts[0] == "q4";
+  bool isKnown = isShort || parts[0] == "int8" || parts[0] == "int4";
+  format.bits = isKnown && parts[0].back() == '4' ? 4 : 8;
+  format.group = isShort ? 32 : 0;
+  for (size_t i = 1; i < parts.size(); ++i)
+    isKnown = isKnown && readPart(parts[i], format, byteActivations);
+  if (!isKnown)
+    return Status(StatusCode::InvalidArgument,
+                  "--quantize " + (name.empty() ? "''" : name) +
+                      " is not known",
+                  "choose none, q8, q4, or int8 or int4, followed by :g32, "
+                  ":g64 or :g128, by :asym and by :a32 as wanted");
+  result.scheme = format.name();
+  result.byteActivations = byteActivations.value_or(true);
+  return result;
 }
 
 } // namespace llmir

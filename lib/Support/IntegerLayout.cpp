@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 namespace llmir {
 
@@ -154,61 +155,64 @@ int64_t commonSegment(int64_t columns, int64_t group, int64_t activationGroup) {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// Where the bits of an integer lie: `bits` of it from bit `from` on go to bit
-/// `shift` of byte `byte` of the row's word in line `line`.
-namespace {
-struct BitPlace {
-  int64_t line, byte, shift, from, bits;
-};
-} // namespace
-
-/// The places of value `i` of a block, low bits first; the second is empty
-/// where one holds all.
-static std::array<BitPlace, 2> placesOf(const IntegerMatrixLayout &layout,
-                                        int64_t i) {
-  int64_t bits = layout.format.bits, perLine = layout.valuesPerLine();
-  int64_t run =
-      layout.format.superGroup > 0 ? layout.block() : layout.segment();
-  int64_t runLines = ceilDiv(run, layout.bundleValues()) * layout.bundleLines();
-  int64_t inRun = i % run, inBundle = inRun % layout.bundleValues();
-  int64_t line = i / run * runLines +
-                 inRun / layout.bundleValues() * layout.bundleLines() +
-                 inBundle / perLine;
-  int64_t inLine = inBundle % perLine;
-  if (bits >= 8)
-    return {{{line, inLine * bits / 8, 0, 0, bits}, {}}};
-  BitPlace low{line, inLine % 4, inLine / 4 * 4, 0, 4};
-  if (bits == 4)
-    return {{low, {}}};
-  int64_t high = bits - 4, word = inBundle / 4, perByte = 8 / high;
-  int64_t highLine = line - inBundle / perLine + 4 + word / perByte;
-  return {{low, {highLine, inBundle % 4, word % perByte * high, 4, high}}};
+static uint32_t loadWord(const uint8_t *bytes) {
+  uint32_t word;
+  std::memcpy(&word, bytes, 4);
+  return word;
 }
 
-static void packValue(const IntegerMatrixLayout &layout, int64_t i, int64_t q,
-                      uint8_t *words) {
-  q += layout.format.storedBias();
-  for (const BitPlace &place : placesOf(layout, i)) {
-    int64_t part = (q >> place.from) & ((int64_t(1) << place.bits) - 1);
-    uint8_t *at = words + place.line * kLineBytes + place.byte;
-    for (int64_t rest = place.bits; rest > 0; rest -= 8, part >>= 8)
-      *at++ |= static_cast<uint8_t>(part << place.shift);
+void packStored(int64_t bits, const uint8_t *stored, int64_t bundles,
+                uint8_t *words) {
+  auto storeWord = [&](uint32_t word) {
+    std::memcpy(words, &word, 4);
+    words += kLineBytes;
+  };
+  auto storeNibbles = [&](const uint8_t *eight) {
+    storeWord((loadWord(eight) & 0x0f0f0f0f) |
+              (loadWord(eight + 4) & 0x0f0f0f0f) << 4);
+  };
+  if (bits == 8 || bits == 4) {
+    for (int64_t i = 0; i < bundles; ++i)
+      bits == 8 ? storeWord(loadWord(stored + 4 * i))
+                : storeNibbles(stored + 8 * i);
+    return;
   }
-}
-
-static int64_t unpackValue(const IntegerMatrixLayout &layout, int64_t i,
-                           const uint8_t *words) {
-  int64_t q = 0, bits = layout.format.bits;
-  for (const BitPlace &place : placesOf(layout, i)) {
-    const uint8_t *at = words + place.line * kLineBytes + place.byte;
-    for (int64_t done = 0; done < place.bits; done += 8) {
-      int64_t mask = (int64_t(1) << std::min<int64_t>(place.bits, 8)) - 1;
-      q |= ((*at++ >> place.shift) & mask) << (place.from + done);
+  const int64_t high = bits - 4, perLine = 8 / high;
+  const uint32_t mask = high == 1 ? 0x01010101 : 0x03030303;
+  for (int64_t i = 0; i < bundles; ++i, stored += 32) {
+    for (int64_t line = 0; line < 4; ++line)
+      storeNibbles(stored + 8 * line);
+    for (int64_t line = 0; line < high; ++line) {
+      uint32_t word = 0;
+      for (int64_t w = 0; w < perLine; ++w)
+        word |= (loadWord(stored + 4 * (line * perLine + w)) >> 4 & mask)
+                << (w * high);
+      storeWord(word);
     }
   }
-  if (bits >= 8 && layout.format.isSigned() && (q >> (bits - 1)))
-    q -= int64_t(1) << bits;
-  return q - layout.format.storedBias();
+}
+
+/// The lines of `count` integers of a block, which begin anew with each run.
+static void packRuns(const IntegerMatrixLayout &layout, const int16_t *q,
+                     int64_t count, uint8_t *words) {
+  const IntegerFormat &format = layout.format;
+  const int64_t bundle = layout.bundleValues();
+  std::vector<uint8_t> stored;
+  for (int64_t from = 0; from < count; from += layout.run()) {
+    int64_t values = std::min(layout.run(), count - from);
+    int64_t bundles = ceilDiv(values, bundle);
+    int64_t bytes = format.bits == 16 ? 2 : 1;
+    stored.assign(bundles * bundle * bytes, 0);
+    for (int64_t i = 0; i < values; ++i) {
+      // Little-endian: the low byte comes first.
+      auto number = static_cast<uint16_t>(q[from + i] + format.storedBias());
+      std::memcpy(&stored[i * bytes], &number, bytes);
+    }
+    // Words of 16-bit integers are bytes like any others.
+    packStored(std::min<int64_t>(format.bits, 8), stored.data(), bundles,
+               words);
+    words += bundles * layout.bundleLines() * kLineBytes;
+  }
 }
 
 static void packScale(TensorFormat format, float scale, int64_t lane,
@@ -220,15 +224,6 @@ static void packScale(TensorFormat format, float scale, int64_t lane,
   uint16_t bits =
       format == TensorFormat::F16 ? floatToF16(scale) : floatToBf16(scale);
   std::memcpy(scales + 2 * lane, &bits, 2);
-}
-
-static float unpackScale(TensorFormat format, int64_t lane,
-                         const uint8_t *scales) {
-  float scale;
-  decodeTensorRow(format,
-                  scales + lane * tensorFormatInfo(format).bytesPerBlock, 1,
-                  &scale);
-  return scale;
 }
 
 void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
@@ -245,8 +240,7 @@ void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
   for (int64_t b = 0; b < layout.numBlocks(); ++b) {
     int64_t first = b * layout.block();
     int64_t count = std::min(layout.block(), layout.columns - first);
-    for (int64_t i = 0; i < count; ++i)
-      packValue(layout, i, values.q[first + i], at + lane * 4);
+    packRuns(layout, values.q + first, count, at + lane * 4);
     for (int64_t g = 0; g < layout.numSubScales(count); ++g) {
       int64_t group = first / layout.group() + g;
       int64_t place = kTileRows * g + lane;
@@ -268,6 +262,64 @@ void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
       packScale(format.scales, values.mins[b], lane, at + layout.minsAt(count));
     at += layout.blockBytes(count);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Where the bits of an integer lie: `bits` of it from bit `from` on go to bit
+/// `shift` of byte `byte` of the row's word in line `line`.
+namespace {
+struct BitPlace {
+  int64_t line, byte, shift, from, bits;
+};
+} // namespace
+
+/// The places of value `i` of a block, low bits first; the second is empty
+/// where one holds all.
+static std::array<BitPlace, 2> placesOf(const IntegerMatrixLayout &layout,
+                                        int64_t i) {
+  int64_t bits = layout.format.bits, perLine = layout.valuesPerLine();
+  int64_t runLines =
+      ceilDiv(layout.run(), layout.bundleValues()) * layout.bundleLines();
+  int64_t inRun = i % layout.run(), inBundle = inRun % layout.bundleValues();
+  int64_t line = i / layout.run() * runLines +
+                 inRun / layout.bundleValues() * layout.bundleLines() +
+                 inBundle / perLine;
+  int64_t inLine = inBundle % perLine;
+  if (bits >= 8)
+    return {{{line, inLine * bits / 8, 0, 0, bits}, {}}};
+  BitPlace low{line, inLine % 4, inLine / 4 * 4, 0, 4};
+  if (bits == 4)
+    return {{low, {}}};
+  int64_t high = bits - 4, word = inBundle / 4, perByte = 8 / high;
+  int64_t highLine = line - inBundle / perLine + 4 + word / perByte;
+  return {{low, {highLine, inBundle % 4, word % perByte * high, 4, high}}};
+}
+
+static int64_t unpackValue(const IntegerMatrixLayout &layout, int64_t i,
+                           const uint8_t *words) {
+  int64_t q = 0, bits = layout.format.bits;
+  for (const BitPlace &place : placesOf(layout, i)) {
+    const uint8_t *at = words + place.line * kLineBytes + place.byte;
+    for (int64_t done = 0; done < place.bits; done += 8) {
+      int64_t mask = (int64_t(1) << std::min<int64_t>(place.bits, 8)) - 1;
+      q |= ((*at++ >> place.shift) & mask) << (place.from + done);
+    }
+  }
+  if (bits >= 8 && layout.format.isSigned() && (q >> (bits - 1)))
+    q -= int64_t(1) << bits;
+  return q - layout.format.storedBias();
+}
+
+static float unpackScale(TensorFormat format, int64_t lane,
+                         const uint8_t *scales) {
+  float scale;
+  decodeTensorRow(format,
+                  scales + lane * tensorFormatInfo(format).bytesPerBlock, 1,
+                  &scale);
+  return scale;
 }
 
 /// The zero point of a row's block.

@@ -8,6 +8,8 @@
 
 #include "GGUFImage.h"
 
+#include "llmir/Support/TensorFormat.h"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -104,10 +106,11 @@ void GGUFImage::add(const std::string &name, std::vector<uint64_t> shape,
   for (uint64_t size : shape)
     values *= size;
   std::reverse(shape.begin(), shape.end());
-  uint64_t bytes = type == 0   ? values * 4
-                   : type == 8 ? values / 32 * 34
-                   : type == 2 ? values / 32 * 18
-                               : values * 2;
+  uint64_t bytes = values * 2;
+  if (std::optional<TensorFormat> format = tensorFormatFromGGUF(type)) {
+    const TensorFormatInfo &info = tensorFormatInfo(*format);
+    bytes = values / info.valuesPerBlock * info.bytesPerBlock;
+  }
   Tensor tensor;
   tensor.name = name;
   tensor.sizes = std::move(shape);

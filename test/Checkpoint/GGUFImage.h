@@ -65,8 +65,8 @@ struct GGUFImage {
                   const std::vector<std::string> &values);
   void setFloats(const std::string &name, const std::vector<float> &values);
   void setIntegers(const std::string &name, const std::vector<int32_t> &values);
-  /// A tensor with as many bytes as its type needs (F32 4, F16 2, BF16 2 per
-  /// value; Q8_0 34, Q4_0 18 per 32); sizes outermost first, as in torch.
+  /// A tensor with as many bytes as its type needs (2 per value of a type that
+  /// is not in TensorFormats.def); sizes outermost first, as in torch.
   void add(const std::string &name, std::vector<uint64_t> shape, uint32_t type);
 
   std::string build() const;

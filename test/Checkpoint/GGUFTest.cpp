@@ -135,20 +135,41 @@ TEST_F(GGUFTest, AcceptsAVocabularyAlone) {
 
 TEST_F(GGUFTest, ListsTypesThatItCannotUse) {
   GGUFImage image = tinyGGUF();
-  image.add("blk.1.attn_q.weight", {2, 256}, 12);
-  image.tensors.back().bytes = 2 * 144;
+  image.add("blk.1.attn_q.weight", {2, 256}, 10);
+  image.tensors.back().bytes = 2 * 84;
   image.add("blk.1.attn_k.weight", {2, 64}, 0);
   auto file = parse(image);
   ASSERT_TRUE(file) << file.status().message();
-  const CheckpointTensor &q4k = file->tensors()[5];
-  EXPECT_EQ(q4k.bytes.size(), 288u);
-  EXPECT_EQ(q4k.storageName, "q4_k");
-  auto format = q4k.usableFormat();
+  const CheckpointTensor &q2k = file->tensors()[5];
+  EXPECT_EQ(q2k.bytes.size(), 168u);
+  EXPECT_EQ(q2k.storageName, "q2_k");
+  auto format = q2k.usableFormat();
   ASSERT_FALSE(format);
   EXPECT_EQ(format.status().code(), StatusCode::Unsupported);
   EXPECT_EQ(format.status().cause(),
-            "model.gguf: tensor 'blk.1.attn_q.weight' is stored as q4_k, which "
+            "model.gguf: tensor 'blk.1.attn_q.weight' is stored as q2_k, which "
             "LLMIR cannot compute with");
+}
+
+TEST_F(GGUFTest, BlockFormatsHaveTheBytesOfTheirBlocks) {
+  struct {
+    TensorFormat format;
+    uint32_t type;
+    size_t bytes; // Of [2, 512].
+  } formats[] = {
+      {TensorFormat::Q8_0, 8, 32 * 34},  {TensorFormat::Q4_0, 2, 32 * 18},
+      {TensorFormat::Q4_1, 3, 32 * 20},  {TensorFormat::Q4_K, 12, 4 * 144},
+      {TensorFormat::Q5_K, 13, 4 * 176}, {TensorFormat::Q6_K, 14, 4 * 210}};
+  for (auto [format, type, bytes] : formats) {
+    GGUFImage image = tinyGGUF();
+    image.add("blk.1.attn_q.weight", {2, 512}, type);
+    auto file = parse(image);
+    ASSERT_TRUE(file) << file.status().message();
+    const CheckpointTensor &tensor = file->tensors()[5];
+    EXPECT_EQ(tensor.format, format);
+    EXPECT_EQ(tensor.storageName, tensorFormatInfo(format).name);
+    EXPECT_EQ(tensor.bytes.size(), bytes);
+  }
 }
 
 TEST_F(GGUFTest, OpensAsACheckpoint) {

@@ -48,7 +48,10 @@ PackJob matrixJob(TensorFormat format, int64_t rows, int64_t columns) {
   job.source = "w";
   job.rows = rows;
   job.columns = columns;
-  job.bytes = PackedMatrixLayout{format, rows, columns}.bytes();
+  job.integers = IntegerFormat::ofBlocks(format);
+  job.bytes = job.integers
+                  ? IntegerMatrixLayout{*job.integers, rows, columns}.bytes()
+                  : PackedMatrixLayout{format, rows, columns}.bytes();
   return job;
 }
 
@@ -123,11 +126,13 @@ TEST(PackWeights, BlockFormatsKeepValuesAndScales) {
 }
 
 TEST(PackWeights, PackedBytesAreLittleMoreThanTheSource) {
-  for (TensorFormat format : {TensorFormat::F32, TensorFormat::BF16,
-                              TensorFormat::Q8_0, TensorFormat::Q4_0}) {
-    PackedMatrixLayout layout{format, 2048, 2048};
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::BF16, TensorFormat::Q8_0,
+        TensorFormat::Q4_0, TensorFormat::Q4_1, TensorFormat::Q4_K,
+        TensorFormat::Q5_K, TensorFormat::Q6_K}) {
+    int64_t packed = matrixJob(format, 2048, 2048).bytes;
     int64_t stored = *tensorRowBytes(format, 2048) * 2048;
-    EXPECT_LE(layout.bytes() * 100, stored * 103);
+    EXPECT_LE(packed * 100, stored * 103) << tensorFormatInfo(format).name;
   }
 }
 
@@ -190,7 +195,7 @@ TEST(PackWeights, RefusesAFormatItCannotUse) {
   Bytes stored(16), packed(64);
   CheckpointTensor tensor = tensorOf(TensorFormat::F32, {4, 1}, stored);
   tensor.format.reset();
-  tensor.storageName = "q4_k";
+  tensor.storageName = "iq2_s";
   Status status =
       packTensor(tensor, matrixJob(TensorFormat::F32, 4, 1), packed);
   EXPECT_EQ(status.code(), StatusCode::Unsupported);
@@ -200,42 +205,76 @@ TEST(PackWeights, RefusesAFormatItCannotUse) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-TEST(PackWeights, BlockFormatsAreIntegersWithScales) {
-  for (TensorFormat format : {TensorFormat::Q8_0, TensorFormat::Q4_0}) {
-    const int64_t rows = 19, columns = 96;
-    IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), rows, columns};
-    Bytes stored = storedBytes(rows * *tensorRowBytes(format, columns));
-    Bytes packed = packMatrix(format, rows, columns, stored);
-    ASSERT_EQ(packed.size(), static_cast<size_t>(layout.bytes()));
-    Bytes expected(packed.size());
-    for (int64_t row = 0; row < rows; ++row) {
-      std::vector<int16_t> q;
-      std::vector<float> scales;
-      const uint8_t *block = rowOf(format, columns, stored, row);
-      for (int64_t b = 0; b < columns / 32;
-           ++b, block += tensorFormatInfo(format).bytesPerBlock) {
-        uint16_t bits;
-        std::memcpy(&bits, block, 2);
-        bits &= 0xbfff; // No infinity, which has no one spelling.
-        scales.push_back(f16ToFloat(bits));
-        for (int i = 0; i < 32; ++i)
-          q.push_back(format == TensorFormat::Q8_0
-                          ? static_cast<int8_t>(block[2 + i])
-                          : (i < 16 ? block[2 + i] & 15 : block[i - 14] >> 4) -
-                                8);
-      }
-      packIntegerRow(layout, row, {q.data(), scales.data()}, expected.data());
-    }
-    // The scales of the stored bytes, without the bit that was cleared above.
-    for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
-      for (int64_t g = 0; g < layout.numGroups(); ++g) {
-        int64_t at = tile * layout.tileBytes() + g * layout.blockBytes(32) +
-                     layout.numLines(32) * 64;
-        for (int64_t lane = 0; lane < 16; ++lane)
-          packed[at + 2 * lane + 1] &= 0xbf;
-      }
-    EXPECT_EQ(packed, expected) << tensorFormatInfo(format).name;
+/// Blocks of any bytes; their f16 numbers are finite.
+static Bytes storedBlocks(TensorFormat format, int64_t blocks) {
+  int64_t size = tensorFormatInfo(format).bytesPerBlock;
+  Bytes stored = storedBytes(blocks * size);
+  bool hasMin = IntegerFormat::ofBlocks(format)->minima;
+  for (int64_t b = 0; b < blocks; ++b) {
+    uint8_t *d = &stored[b * size + (format == TensorFormat::Q6_K ? 208 : 0)];
+    d[1] &= 0xbf;
+    if (hasMin)
+      d[3] &= 0xbf;
   }
+  return stored;
+}
+
+TEST(PackWeights, BlocksBecomeIntegersThatMeanTheSame) {
+  for (TensorFormat format :
+       {TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
+        TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K})
+    for (int64_t heads : {0, 2}) {
+      const int64_t rows = 40, columns = 768;
+      IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), rows,
+                                 columns};
+      Bytes stored = storedBlocks(
+          format, rows * columns / tensorFormatInfo(format).valuesPerBlock);
+      Bytes packed = packMatrix(format, rows, columns, stored, heads);
+      ASSERT_EQ(packed.size(), static_cast<size_t>(layout.bytes()));
+      std::vector<float> values(columns), expected(columns);
+      for (int64_t row = 0; row < rows; ++row) {
+        // With heads, true row j of a head is stored at 2j, j + 10 at 2j + 1.
+        int64_t r = row % 20, place = row;
+        if (heads)
+          place = row - r + (r < 10 ? 2 * r : 2 * (r - 10) + 1);
+        unpackIntegerRow(layout, row, packed.data(), values.data());
+        decodeTensorRow(format, rowOf(format, columns, stored, place), columns,
+                        expected.data());
+        ASSERT_EQ(values, expected)
+            << tensorFormatInfo(format).name << " row " << row;
+      }
+    }
+}
+
+TEST(PackWeights, BlocksAreQuantizedWhereOtherIntegersAreWanted) {
+  const int64_t rows = 16, columns = 256;
+  Bytes stored = storedBlocks(TensorFormat::Q4_K, rows);
+  PackJob job = matrixJob(TensorFormat::Q4_K, rows, columns);
+  job.integers = IntegerFormat::fromName("int8:g32");
+  IntegerMatrixLayout layout{*job.integers, rows, columns};
+  job.bytes = layout.bytes();
+  Bytes packed(job.bytes, 0xee), expected(job.bytes);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::Q4_K, {rows, columns}, stored),
+                         job, packed)
+                  .isOk());
+  std::vector<float> values(columns);
+  for (int64_t row = 0; row < rows; ++row) {
+    decodeTensorRow(TensorFormat::Q4_K,
+                    rowOf(TensorFormat::Q4_K, columns, stored, row), columns,
+                    values.data());
+    quantizeAndPackRow(layout, row, values.data(), expected.data());
+  }
+  EXPECT_EQ(packed, expected);
+}
+
+TEST(PackWeights, RefusesRoomForAnotherFormat) {
+  Bytes stored(4 * 4 * 4), packed(4096);
+  PackJob job = matrixJob(TensorFormat::F32, 4, 4);
+  job.bytes += 64;
+  packed.resize(job.bytes);
+  EXPECT_EQ(packTensor(tensorOf(TensorFormat::F32, {4, 4}, stored), job, packed)
+                .code(),
+            StatusCode::Internal);
 }
 
 TEST(PackWeights, QuantizesEachTrueRowOnItsOwn) {

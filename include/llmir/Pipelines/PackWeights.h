@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 7's long part: from mapped checkpoint tensors to the packed layout of
-// PackedLayout.h, one tensor in memory at a time, on all cores.
+// Stage 7's long part: from mapped checkpoint tensors to the packed layouts of
+// PackedLayout.h and IntegerLayout.h, on all cores, in pieces of a few MiB: one
+// is written while the next one is packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,20 +36,26 @@ struct PackJob {
   int64_t offset = 0;         ///< In the weight section.
   int64_t bytes = 0;          ///< Packed.
   int64_t unpermuteHeads = 0; ///< Heads whose row order is put back; 0 = none.
-  /// What a matrix is quantized to, each row on its own; as stored where
-  /// absent.
+  /// The integers that a matrix becomes: those of its blocks, or what its rows
+  /// are quantized to; as stored where absent.
   std::optional<IntegerFormat> integers = {};
 };
 
-/// Packs one tensor into `out` (`job.bytes` bytes, zeroed by the callee).
+/// How far packing is.
+struct PackProgress {
+  int64_t bytes = 0, totalBytes = 0;
+  double seconds = 0; ///< Since it began.
+};
+
+/// Packs one tensor into `out` (`job.bytes` bytes, all of which are written).
 Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
                   Span<uint8_t> out);
 
 /// Writes the weight section. Jobs are in ascending order of offset and leave
-/// no hole. `progress` (may be empty) gets the share done, from 0 to 1.
+/// no hole. `progress` (may be empty) is called after each piece.
 Status packWeights(const Checkpoint &checkpoint,
                    const std::vector<PackJob> &jobs, ArtifactWriter &writer,
-                   const std::function<void(double)> &progress);
+                   const std::function<void(const PackProgress &)> &progress);
 
 } // namespace llmir
 

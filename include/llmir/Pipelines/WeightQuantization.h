@@ -24,9 +24,10 @@ struct WeightQuantization {
   std::string scheme;           ///< Of -llm-quantize; empty: not at all.
   bool byteActivations = false; ///< Their inputs are int8 as well.
 
-  /// "none"; "int8" or "int4", then perhaps ":g32", ":g64" or ":g128" for the
-  /// group, ":asym" for zero points and ":a8" for int8 inputs; "q8" and "q4"
-  /// stand for groups of 32.
+  /// "none"; "int8" or "int4", then perhaps, in any order, ":g32", ":g64" or
+  /// ":g128" for the group, ":asym" for zero points and ":a8" or ":a32" for
+  /// inputs of int8, as by default, or f32; "q8" and "q4" stand for groups
+  /// of 32.
   static Expected<WeightQuantization> fromName(const std::string &name);
 };
 

@@ -137,12 +137,13 @@ struct IntegerMatrixLayout {
   int64_t numBlocks() const { return ceilDiv(columns, block()); }
   int64_t lastBlock() const { return columns - (numBlocks() - 1) * block(); }
 
+  /// Values after which lines begin anew; in a super-group they run through the
+  /// groups.
+  int64_t run() const { return format.superGroup > 0 ? block() : segment(); }
   /// Lines of a block, or of a part of one, that has so many values.
   int64_t numLines(int64_t values) const {
-    // Lines run through the groups of a super-group.
-    int64_t run = format.superGroup > 0 ? block() : segment();
-    return (values / run * ceilDiv(run, bundleValues()) +
-            ceilDiv(values % run, bundleValues())) *
+    return (values / run() * ceilDiv(run(), bundleValues()) +
+            ceilDiv(values % run(), bundleValues())) *
            bundleLines();
   }
   /// Bytes of 16 numbers in the format of scales.
@@ -195,7 +196,8 @@ struct IntegerMatrixLayout {
 /// A row of activations quantized to int8, as the matmul kernels read it. The
 /// row is K cut into segments, within each of which one activation scale and
 /// one weight scale hold; in 4-byte words:
-///   all segments' bytes | f32 scale of each | i32 sum of each
+///   all segments' bytes | f32 scale of each | minus the i32 sum of each |
+///   f32 scale * sum of each
 /// A segment's bytes are padded with zero to the weights' lines.
 struct QuantizedRowLayout {
   int64_t columns; ///< K.
@@ -206,7 +208,8 @@ struct QuantizedRowLayout {
   int64_t wordsPerSegment() const { return padded / 4; }
   int64_t scalesAt() const { return numSegments() * wordsPerSegment(); }
   int64_t sumsAt() const { return scalesAt() + numSegments(); }
-  int64_t words() const { return sumsAt() + numSegments(); }
+  int64_t scaledSumsAt() const { return sumsAt() + numSegments(); }
+  int64_t words() const { return scaledSumsAt() + numSegments(); }
 
   /// The row that multiplies `weights`, whose lines respect `segment`.
   static QuantizedRowLayout forWeights(const IntegerMatrixLayout &weights,
@@ -236,6 +239,11 @@ struct IntegerRow {
 /// range, scales and minima are exact in it.
 void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
                     const IntegerRow &values, uint8_t *out);
+
+/// Writes integers as they are stored, a byte each, into the lines of bundles:
+/// a word in each, `kLineBytes` apart, from `words` on.
+void packStored(int64_t bits, const uint8_t *stored, int64_t bundles,
+                uint8_t *words);
 
 /// What the values of one packed row are, in f32: the reference of whoever
 /// reads the layout.

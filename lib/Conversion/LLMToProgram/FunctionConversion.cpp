@@ -194,6 +194,7 @@ RowsValue FunctionConversion::createResult(Value result, const RowsValue &like,
                                            int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
+  rows.unit = unitOfHeads(result);
   rows.buffer = program.createBuffer(result.getLoc(), rows.rows, columns,
                                      isInteger32(result));
   bind(result, rows);
@@ -209,6 +210,7 @@ RowsValue FunctionConversion::createRowsLike(Location loc,
                                              int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
+  rows.unit = 1;
   rows.buffer = program.createBuffer(loc, rows.rows, columns);
   return rows;
 }
@@ -273,7 +275,7 @@ FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
   if (allGiven) {
     for (Value tensor : tensors) {
       if (result.symbols.empty())
-        result.format = mllm::storedFormatName(tensor.getType());
+        result.format = mllm::packedFormatName(tensor.getType());
       result.symbols.push_back(program.declareWeight(
           tensor.getLoc(), sourceOf(tensor), tensor.getType()));
     }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramConversion.h"
+#include "MatmulResult.h"
 
 #include "llmir/Support/IntegerLayout.h"
 
@@ -299,20 +299,21 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
 // The matmul
 //===----------------------------------------------------------------------===//
 
-/// The rows of x as bytes for these weights; made once for all matmuls of x.
-static RowsValue quantizedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
-                               const RowsValue &x, const MatmulPlan &plan) {
-  int64_t k = op.getNumInputs();
-  IntegerMatrixLayout weights{plan.format, op.getNumOutputs(), k};
-  auto row = QuantizedRowLayout::forWeights(weights, plan.segment);
-  QuantizeRowsSpec spec{k, std::min(op.getActivationGroupOrDefault(), k),
-                        row.segment, row.padded, x.over};
+/// The rows of the tensor x as bytes for these weights, a scale for `group`
+/// neighbours; made once for all matmuls of x.
+static RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
+                               const RowsValue &x, int64_t group,
+                               const IntegerMatrixLayout &weights,
+                               int64_t segment) {
+  int64_t k = weights.columns;
+  auto row = QuantizedRowLayout::forWeights(weights, segment);
+  QuantizeRowsSpec spec{k, std::min(group, k), row.segment, row.padded, x.over};
   RowsValue &known =
-      c.quantizedRows(op.getX(), toParameters(op.getContext(), spec));
+      c.quantizedRows(tensor, toParameters(loc.getContext(), spec));
   if (known.buffer)
     return known;
-  known = c.createRowsLike(op.getLoc(), x, row.words());
-  c.call(op.getLoc(), kernelName("quantize_rows", {k, spec.group}), spec, {},
+  known = c.createRowsLike(loc, x, row.words());
+  c.call(loc, kernelName("quantize_rows", {k, spec.group}), spec, {},
          {{x.buffer, false, x.rowShare()},
           {known.buffer, true, known.rowShare()}});
   return known;
@@ -378,13 +379,9 @@ static LogicalResult convertAsNumbers(ProgramConversion &c,
   if (failed(appendBias(c, op, weights)))
     return failure();
   RowsValue input = roundedRows(c, op, x);
-  RowsValue out = c.createResult(op.getResult(), x, n);
-  c.call(op.getLoc(), kernelName("linear_f32", {n, k}),
-         LinearSpec{"f32", n, k, static_cast<bool>(op.getBias()), x.over},
-         weights,
-         {{input.buffer, false, std::nullopt},
-          {out.buffer, true, out.columnShare()}});
-  return success();
+  LinearSpec spec{"f32", n, k, static_cast<bool>(op.getBias()), x.over};
+  return callMatmul(c, op, kernelName("linear_f32", {n, k}), spec, weights, x,
+                    input.buffer);
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
@@ -398,15 +395,37 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
   FailureOr<KernelWeights> weights = matmulWeights(c, op, plan);
   if (failed(weights))
     return failure();
-  RowsValue input = plan.segment ? quantizedRows(c, op, *x, plan) : *x;
-  RowsValue out = c.createResult(op.getResult(), *x, n);
+  RowsValue input = *x;
+  if (plan.segment)
+    input = quantizedRows(c, op.getLoc(), op.getX(), *x,
+                          op.getActivationGroupOrDefault(), {plan.format, n, k},
+                          plan.segment);
   QuantizedLinearSpec spec{
       plan.format.name(), n,      k, static_cast<bool>(op.getBias()),
       plan.segment,       x->over};
-  c.call(op.getLoc(), kernelName("quantized_linear", {n, k}), spec, *weights,
-         {{input.buffer, false, std::nullopt},
-          {out.buffer, true, out.columnShare()}});
-  return success();
+  return callMatmul(c, op, kernelName("quantized_linear", {n, k}), spec,
+                    *weights, *x, input.buffer);
+}
+
+/// Neighbours of an activation that share a scale beside blocks.
+static constexpr int64_t kActivationGroup = 32;
+
+LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
+                                 const RowsValue &x,
+                                 const KernelWeights &weights,
+                                 const IntegerFormat &format) {
+  ArrayRef<int64_t> shape = ll::getWeightShape(op.getWeight().getType());
+  int64_t n = shape[0], k = shape[1], segment = 0;
+  RowsValue input = x;
+  if (!c.hasStaticRows()) {
+    segment = commonSegment(k, format.group, kActivationGroup);
+    input = quantizedRows(c, op.getLoc(), op.getX(), x, kActivationGroup,
+                          {format, n, k}, segment);
+  }
+  QuantizedLinearSpec spec{
+      weights.format, n, k, static_cast<bool>(op.getBias()), segment, x.over};
+  return callMatmul(c, op, kernelName("quantized_linear", {n, k}), spec,
+                    weights, x, input.buffer);
 }
 
 void addQuantConversions(ConversionTable &table) {

@@ -71,7 +71,7 @@ FailureOr<KernelWeights> StepConversion::weights(Operation *op,
                              "a computed value of type ")
              << tensor.getType();
     if (result.symbols.empty())
-      result.format = mllm::storedFormatName(tensor.getType());
+      result.format = mllm::packedFormatName(tensor.getType());
     result.symbols.push_back(known->second);
   }
   return result;
@@ -109,6 +109,7 @@ RowsValue StepConversion::createResult(Value result, const RowsValue &like,
                                        int64_t columns) {
   RowsValue where = like;
   where.columns = columns;
+  where.unit = unitOfHeads(result);
   where.buffer =
       isLogits(result) && like.over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
@@ -121,6 +122,7 @@ RowsValue StepConversion::createRowsLike(Location loc, const RowsValue &like,
                                          int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
+  rows.unit = 1;
   rows.buffer = createRows(loc, like.over, columns);
   return rows;
 }
@@ -193,7 +195,7 @@ LogicalResult StepConversion::convert() {
   if (failed(bindStepArguments()) || failed(emitRopeTables()) ||
       failed(convertBlock(step.getBody().front())) || failed(checkLogits()))
     return failure();
-  program.finish(step.getLoc());
+  program.finish(step.getLoc(), fewTokens);
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();

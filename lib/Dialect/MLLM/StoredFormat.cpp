@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
+#include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -33,6 +34,14 @@ std::optional<TensorFormat> storedFormat(Type type) {
 std::string storedFormatName(Type type) {
   std::optional<TensorFormat> format = storedFormat(type);
   return format ? std::string(tensorFormatInfo(*format).name) : std::string();
+}
+
+std::string packedFormatName(Type type) {
+  std::optional<TensorFormat> format = storedFormat(type);
+  if (format)
+    if (auto integers = IntegerFormat::ofBlocks(*format))
+      return integers->name();
+  return storedFormatName(type);
 }
 
 Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,

@@ -30,6 +30,11 @@ std::optional<TensorFormat> storedFormat(mlir::Type type);
 /// Its name; empty for a type that is stored in none.
 std::string storedFormatName(mlir::Type type);
 
+/// The name of the form in which a program has a weight of that type: of a
+/// plain format, or of the IntegerFormat that a block format is; empty for a
+/// type that is stored in none.
+std::string packedFormatName(mlir::Type type);
+
 /// The type of a tensor that is stored in that format.
 mlir::Type storedType(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
                       TensorFormat format);

@@ -1,0 +1,166 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorPacker.h"
+
+#include "llmir/Support/Quantization.h"
+#include "llmir/Support/StoredBlock.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace llmir {
+
+/// The stored row that holds true row `row`. Files for rotation of adjacent
+/// pairs store true row j of a head at 2j and true row j + D/2 at 2j + 1.
+static int64_t storedRow(const PackJob &job, int64_t row) {
+  if (job.unpermuteHeads == 0)
+    return row;
+  int64_t headDim = job.rows / job.unpermuteHeads;
+  int64_t head = row / headDim, r = row % headDim, half = headDim / 2;
+  return head * headDim + (r < half ? 2 * r : 2 * (r - half) + 1);
+}
+
+Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
+                                            const PackJob &job) {
+  Expected<TensorFormat> format = tensor.usableFormat();
+  if (!format)
+    return format.takeStatus();
+  std::optional<int64_t> rowBytes =
+      tensorRowBytes(*format, job.isVector ? job.rows : job.columns);
+  int64_t storedRows = job.isVector ? 1 : job.matrices * job.rows;
+  if (!rowBytes ||
+      tensor.bytes.size() != static_cast<uint64_t>(*rowBytes * storedRows))
+    return Status(StatusCode::InvalidFile,
+                  "tensor '" + job.source + "' has " +
+                      std::to_string(tensor.bytes.size()) +
+                      " bytes, which is not its shape " + tensor.shapeText(),
+                  "the file is damaged: fetch it again");
+  TensorPacker packer(tensor, *format, job);
+  if (packer.tileAt(packer.numTiles()) != job.bytes)
+    return Status(StatusCode::Internal,
+                  "tensor '" + job.source + "' packs to " +
+                      std::to_string(packer.tileAt(packer.numTiles())) +
+                      " bytes, its program has room for " +
+                      std::to_string(job.bytes));
+  return packer;
+}
+
+TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
+                           const PackJob &job)
+    : job(job), format(format), stored(tensor.bytes.data()),
+      rowBytes(*tensorRowBytes(format, job.isVector ? job.rows : job.columns)) {
+  layout = {job.integers.value_or(IntegerFormat()), job.rows, job.columns};
+  if (job.isVector) {
+    way = Way::Vector;
+    tileBytes = matrixBytes = packedVectorBytes(job.rows);
+  } else if (!job.integers) {
+    way = Way::Words;
+    PackedMatrixLayout plain{format, job.rows, job.columns};
+    tileBytes = plain.tileBytes();
+    matrixBytes = plain.bytes();
+  } else {
+    way = IntegerFormat::ofBlocks(format) == job.integers ? Way::Blocks
+                                                          : Way::Quantize;
+    tileBytes = layout.tileBytes();
+    matrixBytes = layout.bytes();
+  }
+}
+
+int64_t TensorPacker::tileAt(int64_t tile) const {
+  if (job.isVector || numTiles() == 0)
+    return tile * tileBytes;
+  return tile / tilesPerMatrix() * matrixBytes +
+         tile % tilesPerMatrix() * tileBytes;
+}
+
+const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r) const {
+  int64_t matrix = tile / tilesPerMatrix();
+  int64_t row = tile % tilesPerMatrix() * kTileRows + r;
+  return stored + (matrix * job.rows + storedRow(job, row)) * rowBytes;
+}
+
+int64_t TensorPacker::rowsOf(int64_t tile) const {
+  return std::min(kTileRows, job.rows - tile % tilesPerMatrix() * kTileRows);
+}
+
+void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
+  // Tails of rows and of K, and what pads a matrix to whole lines.
+  std::memset(out, 0, tileAt(tile + 1) - tileAt(tile));
+  switch (way) {
+  case Way::Vector:
+    return packVector(out);
+  case Way::Words:
+    return packWords(tile, out);
+  case Way::Blocks:
+    return packBlocks(tile, out);
+  case Way::Quantize:
+    return quantize(tile, out);
+  }
+}
+
+void TensorPacker::packVector(uint8_t *out) const {
+  std::vector<float> values(job.rows);
+  decodeTensorRow(format, stored, job.rows, values.data());
+  for (int64_t i = 0; i < job.rows; ++i)
+    std::memcpy(out + 4 * i, &values[storedRow(job, i)], 4);
+}
+
+/// Word after word, the last one possibly cut short. The rows of a line are
+/// written together.
+void TensorPacker::packWords(int64_t tile, uint8_t *out) const {
+  const int64_t rows = rowsOf(tile), whole = rowBytes / 4 * 4;
+  const uint8_t *row[kTileRows];
+  for (int64_t r = 0; r < rows; ++r)
+    row[r] = rowAt(tile, r);
+  if (rows == kTileRows)
+    for (int64_t at = 0; at < whole; at += 4, out += kLineBytes)
+      for (int64_t r = 0; r < kTileRows; ++r)
+        std::memcpy(out + r * 4, row[r] + at, 4);
+  else
+    for (int64_t at = 0; at < whole; at += 4, out += kLineBytes)
+      for (int64_t r = 0; r < rows; ++r)
+        std::memcpy(out + r * 4, row[r] + at, 4);
+  for (int64_t r = 0; r < rows && whole < rowBytes; ++r)
+    std::memcpy(out + r * 4, row[r] + whole, rowBytes - whole);
+}
+
+void TensorPacker::packBlocks(int64_t tile, uint8_t *out) const {
+  const TensorFormatInfo &info = tensorFormatInfo(format);
+  const IntegerFormat &integers = layout.format;
+  const int64_t values = info.valuesPerBlock, rows = rowsOf(tile);
+  const int64_t bundles = values / layout.bundleValues();
+  const int64_t groups = layout.numSubScales(values);
+  StoredBlock block;
+  for (int64_t b = 0; b < job.columns / values; ++b) {
+    for (int64_t r = 0; r < rows; ++r) {
+      readStoredBlock(format, rowAt(tile, r) + b * info.bytesPerBlock, block);
+      packStored(integers.bits, block.q, bundles, out + r * 4);
+      for (int64_t g = 0; g < groups; ++g) {
+        out[layout.subScalesAt(values) + kTileRows * g + r] =
+            block.subScales[g];
+        if (integers.minima)
+          out[layout.subMinsAt(values) + kTileRows * g + r] = block.subMins[g];
+      }
+      std::memcpy(out + layout.scalesAt(values) + r * 2, &block.d, 2);
+      if (integers.minima)
+        std::memcpy(out + layout.minsAt(values) + r * 2, &block.dmin, 2);
+    }
+    out += layout.blockBytes(values);
+  }
+}
+
+void TensorPacker::quantize(int64_t tile, uint8_t *out) const {
+  std::vector<float> values(job.columns);
+  for (int64_t r = 0; r < rowsOf(tile); ++r) {
+    decodeTensorRow(format, rowAt(tile, r), job.columns, values.data());
+    quantizeAndPackRow(layout, r, values.data(), out);
+  }
+}
+
+} // namespace llmir

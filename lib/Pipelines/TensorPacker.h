@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Packs any stretch of a tensor's tiles: plain formats word by word, block
+// formats by taking their blocks apart, anything else by quantizing rows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_PIPELINES_TENSORPACKER_H
+#define LLMIR_LIB_PIPELINES_TENSORPACKER_H
+
+#include "llmir/Pipelines/PackWeights.h"
+
+namespace llmir {
+
+class TensorPacker {
+public:
+  /// Fails with InvalidFile where the tensor's bytes are not those of its
+  /// shape, and with Unsupported for a format that nothing computes with.
+  static Expected<TensorPacker> create(const CheckpointTensor &tensor,
+                                       const PackJob &job);
+
+  /// Tiles of all matrices; a vector is one.
+  int64_t numTiles() const {
+    return job.isVector ? 1 : job.matrices * tilesPerMatrix();
+  }
+  /// Where a tile begins in the packed tensor; that of numTiles() is the end.
+  int64_t tileAt(int64_t tile) const;
+  /// Packs tile number `tile` into `out`, up to where the next one begins.
+  void packTile(int64_t tile, uint8_t *out) const;
+
+private:
+  enum class Way { Vector, Words, Blocks, Quantize };
+
+  TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
+               const PackJob &job);
+  int64_t tilesPerMatrix() const { return ceilDiv(job.rows, kTileRows); }
+  /// Stored row r of a tile.
+  const uint8_t *rowAt(int64_t tile, int64_t r) const;
+  int64_t rowsOf(int64_t tile) const;
+
+  void packVector(uint8_t *out) const;
+  void packWords(int64_t tile, uint8_t *out) const;
+  void packBlocks(int64_t tile, uint8_t *out) const;
+  void quantize(int64_t tile, uint8_t *out) const;
+
+  PackJob job;
+  TensorFormat format;
+  Way way;
+  IntegerMatrixLayout layout; ///< Of Blocks and Quantize.
+  const uint8_t *stored;
+  int64_t rowBytes; ///< Of a stored row; of a vector all of it.
+  int64_t tileBytes, matrixBytes;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_PIPELINES_TENSORPACKER_H
