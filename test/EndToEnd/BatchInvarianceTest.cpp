@@ -21,25 +21,12 @@ using namespace llmir;
 using namespace llmir::test;
 
 namespace {
-// Model, threads.
-class BatchInvariance
-    : public testing::TestWithParam<std::tuple<std::string, int64_t>> {
+class BatchInvariance : public BatchTest {
 protected:
   BatchRunner runner(int64_t kvBlocks = 48) {
-    return BatchRunner(std::get<0>(GetParam()), std::get<1>(GetParam()),
-                       kvBlocks);
+    return BatchTest::runner(kvBlocks);
   }
 };
-
-/// `first`, then `second`.
-TokenIds joined(TokenIds first, const TokenIds &second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-TokenIds prefix(const TokenIds &text, size_t length) {
-  return TokenIds(text.begin(), text.begin() + static_cast<ptrdiff_t>(length));
-}
 } // namespace
 
 TEST_P(BatchInvariance, InOnePiece) {
@@ -144,6 +131,27 @@ TEST_P(BatchInvariance, ManySequences) {
     BatchRunner::Parts ones;
     for (Story &story : stories)
       ones.emplace_back(&story, 1);
+    ASSERT_NO_FATAL_FAILURE(run.step(ones));
+  }
+}
+
+// Steps of each small number of tokens, of which kernels have tiles of their
+// own, and again with a prompt among them.
+TEST_P(BatchInvariance, BatchesOfEachSize) {
+  BatchRunner run = runner(60);
+  ASSERT_TRUE(run.ready());
+  std::vector<Story> stories;
+  for (unsigned i = 0; i < 18; ++i)
+    stories.push_back(run.begin(run.text(300 + i, 42)));
+  Story prompt = run.begin(run.text(320, 40));
+  for (Story &story : stories)
+    ASSERT_NO_FATAL_FAILURE(run.step(story, 3));
+  for (size_t size = 1; size <= stories.size(); ++size) {
+    BatchRunner::Parts ones;
+    for (size_t i = 0; i < size; ++i)
+      ones.emplace_back(&stories[stories.size() - 1 - i], 1);
+    ASSERT_NO_FATAL_FAILURE(run.step(ones));
+    ones.emplace_back(&prompt, 2);
     ASSERT_NO_FATAL_FAILURE(run.step(ones));
   }
 }
@@ -303,11 +311,9 @@ TEST_P(BatchInvariance, RandomSchedules) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, BatchInvariance,
-    testing::Combine(testing::Values("f32", "bf16", "f16", "q8_0", "q4_0"),
-                     testing::Values(1, 2, 3)),
-    [](const testing::TestParamInfo<BatchInvariance::ParamType> &info) {
-      return std::get<0>(info.param) + "_" +
-             std::to_string(std::get<1>(info.param)) + "threads";
-    });
+INSTANTIATE_TEST_SUITE_P(Models, BatchInvariance,
+                         testing::Combine(testing::Values("f32", "bf16", "f16",
+                                                          "q8_0", "q4_0",
+                                                          "q4_k_m", "int4"),
+                                          testing::Values(1, 2, 3, 5)),
+                         BatchTest::nameOf);

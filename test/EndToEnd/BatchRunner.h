@@ -21,6 +21,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,33 @@ private:
   std::unique_ptr<Executor> executor;
   SequenceId nextId = 1;
   size_t steps = 0;
+};
+
+/// `first`, then `second`.
+inline TokenIds joined(TokenIds first, const TokenIds &second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+inline TokenIds prefix(const TokenIds &text, size_t length) {
+  return TokenIds(text.begin(), text.begin() + static_cast<ptrdiff_t>(length));
+}
+
+/// A test for each of some models (the name that batch_models.py knows) and
+/// numbers of threads.
+class BatchTest
+    : public testing::TestWithParam<std::tuple<std::string, int64_t>> {
+public:
+  static std::string nameOf(const testing::TestParamInfo<ParamType> &info) {
+    return std::get<0>(info.param) + "_" +
+           std::to_string(std::get<1>(info.param)) + "threads";
+  }
+
+protected:
+  BatchRunner runner(int64_t kvBlocks) {
+    return BatchRunner(std::get<0>(GetParam()), std::get<1>(GetParam()),
+                       kvBlocks);
+  }
 };
 
 } // namespace llmir::test

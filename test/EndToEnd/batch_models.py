@@ -5,7 +5,7 @@
 
     batch_models.py --work FOLDER [--llmir PROGRAM] [--target TARGET] [MODEL]...
 
-Writes FOLDER/MODEL.llmir for each: f32, bf16, f16, q8_0, q4_0 (default: all).
+Writes FOLDER/MODEL.llmir for each; without names, for all that do not begin with long.
 """
 
 import argparse
@@ -32,7 +32,22 @@ MODELS = {
              ["--kv", "bf16"] + SMALL_BUDGET),
     "q4_0": (dict(family="llama3", vocab=259, max_positions=205), "q4_0",
              ["--kv", "f32"] + SMALL_BUDGET),
+    "q4_k_m": (dict(family="llama", hidden=256, intermediate=512, heads=8, kv_heads=2,
+                    head_dim=32, vocab=259, max_positions=205), "q4_k_m",
+               ["--kv", "q8"] + SMALL_BUDGET),
+    "int4": (dict(family="qwen2", hidden=128, intermediate=384, head_dim=32, vocab=259, layers=2,
+                  max_positions=205), None,
+             ["--kv", "bf16", "--quantize", "int4:g128:asym"] + SMALL_BUDGET),
 }
+
+# Beyond what attention reads in one piece, with each type of cache; heads of the query share keys
+# in several ways.
+LONG = dict(layers=2, hidden=64, intermediate=96, vocab=67, max_positions=1300)
+for kv, shape in (("f32", dict(family="llama3", dtype="bf16", heads=4, kv_heads=2, head_dim=16)),
+                  ("bf16", dict(family="qwen2", dtype="bf16", heads=6, kv_heads=1, head_dim=32)),
+                  ("f16", dict(family="qwen3", dtype="f16", heads=3, kv_heads=3, head_dim=20)),
+                  ("q8", dict(family="llama", dtype="bf16", heads=8, kv_heads=2, head_dim=24))):
+    MODELS["long_" + kv] = (dict(LONG, **shape), None, ["--kv", kv])
 
 
 def compile_model(options, name):
@@ -64,7 +79,8 @@ def main():
             parser.error("no model %r; there are %s" % (name, ", ".join(MODELS)))
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
-    return max(compile_model(options, name) for name in options.models or MODELS)
+    names = options.models or [name for name in MODELS if not name.startswith("long")]
+    return max(compile_model(options, name) for name in names)
 
 
 if __name__ == "__main__":

@@ -318,7 +318,7 @@ void cli::addPerplexityCommand(CommandLine &line) {
   addOption(command, "--logits", options->logits,
             "write the logits of every position: float32 [tokens, vocab]",
             "OUT.npy");
-  addOption(command, "--kl-base", options.base,
+  addOption(command, "--kl-base", options->base,
             "also print how far the distributions are from a reference's: its "
             "logits, as --logits writes them",
             "REF.npy");

@@ -101,22 +101,22 @@ def attention(q, k, v, scale=None, dtype="f64"):
     are the last of the S positions, and position p sees keys 0 to p. Query head h reads key/value
     head h // (H/G) (Ainslie et al. 2023).
 
-    `dtype` is what queries, and the exponentials that weigh the values, are rounded to; the
-    exponentials' sum is of unrounded ones."""
+    `dtype` is what the dot products are rounded to: queries, multiplied by the scale for a softmax
+    of base 2, and the exponentials that weigh the values, whose sum is of rounded ones, too."""
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     tokens, heads, head_dim = q.shape
     length, kv_heads = k.shape[:2]
     scale = head_dim ** -0.5 if scale is None else scale
     position = np.arange(length - tokens, length)
     hidden = np.arange(length)[None, :] > position[:, None]  # [T, S]: keys of the future
-    q = round_to(dtype, q)
+    q = round_to(dtype, q * (scale / np.log(2)))
     out = np.empty((tokens, heads, v.shape[-1]))
     for h in range(heads):
         g = h // (heads // kv_heads)
-        scores = q[:, h] @ k[:, g].T * scale
+        scores = q[:, h] @ k[:, g].T
         scores[hidden] = -np.inf
-        e = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
-        out[:, h] = round_to(dtype, e) @ v[:, g] / np.sum(e, axis=-1, keepdims=True)
+        e = round_to(dtype, np.exp2(scores - np.max(scores, axis=-1, keepdims=True)))
+        out[:, h] = e @ v[:, g] / np.sum(e, axis=-1, keepdims=True)
     return out
 
 
