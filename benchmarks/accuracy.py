@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How far compiled models are from the float64 reference, format by format, on the demo model.
+
+    accuracy.py --llmir build/bin/llmir --work FOLDER [--tokens N] [--only TEXT]... [--json OUT]
+    accuracy.py --llmir build/bin/llmir --work FOLDER --gate
+    accuracy.py --llmir build/bin/llmir --work FOLDER --llama-cpp LIBRARIES
+
+Held-out text goes through three models: the float64 reference of the checkpoint as it is (the
+base), llmir with the weights and the KV cache in a format, and a NumPy model of the same weights
+that rounds where the compiler rounds. For each format the table has, in nats,
+
+  KLD, 99 %   the KL divergence of llmir's next-token distributions from the base: the mean over all
+              positions, and what 99 of 100 do not exceed
+  top-1       the share of positions where both have the same likeliest token
+  NumPy       the mean KL divergence of the NumPy model from the base
+  arithmetic  the mean KL divergence of llmir from the float64 model of the same rounded weights,
+              what computing costs without what storing costs; beside it that of the NumPy model
+  llama.cpp   the mean KL divergence from the base of llama.cpp with the same GGUF file and the same
+              type of cache (Q8_0 for q8)
+
+--gate fails where llmir's divergence, in all or of the arithmetic, is more than 1.1 times that of
+the NumPy model: it may round nowhere else. --llama-cpp names the folder of its libraries (the npm
+package @node-llama-cpp/linux-x64 has them in bins/linux-x64) and fails where llama.cpp is closer.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(ROOT, "test", "reference"))
+from llmref import Model, compiled, divergence  # noqa: E402
+from llmref.checkpoint import read  # noqa: E402
+from llmref.quantize import quantized_projections  # noqa: E402
+from make_model import quantize_checkpoint  # noqa: E402
+
+MODEL = os.path.join(ROOT, "models", "demo")
+CONTEXT = 512       # what the demo model was trained for
+MOST_TIMES = 1.1    # the NumPy model's divergence
+LEAST = 1e-9        # divergences below this are float32's own
+PEER_TIMES = 1.02   # llama.cpp's divergence, whose mean over the same positions has noise, too
+
+# How a model is stored: what llmir is given (a GGUF type, or --quantize of the folder) and --kv.
+Case = namedtuple("Case", "gguf quantize kv")
+CASES = (
+    [Case("bf16", None, kv) for kv in ("bf16", "f16", "f32", "q8")]
+    + [Case(file_type, None, "bf16") for file_type in
+       ("f32", "f16", "q8_0", "q4_0", "q4_1", "q4_k", "q5_k", "q6_k", "q4_k_m")]
+    + [Case(None, scheme, "bf16") for scheme in
+       ("q8", "q4", "int8", "int4:g32:asym", "int4:g64", "int4:g64:asym", "int4:g128",
+        "int4:g128:asym")])
+
+
+def label(case):
+    return "%s, KV %s" % (case.gguf or case.quantize, case.kv)
+
+
+class Llmir(object):
+    """The command, with a cache of its own."""
+
+    def __init__(self, program, work):
+        self.program, self.work = program, work
+        self.environment = {key: value for key, value in os.environ.items()
+                            if not key.startswith("LLMIR_") or key == "LLMIR_COMPILER_LIBRARY"}
+        self.environment["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+
+    def __call__(self, *arguments):
+        done = subprocess.run([self.program] + list(arguments), env=self.environment, timeout=600,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode:
+            raise SystemExit("%s: exit code %d: %s" % (
+                " ".join(arguments), done.returncode, done.stderr.decode("utf-8", "replace")))
+        return done.stdout.decode("utf-8")
+
+
+def held_out_ids(llmir, tokens):
+    """About so many ids: a window of CONTEXT of each file in turn."""
+    folder = os.path.join(MODEL, "heldout")
+    texts = []
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as stream:
+            answer = llmir("tokenize", MODEL, "--no-special-tokens", stream.read(tokens * 8))
+        texts.append([int(word) for word in answer.replace(",", " ").split()])
+    windows = [text[at:at + CONTEXT] for at in range(0, tokens, CONTEXT) for text in texts
+               if len(text) >= at + CONTEXT]
+    return [i for window in windows[:max(tokens // CONTEXT, 1)] for i in window]
+
+
+def logits(model, ids, rounding=None):
+    """[tokens, vocab] of windows that do not see each other."""
+    options = () if rounding is None else (rounding,)
+    return np.concatenate([model.forward(ids[at:at + CONTEXT], *options)
+                           for at in range(0, len(ids), CONTEXT)]).astype(np.float32)
+
+
+class Measurement(object):
+    """The ids, the base, and where files lie."""
+
+    def __init__(self, options):
+        self.options, self.work = options, options.work
+        self.llmir = Llmir(os.path.abspath(options.llmir), options.work)
+        self.ids = held_out_ids(self.llmir, options.tokens)
+        self.ids_file = os.path.join(self.work, "ids.txt")
+        with open(self.ids_file, "w", encoding="utf-8") as stream:
+            stream.write(",".join(map(str, self.ids)) + "\n")
+        self.checkpoint = read(MODEL)
+        self.base = logits(Model(*self.checkpoint), self.ids)
+        self.base_file = os.path.join(self.work, "base.npy")
+        np.save(self.base_file, self.base)
+
+    def source(self, case):
+        """-> (what llmir is given, its flags, the reference model of the same weights)."""
+        if case.gguf:
+            path = os.path.join(self.work, "demo-%s.gguf" % case.gguf)
+            if not os.path.exists(path):
+                quantize_checkpoint(MODEL, path, case.gguf)
+            return path, [], Model(*read(path))
+        config, weights, formats = self.checkpoint
+        weights, formats = quantized_projections(weights, formats, case.quantize)
+        return MODEL, ["--quantize", case.quantize], Model(config, weights, formats)
+
+    def row(self, case):
+        """The figures of a case, by the names of the columns."""
+        path, flags, model = self.source(case)
+        out = os.path.join(self.work, "logits.npy")
+        answer = json.loads(self.llmir(
+            "perplexity", path, "--ids", self.ids_file, "--ctx", str(CONTEXT), "--kv", case.kv,
+            "--kl-base", self.base_file, "--logits", out, "--json", *flags))
+        computed = np.load(out)
+        exact, rounded = logits(model, self.ids), logits(model, self.ids, compiled(case.kv))
+        figures = {
+            "kld": answer["kl_mean"], "kld_p99": answer["kl_p99"],
+            "top1": answer["top1_agreement"], "checksum": answer["artifact_checksum"],
+            "numpy": float(divergence(rounded, self.base).mean()),
+            "arithmetic": float(divergence(computed, exact).mean()),
+            "arithmetic_numpy": float(divergence(rounded, exact).mean()),
+            "from_numpy": float(divergence(computed, rounded).mean())}
+        # The command's own sums are held to NumPy's.
+        expected = divergence(computed, self.base)
+        agreeing = np.mean(computed.argmax(axis=1) == self.base.argmax(axis=1))
+        for name, value in (("kld", expected.mean()), ("top1", agreeing),
+                            ("kld_p99", np.sort(expected)[(len(expected) * 99 + 99) // 100 - 1])):
+            if not abs(figures[name] - value) <= 1e-9 + 1e-6 * abs(value):
+                raise SystemExit("%s: --kl-base says %s = %r, NumPy %r"
+                                 % (label(case), name, figures[name], value))
+        if self.options.llama_cpp and case.gguf:
+            figures["llama_cpp"] = float(divergence(self.peer(path, case.kv), self.base).mean())
+        return figures
+
+    def peer(self, path, kv):
+        """llama.cpp's logits; in a process of its own, which ends with its threads and messages."""
+        out = os.path.join(self.work, "peer.npy")
+        environment = dict(os.environ, LD_LIBRARY_PATH=self.options.llama_cpp)
+        subprocess.run([sys.executable, os.path.join(HERE, "llama_cpp_logits.py"),
+                        "--libraries", self.options.llama_cpp, "--ids", self.ids_file, "--ctx",
+                        str(CONTEXT), "--out", out, "--kv", kv, path], env=environment, check=True,
+                       stderr=subprocess.DEVNULL)
+        return np.load(out)
+
+
+def faults(figures):
+    """Sentences about what a row should not say."""
+    def beyond(name, of, limit, times):
+        if figures[name] > max(times * figures[of], LEAST):
+            yield "%s is %.4g, more than %g times %s (%.4g)" % (
+                name, figures[name], times, limit, figures[of])
+
+    found = list(beyond("kld", "numpy", "the NumPy model's", MOST_TIMES))
+    found += beyond("arithmetic", "arithmetic_numpy", "the NumPy model's", MOST_TIMES)
+    if "llama_cpp" in figures:
+        found += beyond("kld", "llama_cpp", "llama.cpp's", PEER_TIMES)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llmir", required=True)
+    parser.add_argument("--work", required=True, help="a folder for models and logits")
+    parser.add_argument("--tokens", type=int, default=6 * CONTEXT, help="default %(default)s")
+    parser.add_argument("--only", action="append", help="rows whose label contains this")
+    parser.add_argument("--json", metavar="OUT", help="write the rows there, too")
+    parser.add_argument("--gate", action="store_true", help="fail where a bound is not kept")
+    parser.add_argument("--llama-cpp", metavar="FOLDER", help="compare with these libraries")
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    measurement = Measurement(options)
+    print("%d tokens in windows of %d" % (len(measurement.ids), CONTEXT))
+    print("%-24s %10s %10s %8s %10s | %10s %10s %10s | %10s  %s" % (
+        "weights", "KLD", "99 %", "top-1", "NumPy", "arithmetic", "NumPy", "between", "llama.cpp",
+        "artifact"))
+    rows, failed = {}, 0
+    for case in CASES:
+        if options.only and not any(text in label(case) for text in options.only):
+            continue
+        f = rows[label(case)] = measurement.row(case)
+        print("%-24s %10.3e %10.3e %7.2f%% %10.3e | %10.3e %10.3e %10.3e | %10s  %s" % (
+            label(case), f["kld"], f["kld_p99"], 100 * f["top1"], f["numpy"], f["arithmetic"],
+            f["arithmetic_numpy"], f["from_numpy"],
+            "%.3e" % f["llama_cpp"] if "llama_cpp" in f else "-", f["checksum"]), flush=True)
+        for fault in faults(f):
+            failed += 1
+            print("FAIL %s: %s" % (label(case), fault))
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as stream:
+            json.dump({"tokens": len(measurement.ids), "rows": rows}, stream, indent=1)
+    print("%d rows, %d faults" % (len(rows), failed))
+    return 1 if not rows or (failed and (options.gate or options.llama_cpp)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
