@@ -41,8 +41,8 @@ struct RuntimeFunctions {
                                 "the code uses a KV cache, and there is none"));
   }
 
-  static void barrier(const LLMIRStepContext *ctx, int64_t /*worker*/) {
-    of(ctx).team.barrier();
+  static void barrier(const LLMIRStepContext *ctx, int64_t worker) {
+    of(ctx).team.barrier(worker);
   }
 
   static void reserveKV(const LLMIRStepContext *ctx, int64_t layer,
@@ -107,12 +107,28 @@ struct RuntimeFunctions {
           logits + row * rowStride, static_cast<size_t>(columns)));
     }
   }
+
+  static void trace(const LLMIRStepContext *ctx, int64_t worker, int64_t site,
+                    int64_t layer) {
+    of(ctx).trace->record(worker, static_cast<int32_t>(site),
+                          static_cast<int32_t>(layer));
+  }
 };
 
 static const LLMIRRuntimeTable runtimeTable = {
     RuntimeFunctions::barrier, RuntimeFunctions::reserveKV,
-    RuntimeFunctions::forkKV, RuntimeFunctions::freeKV,
-    RuntimeFunctions::sample};
+    RuntimeFunctions::forkKV,  RuntimeFunctions::freeKV,
+    RuntimeFunctions::sample,  RuntimeFunctions::trace};
+
+static TracedStep sizeOf(const LLMIRStepContext &context) {
+  TracedStep step;
+  step.tokens = context.num_tokens;
+  step.sequences = context.num_sequences;
+  step.logitRows = context.num_logit_rows;
+  for (int64_t s = 0; context.seq_lens && s < step.sequences; ++s)
+    step.keys += context.seq_lens[s];
+  return step;
+}
 
 Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
   context.runtime = &runtimeTable;
@@ -124,8 +140,16 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
   failure = Status::ok();
   const int64_t workers = team.size();
   const LLMIRStepContext *ctx = &context;
-  auto job = [ctx, function, workers](int64_t worker) {
+  context.trace = trace;
+  if (trace)
+    trace->beginStep(sizeOf(context));
+  StepTrace *events = trace;
+  auto job = [ctx, function, workers, events](int64_t worker) {
+    if (!events)
+      return function(ctx, worker, workers);
+    events->record(worker, TraceEvent::stepBegins, events->step());
     function(ctx, worker, workers);
+    events->record(worker, TraceEvent::stepEnds, events->step());
   };
   team.run(job);
   return std::move(failure);

@@ -6,24 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir bench: tokens per second of prefill and decode, beside what the
-// machine's memory allows. The flags are those of llama-bench.
+// llmir bench: tokens per second of prefill and decode, beside what the machine
+// allows. The flags are those of llama-bench.
 //
 //===----------------------------------------------------------------------===//
 
+#include "BenchTest.h"
 #include "Command.h"
 #include "Console.h"
-#include "MemoryBandwidth.h"
 #include "ModelResolver.h"
+#include "Profile.h"
 
-#include "llmir/Runtime/Executor.h"
-#include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 using namespace llmir;
 using namespace llmir::cli;
@@ -33,313 +31,336 @@ namespace {
 struct BenchOptions {
   ModelRequest model;
   std::vector<int64_t> prompts = {512}, tokens = {128}, depths = {0};
+  std::vector<int64_t> sequences = {1};
   std::vector<int64_t> threads;
   int64_t piece = 0;
   int64_t repetitions = 5;
   bool pin = false;
   std::string format = "md";
+  bool json = false;
+  std::string profile;
 };
 
-/// A test: `prompt` tokens at once or `tokens` one by one, after `depth`.
-struct Test {
-  int64_t prompt = 0, tokens = 0, depth = 0;
-  std::string name() const {
-    std::string text =
-        prompt ? "pp" + std::to_string(prompt) : "tg" + std::to_string(tokens);
-    return depth ? text + " @ d" + std::to_string(depth) : text;
-  }
-};
-
-struct Result {
-  Test test;
-  int64_t threads = 0;
-  std::string level; ///< Of the code that ran.
-  double mean = 0, deviation = 0; ///< Tokens per second.
-  /// Bytes of weights and KV read per second by decoding, and the machine's
-  /// measured read bandwidth; 0 for prefill, which computes rather than reads.
-  double bytesPerSecond = 0, limit = 0;
-};
-
-/// Runs the tests of one number of threads.
-class Bench {
+/// One call of `llmir bench`.
+class BenchCommand {
 public:
-  Bench(Executor &executor, const Artifact &artifact,
-        const BenchOptions &options)
-      : executor(executor), artifact(artifact), options(options) {}
-
-  Expected<Result> run(const Test &test, double limit);
+  explicit BenchCommand(const BenchOptions &options) : options(options) {}
+  Outcome operator()();
 
 private:
-  Status feed(int64_t count, int64_t piece);
-  Expected<double> time(const Test &test);
+  void listTests();
+  Outcome checkTests() const;
+  Status runThreads(int64_t threads);
+  Status runTest(Executor &executor, LimitMeter &meter, const BenchTest &test);
+  Status traceTest(Executor &executor, BenchRunner &runner,
+                   const BenchResult &result);
 
-  Executor &executor;
-  const Artifact &artifact;
   const BenchOptions &options;
-  uint64_t random = 1; ///< Ids are arbitrary but the same every time.
-  static constexpr SequenceId sequence = 0;
+  std::vector<BenchTest> tests;
+  ResolvedModel model;
+  std::vector<BenchResult> results;
+  int64_t numThreadCounts = 1;
+  ProgressBar bar;
+  Profile profile;
 };
 
 } // namespace
-
-/// Feeds `count` arbitrary tokens, `piece` at a time; the last token's logits
-/// are computed in each step that decoding would compute them in.
-Status Bench::feed(int64_t count, int64_t piece) {
-  std::vector<int32_t> ids;
-  for (int64_t done = 0; done < count; done += piece) {
-    ids.resize(static_cast<size_t>(std::min(piece, count - done)));
-    for (int32_t &id : ids) {
-      random = random * 6364136223846793005u + 1442695040888963407u;
-      id = static_cast<int32_t>(
-          (random >> 33) % static_cast<uint64_t>(executor.info().vocabSize));
-    }
-    SequenceStep step;
-    step.sequence = sequence;
-    step.tokens = ids;
-    step.want = done + piece >= count || piece == 1 ? WantLogits::Last
-                                                    : WantLogits::None;
-    Expected<StepLogits> logits =
-        executor.step(Span<const SequenceStep>(&step, 1));
-    if (!logits)
-      return logits.takeStatus();
-  }
-  return Status::ok();
-}
-
-/// Seconds of one repetition.
-Expected<double> Bench::time(const Test &test) {
-  LLMIR_RETURN_IF_ERROR(executor.cache().createSequence(sequence));
-  int64_t piece = options.piece
-                      ? std::min(options.piece, executor.tokenBudget())
-                      : executor.tokenBudget();
-  Status status = feed(test.depth, piece);
-  Stopwatch watch;
-  if (status)
-    status = test.prompt ? feed(test.prompt, piece) : feed(test.tokens, 1);
-  double seconds = watch.milliseconds() / 1000;
-  Status freed = executor.cache().freeSequence(sequence);
-  if (!status)
-    return status;
-  if (!freed)
-    return freed;
-  return seconds;
-}
-
-/// Bytes that decoding one token at `length` reads.
-static double decodeBytes(const Artifact &artifact, double length) {
-  const ArtifactInfo &info = artifact.info();
-  double element =
-      static_cast<double>(tensorFormatInfo(info.kvFormat).bytesPerBlock);
-  double kv =
-      2.0 *
-      static_cast<double>(info.numLayers * info.numKVHeads * info.headDim) *
-      element * length;
-  return static_cast<double>(info.stepWeightBytes) + kv;
-}
-
-Expected<Result> Bench::run(const Test &test, double limit) {
-  Expected<double> warmUp = time(test);
-  if (!warmUp)
-    return warmUp.takeStatus();
-  auto count = static_cast<double>(test.prompt ? test.prompt : test.tokens);
-  std::vector<double> rates;
-  for (int64_t i = 0; i < options.repetitions; ++i) {
-    Expected<double> seconds = time(test);
-    if (!seconds)
-      return seconds.takeStatus();
-    rates.push_back(count / *seconds);
-  }
-  Result result;
-  result.test = test;
-  result.threads = executor.threads();
-  result.level = executor.level();
-  double n = static_cast<double>(rates.size());
-  result.mean = std::accumulate(rates.begin(), rates.end(), 0.0) / n;
-  double squares = 0;
-  for (double rate : rates)
-    squares += (rate - result.mean) * (rate - result.mean);
-  result.deviation = rates.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  if (test.tokens) {
-    double length = static_cast<double>(test.depth) + (count + 1) / 2;
-    result.bytesPerSecond = result.mean * decodeBytes(artifact, length);
-    result.limit = limit;
-  }
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // Output
 //===----------------------------------------------------------------------===//
 
-static std::string share(const Result &result) {
-  return result.limit > 0
-             ? formatNumber(100 * result.bytesPerSecond / result.limit, 0) +
-                   " %"
-             : "";
+/// "41.2 GB/s (42.0 packed)" or "640 Gop/s": what the test is bound by.
+static std::string reached(const BenchResult &r) {
+  double perSecond = r.median() / r.test.count() / 1e9;
+  if (!r.isBoundByReading())
+    return formatNumber(r.cost.allOperations() * perSecond, 0) + " Gop/s";
+  return formatNumber(r.cost.bytes() * perSecond, 1) + " GB/s (" +
+         formatNumber((r.cost.packedBytes + r.cost.kvBytes) * perSecond, 1) +
+         " packed)";
 }
 
-static std::string gigabytes(double bytesPerSecond) {
-  return bytesPerSecond > 0 ? formatNumber(bytesPerSecond / 1e9, 1) : "";
+static std::string limitText(const BenchResult &r) {
+  MachineLimits limits = r.medianLimits();
+  if (r.isBoundByReading())
+    return formatNumber(limits.read.bytesPerSecond / 1e9, 1) + " GB/s, " +
+           r.sizeClass;
+  DotUnit unit = r.cost.mainUnit(limits);
+  return formatNumber(limits.units[static_cast<int>(unit)].opsPerSecond / 1e9,
+                      0) +
+         " Gop/s, " + dotUnitName(unit);
+}
+
+/// False for code that does not say what it costs, or a bench without limits.
+static bool hasShare(const BenchResult &r) {
+  double share = r.share();
+  return std::isfinite(share) && share > 0;
 }
 
 static void printMarkdown(const Artifact &artifact,
-                          const std::vector<Result> &results) {
-  print("| model | size | params | threads | test | t/s | GB/s | limit GB/s | "
-        "share |\n| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: "
-        "|\n");
+                          const std::vector<BenchResult> &results) {
+  print("| model | size | params | kv | threads | test | t/s | reached | limit "
+        "| share |\n| --- | ---: | ---: | --- | ---: | --- | ---: | ---: | "
+        "---: | ---: |\n");
   const ArtifactInfo &info = artifact.info();
-  for (const Result &r : results)
-    print("| " + printable(info.modelName, 60) + " " + info.weightsDescription +
-          " | " + formatBytes(static_cast<double>(artifact.weights().size())) +
-          " | " +
+  for (const BenchResult &r : results)
+    print("| " + printable(info.modelName, 60) + " " +
+          printable(info.weightsDescription, 60) + " | " +
+          formatBytes(static_cast<double>(artifact.weights().size())) + " | " +
           formatNumber(static_cast<double>(info.parameterCount) / 1e6, 2) +
-          " M | " + std::to_string(r.threads) + " | " + r.test.name() + " | " +
-          formatNumber(r.mean, 2) + " ± " + formatNumber(r.deviation, 2) +
-          " | " + gigabytes(r.bytesPerSecond) + " | " + gigabytes(r.limit) +
-          " | " + share(r) + " |\n");
+          " M | " + std::string(tensorFormatInfo(info.kvFormat).name) + " | " +
+          std::to_string(r.threads) + " | " + r.test.name() + " | " +
+          formatNumber(r.median(), 2) + " ± " + formatNumber(r.spread(), 2) +
+          (hasShare(r) ? " | " + reached(r) + " | " + limitText(r) + " | " +
+                             formatNumber(100 * r.share(), 0) + " % |\n"
+                       : " | | | |\n"));
+  if (results.empty())
+    return;
+  print("\nCode for " + results.front().level + "; medians of " +
+        std::to_string(results.front().rates.size()) +
+        " repetitions ± half the distance of the quartiles; each share is of "
+        "the limit measured right beside its repetition.\n");
+  for (const BenchResult &r : results)
+    print(std::to_string(r.threads) + " threads, " + r.test.name() + ": " +
+          describeLimits(r.medianLimits()) + "\n");
 }
 
-static Json describe(const Artifact &artifact, const Result &r) {
+static Json describe(const Artifact &artifact, const BenchResult &r) {
   const ArtifactInfo &info = artifact.info();
-  return {{"model", info.modelName},
-          {"weights", info.weightsDescription},
-          {"target", r.level},
-          {"weight_bytes", artifact.weights().size()},
-          {"parameters", info.parameterCount},
-          {"threads", r.threads},
-          {"n_prompt", r.test.prompt},
-          {"n_gen", r.test.tokens},
-          {"n_depth", r.test.depth},
-          {"test", r.test.name()},
-          {"tokens_per_second", r.mean},
-          {"deviation", r.deviation},
-          {"bytes_per_second", r.bytesPerSecond},
-          {"limit_bytes_per_second", r.limit},
-          {"share_of_limit",
-           r.limit > 0 ? Json(r.bytesPerSecond / r.limit) : Json(nullptr)}};
+  double perSecond = r.median() / r.test.count();
+  MachineLimits limits = r.medianLimits();
+  Json row = {
+      {"model", info.modelName},
+      {"weights", info.weightsDescription},
+      {"target", r.level},
+      {"kv", tensorFormatInfo(info.kvFormat).name},
+      {"weight_bytes", artifact.weights().size()},
+      {"parameters", info.parameterCount},
+      {"threads", r.threads},
+      {"n_prompt", r.test.prompt},
+      {"n_gen", r.test.tokens},
+      {"n_depth", r.test.depth},
+      {"n_sequences", r.test.sequences},
+      {"test", r.test.name()},
+      {"tokens_per_second", r.median()},
+      {"spread", r.spread()},
+      {"samples", r.rates},
+      {"source_bytes_per_second", r.cost.bytes() * perSecond},
+      {"packed_bytes_per_second",
+       (r.cost.packedBytes + r.cost.kvBytes) * perSecond},
+      {"kv_bytes_per_second", r.cost.kvBytes * perSecond},
+      {"operations_per_second", r.cost.allOperations() * perSecond},
+      {"bound",
+       r.isBoundByReading() ? "reads" : dotUnitName(r.cost.mainUnit(limits))},
+      {"size_class", r.sizeClass},
+      {"read_limit", limits.read.bytesPerSecond},
+      {"reader", limits.read.reader},
+      {"share_of_limit", hasShare(r) ? Json(r.share()) : Json(nullptr)}};
+  for (int unit = 0; unit < numDotUnits; ++unit)
+    row[std::string(dotUnitName(static_cast<DotUnit>(unit))) + "_limit"] =
+        limits.units[unit].opsPerSecond;
+  return row;
+}
+
+/// A cell of a table of values between commas.
+static std::string csvCell(const Json &value) {
+  if (value.is_null())
+    return {};
+  std::string text =
+      value.is_string()
+          ? value.get<std::string>()
+          : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.find_first_of(",\"\n\r") == std::string::npos)
+    return text;
+  std::string quoted = "\"";
+  for (char c : text)
+    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
 }
 
 static void printResults(const std::string &format, const Artifact &artifact,
-                         const std::vector<Result> &results) {
+                         const std::vector<BenchResult> &results) {
   if (format == "md")
     return printMarkdown(artifact, results);
   Json list = Json::array();
-  for (const Result &result : results)
+  for (const BenchResult &result : results)
     list.push_back(describe(artifact, result));
   if (format == "json")
     return print(list.dump(2, ' ', false, Json::error_handler_t::replace) +
                  "\n");
   for (size_t i = 0; i < list.size(); ++i) {
-    std::string head, line;
+    std::string head, row;
     for (auto it = list[i].begin(); it != list[i].end(); ++it) {
       head += (head.empty() ? "" : ",") + it.key();
-      line += (line.empty() ? "" : ",") +
-              (it->is_null()
-                   ? ""
-                   : it->dump(-1, ' ', false, Json::error_handler_t::replace));
+      row += (it == list[i].begin() ? "" : ",") + csvCell(*it);
     }
-    print((i == 0 ? head + "\n" : "") + line + "\n");
+    print((i == 0 ? head + "\n" : "") + row + "\n");
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The tests
+//===----------------------------------------------------------------------===//
+
+void BenchCommand::listTests() {
+  for (int64_t depth : options.depths) {
+    for (int64_t prompt : options.prompts)
+      if (prompt > 0)
+        tests.push_back({prompt, 0, depth, 1});
+    for (int64_t tokens : options.tokens)
+      for (int64_t sequences : options.sequences)
+        if (tokens > 0)
+          tests.push_back({0, tokens, depth, sequences});
+  }
+}
+
+Outcome BenchCommand::checkTests() const {
+  const ArtifactInfo &info = model.artifact->info();
+  for (const BenchTest &test : tests) {
+    int64_t length; // One of prompt and tokens is 0.
+    if (__builtin_add_overflow(test.depth, test.prompt + test.tokens,
+                               &length) ||
+        length > info.contextLength)
+      return Status(StatusCode::OutOfRange,
+                    "the test " + test.name() +
+                        " does not fit into the model's context of " +
+                        std::to_string(info.contextLength) + " tokens",
+                    "give smaller -p, -n or -d");
+    int64_t most = std::min(info.tokenBudget, info.maxLogitRows);
+    if (test.sequences > most)
+      return Status(StatusCode::OutOfRange,
+                    "the test " + test.name() + " decodes " +
+                        std::to_string(test.sequences) +
+                        " sequences together; a step of this model has logits "
+                        "for " +
+                        std::to_string(most),
+                    "give smaller --sequences");
+  }
+  return Status::ok();
+}
+
+Status BenchCommand::runThreads(int64_t threads) {
+  const ArtifactInfo &info = model.artifact->info();
+  ExecutorOptions settings;
+  settings.threads = threads;
+  settings.pin = options.pin;
+  settings.level = options.model.level;
+  for (const BenchTest &test : tests) {
+    settings.contextLength = std::max(settings.contextLength, test.longest());
+    settings.kvBlocks = std::max(
+        settings.kvBlocks,
+        test.sequences * ((test.longest() - 1) / info.kvBlockSize + 1));
+  }
+  auto executor = Executor::create(model.artifact, settings);
+  if (!executor)
+    return executor.takeStatus();
+  auto meter = LimitMeter::create((*executor)->threads(), options.pin,
+                                  stepWeightBytes(info), (*executor)->level());
+  if (!meter)
+    return meter.takeStatus();
+  for (const BenchTest &test : tests)
+    LLMIR_RETURN_IF_ERROR(runTest(**executor, **meter, test));
+  return Status::ok();
+}
+
+Status BenchCommand::runTest(Executor &executor, LimitMeter &meter,
+                             const BenchTest &test) {
+  BenchRunner runner(executor, meter, options.piece, options.repetitions);
+  const double all =
+      static_cast<double>(tests.size()) * static_cast<double>(numThreadCounts);
+  auto progress = [&](int64_t repetition) {
+    double part = static_cast<double>(repetition) /
+                  static_cast<double>(options.repetitions + 1);
+    bar.update(test.name(), (static_cast<double>(results.size()) + part) / all);
+  };
+  Profile::Phase phase = profile.begin(test.name());
+  Expected<BenchResult> result = runner.run(test, progress);
+  if (!result)
+    return result.takeStatus();
+  profile.end(phase);
+  results.push_back(*result);
+  return options.profile.empty() ? Status::ok()
+                                 : traceTest(executor, runner, *result);
+}
+
+/// Repeats the test once more: tracing, little as it costs, is not measured.
+Status BenchCommand::traceTest(Executor &executor, BenchRunner &runner,
+                               const BenchResult &result) {
+  Profile::Phase phase = profile.begin(result.test.name() + ", traced");
+  LLMIR_RETURN_IF_ERROR(executor.startTrace());
+  LLMIR_RETURN_IF_ERROR(runner.repeatOnce(result.test));
+  executor.stopTrace();
+  profile.end(phase);
+  profile.addSteps(executor);
+  note("profile of " + result.test.name() + ", " +
+       std::to_string(result.threads) + " threads\n" +
+       profileTable(executor, result.medianLimits()));
+  return Status::ok();
+}
+
+Outcome BenchCommand::operator()() {
+  if (options.json && options.format != "md" && options.format != "json")
+    return Outcome::usage("--json and -o " + options.format +
+                              " were both given",
+                          "give one of them");
+  listTests();
+  if (tests.empty())
+    return Outcome::usage("-p and -n leave nothing to measure",
+                          "give one of them a number above 0");
+  Expected<ResolvedModel> resolved = resolveModel(options.model);
+  if (!resolved)
+    return resolved.takeStatus();
+  model = std::move(*resolved);
+  if (Outcome checked = checkTests(); !checked.status)
+    return checked;
+  std::vector<int64_t> threadCounts = options.threads;
+  if (threadCounts.empty())
+    threadCounts.push_back(usableProcessors());
+  numThreadCounts = static_cast<int64_t>(threadCounts.size());
+  for (int64_t threads : threadCounts)
+    LLMIR_RETURN_IF_ERROR(runThreads(threads));
+  printResults(options.json ? "json" : options.format, *model.artifact,
+               results);
+  return options.profile.empty() ? Status::ok()
+                                 : profile.write(options.profile);
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-static std::vector<Test> listTests(const BenchOptions &options) {
-  std::vector<Test> tests;
-  for (int64_t depth : options.depths) {
-    for (int64_t prompt : options.prompts)
-      if (prompt > 0)
-        tests.push_back({prompt, 0, depth});
-    for (int64_t tokens : options.tokens)
-      if (tokens > 0)
-        tests.push_back({0, tokens, depth});
-  }
-  return tests;
-}
-
-static Outcome bench(const BenchOptions &options) {
-  std::vector<Test> tests = listTests(options);
-  if (tests.empty())
-    return Outcome::usage("-p and -n leave nothing to measure",
-                          "give one of them a number above 0");
-  Expected<ResolvedModel> model = resolveModel(options.model);
-  if (!model)
-    return model.takeStatus();
-  const Artifact &artifact = *model->artifact;
-  int64_t longest = 0;
-  for (const Test &test : tests) {
-    int64_t length; // One of prompt and tokens is 0.
-    if (__builtin_add_overflow(test.depth, test.prompt + test.tokens,
-                               &length) ||
-        length > artifact.info().contextLength)
-      return Status(StatusCode::OutOfRange,
-                    "the test " + test.name() +
-                        " does not fit into the model's context of " +
-                        std::to_string(artifact.info().contextLength) +
-                        " tokens",
-                    "give smaller -p, -n or -d");
-    longest = std::max(longest, length);
-  }
-
-  std::vector<int64_t> threadCounts = options.threads;
-  if (threadCounts.empty())
-    threadCounts.push_back(usableProcessors());
-  std::vector<Result> results;
-  ProgressBar bar;
-  for (int64_t threads : threadCounts) {
-    // The limit of what decoding reads over and over: the weights.
-    Expected<ReadBandwidth> limit = measureReadBandwidth(
-        artifact.info().stepWeightBytes, threads, 0.3, options.pin);
-    if (!limit)
-      return limit.takeStatus();
-    ExecutorOptions settings;
-    settings.level = options.model.level;
-    settings.threads = threads;
-    settings.pin = options.pin;
-    settings.contextLength = longest;
-    auto executor = Executor::create(model->artifact, settings);
-    if (!executor)
-      return executor.takeStatus();
-    Bench measure(**executor, artifact, options);
-    for (const Test &test : tests) {
-      bar.update(test.name(),
-                 static_cast<double>(results.size()) /
-                     static_cast<double>(tests.size() * threadCounts.size()));
-      Expected<Result> result = measure.run(test, limit->bytesPerSecond);
-      if (!result)
-        return result.takeStatus();
-      results.push_back(*result);
-    }
-  }
-  printResults(options.format, artifact, results);
-  return Status::ok();
+static void addTestOptions(CLI::App &command, BenchOptions &options) {
+  auto addList = [&](const char *names, std::vector<int64_t> &list,
+                     double least, const char *description) {
+    return addOption(command, names, list, description)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(atLeast(least));
+  };
+  addList("-p,--prompt", options.prompts, 0,
+          "prompt tokens of the prefill tests; 0: none")
+      ->capture_default_str();
+  addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
+      ->capture_default_str();
+  addList("-d,--depth", options.depths, 0,
+          "tokens that are in the context before a test begins")
+      ->capture_default_str();
+  addList("-s,--sequences", options.sequences, 1,
+          "sequences that the decode tests decode together")
+      ->capture_default_str();
+  addList("-t,--threads", options.threads, 0,
+          "worker threads (default: one per processor)");
 }
 
 void cli::addBenchCommand(CommandLine &line) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App &command =
-      line.add("bench", "Measure prefill and decode speed",
-               "llmir bench models/demo -p 512 -n 128 -t 1,2 -o md");
+  CLI::App &command = line.add(
+      "bench", "Measure prefill and decode speed as a share of the machine's",
+      "llmir bench models/demo -p 512 -n 128 -t 1,2\n"
+      "  llmir bench m.llmir -p 0 -n 64 --sequences 1,4,16 -d 0,4096 --json\n"
+      "  llmir bench m.gguf -p 512 -n 32 -r 1 --profile trace.json");
   addModelOptions(command, options->model);
-  auto addList = [&](const char *names, std::vector<int64_t> &list,
-                     const char *description) {
-    return addOption(command, names, list, description)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(atLeast(0));
-  };
-  addList("-p,--prompt", options->prompts,
-          "prompt tokens of the prefill tests; 0: none")
-      ->capture_default_str();
-  addList("-n,--gen", options->tokens, "tokens of the decode tests; 0: none")
-      ->capture_default_str();
-  addList("-d,--depth", options->depths,
-          "tokens that are in the context before a test begins")
-      ->capture_default_str();
-  addList("-t,--threads", options->threads,
-          "worker threads (default: one per processor)");
+  addTestOptions(command, *options);
   addOption(command, "-b,--batch", options->piece,
             "tokens of one prefill step (default: the model's token budget)")
       ->check(atLeast(1));
@@ -351,5 +372,11 @@ void cli::addBenchCommand(CommandLine &line) {
   addOption(command, "-o,--output", options->format, "form of the result")
       ->capture_default_str()
       ->check(CLI::IsMember({"md", "json", "csv"}));
-  line.onRun(command, [options] { return bench(*options); });
+  addFlag(command, "--json", options->json, "the same as -o json");
+  addOption(
+      command, "--profile", options->profile,
+      "trace each test once more: what every worker did when goes to "
+      "FILE, for ui.perfetto.dev, and where the time went to the terminal",
+      "FILE");
+  line.onRun(command, [options] { return BenchCommand(*options)(); });
 }

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <unistd.h>
 
 using namespace llmir;
@@ -23,9 +25,9 @@ using namespace llmir::cli;
 // Readers
 //===----------------------------------------------------------------------===//
 
-// Nothing but loads, as wide as the processor has them: the tool itself is built
-// for any processor, so the instructions are written out. What they load is not
-// looked at.
+// Nothing but loads, as wide as the processor has them: the tool itself is
+// built for any processor, so the instructions are written out. What they load
+// is not looked at.
 
 namespace {
 enum class Width { Baseline, AVX, AVX512 };
@@ -45,12 +47,14 @@ static inline __attribute__((always_inline)) void loadLine(const char *line) {
   if constexpr (W == Width::AVX512)
     __asm__ volatile("vmovdqa64 (%0), %%zmm0" ::"r"(line) : "xmm0", "memory");
   else if constexpr (W == Width::AVX)
-    __asm__ volatile("vmovdqa (%0), %%ymm0\n\tvmovdqa 32(%0), %%ymm1" ::"r"(line)
-                     : "xmm0", "xmm1", "memory");
+    __asm__ volatile(
+        "vmovdqa (%0), %%ymm0\n\tvmovdqa 32(%0), %%ymm1" ::"r"(line)
+        : "xmm0", "xmm1", "memory");
   else
-    __asm__ volatile("movdqa (%0), %%xmm0\n\tmovdqa 16(%0), %%xmm1\n\t"
-                     "movdqa 32(%0), %%xmm2\n\tmovdqa 48(%0), %%xmm3" ::"r"(line)
-                     : "xmm0", "xmm1", "xmm2", "xmm3", "memory");
+    __asm__ volatile(
+        "movdqa (%0), %%xmm0\n\tmovdqa 16(%0), %%xmm1\n\t"
+        "movdqa 32(%0), %%xmm2\n\tmovdqa 48(%0), %%xmm3" ::"r"(line)
+        : "xmm0", "xmm1", "xmm2", "xmm3", "memory");
 #elif defined(__aarch64__)
   __asm__ volatile("ldp q0, q1, [%0]\n\tldp q2, q3, [%0, #32]"
                    :
@@ -168,8 +172,7 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
   bytes = std::max(least, std::min(bytes, freeMemory() / 4));
   std::unique_ptr<MemoryReader> reader(new MemoryReader(team, bytes));
   size_t size = static_cast<size_t>(reader->bytes());
-  reader->buffer.reset(
-      static_cast<char *>(std::aligned_alloc(4096, size)));
+  reader->buffer.reset(static_cast<char *>(std::aligned_alloc(4096, size)));
   if (!reader->buffer)
     return Status(StatusCode::ResourceExhausted,
                   formatBytes(static_cast<double>(size)) +
@@ -213,13 +216,23 @@ ReadBandwidth MemoryReader::measure(double seconds) {
   return best;
 }
 
+/// Bytes of the first processor's cache of that level; 0 where the system does
+/// not tell.
+static int64_t cacheBytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+    int found = 0;
+    int64_t kilobytes = 0;
+    std::ifstream(folder + "/level") >> found;
+    if (found == level && std::ifstream(folder + "/size") >> kilobytes)
+      return kilobytes << 10;
+  }
+  return 0;
+}
+
 const char *MemoryReader::sizeClass() const {
-  long l2 = -1, l3 = -1;
-#if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
-  l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#endif
-  if (l2 > 0 && part <= l2 / 4 * 3)
+  if (part <= cacheBytes(2) / 4 * 3)
     return "L2";
-  return l3 > 0 && bytes() <= l3 / 4 * 3 ? "L3" : "memory";
+  return bytes() <= cacheBytes(3) / 4 * 3 ? "L3" : "memory";
 }

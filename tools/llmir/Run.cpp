@@ -57,6 +57,7 @@ private:
   SamplingParams sampling(const GenerationDefaults &defaults) const;
   Expected<GenerateResult> generateText(const SamplingParams &params);
   void report(const GenerateResult &result);
+  Status writeProfile();
 
   const RunOptions &options;
   ResolvedModel model;
@@ -109,6 +110,8 @@ Status Run::load() {
   executor = std::move(*created);
   loadMs = watch.milliseconds();
   profile.end(loading);
+  if (!options.profile.empty())
+    return executor->startTrace();
   return Status::ok();
 }
 
@@ -186,6 +189,21 @@ Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
   return result;
 }
 
+/// The trace goes to the file, the table to standard error.
+Status Run::writeProfile() {
+  executor->stopTrace();
+  profile.addSteps(*executor);
+  StepCost needs = tracedNeeds(*executor);
+  auto meter = LimitMeter::create(executor->threads(), options.pin,
+                                  stepWeightBytes(executor->info()),
+                                  executor->level());
+  if (!meter)
+    return meter.takeStatus();
+  note("profile of the steps\n" +
+       profileTable(*executor, (*meter)->measure(needs)));
+  return profile.write(options.profile);
+}
+
 void Run::report(const GenerateResult &result) {
   auto generated = static_cast<int64_t>(result.ids.size());
   if (options.json) {
@@ -237,7 +255,7 @@ Outcome Run::operator()() {
     return result.takeStatus();
   report(*result);
   if (!options.profile.empty())
-    return profile.write(options.profile);
+    return writeProfile();
   return Status::ok();
 }
 
@@ -277,7 +295,8 @@ void cli::addRunCommand(CommandLine &line) {
   addFlag(command, "--pin", options->pin, "bind each thread to a processor");
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,
-            "write what took how long to FILE, in Chrome's trace format",
+            "write what every worker did when to FILE, for ui.perfetto.dev, "
+            "and print where the time went",
             "FILE");
   line.onRun(command, [options] { return Run(*options)(); });
 }

@@ -16,6 +16,7 @@
 #define LLMIR_RUNTIME_STEPRUNTIME_H
 
 #include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Runtime/StepTrace.h"
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
@@ -36,12 +37,17 @@ public:
   /// runtime. Allocates nothing unless such a function is called.
   Status run(LLMIRStepFunction function, LLMIRStepContext &context);
 
+  /// Lets the runs that follow leave their events there; null: nowhere. The
+  /// trace has a ring for each worker of the team, and must outlive the runs.
+  void setTrace(StepTrace *newTrace) { trace = newTrace; }
+
 private:
   friend struct RuntimeFunctions;
 
   WorkerTeam &team;
   mlir::llm::runtime::PagedKVCache *cache;
   Status failure; ///< The first one of this run.
+  StepTrace *trace = nullptr;
 };
 
 } // namespace llmir

@@ -1,0 +1,159 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What compare.py has measured, as a table and as a plot."""
+import statistics
+import sys
+
+PEERS = ("llama.cpp", "ik", "ik +rtr")
+
+
+def median(entry, engine, name="samples"):
+    values = [value for value in entry["engines"].get(engine, {}).get(name, [])
+              if isinstance(value, (int, float))]
+    return statistics.median(values) if values else None
+
+
+def best_peer(entry, names=PEERS):
+    rates = [(median(entry, name), name) for name in names if median(entry, name)]
+    return max(rates) if rates else (None, None)
+
+
+def target(entry):
+    """What issue 4 asks of a row: (share of the limit, [(times, peers)])."""
+    kind, bits = entry["kind"], entry["type"]
+    eight = bits in ("q8_0", "int8", "q8")
+    if entry["sequences"] > 1:
+        return None, []
+    if entry["shape"] == "stories-15m":
+        return None, [(1.5, PEERS)] if kind == "tg" else []
+    if entry["level"]:
+        return None, [(1.05 if kind == "tg" else 1.0, PEERS)]
+    ik = ("ik", "ik +rtr")
+    if kind == "tg":
+        if entry["depth"]:
+            return None, [(1.15, PEERS)]
+        if bits == "bf16":
+            return 0.93, [(1.1, PEERS)]
+        return (0.92, [(1.15, PEERS)]) if eight else (0.88, [(1.25, PEERS)])
+    if bits == "bf16":
+        return 0.85, [(1.1, ik)]
+    if bits == "q8_0":
+        return 0.60, [(1.5, ik), (4, ("llama.cpp",))]
+    if bits == "int8":
+        return 0.75, [(1.5, ik)]
+    return (0.55, []) if bits.startswith("q4_k") else (0.60, [(1.5, ik)])
+
+
+def test_name(entry):
+    name = "pp%d" % entry["prompt"] if entry["kind"] == "pp" else "tg%d" % entry["gen"]
+    if entry["sequences"] > 1:
+        name += " x %d" % entry["sequences"]
+    if entry["depth"]:
+        name += " @ d%d" % entry["depth"]
+    return name + (", " + entry["level"] if entry["level"] else "")
+
+
+def rate(value):
+    return "–" if value is None else "%.*f" % (0 if value >= 1000 else 1, value)
+
+
+def judge(entry):
+    """"94 % of 93 %" and "1.31 x (1.25 x)", each with what is missed in bold."""
+    wanted, ratios = target(entry)
+    share = median(entry, "llmir", "share")
+    text = "–" if share is None else "%.0f %%" % (100 * share)
+    if wanted and share is not None:
+        text += " (≥ %.0f)" % (100 * wanted)
+        text = text if share >= wanted else "**%s**" % text
+    own = median(entry, "llmir")
+    cells = []
+    for times, peers in ratios:
+        peer, name = best_peer(entry, peers)
+        if peer is None or own is None:
+            cells.append("–")
+            continue
+        cell = "%.2f × %s (≥ %g)" % (own / peer, name, times)
+        cells.append(cell if own / peer >= times else "**%s**" % cell)
+    if not ratios and own is not None:
+        peer, name = best_peer(entry)
+        cells.append("%.2f × %s" % (own / peer, name) if peer else "–")
+    return text, ", ".join(cells) or "–"
+
+
+def is_complete(entry):
+    return entry["sequences"] > 1 or "ik" in entry["engines"]
+
+
+def limit_text(entry):
+    row = entry["engines"].get("llmir", {})
+    if not row.get("bound"):
+        return "–"
+    if row["bound"][-1] == "reads":
+        return "%.1f GB/s" % (median(entry, "llmir", "read_limit") / 1e9)
+    return "%.0f Gop/s %s" % (median(entry, "llmir", "peak") / 1e9, row["bound"][-1])
+
+
+def reached_text(entry):
+    row = entry["engines"].get("llmir", {})
+    if not row.get("bound"):
+        return "–"
+    if row["bound"][-1] == "reads":
+        return "%.1f (%.1f) GB/s" % (median(entry, "llmir", "source_bytes_per_second") / 1e9,
+                                     median(entry, "llmir", "packed_bytes_per_second") / 1e9)
+    return "%.0f Gop/s" % (median(entry, "llmir", "operations_per_second") / 1e9)
+
+
+def markdown(results):
+    lines = ["| model, format | threads | test | llmir | llama.cpp | ik | ik +rtr | limit | "
+             "reached, source (packed) | share of the limit | to the better peer |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    for entry in results["cases"].values():
+        share, ratio = judge(entry)
+        cells = ["%s %s" % (entry["shape"], entry["type"]), str(entry["threads"]),
+                 test_name(entry) + ("" if is_complete(entry) else " (incomplete)")]
+        cells += [rate(median(entry, name)) for name in ("llmir",) + PEERS]
+        cells += [limit_text(entry), reached_text(entry), share, ratio]
+        lines.append("| " + " | ".join(cells) + " |")
+    facts = results["machine"]
+    lines += ["", "Tokens per second, medians of interleaved runs. Machine: %s, %d processors, "
+              "%.0f GB, %s." % (facts["cpu"], facts["processors"], facts["memory"] / 1e9,
+                                facts["system"]), ""]
+    for name, engine in sorted(results["engines"].items()):
+        lines.append("- %s: %s" % (name, "; ".join(value for value in engine.values() if value)))
+    return "\n".join(lines) + "\n"
+
+
+def write_markdown(results, path):
+    text = markdown(results)
+    if not path:
+        sys.stdout.write(text)
+        return
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def write_plot(results, path):
+    """Bars of tokens per second as multiples of the better peer's; decode above, prefill below."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, both = pyplot.subplots(2, 1, figsize=(11, 8), constrained_layout=True)
+    engines = ("llmir",) + PEERS
+    colors = ("#1b6ca8", "#b0b0b0", "#e3a857", "#c46f2d")
+    for axes, kind, title in zip(both, ("tg", "pp"), ("decode", "prefill of 512 tokens")):
+        rows = [entry for entry in results["cases"].values()
+                if entry["kind"] == kind and best_peer(entry)[0] and median(entry, "llmir")]
+        for index, (engine, color) in enumerate(zip(engines, colors)):
+            heights = [(median(entry, engine) or 0) / best_peer(entry)[0] for entry in rows]
+            axes.bar([at + (index - 1.5) * 0.2 for at in range(len(rows))], heights, 0.2,
+                     label=engine, color=color)
+        axes.axhline(1, color="black", linewidth=0.8)
+        axes.set_xticks(range(len(rows)))
+        axes.set_xticklabels(["%s\n%s, %d thr.%s" % (
+            entry["shape"], entry["type"], entry["threads"],
+            "\n" + test_name(entry) if entry["depth"] or entry["level"] else "")
+            for entry in rows], fontsize=6, rotation=45, ha="right")
+        axes.set_ylabel("speed, better peer = 1")
+        axes.set_title("%s (%s)" % (title, results["machine"]["cpu"]), fontsize=10)
+        axes.legend(fontsize=8, ncol=4)
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepSites.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Support/IntegerLayout.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace llmir::mllm::program;
+
+namespace llmir {
+
+/// Bytes of one row of `columns` in a format of the checkpoint, or in the
+/// scheme that it is quantized to: there, integers and scales without padding.
+static int64_t sourceRowBytes(StringRef formatName, int64_t columns) {
+  std::optional<TensorFormat> stored =
+      tensorFormatFromName(std::string_view(formatName));
+  std::optional<IntegerFormat> integers =
+      IntegerFormat::fromName(std::string_view(formatName));
+  static constexpr TensorFormat formats[] = {
+#define LLMIR_TENSOR_FORMAT(Enum, ...) TensorFormat::Enum,
+#include "llmir/Support/TensorFormats.def"
+  };
+  for (TensorFormat format : formats)
+    if (integers && IntegerFormat::ofBlocks(format) == integers)
+      stored = format;
+  if (stored) {
+    const TensorFormatInfo &info = tensorFormatInfo(*stored);
+    return llvm::divideCeil(columns, info.valuesPerBlock) * info.bytesPerBlock;
+  }
+  if (!integers)
+    return 0;
+  return IntegerMatrixLayout{*integers, kTileRows, columns}.tileBytes() /
+         kTileRows;
+}
+
+namespace {
+class SiteReader {
+public:
+  SiteReader(ModuleOp module, int64_t tokenBudget)
+      : module(module), tokenBudget(tokenBudget) {}
+
+  void read(Operation &op);
+  std::vector<StepSite> take() { return std::move(sites); }
+
+private:
+  StepSite describe(InstructionOp op);
+  void addWeight(StepSite &site, WeightOp weight, InstructionOp user);
+  template <typename Op> Op find(SymbolRefAttr name) {
+    for (FragmentOp fragment : module.getOps<FragmentOp>())
+      if (auto op = dyn_cast_or_null<Op>(
+              SymbolTable::lookupSymbolIn(fragment, name.getLeafReference())))
+        return op;
+    return nullptr;
+  }
+
+  ModuleOp module;
+  int64_t tokenBudget;
+  std::vector<StepSite> sites;
+  int64_t layer = 0;    ///< What the layer register holds.
+  size_t runBegins = 0; ///< First site behind the last label.
+};
+} // namespace
+
+/// The numbers that the kernel multiplies its matrices by.
+static std::string inputsOf(KernelOp kernel, StringRef weightFormat) {
+  auto segment = kernel.getParameters().getAs<IntegerAttr>("segment");
+  if (segment && segment.getInt() > 0)
+    return "int8";
+  return weightFormat == "bf16" ? "bf16" : "f32";
+}
+
+void SiteReader::addWeight(StepSite &site, WeightOp weight,
+                           InstructionOp user) {
+  ArrayRef<int64_t> shape = weight.getShape();
+  auto kernel = find<KernelOp>(user.getKernelAttr());
+  if (shape.size() < 2) {
+    site.sourceBytes += weight.getBytes();
+    site.packedBytes += weight.getBytes();
+    return;
+  }
+  int64_t matrices = shape.size() == 3 ? shape[0] : 1;
+  int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  site.sourceBytes +=
+      matrices * rows * sourceRowBytes(weight.getFormat(), columns);
+  site.packedBytes += weight.getBytes();
+  site.products += rows * columns;
+  site.inputs = inputsOf(kernel, weight.getFormat());
+  if (matrices == 1)
+    return;
+  // The kernel's rows are (token, choice) pairs.
+  auto places = cast<MemRefType>(user.getBuffers().back().getType());
+  site.experts = matrices;
+  site.chosen =
+      std::clamp<int64_t>(places.getDimSize(0) / tokenBudget, 1, matrices);
+  site.products *= site.chosen;
+}
+
+StepSite SiteReader::describe(InstructionOp op) {
+  StepSite site;
+  site.name = op.getKernel().str();
+  auto kernel = find<KernelOp>(op.getKernelAttr());
+  site.kind = kernel.getKind().str();
+  auto over = kernel.getParameters().getAs<StringAttr>("over");
+  site.logitRows = over && over.getValue() == "logit_rows";
+  // Of the embedding a token needs one row.
+  if (site.kind != "embedding")
+    for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>())
+      addWeight(site, find<WeightOp>(name), op);
+  return site;
+}
+
+void SiteReader::read(Operation &op) {
+  if (auto set = dyn_cast<SetLayerOp>(op)) {
+    layer = set.getLayer();
+  } else if (isa<LabelOp>(op)) {
+    runBegins = sites.size();
+  } else if (auto jump = dyn_cast<JumpNextLayerOp>(op)) {
+    for (StepSite &site : llvm::MutableArrayRef(sites).drop_front(runBegins)) {
+      site.calls = std::max<int64_t>(jump.getLimit() - layer, 1);
+      site.inLayerRun = true;
+    }
+    layer = jump.getLimit();
+  } else if (auto instruction = dyn_cast<InstructionOp>(op)) {
+    sites.push_back(describe(instruction));
+  } else if (isTraceSite(op)) {
+    StepSite site;
+    auto call = dyn_cast<RuntimeCallOp>(op);
+    site.name =
+        call ? runtimeFunctionName(call.getRuntimeFunction()) : "barrier";
+    site.kind = site.name;
+    sites.push_back(site);
+  }
+}
+
+std::vector<StepSite> describeStepSites(ModuleOp module, int64_t tokenBudget) {
+  SiteReader reader(module, tokenBudget);
+  for (FragmentOp fragment : module.getOps<FragmentOp>())
+    if (fragment.getKind() == FragmentKind::Code)
+      for (Operation &op : fragment.getBody().front())
+        reader.read(op);
+  return reader.take();
+}
+
+} // namespace llmir
