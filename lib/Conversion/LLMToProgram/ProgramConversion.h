@@ -60,12 +60,22 @@ struct RowsValue {
   RowSpace over = RowSpace::Tokens;
   int64_t columns = 0;                       ///< Without padding.
   int64_t rows = mlir::ShapedType::kDynamic; ///< Dynamic: as the step has.
+  int64_t unit = 1; ///< Column tiles that stay with one worker: whole heads.
 
   WorkShare rowShare() const { return {WorkSplit::Rows, over, 1, rows}; }
   /// The division that element-wise kernels and matmuls share.
   WorkShare columnShare() const;
+  /// That of kernels that work on whole heads, which stay together in units.
+  WorkShare columnShareOfHeads(int64_t unitTiles) const {
+    RowsValue heads = *this;
+    heads.unit = unitTiles;
+    return heads.columnShare();
+  }
   WorkShare headShare(int64_t heads) const {
     return {WorkSplit::Heads, over, heads, rows};
+  }
+  WorkShare itemShare(int64_t heads) const {
+    return {WorkSplit::Items, over, heads, rows};
   }
 };
 
@@ -104,6 +114,7 @@ public:
   mlir::FailureOr<RowsValue> lookupTokens(mlir::Operation *op,
                                           mlir::Value tensor);
   /// A buffer for a result with as many rows as `like`.
+  /// Its columns are shared out by heads where its readers do so.
   virtual RowsValue createResult(mlir::Value result, const RowsValue &like,
                                  int64_t columns) = 0;
   /// The same with one row per index of the first dimension, over `over`.
@@ -120,6 +131,7 @@ public:
                                    int64_t columns) = 0;
   /// Says that several values lie in the buffer: none may be written over.
   void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
+  void waitIfSplit(mlir::Location loc) { program.waitIfSplit(loc); }
   /// Memory that belongs to no value: f32, or i32 where `integers`.
   RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
                           bool integers = false);
@@ -140,8 +152,8 @@ public:
                      const IntegerFormat &format) {
     llvm_unreachable("a function quantizes when it runs");
   }
-  /// The rows of x as bytes with scales, made in that way for a matmul; without
-  /// a buffer where none has been.
+  /// The rows of x as bytes with scales, or as words of bf16, made in that way
+  /// for a matmul; without a buffer where none has been.
   RowsValue &quantizedRows(mlir::Value x, mlir::Attribute how) {
     return activations[{x, {how, currentRank}}];
   }
@@ -199,6 +211,12 @@ public:
   /// Rounds the rows in place to the element type, where it is not f32.
   void roundRows(mlir::Location loc, const RowsValue &rows, mlir::Type element);
 
+  /// The rows of the tensor x as a matmul takes them beside a weight of that
+  /// type, packed as `format`: rounded to bf16 where the type is of bf16.
+  RowsValue matmulInput(mlir::Location loc, mlir::Value tensor,
+                        const RowsValue &x, mlir::Type weight,
+                        llvm::StringRef format);
+
   /// Copies a box of elements; the spec's columns are filled in. Does nothing
   /// where the box is empty.
   void copyBox(mlir::Location loc, const RowsValue &from, const RowsValue &to,
@@ -252,11 +270,12 @@ protected:
   /// Buffers that hold several values at once: none may be written over.
   llvm::DenseSet<mlir::Value> sharedBuffers;
 
-private:
-  /// By value, way of quantizing and rank.
+  /// What quantizedRows() has, by value, way of quantizing and rank.
   llvm::DenseMap<std::pair<mlir::Value, std::pair<mlir::Attribute, int64_t>>,
                  RowsValue>
       activations;
+
+private:
   std::vector<llvm::DenseMap<mlir::Value, RowsValue>> ranks;
   int64_t currentRank = 0;
 };
@@ -316,6 +335,15 @@ void addCollectiveConversions(ConversionTable &table);
 void addDenseAttentionConversion(ConversionTable &table);
 void addRuntimeConversions(ConversionTable &table);
 
+/// A projection by a weight of a block format, which is integers: of bytes in a
+/// step, of f32 rows in a function, whose ops mean the exact product.
+/// (QuantOps.cpp)
+mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
+                                       mlir::llm::LinearOp op,
+                                       const RowsValue &x,
+                                       const KernelWeights &weights,
+                                       const IntegerFormat &format);
+
 /// Elements in a row with one row per index of the first dimension; a tensor of
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
@@ -325,6 +353,13 @@ llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
 
 /// The distances between neighbours of each dimension.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+
+/// Column tiles of a tensor that stay with one worker: those of whole heads
+/// where the tensor is heads or is only reshaped to them, else 1.
+int64_t unitOfHeads(mlir::Value tensor);
+
+/// What the spec of a kernel says of a unit: 0 stands for 1.
+inline int64_t specUnit(int64_t unit) { return unit == 1 ? 0 : unit; }
 
 /// True when no kernel after that of \p op uses the tensor, reshaped or not.
 bool endsAt(mlir::Value tensor, mlir::Operation *op);

@@ -119,6 +119,8 @@ LogicalResult StepConversion::convertRun(const LayerRun &run) {
   currentLayer = std::nullopt;
   if (numLayers == 1)
     currentLayer = run.firstLayer;
+  // Another run of the same function has made its values elsewhere.
+  activations.clear();
   if (failed(convertBlock(callee.getBody().front())) ||
       failed(handOn(run, callee)))
     return failure();
