@@ -35,8 +35,11 @@ function(llmir_use_mlir name)
 endfunction()
 
 # llmir_add_compiler_library(NAME source... LINK_LIBS lib... [DEPENDS tablegen-target...])
-# A library of the compiler: sees IR.
+# A library of the compiler: sees IR. A build of the runtime alone has none.
 function(llmir_add_compiler_library name)
+  if(LLMIR_RUNTIME_ONLY)
+    return()
+  endif()
   llmir_add_library(${name} ${ARGN})
   llmir_use_mlir(${name})
 endfunction()
