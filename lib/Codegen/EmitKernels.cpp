@@ -35,6 +35,9 @@ FailureOr<TensorFormat> KernelEmission::format(StringRef name) {
       tensorFormatFromName(std::string_view(name.data(), name.size()));
   if (!format)
     return kernel.emitOpError("has the unknown format \"") << name << "\"";
+  if (auto integers = IntegerFormat::ofBlocks(*format))
+    return kernel.emitOpError("has the block format \"")
+           << name << "\", which programs call \"" << integers->name() << "\"";
   return *format;
 }
 
@@ -103,19 +106,22 @@ KernelEmission::checkSizes(ArrayRef<std::pair<StringRef, int64_t>> namedSizes) {
   return success();
 }
 
+/// An item of attention has some rows of that length on the stack.
+static constexpr int64_t kMostHeadDim = 4096;
+
 template <typename Spec>
-FailureOr<TensorFormat> KernelEmission::checkCache(const Spec &spec) {
-  FailureOr<TensorFormat> kvFormat = format(spec.kvFormat);
-  if (failed(kvFormat) || failed(checkSizes({{"kv_heads", spec.kvHeads},
-                                             {"head_dim", spec.headDim},
-                                             {"value_dim", valueDim(spec)},
-                                             {"block_size", spec.blockSize}})))
+FailureOr<KVFormat> KernelEmission::checkCache(const Spec &spec) {
+  std::optional<KVFormat> kvFormat = kvFormatFromName(spec.kvFormat);
+  if (!kvFormat)
+    return kernel.emitOpError("has a cache of the unknown format \"")
+           << spec.kvFormat << "\"";
+  if (failed(checkSizes({{"kv_heads", spec.kvHeads},
+                         {"head_dim", spec.headDim},
+                         {"value_dim", valueDim(spec)},
+                         {"block_size", spec.blockSize}})))
     return failure();
-  if (isBlockFormat(*kvFormat))
-    return kernel.emitOpError(
-        "has a cache of a block format; kernels know f32, f16 and bf16");
   // A cell of the cache holds neighbouring tokens' values.
-  int64_t cell = 4 / tensorFormatInfo(*kvFormat).bytesPerBlock;
+  int64_t cell = 4 / kvStoredBytes(*kvFormat);
   if (spec.blockSize % cell != 0)
     return kernel.emitOpError("has block size ")
            << spec.blockSize << ", which is not a multiple of the " << cell
@@ -126,6 +132,10 @@ FailureOr<TensorFormat> KernelEmission::checkCache(const Spec &spec) {
 LogicalResult KernelEmission::checkAttention(const PagedAttentionSpec &spec) {
   if (failed(checkSizes({{"heads", spec.heads}})))
     return failure();
+  if (std::max(spec.headDim, valueDim(spec)) > kMostHeadDim)
+    return kernel.emitOpError("has heads of ")
+           << std::max(spec.headDim, valueDim(spec)) << " numbers; at most "
+           << kMostHeadDim << " are known to fit";
   if (spec.heads % spec.kvHeads != 0)
     return kernel.emitOpError("has ")
            << spec.heads << " heads, which " << spec.kvHeads
@@ -160,15 +170,36 @@ LogicalResult KernelEmission::emit(const RopeAnglesSpec &spec) {
   return success();
 }
 
+/// Whether rows of a table can be looked up: four neighbours in K lie in one
+/// group, and in one word or in lines of nibbles.
+static bool canLookUpRows(const IntegerMatrixLayout &table) {
+  const IntegerFormat &format = table.format;
+  return format.bits <= 8 && !format.zeroPoints && format.segment == 0 &&
+         table.group() % 4 == 0 && table.block() % table.group() == 0 &&
+         table.columns % table.block() == 0;
+}
+
 LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
+  if (failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
+    return failure();
+  if (auto integers = IntegerFormat::fromName(spec.format)) {
+    IntegerMatrixLayout table{*integers, spec.rows, spec.columns};
+    if (!canLookUpRows(table))
+      return kernel.emitOpError("looks up rows of ")
+             << spec.columns << " integers of format \"" << spec.format
+             << "\"; kernels know rows of whole blocks without zero points";
+    if (failed(begin({matrixType(table)}, {spec.columns})))
+      return failure();
+    emitEmbedding(kb, table);
+    return success();
+  }
   FailureOr<TensorFormat> weightFormat = format(spec.format);
-  if (failed(weightFormat) ||
-      failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
+  if (failed(weightFormat))
     return failure();
   PackedMatrixLayout table{*weightFormat, spec.rows, spec.columns};
   if (failed(begin({matrixType(table)}, {spec.columns})))
     return failure();
-  emitEmbedding(kb, spec, table);
+  emitEmbedding(kb, table);
   return success();
 }
 
@@ -200,9 +231,11 @@ LogicalResult KernelEmission::emit(const LinearSpec &spec) {
   SmallVector<Type> weightTypes{matrixType(weights)};
   if (spec.bias)
     weightTypes.push_back(vectorType(spec.rows));
-  if (failed(begin(weightTypes, {spec.columns, spec.rows})))
+  FailureOr<Block *> epilogue =
+      beginMatmul(weightTypes, inputColumns(weights), spec.rows, spec.unit);
+  if (failed(epilogue))
     return failure();
-  emitLinear(kb, spec, weights);
+  emitLinear(kb, spec, weights, *epilogue);
   return success();
 }
 
@@ -243,9 +276,11 @@ LogicalResult KernelEmission::emit(const QuantizedLinearSpec &spec) {
   SmallVector<Type> weightTypes{matrixType(weights)};
   if (spec.bias)
     weightTypes.push_back(vectorType(spec.rows));
-  if (failed(begin(weightTypes, {inputs, spec.rows})))
+  FailureOr<Block *> epilogue =
+      beginMatmul(weightTypes, inputs, spec.rows, spec.unit);
+  if (failed(epilogue))
     return failure();
-  emitQuantizedLinear(kb, spec, weights);
+  emitQuantizedLinear(kb, spec, weights, *epilogue);
   return success();
 }
 
@@ -266,6 +301,14 @@ LogicalResult KernelEmission::emit(const QuantizeRowsSpec &spec) {
   if (failed(begin({}, {spec.columns, row.words()})))
     return failure();
   emitQuantizeRows(kb, spec);
+  return success();
+}
+
+LogicalResult KernelEmission::emit(const RoundRowsSpec &spec) {
+  if (failed(checkSizes({{"columns", spec.columns}})) ||
+      failed(begin({}, {spec.columns, RoundRowsSpec::words(spec.columns)})))
+    return failure();
+  emitRoundRows(kb, spec);
   return success();
 }
 
@@ -304,17 +347,45 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
   return success();
 }
 
+LogicalResult KernelEmission::checkRegion(Block &body, int64_t minArguments) {
+  if (!body.empty() && isa<YieldOp>(body.back()) &&
+      body.getNumArguments() >= minArguments &&
+      llvm::all_of(body.getArgumentTypes(), [](Type t) { return t.isF32(); }))
+    return success();
+  return kernel.emitOpError("of kind ")
+         << kernel.getKind() << " needs a scalar region of "
+         << (minArguments ? "one or more " : "")
+         << "f32 arguments that ends in mllm.program.yield";
+}
+
+FailureOr<Block *> KernelEmission::beginMatmul(ArrayRef<Type> weightTypes,
+                                               int64_t inputs, int64_t outputs,
+                                               int64_t unit) {
+  if (unit != 0 && failed(checkSizes({{"unit", unit}})))
+    return failure();
+  Block *epilogue =
+      kernel.getBody().empty() ? nullptr : &kernel.getBody().front();
+  SmallVector<int64_t> columns{inputs};
+  if (epilogue) {
+    if (failed(checkRegion(*epilogue, 1)))
+      return failure();
+    columns.append(epilogue->getNumArguments() - 1, outputs);
+  }
+  columns.push_back(outputs);
+  if (failed(begin(weightTypes, columns)))
+    return failure();
+  return epilogue;
+}
+
 LogicalResult KernelEmission::emit(const ElementwiseSpec &spec) {
   if (kernel.getBody().empty())
     return kernel.emitOpError("of kind elementwise needs its scalar region");
   Block &body = kernel.getBody().front();
-  if (body.empty() || !isa<YieldOp>(body.back()) ||
-      !llvm::all_of(body.getArgumentTypes(), [](Type t) { return t.isF32(); }))
-    return kernel.emitOpError(
-        "of kind elementwise needs a scalar region of f32 "
-        "arguments that ends in mllm.program.yield");
+  if (failed(checkRegion(body, 0)))
+    return failure();
   SmallVector<int64_t> columns(body.getNumArguments() + 1, spec.columns);
   if (failed(checkSizes({{"columns", spec.columns}})) ||
+      (spec.unit != 0 && failed(checkSizes({{"unit", spec.unit}}))) ||
       failed(begin({}, columns)))
     return failure();
   emitElementwise(kb, spec, body);
@@ -338,7 +409,7 @@ LogicalResult KernelEmission::emit(const RopeSpec &spec) {
 }
 
 LogicalResult KernelEmission::emit(const AppendKVSpec &spec) {
-  FailureOr<TensorFormat> kvFormat = checkCache(spec);
+  FailureOr<KVFormat> kvFormat = checkCache(spec);
   if (failed(kvFormat) || failed(begin({}, {spec.kvHeads * spec.headDim,
                                             spec.kvHeads * valueDim(spec)})))
     return failure();
@@ -347,7 +418,7 @@ LogicalResult KernelEmission::emit(const AppendKVSpec &spec) {
 }
 
 LogicalResult KernelEmission::emit(const LookupKVSpec &spec) {
-  FailureOr<TensorFormat> kvFormat = checkCache(spec);
+  FailureOr<KVFormat> kvFormat = checkCache(spec);
   if (failed(kvFormat) || failed(checkSizes({{"rows", spec.rows}})) ||
       failed(begin(
           {}, {spec.kvHeads * spec.headDim, spec.kvHeads * valueDim(spec)})))
@@ -356,23 +427,60 @@ LogicalResult KernelEmission::emit(const LookupKVSpec &spec) {
   return success();
 }
 
+/// The sinks of attention: a weight, or the next buffer.
+static void addSinks(const PagedAttentionSpec &spec, Type vector,
+                     SmallVectorImpl<Type> &weights,
+                     SmallVectorImpl<int64_t> &columns) {
+  if (spec.sinks == OperandPlace::Weight)
+    weights.push_back(vector);
+  if (spec.sinks == OperandPlace::Buffer)
+    columns.push_back(spec.heads);
+}
+
 LogicalResult KernelEmission::emit(const PagedAttentionSpec &spec) {
-  FailureOr<TensorFormat> kvFormat = checkCache(spec);
+  FailureOr<KVFormat> kvFormat = checkCache(spec);
   if (failed(kvFormat) || failed(checkAttention(spec)))
     return failure();
   SmallVector<Type> weights;
   SmallVector<int64_t> columns{spec.heads * spec.headDim};
   if (!spec.maskStrides.empty())
     columns.push_back(1);
-  if (spec.sinks == OperandPlace::Weight)
-    weights.push_back(vectorType(spec.heads));
-  if (spec.sinks == OperandPlace::Buffer)
-    columns.push_back(spec.heads);
+  addSinks(spec, vectorType(spec.heads), weights, columns);
+  unsigned partials = columns.size();
+  if (spec.partialRows)
+    columns.push_back(partialResults(spec).columns);
   columns.push_back(spec.heads * valueDim(spec));
-  if (failed(begin(weights, columns)))
+  if (failed(begin(weights, columns)) ||
+      (spec.partialRows && failed(checkPartials(spec, partials))))
     return failure();
   emitPagedAttention(kb, spec, *kvFormat);
   return success();
+}
+
+LogicalResult KernelEmission::emit(const MergeAttentionSpec &spec) {
+  FailureOr<KVFormat> kvFormat = checkCache(spec);
+  if (failed(kvFormat) || failed(checkAttention(spec)))
+    return failure();
+  SmallVector<Type> weights;
+  SmallVector<int64_t> columns;
+  addSinks(spec, vectorType(spec.heads), weights, columns);
+  unsigned partials = columns.size();
+  columns.push_back(partialResults(spec).columns);
+  columns.push_back(spec.heads * valueDim(spec));
+  if (failed(begin(weights, columns)) || failed(checkPartials(spec, partials)))
+    return failure();
+  emitMergeAttention(kb, spec, *kvFormat);
+  return success();
+}
+
+LogicalResult KernelEmission::checkPartials(const PagedAttentionSpec &spec,
+                                            unsigned buffer) {
+  int64_t rows = partialResults(spec).rows;
+  if (spec.partialRows == rows && bufferRows(buffer) >= rows)
+    return success();
+  return kernel.emitOpError("has ")
+         << spec.partialRows << " partial results in " << bufferRows(buffer)
+         << " rows, expected " << rows;
 }
 
 template <typename Spec> LogicalResult KernelEmission::emitAs() {
@@ -396,6 +504,7 @@ LogicalResult KernelEmission::emit() {
                 &KernelEmission::emitAs<QuantizedLinearSpec>)
           .Case(QuantizeRowsSpec::kind,
                 &KernelEmission::emitAs<QuantizeRowsSpec>)
+          .Case(RoundRowsSpec::kind, &KernelEmission::emitAs<RoundRowsSpec>)
           .Case(PackIntegersSpec::kind,
                 &KernelEmission::emitAs<PackIntegersSpec>)
           .Case(ElementwiseSpec::kind, &KernelEmission::emitAs<ElementwiseSpec>)
@@ -404,6 +513,8 @@ LogicalResult KernelEmission::emit() {
           .Case(LookupKVSpec::kind, &KernelEmission::emitAs<LookupKVSpec>)
           .Case(PagedAttentionSpec::kind,
                 &KernelEmission::emitAs<PagedAttentionSpec>)
+          .Case(MergeAttentionSpec::kind,
+                &KernelEmission::emitAs<MergeAttentionSpec>)
           .Case(LayerNormSpec::kind, &KernelEmission::emitAs<LayerNormSpec>)
           .Case(SoftmaxSpec::kind, &KernelEmission::emitAs<SoftmaxSpec>)
           .Case(CopyBoxSpec::kind, &KernelEmission::emitAs<CopyBoxSpec>)

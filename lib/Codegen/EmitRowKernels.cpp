@@ -193,23 +193,33 @@ LogicalResult KernelEmission::emit(const MoEGatherSpec &spec) {
 }
 
 LogicalResult KernelEmission::emit(const MoELinearSpec &spec) {
+  if (failed(checkSizes({{"experts", spec.experts},
+                         {"rows", spec.rows},
+                         {"columns", spec.columns}})))
+    return failure();
+  auto emitFor = [&](const auto &weights, int64_t inputs) -> LogicalResult {
+    Type matrices =
+        MemRefType::get({spec.experts * weights.bytes()}, kb.getI8Type());
+    if (failed(begin(matrices, {spec.experts + 1, inputs, spec.rows}, 0)))
+      return failure();
+    emitMoELinear(kb, spec, weights);
+    return success();
+  };
+  if (auto integers = IntegerFormat::fromName(spec.format))
+    return emitFor(IntegerMatrixLayout{*integers, spec.rows, spec.columns},
+                   spec.columns);
   FailureOr<TensorFormat> weightFormat = format(spec.format);
-  if (failed(weightFormat) || failed(checkSizes({{"experts", spec.experts},
-                                                 {"rows", spec.rows},
-                                                 {"columns", spec.columns}})))
+  if (failed(weightFormat))
     return failure();
   PackedMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
-  Type matrices =
-      MemRefType::get({spec.experts * weights.bytes()}, kb.getI8Type());
-  if (failed(begin(matrices, {spec.experts + 1, spec.columns, spec.rows}, 0)))
-    return failure();
-  emitMoELinear(kb, spec, weights);
-  return success();
+  return emitFor(weights, inputColumns(weights));
 }
 
 LogicalResult KernelEmission::emit(const MoEGateSpec &spec) {
   if (failed(checkSizes({{"columns", spec.columns}, {"top_k", spec.topK}})) ||
-      failed(begin({}, {spec.columns, spec.columns, spec.columns})))
+      failed(begin({}, {spec.columns, spec.columns,
+                        spec.rounded ? RoundRowsSpec::words(spec.columns)
+                                     : spec.columns})))
     return failure();
   emitMoEGate(kb, spec);
   return success();

@@ -15,15 +15,19 @@
 #define LLMIR_LIB_CODEGEN_EMITTERS_H
 
 #include "llmir/Codegen/KernelBuilder.h"
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/IntegerLayout.h"
 
 namespace llmir {
 
 using namespace mllm::program;
 
+// EmbeddingKernel.cpp
+void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table);
+/// The table has whole blocks (canLookUpRows).
+void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table);
+
 // RowKernels.cpp: kernels that move rows.
-void emitEmbedding(KernelBuilder &kb, const EmbeddingSpec &spec,
-                   const PackedMatrixLayout &table);
 void emitSelectRows(KernelBuilder &kb, const SelectRowsSpec &spec);
 void emitCopyBox(KernelBuilder &kb, const CopyBoxSpec &spec);
 
@@ -52,16 +56,21 @@ void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec);
 void emitElementwise(KernelBuilder &kb, const ElementwiseSpec &spec,
                      mlir::Block &scalarBody);
 
-// MatmulEmitter.cpp
+// PlainMatmul.cpp
+/// `epilogue` is the scalar region of the kernel, or null.
 void emitLinear(KernelBuilder &kb, const LinearSpec &spec,
-                const PackedMatrixLayout &weights);
+                const PackedMatrixLayout &weights, mlir::Block *epilogue);
 /// `weights` is the layout of one expert's matrix.
 void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
                    const PackedMatrixLayout &weights);
 
 // IntegerMatmulEmitter.cpp
+/// The same of integers, with inputs of f32.
+void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
+                   const IntegerMatrixLayout &weights);
 void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
-                         const IntegerMatrixLayout &weights);
+                         const IntegerMatrixLayout &weights,
+                         mlir::Block *epilogue);
 
 // PackIntegers.cpp
 void emitPackIntegers(KernelBuilder &kb, const PackIntegersSpec &spec,
@@ -70,15 +79,22 @@ void emitPackIntegers(KernelBuilder &kb, const PackIntegersSpec &spec,
 // QuantizeRows.cpp
 void emitQuantizeRows(KernelBuilder &kb, const QuantizeRowsSpec &spec);
 
+// RoundRows.cpp
+void emitRoundRows(KernelBuilder &kb, const RoundRowsSpec &spec);
+/// Rounds 16 numbers to the 8 words in which round_rows has them.
+mlir::Value roundToWords(KernelBuilder &kb, mlir::Value numbers);
+
 // CacheKernels.cpp
 void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
-                  TensorFormat kvFormat);
+                  KVFormat format);
 void emitLookupKV(KernelBuilder &kb, const LookupKVSpec &spec,
-                  TensorFormat kvFormat);
+                  KVFormat format);
 
 // AttentionKernel.cpp
 void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
-                        TensorFormat kvFormat);
+                        KVFormat format);
+void emitMergeAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
+                        KVFormat format);
 
 // LineDecoder.cpp: from stored words to f32 lanes, used by several kernels.
 

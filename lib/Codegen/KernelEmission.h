@@ -40,12 +40,14 @@ private:
   mlir::LogicalResult emit(const LinearSpec &spec);
   mlir::LogicalResult emit(const QuantizedLinearSpec &spec);
   mlir::LogicalResult emit(const QuantizeRowsSpec &spec);
+  mlir::LogicalResult emit(const RoundRowsSpec &spec);
   mlir::LogicalResult emit(const PackIntegersSpec &spec);
   mlir::LogicalResult emit(const ElementwiseSpec &spec);
   mlir::LogicalResult emit(const RopeSpec &spec);
   mlir::LogicalResult emit(const AppendKVSpec &spec);
   mlir::LogicalResult emit(const LookupKVSpec &spec);
   mlir::LogicalResult emit(const PagedAttentionSpec &spec);
+  mlir::LogicalResult emit(const MergeAttentionSpec &spec);
   mlir::LogicalResult emit(const LayerNormSpec &spec);
   mlir::LogicalResult emit(const SoftmaxSpec &spec);
   mlir::LogicalResult emit(const CopyBoxSpec &spec);
@@ -65,6 +67,13 @@ private:
   mlir::LogicalResult begin(llvm::ArrayRef<mlir::Type> weightTypes,
                             llvm::ArrayRef<int64_t> minColumns,
                             llvm::ArrayRef<unsigned> integers = {});
+  /// The same for a matmul of rows of `inputs` to rows of `outputs`, and for
+  /// what its scalar region reads; gives the region, or null.
+  mlir::FailureOr<mlir::Block *>
+  beginMatmul(llvm::ArrayRef<mlir::Type> weightTypes, int64_t inputs,
+              int64_t outputs, int64_t unit);
+  /// Checks the kernel's scalar region.
+  mlir::LogicalResult checkRegion(mlir::Block &body, int64_t minArguments);
   /// Rows of buffer `i`; 0 where there is no such buffer of rows.
   int64_t bufferRows(unsigned i);
   bool isIntegerBuffer(unsigned i);
@@ -83,11 +92,20 @@ private:
   llvm::SmallVector<unsigned> integerZeroPoints(bool symmetric);
   /// The cache's format, when its geometry is one that kernels know.
   template <typename Spec>
-  mlir::FailureOr<TensorFormat> checkCache(const Spec &spec);
+  mlir::FailureOr<KVFormat> checkCache(const Spec &spec);
   mlir::LogicalResult checkAttention(const PagedAttentionSpec &spec);
+  /// Checks that a buffer holds the partial results of a step.
+  mlir::LogicalResult checkPartials(const PagedAttentionSpec &spec,
+                                    unsigned buffer);
   /// Checks that byte products can be added up within the spec's segments.
   mlir::LogicalResult checkSegments(const QuantizedLinearSpec &spec,
                                     const IntegerFormat &weights);
+  /// Columns of a row that is multiplied by weights of a plain format.
+  static int64_t inputColumns(const PackedMatrixLayout &weights) {
+    return weights.format == TensorFormat::BF16
+               ? RoundRowsSpec::words(weights.columns)
+               : weights.columns;
+  }
   template <typename Layout> mlir::Type matrixType(const Layout &layout) {
     return mlir::MemRefType::get({layout.bytes()}, kb.getI8Type());
   }

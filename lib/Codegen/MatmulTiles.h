@@ -109,10 +109,6 @@ private:
   mlir::Value ahead; ///< Bytes from what is read to what is prefetched.
 };
 
-/// The product with weights of a plain format (PlainMatmul.cpp).
-void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
-                     mlir::Value weights, mlir::Value x, MatmulOutput output);
-
 /// body(matrix, output) for each expert of a `moe_linear`, whose matrices have
 /// `matrixBytes` bytes each.
 void overExperts(KernelBuilder &kb, const MoELinearSpec &spec,

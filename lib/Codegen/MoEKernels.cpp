@@ -215,8 +215,8 @@ void emitMoEGather(KernelBuilder &kb, const MoEGatherSpec &spec) {
 
 void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec) {
   Value gate = kb.buffer(0), up = kb.buffer(1), out = kb.buffer(2);
-  auto [firstTile, lastTile] =
-      kb.share(kb.index(ceilDiv(spec.columns, kTileRows)));
+  int64_t tiles = ceilDiv(spec.columns, kTileRows);
+  auto [firstTile, lastTile] = kb.share(kb.index(tiles));
   // Whole tiles: silu(0) * 0 keeps the padding zero.
   kb.loop(kb.index(0), pairCount(kb, spec.topK), kb.index(1),
           [&, first = firstTile, last = lastTile](Value place) {
@@ -224,9 +224,20 @@ void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec) {
               Value column = kb.mul(tile, kTileRows);
               Value g = kb.loadVector(gate, {place, column});
               Value u = kb.loadVector(up, {place, column});
-              kb.storeVector(kb.mulf(emitSilu(kb, kb.getLoc(), g), u), out,
-                             {place, column});
+              Value gated = kb.mulf(emitSilu(kb, kb.getLoc(), g), u);
+              if (spec.rounded)
+                kb.storeVector(roundToWords(kb, gated), out,
+                               {place, kb.div(column, 2)});
+              else
+                kb.storeVector(gated, out, {place, column});
             });
+            // The last tile's words may be half of a tile.
+            if (spec.rounded)
+              kb.when(compare(kb, arith::CmpIPredicate::eq, last,
+                              kb.index(tiles)),
+                      [&] {
+                        kb.zeroPadding(out, place, tiles * kTileRows / 2);
+                      });
           });
 }
 

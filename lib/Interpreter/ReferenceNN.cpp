@@ -30,7 +30,17 @@ Tensor selectRows(const Tensor &x, const Tensor &rows) {
   return result;
 }
 
-Tensor linear(const Tensor &x, const Tensor &weight, const Tensor *bias) {
+/// What a row is multiplied as beside weights of that type.
+static Tensor roundedFor(ElementKind weight, const Tensor &x) {
+  Tensor result = x;
+  if (weight == ElementKind::BF16)
+    for (double &value : result.data)
+      value = roundTo(ElementKind::BF16, value);
+  return result;
+}
+
+Tensor linear(const Tensor &given, const Tensor &weight, const Tensor *bias) {
+  const Tensor x = roundedFor(weight.kind, given);
   Shape shape = x.shape;
   shape.back() = weight.dim(0);
   Tensor result(x.kind, shape);

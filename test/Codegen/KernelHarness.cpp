@@ -71,7 +71,7 @@ std::vector<float> Random::values(int64_t count, float low, float high) {
 namespace {
 /// A step's context with the barrier of its workers behind it.
 struct SharedStep {
-  LLMIRStepContext context;
+  LLMIRStepContext context{};
   int64_t workers;
   std::mutex mutex;
   std::condition_variable arrived;
@@ -100,8 +100,8 @@ static void waitForWorkers(const LLMIRStepContext *context, int64_t) {
 
 void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
   static const LLMIRRuntimeTable table = {
-      waitForWorkers, /*reserve_kv=*/nullptr, /*fork_kv=*/nullptr,
-      /*free_kv=*/nullptr, /*sample=*/nullptr};
+      waitForWorkers,      /*reserve_kv=*/nullptr, /*fork_kv=*/nullptr,
+      /*free_kv=*/nullptr, /*sample=*/nullptr,     /*trace=*/nullptr};
   SharedStep step;
   step.workers = workers;
   LLMIRStepContext &ctx = step.context;
@@ -298,13 +298,22 @@ KernelProgram::declareWeight(const char *layout, std::string_view format,
   return name;
 }
 
+std::string packedFormatName(TensorFormat format) {
+  if (auto integers = IntegerFormat::ofBlocks(format))
+    return integers->name();
+  return std::string(tensorFormatInfo(format).name);
+}
+
 static std::vector<std::vector<uint8_t>>
 packMatrices(TensorFormat format, int64_t rows, int64_t columns,
              const std::vector<std::vector<uint8_t>> &stored) {
   PackJob job;
   job.rows = rows;
   job.columns = columns;
-  job.bytes = PackedMatrixLayout{format, rows, columns}.bytes();
+  job.integers = IntegerFormat::ofBlocks(format);
+  job.bytes = job.integers
+                  ? IntegerMatrixLayout{*job.integers, rows, columns}.bytes()
+                  : PackedMatrixLayout{format, rows, columns}.bytes();
   std::vector<std::vector<uint8_t>> packed;
   for (const std::vector<uint8_t> &matrix : stored)
     packed.push_back(pack(format, job, matrix));
@@ -315,8 +324,7 @@ std::string
 KernelProgram::addLayers(TensorFormat format, int64_t rows, int64_t columns,
                          const std::vector<std::vector<uint8_t>> &stored,
                          int64_t firstLayer) {
-  return declareWeight("tiles16", tensorFormatInfo(format).name,
-                       {rows, columns},
+  return declareWeight("tiles16", packedFormatName(format), {rows, columns},
                        packMatrices(format, rows, columns, stored), firstLayer);
 }
 
@@ -326,7 +334,7 @@ KernelProgram::addExperts(TensorFormat format, int64_t rows, int64_t columns,
   std::vector<uint8_t> all;
   for (const auto &bytes : packMatrices(format, rows, columns, stored))
     all.insert(all.end(), bytes.begin(), bytes.end());
-  return declareWeight("tiles16", tensorFormatInfo(format).name,
+  return declareWeight("tiles16", packedFormatName(format),
                        {static_cast<int64_t>(stored.size()), rows, columns},
                        {all}, /*firstLayer=*/0);
 }

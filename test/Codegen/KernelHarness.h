@@ -208,6 +208,8 @@ private:
 /// Random bytes of a stored matrix, with values of about one.
 std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
                                   int64_t columns, Random &random);
+/// What programs call weights of that stored format.
+std::string packedFormatName(TensorFormat format);
 /// What the stored bytes mean, exactly.
 std::vector<float> decodeMatrix(TensorFormat format, int64_t rows,
                                 int64_t columns,

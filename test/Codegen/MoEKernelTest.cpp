@@ -206,29 +206,44 @@ private:
     unsigned offsets = program.addIntegers(1, ffn.experts + 1);
     unsigned pairs = program.addIntegers(1, places);
     unsigned placesOf = program.addIntegers(1, places);
-    unsigned rows = program.addBuffer(places, ffn.hidden);
+    // Beside bf16, rows are words of two numbers.
+    bool inWords = ffn.format == TensorFormat::BF16;
+    auto width = [&](int64_t columns) {
+      return inWords ? RoundRowsSpec::words(columns) : columns;
+    };
+    unsigned x = ffn.xBuffer;
+    if (inWords) {
+      x = program.addBuffer(kMostRows, width(ffn.hidden));
+      program.call(RoundRowsSpec{ffn.hidden, RowSpace::Tokens}, {},
+                   {ffn.xBuffer, x});
+      ffn.scratch.push_back({x, 1});
+    }
+    unsigned rows = program.addBuffer(places, width(ffn.hidden));
     unsigned gate = program.addBuffer(places, ffn.inner);
     unsigned up = program.addBuffer(places, ffn.inner);
+    unsigned gated =
+        inWords ? program.addBuffer(places, width(ffn.inner)) : gate;
     unsigned down = program.addBuffer(places, ffn.hidden);
     ffn.out = program.addBuffer(kMostRows, ffn.hidden);
-    std::string format(tensorFormatInfo(ffn.format).name);
+    std::string format = packedFormatName(ffn.format);
     MoELinearSpec wide{format, ffn.experts, ffn.inner, ffn.hidden};
     MoELinearSpec narrow{format, ffn.experts, ffn.hidden, ffn.inner};
     program.call(MoESortSpec{ffn.experts, ffn.topK}, {},
                  {ffn.chosenBuffer, offsets, pairs, placesOf});
     program.barrier();
-    program.call(MoEGatherSpec{ffn.hidden, ffn.topK}, {},
-                 {pairs, ffn.xBuffer, rows});
+    program.call(MoEGatherSpec{width(ffn.hidden), ffn.topK}, {},
+                 {pairs, x, rows});
     program.barrier();
     program.call(wide, {ffn.gate.name}, {offsets, rows, gate});
     program.call(wide, {ffn.up.name}, {offsets, rows, up});
-    program.call(MoEGateSpec{ffn.inner, ffn.topK}, {}, {gate, up, gate});
+    program.call(MoEGateSpec{ffn.inner, ffn.topK, inWords}, {},
+                 {gate, up, gated});
     program.barrier();
-    program.call(narrow, {ffn.down.name}, {offsets, gate, down});
+    program.call(narrow, {ffn.down.name}, {offsets, gated, down});
     program.barrier();
     program.call(MoECombineSpec{ffn.hidden, ffn.topK}, {},
                  {placesOf, ffn.weightBuffer, down, ffn.out});
-    for (unsigned buffer : {rows, gate, up, down})
+    for (unsigned buffer : {rows, gate, up, gated, down})
       ffn.scratch.push_back({buffer, ffn.topK});
     for (unsigned buffer : {offsets, pairs, placesOf})
       ffn.scratch.push_back({buffer, 0});
@@ -238,9 +253,13 @@ private:
   Random &random;
 };
 
-std::vector<double> multiply(const std::vector<float> &matrix,
-                             const std::vector<double> &x) {
+std::vector<double> multiply(TensorFormat format,
+                             const std::vector<float> &matrix,
+                             std::vector<double> x) {
   std::vector<double> y(matrix.size() / x.size());
+  if (format == TensorFormat::BF16)
+    for (double &value : x)
+      value = roundTo(format, static_cast<float>(value));
   for (size_t n = 0; n < y.size(); ++n)
     for (size_t k = 0; k < x.size(); ++k)
       y[n] += matrix[n * x.size() + k] * x[k];
@@ -254,11 +273,11 @@ std::vector<double> expected(const FFN &ffn, int64_t token) {
     int32_t e = ffn.chosen[i];
     if (e < 0 || e >= ffn.experts)
       continue;
-    std::vector<double> inner = multiply(ffn.gate.values[e], x);
-    std::vector<double> up = multiply(ffn.up.values[e], x);
+    std::vector<double> inner = multiply(ffn.format, ffn.gate.values[e], x);
+    std::vector<double> up = multiply(ffn.format, ffn.up.values[e], x);
     for (size_t n = 0; n < inner.size(); ++n)
       inner[n] = inner[n] / (1 + std::exp(-inner[n])) * up[n];
-    std::vector<double> y = multiply(ffn.down.values[e], inner);
+    std::vector<double> y = multiply(ffn.format, ffn.down.values[e], inner);
     for (int64_t k = 0; k < ffn.hidden; ++k)
       sum[k] += ffn.weights[i] * y[k];
   }

@@ -47,17 +47,17 @@ struct LoopProgram {
     std::vector<std::vector<uint8_t>> stored;
     for (int64_t i = 0; i < layers; ++i) {
       stored.push_back(
-          randomMatrix(TensorFormat::BF16, kWidth, kWidth, random));
+          randomMatrix(TensorFormat::F16, kWidth, kWidth, random));
       weights.push_back(
-          decodeMatrix(TensorFormat::BF16, kWidth, kWidth, stored.back()));
+          decodeMatrix(TensorFormat::F16, kWidth, kWidth, stored.back()));
     }
     x = program.addBuffer(kBudget, kWidth);
     y = program.addBuffer(kBudget, kWidth);
     std::string weight =
-        program.addLayers(TensorFormat::BF16, kWidth, kWidth, stored, first);
+        program.addLayers(TensorFormat::F16, kWidth, kWidth, stored, first);
     program.setLayer(first);
     program.label("layers");
-    program.call(LinearSpec{"bf16", kWidth, kWidth, false, RowSpace::Tokens},
+    program.call(LinearSpec{"f16", kWidth, kWidth, false, RowSpace::Tokens},
                  {weight}, {x, y});
     program.barrier();
     program.callElementwise({kWidth, RowSpace::Tokens}, {y, x}, same);

@@ -8,7 +8,7 @@
 // CHECK-NOT: mllm.program.fragment
 mllm.program.fragment @kernels text {
   // Packed bytes: 3 tiles of 16 rows, 32 lines of 64 bytes each.
-  // CHECK: func.func private @linear(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<6144xi8>, %{{.*}}: memref<48xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x48xf32>)
+  // CHECK: func.func private @linear(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<6144xi8>, %{{.*}}: memref<48xf32>, %{{.*}}: memref<8x32xf32>, %{{.*}}: memref<8x48xf32>)
   // Four tiles of rows and four tokens at a time where there are registers
   // for them, one tile where there are not.
   // CHECK: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){15}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
@@ -16,7 +16,9 @@ mllm.program.fragment @kernels text {
   // V3: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){3}%[a-z0-9_]+ = %[a-z0-9_]+\)}}
   // V3-NOT: iter_args({{(%[a-z0-9_]+ = %[a-z0-9_]+, ){4}%}}
   // V3-LABEL: func.func private @norm(
-  mllm.program.kernel @linear "linear" {bias = true, columns = 64 : i64, format = "bf16", over = "tokens", rows = 33 : i64} [memref<8x64xf32>, memref<8x48xf32>]
+  mllm.program.kernel @linear "linear" {bias = true, columns = 64 : i64, format = "bf16", over = "tokens", rows = 33 : i64} [memref<8x32xf32>, memref<8x48xf32>]
+  // CHECK: func.func private @round(%{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x32xf32>)
+  mllm.program.kernel @round "round_rows" {columns = 60 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x32xf32>]
   // CHECK: func.func private @norm(%{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: memref<64xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
   // CHECK: linalg.generic
   // VECTOR-LABEL: func.func private @norm(
@@ -73,6 +75,6 @@ mllm.program.fragment @kernels text {
   // CHECK: func.func private @moe_route(%{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x2xi32>)
   mllm.program.kernel @moe_route "moe_route" {experts = 5 : i64, top_k = 2 : i64, sigmoid = true, normalize = true} [memref<8x16xf32>, memref<8x16xf32>, memref<8x2xi32>]
   // Five matrices of 2 x 16 rows, 32 bytes of lines for each.
-  // CHECK: func.func private @moe_linear(%{{.*}}: index, %{{.*}}: memref<10240xi8>, %{{.*}}: memref<1x6xi32>, %{{.*}}: memref<16x32xf32>, %{{.*}}: memref<16x32xf32>)
-  mllm.program.kernel @moe_linear "moe_linear" {experts = 5 : i64, rows = 20 : i64, columns = 32 : i64, format = "bf16"} [memref<1x6xi32>, memref<16x32xf32>, memref<16x32xf32>]
+  // CHECK: func.func private @moe_linear(%{{.*}}: index, %{{.*}}: memref<10240xi8>, %{{.*}}: memref<1x6xi32>, %{{.*}}: memref<16x16xf32>, %{{.*}}: memref<16x32xf32>)
+  mllm.program.kernel @moe_linear "moe_linear" {experts = 5 : i64, rows = 20 : i64, columns = 32 : i64, format = "bf16"} [memref<1x6xi32>, memref<16x16xf32>, memref<16x32xf32>]
 }

@@ -23,7 +23,8 @@ namespace llmir::reference {
 /// result[t] = table[ids[t]]; ids [T] below V, table [V, K].
 Tensor embedding(const Tensor &ids, const Tensor &table);
 
-/// result[…, n] = Σ_k x[…, k] · weight[n, k] (+ bias[n]); weight [N, K].
+/// result[…, n] = Σ_k x[…, k] · weight[n, k] (+ bias[n]); weight [N, K]. Beside
+/// a weight of bf16, x is rounded to bf16.
 Tensor linear(const Tensor &x, const Tensor &weight,
               const Tensor *bias = nullptr);
 

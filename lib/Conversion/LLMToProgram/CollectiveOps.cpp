@@ -222,10 +222,12 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
       bias = sliceColumns(c, loc, *bias, count, shard);
     weights.buffers.push_back(bias->buffer);
   }
+  RowsValue input = c.matmulInput(loc, op.getX(), *x, op.getWeight().getType(),
+                                  weights.format);
   RowsValue out = c.createResult(op.getResult(), *x, outputs);
   LinearSpec spec{weights.format, outputs, inputs, hasBias, x->over};
   c.call(loc, kernelName("linear_f32", {outputs, inputs}), spec, weights,
-         {{x->buffer, false, std::nullopt},
+         {{input.buffer, false, std::nullopt},
           {out.buffer, true, out.columnShare()}});
   return success();
 }

@@ -60,7 +60,12 @@ private:
     return c.createScratch(op.getLoc(), 1, columns, /*integers=*/true);
   }
   void sort(const RowsValue &chosen);
-  LogicalResult multiply(Value weight, const RowsValue &x, const RowsValue &y);
+  /// The tokens' rows at their places, as that weight takes them.
+  RowsValue gather(Value weight, StringRef format);
+  /// silu(gate) * up at each place, as `down` takes it.
+  RowsValue gated(const RowsValue &gate, const RowsValue &up, StringRef format);
+  RowsValue multiply(const KernelWeights &matrices, const RowsValue &x,
+                     int64_t inputs, int64_t outputs);
   /// How the kernels that work on all places divide columns. They count places
   /// by the tokens.
   WorkShare columnShare(int64_t columns) const {
@@ -74,6 +79,7 @@ private:
   RowsValue tokens;
   int64_t numPlaces = 0;
   RowsValue offsets, pairs, places;
+  llvm::DenseMap<Value, RowsValue> gathered; ///< By what is gathered.
 };
 } // namespace
 
@@ -89,20 +95,52 @@ void ExpertConversion::sort(const RowsValue &chosen) {
           {places.buffer, true, std::nullopt}});
 }
 
-LogicalResult ExpertConversion::multiply(Value weight, const RowsValue &x,
-                                         const RowsValue &y) {
-  FailureOr<KernelWeights> matrices = c.weights(op, {weight});
-  if (failed(matrices))
-    return failure();
-  MoELinearSpec spec{matrices->format, experts, y.columns, x.columns};
+RowsValue ExpertConversion::gather(Value weight, StringRef format) {
+  RowsValue x =
+      c.matmulInput(op.getLoc(), op.getX(), tokens, weight.getType(), format);
+  RowsValue &known = gathered[x.buffer];
+  if (known.buffer)
+    return known;
+  known = createPlaces(x.columns);
+  c.call(op.getLoc(), kernelName("moe_gather", {x.columns}),
+         MoEGatherSpec{x.columns, topK}, {},
+         {{pairs.buffer, false, std::nullopt},
+          {x.buffer, false, std::nullopt},
+          {known.buffer, true, std::nullopt}});
+  return known;
+}
+
+RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
+                                  StringRef format) {
+  bool inWords = format == "bf16";
+  RowsValue out =
+      inWords ? createPlaces(RoundRowsSpec::words(inner)) : RowsValue(gate);
+  WorkShare share = columnShare(inner);
+  BufferAccess written{out.buffer, true, std::nullopt};
+  if (!inWords)
+    written.share = share;
+  c.call(op.getLoc(), kernelName("moe_gate", {inner}),
+         MoEGateSpec{inner, topK, inWords}, {},
+         {{gate.buffer, false, share}, {up.buffer, false, share}, written});
+  // A weight that the program has packed as f32 still stands for bf16.
+  if (!inWords)
+    c.roundRows(op.getLoc(), out, getElementTypeOrSelf(op.getDown().getType()));
+  return out;
+}
+
+RowsValue ExpertConversion::multiply(const KernelWeights &matrices,
+                                     const RowsValue &x, int64_t inputs,
+                                     int64_t outputs) {
+  RowsValue y = createPlaces(outputs);
+  MoELinearSpec spec{matrices.format, experts, outputs, inputs};
   c.call(op.getLoc(),
          kernelName(Twine("moe_linear_") + spec.format,
-                    {experts, spec.rows, spec.columns}),
-         spec, *matrices,
+                    {experts, outputs, inputs}),
+         spec, matrices,
          {{offsets.buffer, false, std::nullopt},
           {x.buffer, false, std::nullopt},
-          {y.buffer, true, columnShare(y.columns)}});
-  return success();
+          {y.buffer, true, columnShare(outputs)}});
+  return y;
 }
 
 LogicalResult ExpertConversion::convert() {
@@ -118,35 +156,27 @@ LogicalResult ExpertConversion::convert() {
         std::max(numPlaces,
                  cast<MemRefType>(rows.buffer.getType()).getDimSize(0) * topK);
 
-  WorkShare rowShare = tokens.rowShare();
-  RowsValue gathered = createPlaces(hidden), gate = createPlaces(inner);
-  RowsValue up = createPlaces(inner), down = createPlaces(hidden);
+  FailureOr<KernelWeights> gateWeights = c.weights(op, {op.getGate()});
+  FailureOr<KernelWeights> upWeights = c.weights(op, {op.getUp()});
+  FailureOr<KernelWeights> downWeights = c.weights(op, {op.getDown()});
+  if (failed(gateWeights) || failed(upWeights) || failed(downWeights))
+    return failure();
   RowsValue out = c.createResult(op.getResult(), tokens, hidden);
   // Sorting and gathering count tokens, but share nothing out by them.
   c.bindCount(op.getLoc(), StepField::num_tokens, tokens.rows);
   sort(*chosen);
-  c.call(op.getLoc(), kernelName("moe_gather", {hidden}),
-         MoEGatherSpec{hidden, topK}, {},
-         {{pairs.buffer, false, std::nullopt},
-          {tokens.buffer, false, std::nullopt},
-          {gathered.buffer, true, std::nullopt}});
-  if (failed(multiply(op.getGate(), gathered, gate)) ||
-      failed(multiply(op.getUp(), gathered, up)))
-    return failure();
-  WorkShare share = columnShare(inner);
-  c.call(op.getLoc(), kernelName("moe_gate", {inner}), MoEGateSpec{inner, topK},
-         {},
-         {{gate.buffer, false, share},
-          {up.buffer, false, share},
-          {gate.buffer, true, share}});
-  if (failed(multiply(op.getDown(), gate, down)))
-    return failure();
+  RowsValue forGate = gather(op.getGate(), gateWeights->format);
+  RowsValue forUp = gather(op.getUp(), upWeights->format);
+  RowsValue gate = multiply(*gateWeights, forGate, hidden, inner);
+  RowsValue up = multiply(*upWeights, forUp, hidden, inner);
+  RowsValue forDown = gated(gate, up, downWeights->format);
+  RowsValue down = multiply(*downWeights, forDown, inner, hidden);
   c.call(op.getLoc(), kernelName("moe_combine", {hidden}),
          MoECombineSpec{hidden, topK}, {},
          {{places.buffer, false, std::nullopt},
           {factors->buffer, false, std::nullopt},
           {down.buffer, false, std::nullopt},
-          {out.buffer, true, rowShare}});
+          {out.buffer, true, tokens.rowShare()}});
   return success();
 }
 

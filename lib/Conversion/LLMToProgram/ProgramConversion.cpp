@@ -25,7 +25,22 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 WorkShare RowsValue::columnShare() const {
-  return {WorkSplit::Columns, over, ceilDiv(columns, kTileRows), rows};
+  return {WorkSplit::Columns, over, ceilDiv(columns, kTileRows), rows, unit};
+}
+
+int64_t unitOfHeads(Value tensor) {
+  auto headDim = [](Value heads) -> int64_t {
+    auto type = dyn_cast<RankedTensorType>(heads.getType());
+    if (!type || type.getRank() != 3 || type.isDynamicDim(1) ||
+        type.isDynamicDim(2))
+      return 0;
+    return type.getDimSize(2);
+  };
+  int64_t columns = headDim(tensor);
+  for (Operation *user : tensor.getUsers())
+    if (columns == 0 && isa<tensor::ExpandShapeOp>(user))
+      columns = headDim(user->getResult(0));
+  return columns == 0 ? 1 : tilesPerUnit(columns);
 }
 
 ArrayRef<int64_t> tensorShape(Type type) {
@@ -144,6 +159,7 @@ RowsValue ProgramConversion::reuseOrCreate(Operation *op,
     return createResult(result, like, like.columns);
   RowsValue where = like;
   where.buffer = chosen->buffer;
+  where.unit = unitOfHeads(result);
   return values()[result] = where;
 }
 
@@ -157,7 +173,7 @@ void ProgramConversion::copyRows(Location loc, const RowsValue &from,
     return;
   WorkShare share = to.columnShare();
   call(loc, kernelName("copy", {to.columns}),
-       ElementwiseSpec{to.columns, to.over}, {},
+       ElementwiseSpec{to.columns, to.over, specUnit(to.unit)}, {},
        {{from.buffer, false, share}, {to.buffer, true, share}}, std::nullopt,
        [&](OpBuilder &b, Block &block) {
          Value element = block.addArgument(b.getF32Type(), loc);
@@ -168,7 +184,7 @@ void ProgramConversion::copyRows(Location loc, const RowsValue &from,
 void ProgramConversion::fill(Location loc, const RowsValue &rows,
                              double value) {
   call(loc, kernelName("fill", {rows.columns}),
-       ElementwiseSpec{rows.columns, rows.over}, {},
+       ElementwiseSpec{rows.columns, rows.over, specUnit(rows.unit)}, {},
        {{rows.buffer, true, rows.columnShare()}}, std::nullopt,
        [&](OpBuilder &b, Block &) {
          Value element =
@@ -184,12 +200,38 @@ void ProgramConversion::roundRows(Location loc, const RowsValue &rows,
   WorkShare share = rows.columnShare();
   call(loc,
        kernelName(element.isF16() ? "round_f16" : "round_bf16", {rows.columns}),
-       ElementwiseSpec{rows.columns, rows.over}, {},
+       ElementwiseSpec{rows.columns, rows.over, specUnit(rows.unit)}, {},
        {{rows.buffer, false, share}, {rows.buffer, true, share}}, std::nullopt,
        [&](OpBuilder &b, Block &block) {
          Value x = block.addArgument(b.getF32Type(), loc);
          YieldOp::create(b, loc, emitRound(b, loc, x, element));
        });
+}
+
+RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
+                                         const RowsValue &x, Type weight,
+                                         StringRef format) {
+  if (!getElementTypeOrSelf(weight).isBF16() || x.columns == 0)
+    return x;
+  Builder b(module.getContext());
+  if (format != "bf16") { // Packed as f32: rows of f32 that bf16 holds.
+    if (getElementTypeOrSelf(tensor.getType()).isBF16())
+      return x;
+    RowsValue rounded = createRowsLike(loc, x, x.columns);
+    copyRows(loc, x, rounded);
+    roundRows(loc, rounded, b.getBF16Type());
+    return rounded;
+  }
+  RoundRowsSpec spec{x.columns, x.over};
+  RowsValue &known =
+      quantizedRows(tensor, toParameters(module.getContext(), spec));
+  if (known.buffer)
+    return known;
+  known = createRowsLike(loc, x, RoundRowsSpec::words(x.columns));
+  call(loc, kernelName("round_rows", {x.columns}), spec, {},
+       {{x.buffer, false, x.rowShare()},
+        {known.buffer, true, known.rowShare()}});
+  return known;
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,7 +301,7 @@ const ConversionTable::Entry *ConversionTable::find(Operation *op) const {
 }
 
 LogicalResult ProgramConversion::convertOp(Operation *op) {
-  if (feedsElementwiseOnly(op))
+  if (isComputedByUser(op))
     return success(); // Part of its user's kernel.
   const ConversionTable::Entry *entry = ConversionTable::get().find(op);
   if (!entry)

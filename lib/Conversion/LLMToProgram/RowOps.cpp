@@ -11,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ElementwiseChain.h"
-#include "ProgramConversion.h"
+#include "MatmulResult.h"
 
 using namespace mlir;
 namespace ll = mlir::llm;
@@ -41,14 +40,14 @@ static LogicalResult convert(ProgramConversion &c, ll::LinearOp op) {
   FailureOr<KernelWeights> weights = c.weights(op, operands);
   if (failed(x) || failed(weights))
     return failure();
-  RowsValue out = c.createResult(op.getResult(), *x, shape[0]);
+  if (auto integers = IntegerFormat::fromName(weights->format))
+    return convertBlockLinear(c, op, *x, *weights, *integers);
+  RowsValue input = c.matmulInput(op.getLoc(), op.getX(), *x,
+                                  op.getWeight().getType(), weights->format);
   LinearSpec spec{weights->format, shape[0], shape[1],
                   static_cast<bool>(op.getBias()), x->over};
-  c.call(op.getLoc(), kernelName(Twine("linear_") + spec.format, shape), spec,
-         *weights,
-         {{x->buffer, false, std::nullopt},
-          {out.buffer, true, out.columnShare()}});
-  return success();
+  return callMatmul(c, op, kernelName(Twine("linear_") + spec.format, shape),
+                    spec, *weights, *x, input.buffer);
 }
 
 /// The tensor in rows of whole groups of its last dimension.
@@ -81,10 +80,11 @@ static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
   spec.over = x->over;
   spec.weight = static_cast<bool>(op.getWeight());
   RowsValue out = c.createResult(op.getResult(), *x, x->columns);
-  c.call(
-      op.getLoc(), kernelName("rms_norm", {spec.groups, spec.columns}), spec,
-      *factor,
-      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  WorkShare share = spec.groups == 1
+                        ? x->rowShare()
+                        : x->columnShareOfHeads(tilesPerUnit(spec.columns));
+  c.call(op.getLoc(), kernelName("rms_norm", {spec.groups, spec.columns}), spec,
+         *factor, {{x->buffer, false, share}, {out.buffer, true, share}});
   return success();
 }
 
@@ -145,7 +145,7 @@ static LogicalResult convert(ProgramConversion &c, ll::RopeOp op) {
                 2 * static_cast<int64_t>(op.getFrequencies().size()),
                 /*halves=*/!op.getInterleaved()};
   RowsValue out = c.reuseOrCreate(op, {op.getX()}, op.getResult(), *x);
-  WorkShare share = x->headShare(spec.heads);
+  WorkShare share = x->columnShareOfHeads(tilesPerUnit(spec.headDim));
   c.call(op.getLoc(), kernelName("rope", {spec.heads, spec.headDim}), spec, {},
          {{table->cosines, false, std::nullopt},
           {table->sines, false, std::nullopt},
@@ -167,29 +167,35 @@ static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
   return success();
 }
 
-/// The op and those that feed only it, as one kernel.
+/// The op and those that feed only it, as one kernel or as part of a matmul's.
 static LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
   ElementwiseChain chain(root);
-  SmallVector<BufferAccess> accesses;
-  Value result = root->getResult(0);
-  FailureOr<RowsValue> first = c.lookup(root, chain.leaves().front());
+  if (Operation *matmul = chain.matmul())
+    return ConversionTable::get().find(matmul)->convert(c, matmul);
+  FailureOr<RowsValue> first = c.lookup(root, chain.operands().front());
   if (failed(first))
     return failure();
-  for (Value leaf : chain.leaves()) {
-    FailureOr<RowsValue> x = c.lookup(root, leaf, first->columns);
+  SmallVector<Value> inputs;
+  for (Value operand : chain.operands()) {
+    FailureOr<RowsValue> x = c.lookup(root, operand, first->columns);
     if (failed(x))
       return failure();
     if (x->over != first->over)
       return root->emitOpError("combines rows of every token with rows that "
                                "were selected");
-    accesses.push_back({x->buffer, false, first->columnShare()});
+    inputs.push_back(x->buffer);
   }
-  RowsValue out = c.reuseOrCreate(root, chain.leaves(), result, *first);
+  RowsValue out =
+      c.reuseOrCreate(root, chain.operands(), root->getResult(0), *first);
   if (out.columns == 0)
     return success();
+  SmallVector<BufferAccess> accesses;
+  for (Value input : inputs)
+    accesses.push_back({input, false, out.columnShare()});
   accesses.push_back({out.buffer, true, out.columnShare()});
   c.call(root->getLoc(), kernelName(chain.name(), {out.columns}),
-         ElementwiseSpec{out.columns, out.over}, {}, accesses, std::nullopt,
+         ElementwiseSpec{out.columns, out.over, specUnit(out.unit)}, {},
+         accesses, std::nullopt,
          [&](OpBuilder &b, Block &block) { chain.emitScalar(b, block); });
   return success();
 }

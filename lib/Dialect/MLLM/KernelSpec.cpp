@@ -8,6 +8,7 @@
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Runtime/ABI/AttentionSplit.h"
 
 using namespace mlir;
 
@@ -67,6 +68,7 @@ template <typename Fields> static void visit(LinearSpec &spec, Fields &fields) {
   fields("columns", spec.columns);
   fields("bias", spec.bias);
   fields("over", spec.over);
+  fields.optional("unit", spec.unit);
 }
 
 template <typename Fields>
@@ -77,6 +79,8 @@ static void visit(QuantizedLinearSpec &spec, Fields &fields) {
   fields("bias", spec.bias);
   fields("segment", spec.segment);
   fields("over", spec.over);
+  fields.optional("unit", spec.unit);
+  fields.optional("activation_group", spec.activationGroup);
 }
 
 template <typename Fields>
@@ -85,6 +89,12 @@ static void visit(QuantizeRowsSpec &spec, Fields &fields) {
   fields("group", spec.group);
   fields("segment", spec.segment);
   fields("padded", spec.padded);
+  fields("over", spec.over);
+}
+
+template <typename Fields>
+static void visit(RoundRowsSpec &spec, Fields &fields) {
+  fields("columns", spec.columns);
   fields("over", spec.over);
 }
 
@@ -106,6 +116,7 @@ template <typename Fields>
 static void visit(ElementwiseSpec &spec, Fields &fields) {
   fields("columns", spec.columns);
   fields("over", spec.over);
+  fields.optional("unit", spec.unit);
 }
 
 template <typename Fields> static void visit(RopeSpec &spec, Fields &fields) {
@@ -150,6 +161,7 @@ static void visit(PagedAttentionSpec &spec, Fields &fields) {
   fields.optional("sinks", spec.sinks);
   fields.optional("alibi_slopes", spec.alibiSlopes);
   fields.optional("mask_strides", spec.maskStrides);
+  fields.optional("partial_rows", spec.partialRows);
 }
 
 template <typename Fields>
@@ -216,12 +228,15 @@ static void visit(MoELinearSpec &spec, Fields &fields) {
   fields("experts", spec.experts);
   fields("rows", spec.rows);
   fields("columns", spec.columns);
+  fields.optional("segment", spec.segment);
+  fields.optional("activation_group", spec.activationGroup);
 }
 
 template <typename Fields>
 static void visit(MoEGateSpec &spec, Fields &fields) {
   fields("columns", spec.columns);
   fields("top_k", spec.topK);
+  fields("rounded", spec.rounded);
 }
 
 template <typename Fields>
@@ -388,12 +403,14 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   X(LinearSpec)                                                                \
   X(QuantizedLinearSpec)                                                       \
   X(QuantizeRowsSpec)                                                          \
+  X(RoundRowsSpec)                                                             \
   X(PackIntegersSpec)                                                          \
   X(ElementwiseSpec)                                                           \
   X(RopeSpec)                                                                  \
   X(AppendKVSpec)                                                              \
   X(LookupKVSpec)                                                              \
   X(PagedAttentionSpec)                                                        \
+  X(MergeAttentionSpec)                                                        \
   X(CopyBoxSpec)                                                               \
   X(QuantizeSpec)                                                              \
   X(DequantizeSpec)                                                            \
@@ -404,6 +421,34 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   X(MoELinearSpec)                                                             \
   X(MoEGateSpec)                                                               \
   X(MoECombineSpec)
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Most bytes of sums that an item has on the stack, for chunks and in all.
+static constexpr int64_t kMostSumBytes = 1 << 20;
+/// Most rows of one token.
+static constexpr int64_t kMostItemHeads = 128;
+
+static int64_t partialColumns(const PagedAttentionSpec &spec) {
+  return (valueDim(spec) + 15) / 16 * 16 + 32;
+}
+
+int64_t attentionItemHeads(const PagedAttentionSpec &spec) {
+  int64_t group = spec.heads / spec.kvHeads;
+  int64_t rowBytes = 2 * partialColumns(spec) * 4;
+  int64_t heads = std::min(group, kMostItemHeads);
+  while (group % heads != 0 || (heads > 1 && heads * rowBytes > kMostSumBytes))
+    --heads;
+  return heads;
+}
+
+PartialResults partialResults(const PagedAttentionSpec &spec) {
+  int64_t heads = attentionItemHeads(spec);
+  int64_t rows = spec.heads / heads * ((heads + 3) / 4 * 4);
+  return {kAttentionPartials * rows, partialColumns(spec)};
+}
 
 //===----------------------------------------------------------------------===//
 // Outputs
@@ -427,6 +472,9 @@ static int64_t countOutputsOf(int64_t /*buffers*/, long) {
 
 int64_t countOutputs(KernelOp kernel) {
   int64_t buffers = kernel.getOperandTypes().size();
+  if (kernel.getKind() == PagedAttentionSpec::kind &&
+      kernel.getParameters().contains("partial_rows"))
+    return 2; // The partial results, too.
 #define LLMIR_COUNT_OUTPUTS(Spec)                                              \
   if (kernel.getKind() == Spec::kind)                                          \
     return countOutputsOf<Spec>(buffers, 0);

@@ -17,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -33,9 +34,23 @@ enum class RowSpace { Tokens, LogitRows };
 /// barrier is needed between them.
 enum class WorkSplit {
   Rows,    ///< Contiguous ranges of tokens (or logits rows).
-  Columns, ///< Contiguous ranges of 16-column tiles, all rows.
+  Columns, ///< Contiguous ranges of units of 16-column tiles, all rows.
   Heads,   ///< (token, head) pairs, dealt out in turn.
+  Items,   ///< Attention's own, by their cost.
 };
+
+/// Heads that stay with one worker where columns are shared out by heads: the
+/// fewest that fill whole tiles of 16 columns.
+constexpr int64_t headsPerUnit(int64_t headDim) {
+  int64_t heads = 1;
+  while (heads * headDim % 16 != 0)
+    heads *= 2;
+  return heads;
+}
+/// The same in tiles: the unit of a matmul whose result is heads.
+constexpr int64_t tilesPerUnit(int64_t headDim) {
+  return headsPerUnit(headDim) * headDim / 16;
+}
 
 /// Cosines and sines of the step's positions, computed in f64 and stored as
 /// f32. Buffers: cos, sin [tokens, rotary dimension / 2]. Split by Rows.
@@ -63,7 +78,7 @@ struct SelectRowsSpec {
 
 /// y = x / sqrt(mean(x^2) + eps) [* w] over groups of `columns`; `groups` > 1
 /// normalises each head of a row. Weights: [w (vector)]. Buffers: x, out.
-/// Split by Rows.
+/// Split by Rows; by Columns, in units of whole heads, where there are several.
 struct RmsNormSpec {
   static constexpr llvm::StringLiteral kind = "rms_norm";
   int64_t columns = 0, groups = 1;
@@ -91,20 +106,22 @@ struct SoftmaxSpec {
   RowSpace over = RowSpace::Tokens;
 };
 
-/// y = x W^T (+ b). Weights: W (tiles16) [, b (vector)]. Buffers: x, out.
-/// Split by Columns.
+/// y = x W^T (+ b). Weights: W (tiles16) [, b (vector)]. Buffers: x, out. W of
+/// bf16 takes rows that `round_rows` has made, any other rows of f32. Split by
+/// Columns.
 struct LinearSpec {
   static constexpr llvm::StringLiteral kind = "linear";
   std::string format;
   int64_t rows = 0, columns = 0; ///< N, K.
   bool bias = false;
   RowSpace over = RowSpace::Tokens;
+  int64_t unit = 0; ///< Tiles that stay with one worker; 0: one.
 };
 
 /// y = x W^T (+ b) where W is integers with scales. Weights: W (an
 /// IntegerFormat) [, b (vector)]. Buffers: x, out. Without `segment`, x is rows
 /// of f32; with it, rows that `quantize_rows` has made for this W in segments
-/// of as many values. Split by Columns.
+/// of as many values. A scalar region is that of LinearSpec. Split by Columns.
 struct QuantizedLinearSpec {
   static constexpr llvm::StringLiteral kind = "quantized_linear";
   std::string format;            ///< A name of IntegerFormat.
@@ -112,6 +129,10 @@ struct QuantizedLinearSpec {
   bool bias = false;
   int64_t segment = 0;
   RowSpace over = RowSpace::Tokens;
+  int64_t unit = 0; ///< Tiles that stay with one worker; 0: one.
+  /// Neighbours of x with one scale, where they are more than a segment: the
+  /// bits of a result depend on it. 0: a segment.
+  int64_t activationGroup = 0;
 };
 
 /// Each row as int8 with a scale for every `group` neighbours, the last group
@@ -123,6 +144,16 @@ struct QuantizeRowsSpec {
   static constexpr llvm::StringLiteral kind = "quantize_rows";
   int64_t columns = 0, group = 0, segment = 0, padded = 0;
   RowSpace over = RowSpace::Tokens;
+};
+
+/// Each row rounded to bf16, nearest even: 4-byte words of two neighbours, the
+/// first in the low half, zero behind the last. Buffers: x, out. Split by Rows.
+struct RoundRowsSpec {
+  static constexpr llvm::StringLiteral kind = "round_rows";
+  int64_t columns = 0;
+  RowSpace over = RowSpace::Tokens;
+
+  static int64_t words(int64_t columns) { return (columns + 1) / 2; }
 };
 
 /// Packs integers that the program has as the f32 numbers that `quantize`
@@ -147,10 +178,11 @@ struct ElementwiseSpec {
   static constexpr llvm::StringLiteral kind = "elementwise";
   int64_t columns = 0;
   RowSpace over = RowSpace::Tokens;
+  int64_t unit = 0; ///< Tiles that stay with one worker; 0: one.
 };
 
 /// Rotates the halves of each head, or else its neighbouring pairs.
-/// Buffers: cos, sin, x, out. Split by Heads.
+/// Buffers: cos, sin, x, out. Split by Columns, in units of whole heads.
 struct RopeSpec {
   static constexpr llvm::StringLiteral kind = "rope";
   int64_t heads = 0, headDim = 0, rotaryDim = 0;
@@ -159,7 +191,7 @@ struct RopeSpec {
 
 /// Writes the step's K and V into the cache, rounded to its element type.
 /// Buffers: k [tokens, KV heads * head dim], v [tokens, KV heads * value dim].
-/// Split by Heads (of KV).
+/// Split by Columns, in units of whole heads (the larger of K's and V's).
 struct AppendKVSpec {
   static constexpr llvm::StringLiteral kind = "append_kv";
   static constexpr int64_t outputs = 0;
@@ -187,6 +219,12 @@ template <typename Spec> int64_t valueDim(const Spec &spec) {
   return spec.valueDim ? spec.valueDim : spec.headDim;
 }
 
+/// KV heads that stay with one worker of append_kv: those of K and of V fill
+/// whole tiles.
+inline int64_t appendHeadsPerUnit(const AppendKVSpec &spec) {
+  return std::max(headsPerUnit(spec.headDim), headsPerUnit(valueDim(spec)));
+}
+
 /// Where a kernel finds an operand that it may do without.
 enum class OperandPlace { None, Weight, Buffer };
 
@@ -195,7 +233,7 @@ enum class OperandPlace { None, Weight, Buffer };
 /// where cap(s) = soft cap * tanh(s / soft cap), over the keys that the row may
 /// see; a row that sees none gives 0. Weights: [sinks (vector of heads)].
 /// Buffers: q [tokens, heads * head dim], [mask], [sinks (one row of heads)],
-/// out [tokens, heads * value dim]. Split by Heads (of q).
+/// [partial results], out [tokens, heads * value dim]. Split by Items.
 struct PagedAttentionSpec {
   static constexpr llvm::StringLiteral kind = "paged_attention";
   std::string kvFormat;
@@ -212,7 +250,30 @@ struct PagedAttentionSpec {
   /// and key to the next in the mask buffer, row after row; 0 where the mask
   /// does not depend on it. Empty: no mask.
   llvm::SmallVector<int64_t> maskStrides;
+  /// Rows of the buffer of partial results; 0: there is none. In a step with
+  /// `split_attention`, items are single chunks of keys, and their results go
+  /// there instead of to `out`.
+  int64_t partialRows = 0;
 };
+
+/// Merges the partial results of attention with the same parameters, in a step
+/// with `split_attention`. Weights: [sinks]. Buffers: [sinks], partial results,
+/// out. Split by Items: who reads them has waited before.
+struct MergeAttentionSpec : PagedAttentionSpec {
+  static constexpr llvm::StringLiteral kind = "merge_attention";
+};
+
+/// Query heads of one KV head that an item of attention has: all of them, where
+/// they are not too many for one worker's memory.
+int64_t attentionItemHeads(const PagedAttentionSpec &spec);
+
+/// The buffer of partial results: a row for each head of each pair of a token
+/// and a chunk, heads of an item padded to blocks of four, with the sums of
+/// values, 16 sums of weights and 16 columns for the greatest score.
+struct PartialResults {
+  int64_t rows, columns;
+};
+PartialResults partialResults(const PagedAttentionSpec &spec);
 
 /// Copies a box of elements from one tensor to another. Both are seen as flat
 /// sequences of elements, row after row without padding, of rows of `columns`:
@@ -298,18 +359,20 @@ struct MoEGatherSpec {
 
 /// y = x W_e^T for the places of each expert e. Weights: `experts` matrices
 /// [rows, columns] (tiles16), one after the other. Buffers: offsets (i32), x
-/// [places, K], out [places, N]. Split by Columns.
+/// [places, K] as `linear` takes it, out [places, N]. Split by Columns.
 struct MoELinearSpec {
   static constexpr llvm::StringLiteral kind = "moe_linear";
   std::string format;
   int64_t experts = 0, rows = 0, columns = 0; ///< E, N, K.
+  int64_t segment = 0, activationGroup = 0;   ///< As of QuantizedLinearSpec.
 };
 
-/// silu(gate) * up at each place. Buffers: gate, up, out [places, N]. Split by
-/// Columns.
+/// silu(gate) * up at each place, with `rounded` as `round_rows` writes it.
+/// Buffers: gate, up, out [places, N]. Split by Columns.
 struct MoEGateSpec {
   static constexpr llvm::StringLiteral kind = "moe_gate";
   int64_t columns = 0, topK = 0;
+  bool rounded = false;
 };
 
 /// The sum over a token's pairs, by ascending place, of weight * x. Buffers:

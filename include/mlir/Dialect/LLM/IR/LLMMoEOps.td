@@ -62,7 +62,8 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
   let description = [{
     `result[t] = Σ_e weights[t, e] · down_e(silu(gate_e(x[t])) · up_e(x[t]))`
     over the token's experts e, in ascending order of their numbers, in f32.
-    `gate_e` is the product with the matrix `gate[e]`, as by `llm.linear`.
+    `gate_e` is the product with the matrix `gate[e]`, as by `llm.linear`: what
+    matrices of bf16 multiply is rounded to bf16.
 
     Fails verification when
     - c1: `experts` and `weights` differ in shape, or have other tokens than `x`;

@@ -86,7 +86,8 @@ def LLM_LinearOp : LLM_InferredOp<"linear"> {
   let summary = "A projection: the product with a matrix of weights, plus a bias";
   let description = [{
     `result[…, n] = Σ_k x[…, k] · weight[n, k] + bias[n]`, in f32 over ascending
-    k. The result has `x`'s element type.
+    k. The result has `x`'s element type. Beside weights of bf16, `x` is rounded
+    to bf16 first.
 
     Fails verification when
     - c1: the last size of `x` is not the weight's K;
