@@ -95,8 +95,8 @@ struct FieldWriter {
   void operator()(const char *name, const T &value) const {
     object[name] = value;
   }
-  void operator()(const char *name, const TensorFormat &format) const {
-    object[name] = tensorFormatInfo(format).name;
+  void operator()(const char *name, const KVFormat &format) const {
+    object[name] = kvFormatName(format);
   }
   void operator()(const char *name, const GenerationDefaults &defaults) const {
     visitDefaults(defaults, FieldWriter{object[name]});
@@ -168,12 +168,13 @@ struct FieldReader {
     else
       status = value.takeStatus();
   }
-  void operator()(const char *name, TensorFormat &field) const {
+  void operator()(const char *name, KVFormat &field) const {
     std::string text;
     (*this)(name, text);
-    std::optional<TensorFormat> format = tensorFormatFromName(text);
+    std::optional<KVFormat> format = kvFormatFromName(text);
     if (status && !format)
-      status = reader.unexpected(name, "\"f32\", \"f16\" or \"bf16\"");
+      status =
+          reader.unexpected(name, "\"f32\", \"f16\", \"bf16\" or \"q8\"");
     else if (format)
       field = *format;
   }
@@ -369,13 +370,8 @@ static Status checkSizes(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkRange("numKVHeads", info.numKVHeads, 1, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange("headDim", info.headDim, 1, 65536));
   LLMIR_RETURN_IF_ERROR(checkRange("kvBlockSize", info.kvBlockSize, 1, 65536));
-  if (info.kvFormat != TensorFormat::F32 &&
-      info.kvFormat != TensorFormat::F16 && info.kvFormat != TensorFormat::BF16)
-    return outOfRange("kvFormat",
-                      std::string(tensorFormatInfo(info.kvFormat).name),
-                      "f32, f16 or bf16");
   KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
-                       tensorFormatInfo(info.kvFormat).bytesPerBlock};
+                       kvStoredBytes(info.kvFormat)};
   if (info.kvBlockSize % layout.cellElements() != 0)
     return outOfRange("kvBlockSize", std::to_string(info.kvBlockSize),
                       "a multiple of " + std::to_string(layout.cellElements()));

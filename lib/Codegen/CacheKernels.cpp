@@ -13,7 +13,9 @@
 #include "CacheKernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -46,29 +48,152 @@ static Value headOfBlock(KernelBuilder &kb, const KVBlockLayout &layout,
 // Append
 //===----------------------------------------------------------------------===//
 
-void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
-                  TensorFormat kvFormat) {
-  KVBlockLayout layout = blockLayout(spec, kvFormat);
-  Value keys = kb.buffer(0), values = kb.buffer(1), base = layerBase(kb);
-  Value items = kb.mul(kb.rowCount(RowSpace::Tokens), spec.kvHeads);
-  kb.loop(kb.worker(), items, kb.workers(), [&](Value item) {
-    Value token = kb.div(item, spec.kvHeads);
-    Value head = kb.rem(item, spec.kvHeads);
-    Value slot = kb.contextArray(StepField::slot_mapping, token);
-    Value offset = kb.rem(slot, spec.blockSize);
-    Value tile =
-        headOfBlock(kb, layout, base, kb.div(slot, spec.blockSize), head);
-    kb.loop(0, layout.headDim, 1, [&](Value dim) {
-      Value column = kb.add(kb.mul(head, layout.headDim), dim);
-      kb.storeAt(encodeFloat(kb, kvFormat, kb.load(keys, {token, column})),
-                 tile, keyByte(kb, layout, offset, dim));
-    });
-    kb.loop(0, layout.valueDim(), 1, [&](Value dim) {
-      Value column = kb.add(kb.mul(head, layout.valueDim()), dim);
-      kb.storeAt(encodeFloat(kb, kvFormat, kb.load(values, {token, column})),
-                 tile, valueByte(kb, layout, offset, dim));
-    });
+namespace {
+/// Emits append_kv: 16 numbers of a token at a time become whole words of K,
+/// and one token's part of as many words of V, of which the neighbouring
+/// tokens' parts are kept. A head is one worker's.
+class AppendEmitter {
+public:
+  AppendEmitter(KernelBuilder &kb, const AppendKVSpec &spec, KVFormat format)
+      : kb(kb), format(format), layout(blockLayout(spec, format)),
+        base(layerBase(kb)) {}
+
+  void emit(Value token, Value head);
+
+private:
+  /// What a number is divided by, stored as the row's scale.
+  Value writeScale(Value buffer, Value token, Value head, int64_t dims,
+                   Value to);
+  Value encode(Value numbers, Value scale);
+  void writeKey(Value codes, Value dim, int64_t lanes, Value tile,
+                Value offset);
+  void writeValue(Value codes, Value dim, Value tile, Value offset);
+
+  KernelBuilder &kb;
+  KVFormat format;
+  KVBlockLayout layout;
+  Value base;
+};
+} // namespace
+
+/// The bits of |x| in each lane, greater than all numbers' where x is none.
+static Value magnitude(KernelBuilder &kb, Value numbers) {
+  Value bits = arith::BitcastOp::create(kb, kb.i32x16(), numbers);
+  return arith::AndIOp::create(kb, bits,
+                               kb.intConstant(kb.i32x16(), 0x7fffffff));
+}
+
+Value AppendEmitter::writeScale(Value buffer, Value token, Value head,
+                                int64_t dims, Value to) {
+  Value most = kb.intConstant(kb.i32x16(), 0);
+  Value column = kb.mul(head, dims);
+  auto greatest = [&](Value before, Value dim, int64_t lanes) -> Value {
+    Value numbers = kb.loadVector(buffer, {token, kb.add(column, dim)}, lanes);
+    return arith::MaxUIOp::create(kb, before,
+                                  magnitude(kb, kb.widen(numbers, 0.0)));
+  };
+  int64_t whole = dims / kLanes * kLanes;
+  most = kb.reduce(kb.index(0), kb.index(whole), kLanes, {most},
+                   [&](Value dim, ValueRange before) -> SmallVector<Value> {
+                     return {greatest(before[0], dim, kLanes)};
+                   })[0];
+  if (dims > whole)
+    most = greatest(most, kb.index(whole), dims - whole);
+  Value bits = kb.foldLanes(most, [&](Value a, Value b) -> Value {
+    return arith::MaxUIOp::create(kb, a, b);
   });
+  Value scale = kb.divf(arith::BitcastOp::create(kb, kb.getF32Type(), bits),
+                        kb.f32(127.0));
+  kb.storeAt(scale, to, kb.index(0));
+  return scale;
+}
+
+Value AppendEmitter::encode(Value numbers, Value scale) {
+  if (format != KVFormat::Q8)
+    return encodeFloat(kb, storedFormat(format), numbers);
+  Value quotient = kb.divf(numbers, kb.broadcast(scale));
+  Value code = arith::FPToSIOp::create(kb, kb.i32x16(),
+                                       math::RoundEvenOp::create(kb, quotient));
+  Value none =
+      arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, scale, kb.f32(0.0));
+  code =
+      arith::SelectOp::create(kb, none, kb.intConstant(kb.i32x16(), 0), code);
+  return arith::TruncIOp::create(kb, kb.vec(kLanes, kb.getI8Type()), code);
+}
+
+void AppendEmitter::writeKey(Value codes, Value dim, int64_t lanes, Value tile,
+                             Value offset) {
+  int64_t cell = layout.cellElements(), count = kLanes / cell;
+  Value words =
+      vector::BitCastOp::create(kb, kb.vec(count, kb.getI32Type()), codes);
+  Value first = kb.add(kb.mul(kb.div(dim, cell), layout.blockSize), offset);
+  for (int64_t i = 0; i * cell < lanes; ++i)
+    kb.storeAt(kb.lane(words, i), tile,
+               kb.mul(kb.add(first, i * layout.blockSize), int64_t(4)));
+}
+
+void AppendEmitter::writeValue(Value codes, Value dim, Value tile,
+                               Value offset) {
+  int64_t cell = layout.cellElements(), bits = 32 / cell;
+  Value group = kb.div(offset, cell);
+  Value at = kb.add(
+      kb.mul(kb.add(kb.mul(group, layout.paddedValueDim()), dim), int64_t(4)),
+      layout.keyTileBytes());
+  if (cell == 1)
+    return kb.storeAt(codes, tile, at);
+  auto shifted = [&](Value words, Value by) -> Value {
+    return arith::ShLIOp::create(kb, words, by);
+  };
+  Value shift = kb.broadcast(arith::IndexCastOp::create(
+      kb, kb.getI32Type(), kb.mul(kb.rem(offset, cell), bits)));
+  Value own =
+      shifted(kb.intConstant(kb.i32x16(), (int64_t(1) << bits) - 1), shift);
+  Value others =
+      arith::XOrIOp::create(kb, own, kb.intConstant(kb.i32x16(), -1));
+  Value kept =
+      arith::AndIOp::create(kb, kb.loadAt(kb.i32x16(), tile, at), others);
+  Value added = shifted(arith::ExtUIOp::create(kb, kb.i32x16(), codes), shift);
+  kb.storeAt(arith::OrIOp::create(kb, kept, added), tile, at);
+}
+
+void AppendEmitter::emit(Value token, Value head) {
+  Value slot = kb.contextArray(StepField::slot_mapping, token);
+  Value offset = kb.rem(slot, layout.blockSize);
+  Value tile =
+      headOfBlock(kb, layout, base, kb.div(slot, layout.blockSize), head);
+  for (bool ofValues : {false, true}) {
+    Value buffer = kb.buffer(ofValues ? 1 : 0), scale;
+    int64_t dims = ofValues ? layout.valueDim() : layout.headDim;
+    if (layout.hasScales()) {
+      int64_t behind = ofValues ? layout.valueScaleOffset(0, 0)
+                                : layout.keyScaleOffset(0, 0);
+      scale = writeScale(
+          buffer, token, head, dims,
+          kb.advance(tile, kb.add(kb.mul(offset, int64_t(4)), behind)));
+    }
+    Value column = kb.mul(head, dims);
+    kb.vectorLoop(dims, [&](Value dim, int64_t lanes) {
+      Value numbers =
+          kb.loadVector(buffer, {token, kb.add(column, dim)}, lanes);
+      Value codes = encode(kb.widen(numbers, 0.0), scale);
+      if (ofValues)
+        writeValue(codes, dim, tile, offset);
+      else
+        writeKey(codes, dim, lanes, tile, offset);
+    });
+  }
+}
+
+void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
+                  KVFormat format) {
+  AppendEmitter emitter(kb, spec, format);
+  auto [first, last] =
+      kb.share(kb.index(spec.kvHeads), appendHeadsPerUnit(spec));
+  kb.loop(kb.index(0), kb.rowCount(RowSpace::Tokens), kb.index(1),
+          [&, first = first, last = last](Value token) {
+            kb.loop(first, last, kb.index(1),
+                    [&](Value head) { emitter.emit(token, head); });
+          });
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,25 +201,27 @@ void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
 //===----------------------------------------------------------------------===//
 
 /// The element of the cache at pointer + bytes, as f32.
-static Value loadElement(KernelBuilder &kb, TensorFormat kvFormat,
-                         Value pointer, Value bytes) {
-  if (kvFormat == TensorFormat::F32)
+static Value loadElement(KernelBuilder &kb, KVFormat format, Value pointer,
+                         Value bytes, Value scale) {
+  if (format == KVFormat::F32)
     return kb.loadAt(kb.getF32Type(), pointer, bytes);
+  if (format == KVFormat::Q8) {
+    Value code = kb.loadAt(kb.getI8Type(), pointer, bytes);
+    return kb.mulf(scale, arith::SIToFPOp::create(kb, kb.getF32Type(), code));
+  }
   Value half = kb.loadAt(kb.getI16Type(), pointer, bytes);
   // A word whose lower half is the element.
   Value word = arith::ExtUIOp::create(kb, kb.getI32Type(), half);
-  return decodeWords(kb, kvFormat, word).front();
+  return decodeWords(kb, storedFormat(format), word).front();
 }
 
 namespace {
 /// Emits one (row, KV head) pair of lookup_kv.
 class LookupEmitter {
 public:
-  LookupEmitter(KernelBuilder &kb, const LookupKVSpec &spec,
-                TensorFormat kvFormat)
-      : kb(kb), spec(spec), kvFormat(kvFormat),
-        layout(blockLayout(spec, kvFormat)), keys(kb.buffer(0)),
-        values(kb.buffer(1)), base(layerBase(kb)) {}
+  LookupEmitter(KernelBuilder &kb, const LookupKVSpec &spec, KVFormat format)
+      : kb(kb), spec(spec), format(format), layout(blockLayout(spec, format)),
+        keys(kb.buffer(0)), values(kb.buffer(1)), base(layerBase(kb)) {}
 
   void emit(Value row, Value head);
 
@@ -104,7 +231,7 @@ private:
 
   KernelBuilder &kb;
   const LookupKVSpec &spec;
-  TensorFormat kvFormat;
+  KVFormat format;
   KVBlockLayout layout;
   Value keys, values, base;
 };
@@ -117,14 +244,22 @@ void LookupEmitter::copy(Value row, Value head, Value sequence, Value token) {
                                 kb.add(kb.mul(sequence, stride), entry));
   Value offset = kb.rem(token, spec.blockSize);
   Value tile = headOfBlock(kb, layout, base, block, head);
+  auto scaleAt = [&](int64_t behind) {
+    return layout.hasScales()
+               ? kb.loadAt(kb.getF32Type(), tile,
+                           kb.add(kb.mul(offset, int64_t(4)), behind))
+               : Value();
+  };
+  Value keyScale = scaleAt(layout.keyScaleOffset(0, 0));
+  Value valueScale = scaleAt(layout.valueScaleOffset(0, 0));
   kb.loop(0, layout.headDim, 1, [&](Value dim) {
-    Value element =
-        loadElement(kb, kvFormat, tile, keyByte(kb, layout, offset, dim));
+    Value element = loadElement(kb, format, tile,
+                                keyByte(kb, layout, offset, dim), keyScale);
     kb.store(element, keys, {row, kb.add(kb.mul(head, layout.headDim), dim)});
   });
   kb.loop(0, layout.valueDim(), 1, [&](Value dim) {
-    Value element =
-        loadElement(kb, kvFormat, tile, valueByte(kb, layout, offset, dim));
+    Value element = loadElement(kb, format, tile,
+                                valueByte(kb, layout, offset, dim), valueScale);
     kb.store(element, values,
              {row, kb.add(kb.mul(head, layout.valueDim()), dim)});
   });
@@ -162,8 +297,8 @@ void LookupEmitter::emit(Value row, Value head) {
 }
 
 void emitLookupKV(KernelBuilder &kb, const LookupKVSpec &spec,
-                  TensorFormat kvFormat) {
-  LookupEmitter emitter(kb, spec, kvFormat);
+                  KVFormat format) {
+  LookupEmitter emitter(kb, spec, format);
   Value rows = kb.mul(kb.contextIndex(StepField::num_sequences), spec.rows);
   kb.loop(
       kb.worker(), kb.mul(rows, spec.kvHeads), kb.workers(), [&](Value item) {

@@ -21,9 +21,16 @@ namespace llmir {
 
 /// The layout of the cache that a spec of a cache kernel describes.
 template <typename Spec>
-KVBlockLayout blockLayout(const Spec &spec, TensorFormat kvFormat) {
-  return {spec.kvHeads, spec.headDim, spec.blockSize,
-          tensorFormatInfo(kvFormat).bytesPerBlock, spec.valueDim};
+KVBlockLayout blockLayout(const Spec &spec, KVFormat format) {
+  return {spec.kvHeads, spec.headDim, spec.blockSize, kvStoredBytes(format),
+          spec.valueDim};
+}
+
+/// The tensors' format whose values a cell of that cache holds; not of Q8.
+inline TensorFormat storedFormat(KVFormat format) {
+  return format == KVFormat::F32   ? TensorFormat::F32
+         : format == KVFormat::F16 ? TensorFormat::F16
+                                   : TensorFormat::BF16;
 }
 
 /// Start of the current layer in the KV pool.

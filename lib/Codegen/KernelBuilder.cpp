@@ -293,10 +293,14 @@ Value KernelBuilder::rowCount(mllm::program::RowSpace over) {
                           : StepField::num_logit_rows);
 }
 
-std::pair<Value, Value> KernelBuilder::share(Value count) {
-  Value first = div(mul(worker(), count), workers());
-  Value last = div(mul(add(worker(), 1), count), workers());
-  return {first, last};
+std::pair<Value, Value> KernelBuilder::share(Value count, int64_t unit) {
+  unit = std::max<int64_t>(unit, 1);
+  Value units = div(add(count, unit - 1), unit);
+  Value first = div(mul(worker(), units), workers());
+  Value last = div(mul(add(worker(), 1), units), workers());
+  if (unit == 1)
+    return {first, last};
+  return {min(mul(first, unit), count), min(mul(last, unit), count)};
 }
 
 } // namespace llmir

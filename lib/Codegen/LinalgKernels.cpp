@@ -92,31 +92,42 @@ void emitRmsNorm(KernelBuilder &kb, const RmsNormSpec &spec) {
   int64_t width = spec.groups == 1 ? padded : spec.columns;
   Value partial = memref::AllocaOp::create(
       kb, MemRefType::get({kLanes}, kb.getF32Type()), kb.getI64IntegerAttr(64));
-  auto [first, last] = kb.share(kb.rowCount(spec.over));
-  kb.loop(first, last, kb.index(1), [&](Value row) {
-    kb.loop(0, spec.groups, 1, [&](Value group) {
-      Value start = kb.mul(group, spec.columns);
-      Value squares = sumOfSquares(kb, x, row, start, width, partial);
-      Value mean = kb.divf(squares, kb.f32(spec.columns));
-      Value root = math::SqrtOp::create(kb, kb.addf(mean, kb.f32(spec.eps)));
-      Value scale = kb.divf(kb.f32(1.0), root);
-      kb.vectorLoop(width, [&](Value i, int64_t lanes) {
-        Value column = kb.add(start, i);
-        SmallVector<Value> inputs{rowTile(kb, x, row, column, lanes)};
-        if (spec.weight)
-          inputs.push_back(vectorTile(kb, kb.weight(0), i, lanes));
-        generic(kb, inputs, rowTile(kb, out, row, column, lanes),
-                [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
-                  Value scaled = arith::MulFOp::create(b, loc, e[0], scale);
-                  if (!spec.weight)
-                    return scaled;
-                  return arith::MulFOp::create(b, loc, scaled, e[1]);
-                });
-      });
+  auto normalize = [&](Value row, Value group) {
+    Value start = kb.mul(group, spec.columns);
+    Value squares = sumOfSquares(kb, x, row, start, width, partial);
+    Value mean = kb.divf(squares, kb.f32(spec.columns));
+    Value root = math::SqrtOp::create(kb, kb.addf(mean, kb.f32(spec.eps)));
+    Value scale = kb.divf(kb.f32(1.0), root);
+    kb.vectorLoop(width, [&](Value i, int64_t lanes) {
+      Value column = kb.add(start, i);
+      SmallVector<Value> inputs{rowTile(kb, x, row, column, lanes)};
+      if (spec.weight)
+        inputs.push_back(vectorTile(kb, kb.weight(0), i, lanes));
+      generic(kb, inputs, rowTile(kb, out, row, column, lanes),
+              [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
+                Value scaled = arith::MulFOp::create(b, loc, e[0], scale);
+                if (!spec.weight)
+                  return scaled;
+                return arith::MulFOp::create(b, loc, scaled, e[1]);
+              });
     });
-    if (spec.groups > 1)
-      kb.zeroPadding(out, row, spec.groups * spec.columns);
-  });
+  };
+  Value rows = kb.rowCount(spec.over);
+  if (spec.groups == 1) {
+    auto [first, last] = kb.share(rows);
+    kb.loop(first, last, kb.index(1),
+            [&](Value row) { normalize(row, kb.index(0)); });
+    return;
+  }
+  auto [first, last] = kb.shareHeads(spec.groups, spec.columns);
+  kb.loop(kb.index(0), rows, kb.index(1),
+          [&, first = first, last = last](Value row) {
+            kb.loop(first, last, kb.index(1), [&](Value group) {
+              normalize(row, group);
+              kb.zeroPaddingBehindHeads(out, row, group, spec.groups,
+                                        spec.columns);
+            });
+          });
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +139,7 @@ void emitElementwise(KernelBuilder &kb, const ElementwiseSpec &spec,
   unsigned numInputs = scalarBody.getNumArguments();
   Value out = kb.buffer(numInputs);
   auto [firstTile, lastTile] =
-      kb.share(kb.index(ceilDiv(spec.columns, kTileRows)));
+      kb.share(kb.index(ceilDiv(spec.columns, kTileRows)), spec.unit);
   Value rows = kb.rowCount(spec.over);
   kb.loop(
       kb.index(0), rows, kb.index(1),

@@ -180,14 +180,15 @@ static void rotateHead(KernelBuilder &kb, const RopeSpec &spec, Value token,
 }
 
 void emitRope(KernelBuilder &kb, const RopeSpec &spec) {
-  Value items = kb.mul(kb.rowCount(RowSpace::Tokens), spec.heads);
-  kb.loop(kb.worker(), items, kb.workers(), [&](Value item) {
-    Value token = kb.div(item, spec.heads);
-    Value head = kb.rem(item, spec.heads);
-    rotateHead(kb, spec, token, kb.mul(head, spec.headDim));
-    kb.zeroPaddingBehindHeads(kb.buffer(3), token, head, spec.heads,
-                              spec.headDim);
-  });
+  auto [first, last] = kb.shareHeads(spec.heads, spec.headDim);
+  kb.loop(kb.index(0), kb.rowCount(RowSpace::Tokens), kb.index(1),
+          [&, first = first, last = last](Value token) {
+            kb.loop(first, last, kb.index(1), [&](Value head) {
+              rotateHead(kb, spec, token, kb.mul(head, spec.headDim));
+              kb.zeroPaddingBehindHeads(kb.buffer(3), token, head, spec.heads,
+                                        spec.headDim);
+            });
+          });
 }
 
 } // namespace llmir

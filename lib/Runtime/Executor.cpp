@@ -13,16 +13,17 @@
 #include "llmir/Artifact/ArtifactInfoJSON.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Runtime/ABI/AttentionSplit.h"
 #include "llmir/Runtime/StepRuntime.h"
 
 #include <algorithm>
 #include <optional>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace llmir {
 
-using mlir::llm::runtime::KVElementType;
 using mlir::llm::runtime::KVReservation;
 using mlir::llm::runtime::PagedKVCacheOptions;
 
@@ -52,17 +53,10 @@ struct Executor::State {
 // Creation
 //===----------------------------------------------------------------------===//
 
-static KVElementType kvElementType(TensorFormat format) {
-  if (format == TensorFormat::F16)
-    return KVElementType::F16;
-  return format == TensorFormat::BF16 ? KVElementType::BF16
-                                      : KVElementType::F32;
-}
-
 /// Bytes that one block takes in all layers.
 static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
   KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
-                       tensorFormatInfo(info.kvFormat).bytesPerBlock};
+                       kvStoredBytes(info.kvFormat)};
   int64_t bytes;
   return __builtin_mul_overflow(layout.blockBytes(), info.numLayers, &bytes)
              ? INT64_MAX
@@ -76,12 +70,18 @@ struct KVSize {
 };
 } // namespace
 
-/// The machine's memory, or what this process may have of it.
+/// The machine's memory, or what this process may have of it (its control
+/// group's, or its address space).
 static int64_t usableMemory() {
   int64_t physical =
       int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  return std::min(physical,
-                  controlGroupLimits().memoryBytes.value_or(physical));
+  int64_t bytes = std::min(
+      physical, controlGroupLimits().memoryBytes.value_or(physical));
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
+      addresses.rlim_cur < static_cast<rlim_t>(bytes))
+    bytes = static_cast<int64_t>(addresses.rlim_cur);
+  return bytes;
 }
 
 /// Decides context and pool from the options and the machine.
@@ -136,7 +136,7 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
   cacheOptions.guardPages = options.guardPages;
   cache = std::make_unique<PagedKVCache>(
       info.numLayers, info.numKVHeads, info.headDim, info.kvBlockSize,
-      size->contextLength, kvElementType(info.kvFormat), cacheOptions);
+      size->contextLength, info.kvFormat, cacheOptions);
   LLMIR_RETURN_IF_ERROR(cache->status());
   reservations.reserve(static_cast<size_t>(info.tokenBudget));
   Expected<std::unique_ptr<WorkerTeam>> workers =
@@ -303,6 +303,7 @@ Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
 /// tokens already. slot_mapping is there. The runtime adds what is its own.
 LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   int64_t tokens = 0, rows = 0, stride = 1;
+  AttentionLoad load;
   for (const SequenceStep &part : batch)
     stride = std::max(
         stride, static_cast<int64_t>(cache->blockTable(part.sequence).size()));
@@ -310,6 +311,7 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
     const SequenceStep &part = batch[s];
     const int64_t count = static_cast<int64_t>(part.tokens.size());
     const int64_t length = cache->getSequenceLength(part.sequence);
+    load.add(count, length);
     memory.queryOffsets[s] = static_cast<int32_t>(tokens);
     memory.seqLens[s] = static_cast<int32_t>(length);
     Span<const int32_t> table = cache->blockTable(part.sequence);
@@ -344,6 +346,7 @@ LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   context.slot_mapping = memory.slots;
   context.block_tables = memory.blockTables;
   context.block_table_stride = stride;
+  context.split_attention = load.splits(info.numKVHeads, team->size());
   context.logit_rows = memory.logitRows;
   context.logits = memory.logits;
   return context;

@@ -51,11 +51,12 @@ Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
 }
 
 Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
-                            bool guardPages) {
+                            int64_t workers, bool guardPages) {
   // validateArtifactInfo bounds every factor: no product overflows.
   const int64_t budget = info.tokenBudget;
   LLMIR_RETURN_IF_ERROR(
-      arenaPages.allocate(info.arenaBytes, guardPages, "arena"));
+      arenaPages.allocate(info.arenaBytes + workers * info.workerBytes,
+                          guardPages, "arena"));
   LLMIR_RETURN_IF_ERROR(
       logitsPages.allocate(info.maxLogitRows * info.logitsRowStride *
                                static_cast<int64_t>(sizeof(float)),

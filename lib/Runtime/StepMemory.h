@@ -43,7 +43,7 @@ private:
 /// The arena, the logits and the arrays of the step context. T is the token
 /// budget, which bounds the sequences of a step as well.
 struct StepMemory {
-  uint8_t *arena = nullptr;
+  uint8_t *arena = nullptr;        ///< Each worker's own memory behind it.
   float *logits = nullptr;         ///< [max logit rows][logits row stride]
   int32_t *tokenIds = nullptr;     ///< [T]
   int32_t *positions = nullptr;    ///< [T]
@@ -54,7 +54,7 @@ struct StepMemory {
   int32_t *blockTables = nullptr;  ///< [T][blocks per sequence]
 
   Status allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
-                  bool guardPages);
+                  int64_t workers, bool guardPages);
   int64_t bytes() const;
 
 private:

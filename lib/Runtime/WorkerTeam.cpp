@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Runtime/WorkerTeam.h"
+#include "ControlGroup.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <linux/futex.h>
@@ -35,12 +38,13 @@ static std::vector<int> affinityList() {
 }
 
 int64_t usableProcessors() {
-  size_t count = affinityList().size();
+  auto count = static_cast<int64_t>(affinityList().size());
   if (count == 0) { // More processors than a cpu_set_t holds.
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    count = online > 0 ? static_cast<size_t>(online) : 1;
+    count = online > 0 ? online : 1;
   }
-  return static_cast<int64_t>(count);
+  // A container may have all processors, but not all of their time.
+  return std::min(count, controlGroupLimits().processors.value_or(count));
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,6 +69,41 @@ static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
 }
 
 namespace {
+/// How long a worker looks for a change before it sleeps: learnt from how its
+/// waits end. Sleeping and being woken costs tens of microseconds, which is
+/// much of a step; but where another program has the processor of the worker
+/// that is waited for, every look is in vain, and takes time from it.
+class Patience {
+public:
+  explicit Patience(int64_t most) : most(most), time(most) {}
+
+  /// For how many nanoseconds to look this time. Now and then as long as at
+  /// first, or a machine that is idle again would not be noticed.
+  int64_t next() {
+    return ++waits % kProbeEvery == 0 ? most : time;
+  }
+  void succeeded(int64_t waited) {
+    time = std::min(most, std::max(time + time / 8, 2 * waited));
+  }
+  void failed() { time = std::max(std::min(most, kLeast), time / 2); }
+
+  /// Longer than the unevenness of the phases of a step.
+  static constexpr int64_t kMost = 200000;
+
+private:
+  static constexpr int64_t kLeast = 4000;
+  static constexpr uint32_t kProbeEvery = 32;
+
+  int64_t most, time; ///< Nanoseconds.
+  uint32_t waits = 0;
+};
+
+int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 /// Goes up by one; whoever waits for the change sees what was written before.
 /// No wake-up is lost: the waiter counts itself before its last look, the
 /// other side changes the number before it counts the waiters, and both orders
@@ -80,12 +119,9 @@ public:
   }
 
   /// Returns when value() is no longer `old`.
-  void waitWhile(uint32_t old, int spins) {
-    for (int i = 0; i < spins; ++i) {
-      if (value() != old)
-        return;
-      relax();
-    }
+  void waitWhile(uint32_t old, Patience &patience) {
+    if (looksUntilChange(old, patience))
+      return;
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     while (number.load(std::memory_order_seq_cst) == old)
       futex(number, FUTEX_WAIT_PRIVATE, old);
@@ -93,15 +129,36 @@ public:
   }
 
 private:
+  /// True when the change came while looking.
+  bool looksUntilChange(uint32_t old, Patience &patience) {
+    // Most waits are short: these looks cost no clock.
+    constexpr int looksPerClock = 64;
+    int64_t begin = 0, limit = 0;
+    for (;;) {
+      for (int i = 0; i < looksPerClock; ++i) {
+        if (value() != old) {
+          if (begin != 0)
+            patience.succeeded(nanoseconds() - begin);
+          return true;
+        }
+        relax();
+      }
+      int64_t now = nanoseconds();
+      if (begin == 0) {
+        begin = now;
+        limit = patience.next();
+      }
+      if (now - begin >= limit) {
+        patience.failed();
+        return value() != old;
+      }
+    }
+  }
+
   std::atomic<uint32_t> number{0};
   std::atomic<uint32_t> sleepers{0};
 };
 } // namespace
-
-/// Looks at a Signal before sleeping: 25 to 50 microseconds, longer than the
-/// unevenness of a small phase of a step. More would be wasted where another
-/// program has the processor: then every barrier of a step would spin in vain.
-static constexpr int spinsWithOwnProcessor = 1000;
 
 //===----------------------------------------------------------------------===//
 // The team
@@ -114,8 +171,14 @@ struct WorkerTeam::State {
     pthread_t handle;
   };
 
+  /// What one worker has learnt, on a line of its own.
+  struct alignas(64) Waits {
+    Patience atBarriers, betweenRuns;
+    explicit Waits(int64_t most) : atBarriers(most), betweenRuns(most) {}
+  };
+
   int64_t size = 1;
-  int spins = 0;
+  std::vector<Waits> waits; ///< By worker.
   std::vector<Thread> threads; ///< Workers 1 to size - 1.
 
   // A run: the job is written before `start` is raised, and read after.
@@ -141,7 +204,7 @@ struct WorkerTeam::State {
 
 void WorkerTeam::State::workerLoop(int64_t worker) {
   for (uint32_t seen = 0;; ++seen) {
-    start.waitWhile(seen, spins);
+    start.waitWhile(seen, waits[static_cast<size_t>(worker)].betweenRuns);
     if (stop)
       return;
     job(data, worker);
@@ -220,7 +283,8 @@ Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::create(int64_t workers,
   auto state = std::make_unique<State>();
   state->size = workers;
   // Who spins while another worker waits for the processor only delays it.
-  state->spins = workers <= processors ? spinsWithOwnProcessor : 0;
+  int64_t most = workers <= processors ? Patience::kMost : 0;
+  state->waits.assign(static_cast<size_t>(workers), State::Waits(most));
   if (Status status = state->startThreads(pin); !status)
     return status;
   return std::unique_ptr<WorkerTeam>(new WorkerTeam(std::move(state)));
@@ -243,10 +307,10 @@ void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data) {
   job(data, 0);
   if (state->running.fetch_sub(1, std::memory_order_acq_rel) == 1)
     state->done.raise();
-  state->done.waitWhile(before, state->spins);
+  state->done.waitWhile(before, state->waits[0].betweenRuns);
 }
 
-void WorkerTeam::barrier() {
+void WorkerTeam::barrier(int64_t worker) {
   if (state->size == 1)
     return;
   uint32_t before = state->passed.value();
@@ -255,7 +319,8 @@ void WorkerTeam::barrier() {
     state->arrived.store(0, std::memory_order_relaxed);
     state->passed.raise();
   } else {
-    state->passed.waitWhile(before, state->spins);
+    state->passed.waitWhile(
+        before, state->waits[static_cast<size_t>(worker)].atBarriers);
   }
 }
 

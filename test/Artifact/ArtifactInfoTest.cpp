@@ -108,6 +108,18 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"generation.topK", [](ArtifactInfo &i) { i.generation.topK = -1; }},
       {"generation.topP", [](ArtifactInfo &i) { i.generation.topP = 1.5; }},
       {"generation.minP", [](ArtifactInfo &i) { i.generation.minP = -0.1; }},
+      {"sites", [](ArtifactInfo &i) { i.sites.resize(70000); }},
+      {"sites.name",
+       [](ArtifactInfo &i) { i.sites[0].name.assign(5000, 'x'); }},
+      {"sites.inputs", [](ArtifactInfo &i) { i.sites[0].inputs = "int7"; }},
+      {"sites.calls", [](ArtifactInfo &i) { i.sites[0].calls = 0; }},
+      {"sites.sourceBytes",
+       [](ArtifactInfo &i) { i.sites[0].sourceBytes = -1; }},
+      {"sites.packedBytes",
+       [](ArtifactInfo &i) { i.sites[0].packedBytes = INT64_MAX; }},
+      {"sites.products", [](ArtifactInfo &i) { i.sites[0].products = -1; }},
+      {"sites.experts", [](ArtifactInfo &i) { i.sites[0].experts = -1; }},
+      {"sites.chosen", [](ArtifactInfo &i) { i.sites[0].chosen = 1; }},
   };
   EXPECT_TRUE(validateArtifactInfo(sampleInfo()));
   for (const Case &c : cases) {

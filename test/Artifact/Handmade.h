@@ -66,6 +66,16 @@ inline ArtifactInfo sampleInfo() {
   info.architecture = "llama";
   info.weightsDescription = "f32";
   info.parameterCount = 123456789012;
+  info.sites.resize(2);
+  info.sites[0].name = "linear_f32_50x64";
+  info.sites[0].kind = "linear";
+  info.sites[0].calls = 2;
+  info.sites[0].inLayerRun = true;
+  info.sites[0].sourceBytes = 12800;
+  info.sites[0].packedBytes = 16384;
+  info.sites[0].products = 3200;
+  info.sites[0].inputs = "f32";
+  info.sites[1].name = info.sites[1].kind = "barrier";
   info.abiVersion = LLMIR_ABI_VERSION;
   const std::string &arch = CpuFeatures::host().architecture();
   info.code = {{arch == "aarch64" ? "aarch64" : "x86-64",

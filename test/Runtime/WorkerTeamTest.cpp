@@ -51,12 +51,12 @@ TEST(WorkerTeam, BarriersOrderMemory) {
       t->run([&](int64_t worker) {
         for (int64_t phase = 1; phase <= phases; ++phase) {
           numbers[static_cast<size_t>(worker) * 16] = run * phases + phase;
-          t->barrier();
+          t->barrier(worker);
           for (int64_t other = 0; other < workers; ++other)
             if (numbers[static_cast<size_t>(other) * 16] !=
                 run * phases + phase)
               wrong.fetch_add(1);
-          t->barrier();
+          t->barrier(worker);
         }
       });
     EXPECT_EQ(wrong.load(), 0) << workers << " workers";
@@ -72,7 +72,7 @@ TEST(WorkerTeam, ManyShortRuns) {
     t->run([&](int64_t worker) {
       parts[static_cast<size_t>(worker) * 8] = run + worker;
       if (run % 3 == 0)
-        t->barrier();
+        t->barrier(worker);
     });
     for (int64_t worker = 0; worker < 4; ++worker)
       sum += parts[static_cast<size_t>(worker) * 8] - worker - run;

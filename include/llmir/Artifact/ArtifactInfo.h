@@ -14,6 +14,7 @@
 #ifndef LLMIR_ARTIFACT_ARTIFACTINFO_H
 #define LLMIR_ARTIFACT_ARTIFACTINFO_H
 
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/GenerationDefaults.h"
 #include "llmir/Support/TensorFormat.h"
 
@@ -81,7 +82,7 @@ struct ArtifactInfo {
   int64_t numKVHeads = 0;
   int64_t headDim = 0;
   int64_t kvBlockSize = 0;
-  TensorFormat kvFormat = TensorFormat::F32; ///< F32, F16 or BF16.
+  KVFormat kvFormat = KVFormat::F32; ///< F32, F16 or BF16.
 
   // Text.
   int64_t bosToken = -1;          ///< -1 = none.

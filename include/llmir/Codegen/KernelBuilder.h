@@ -175,8 +175,15 @@ public:
   /// Number of rows that a kernel works over.
   mlir::Value rowCount(mllm::program::RowSpace over);
 
-  /// This worker's contiguous share [first, last) of `count` items.
-  std::pair<mlir::Value, mlir::Value> share(mlir::Value count);
+  /// This worker's contiguous share [first, last) of `count` items, in whole
+  /// units of `unit` items (0 is 1) but for the last.
+  std::pair<mlir::Value, mlir::Value> share(mlir::Value count,
+                                            int64_t unit = 1);
+  /// The same of heads that lie side by side in rows, `headDim` columns each.
+  std::pair<mlir::Value, mlir::Value> shareHeads(int64_t heads,
+                                                 int64_t headDim) {
+    return share(index(heads), mllm::program::headsPerUnit(headDim));
+  }
 
 private:
   const CPULevel &cpuLevel;

@@ -25,12 +25,16 @@ def PlanProgramMemory : Pass<"plan-program-memory", "::mlir::ModuleOp"> {
     // becomes
     %a = mllm.program.buffer offset 131072 : memref<512x64xf32>
     ```
-    The fragment receives `arena_bytes`. Does nothing to a fragment without
-    buffers.
+    The fragment receives `arena_bytes`. Buffers `per_worker` get a place in the
+    workers' own memory as well, where they share it as one worker goes through
+    the code, with no more rows than a step of few tokens has; the fragment
+    receives `worker_bytes`, a multiple of 4096. Does nothing to a fragment
+    without buffers.
   }];
   let statistics = [
     Statistic<"numBuffers", "buffers", "Buffers placed">,
     Statistic<"arenaBytes", "arena-bytes", "Bytes of the arena">,
+    Statistic<"workerBytes", "worker-bytes", "Bytes of each worker's own memory">,
     Statistic<"unsharedBytes", "unshared-bytes", "Bytes if no memory were shared">];
 }
 

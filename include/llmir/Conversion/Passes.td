@@ -85,7 +85,9 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     Each op becomes an instruction; element-wise ops that feed each other become
     one kernel; a run of calls of one layer function becomes a loop over the
     layer register. A barrier stands wherever a worker would touch elements that
-    another worker has touched since the last one, and nowhere else.
+    another worker has touched since the last one, and nowhere else. In a step of
+    few tokens each worker computes the rows that matmuls read for itself, and the
+    barriers behind them are passed by.
 
     ```mlir
     %y = llm.linear %x, %w : tensor<?x64xf32>, tensor<172x64xbf16> -> tensor<?x172xf32>
@@ -108,7 +110,10 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     Option<"tokenBudget", "token-budget", "int64_t", /*default=*/"512",
            "Most tokens of a step: rows of the buffers">,
     Option<"maxLogitRows", "max-logit-rows", "int64_t", /*default=*/"64",
-           "Most rows of logits of a step">];
+           "Most rows of logits of a step">,
+    Option<"fewTokens", "few-tokens", "int64_t", /*default=*/"8",
+           "Most tokens of a step in which each worker computes norms and "
+           "other rows for itself, so that none waits for them; 0 for never">];
   let statistics = [
     Statistic<"numInstructions", "instructions", "Instructions written">,
     Statistic<"numBarriers", "barriers", "Barriers written">];

@@ -10,8 +10,10 @@
 //
 // One function is run by every worker (SPMD): the calling thread is worker 0,
 // the others are threads that live as long as the team and sleep between runs.
-// Workers meet at barriers that spin briefly and then sleep in the kernel, so a
-// team with more workers than processors is slow but right.
+// Workers meet at barriers where they look for each other for a while and then
+// sleep in the kernel. How long they look is learnt: long where each has a
+// processor to itself, hardly at all where the machine is shared. A team with
+// more workers than processors is slow but right.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +28,8 @@
 
 namespace llmir {
 
-/// Processors that this process may use (its affinity mask); at least 1.
+/// Processors that this process may use (its affinity mask, and the time that
+/// its control group has); at least 1.
 int64_t usableProcessors();
 
 class WorkerTeam {
@@ -58,8 +61,9 @@ public:
   }
 
   /// Called by every worker of the present run: returns when all have called,
-  /// and what each wrote before is then seen by all.
-  void barrier();
+  /// and what each wrote before is then seen by all. `worker` is the caller's
+  /// number.
+  void barrier(int64_t worker);
 
 private:
   struct State;

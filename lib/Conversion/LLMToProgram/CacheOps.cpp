@@ -60,12 +60,10 @@ static LogicalResult append(ProgramConversion &c, OpTy op,
       failed(c.bindField(op, op.getSlotMapping(), StepField::slot_mapping)) ||
       failed(c.bindLayer(op, op.getLayer())))
     return failure();
-  WorkShare share = keys->headShare(spec.kvHeads);
   c.call(op.getLoc(),
          kernelName(Twine("append_kv_") + spec.kvFormat,
                     {spec.kvHeads, spec.headDim}),
-         spec, {},
-         {{keys->buffer, false, share}, {values->buffer, false, share}},
+         spec, {}, appendAccesses(spec, *keys, *values),
          // Two appends may give one slot to different rows.
          BufferAccess{Value(), true, std::nullopt});
   return success();
@@ -158,8 +156,7 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
       failed(bindSequences(c, op, blocks, op.getSeqLens())) ||
       failed(bindOffsets(c, op)) || failed(c.bindLayer(op, op.getLayer())))
     return failure();
-  WorkShare share = query->headShare(spec.heads);
-  SmallVector<BufferAccess> accesses{{query->buffer, false, share}};
+  SmallVector<BufferAccess> accesses{{query->buffer, false, std::nullopt}};
   KernelWeights weights;
   if (failed(addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
                              /*perToken=*/op.isRagged(), spec, weights,
@@ -167,11 +164,31 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
     return failure();
   RowsValue out =
       c.createResult(op.getOutput(), *query, spec.heads * valueDim(spec));
-  accesses.push_back({out.buffer, true, share});
-  c.call(op.getLoc(),
-         kernelName(Twine("paged_attention_") + spec.kvFormat,
-                    {spec.heads, spec.kvHeads, spec.headDim}),
-         spec, weights, accesses, BufferAccess{Value(), false, std::nullopt});
+  WorkShare share = query->itemShare(spec.heads);
+  BufferAccess touches{Value(), false, std::nullopt};
+  auto name = [&](StringRef kind) {
+    return kernelName(kind + "_" + Twine(spec.kvFormat),
+                      {spec.heads, spec.kvHeads, spec.headDim});
+  };
+  if (c.hasStaticRows()) { // Only a runtime says when to split.
+    accesses.push_back({out.buffer, true, share});
+    c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses,
+           touches);
+    return success();
+  }
+  PartialResults size = partialResults(spec);
+  spec.partialRows = size.rows;
+  Value partials = c.createScratch(op.getLoc(), size.rows, size.columns).buffer;
+  SmallVector<BufferAccess> merged;
+  if (spec.sinks == OperandPlace::Buffer)
+    merged.push_back(accesses.back());
+  merged.append({{partials, false, share}, {out.buffer, true, share}});
+  accesses.append({{partials, true, share}, {out.buffer, true, share}});
+  c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses, touches);
+  c.waitIfSplit(op.getLoc());
+  MergeAttentionSpec merge;
+  static_cast<PagedAttentionSpec &>(merge) = spec;
+  c.call(op.getLoc(), name("merge_attention"), merge, weights, merged);
   return success();
 }
 

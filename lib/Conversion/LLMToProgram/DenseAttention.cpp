@@ -83,11 +83,21 @@ static LogicalResult appendAll(ProgramConversion &c, ll::AttentionOp op,
               c.constantRows(loc, makeSlots(shape)));
   AppendKVSpec spec{"f32", shape.kvHeads, shape.headDim, kBlockSize,
                     shape.valueDim};
-  WorkShare share = keys->headShare(spec.kvHeads);
   c.call(loc, kernelName("append_kv_f32", {spec.kvHeads, spec.headDim}), spec,
-         {}, {{keys->buffer, false, share}, {values->buffer, false, share}},
-         BufferAccess{pool.buffer, true, share});
+         {}, appendAccesses(spec, *keys, *values),
+         BufferAccess{pool.buffer, true, std::nullopt});
   return success();
+}
+
+SmallVector<BufferAccess> appendAccesses(const AppendKVSpec &spec,
+                                         const RowsValue &keys,
+                                         const RowsValue &values) {
+  int64_t heads = appendHeadsPerUnit(spec);
+  auto share = [&](const RowsValue &rows, int64_t dim) {
+    return rows.columnShareOfHeads(heads * dim / kTileRows);
+  };
+  return {{keys.buffer, false, share(keys, spec.headDim)},
+          {values.buffer, false, share(values, valueDim(spec))}};
 }
 
 SmallVector<int64_t> maskStrides(ArrayRef<int64_t> mask, bool perToken) {
@@ -163,15 +173,14 @@ static LogicalResult convert(ProgramConversion &c, ll::AttentionOp op) {
   spec.blockSize = kBlockSize;
   spec.causal = op.getCausal();
   spec.scale = ll::detail::getScaleOrDefault(op.getScaleAttr(), shape.headDim);
-  WorkShare share = query->headShare(spec.heads);
-  SmallVector<BufferAccess> accesses{{query->buffer, false, share}};
+  SmallVector<BufferAccess> accesses{{query->buffer, false, std::nullopt}};
   KernelWeights weights;
   if (failed(addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
                              /*perToken=*/false, spec, weights, accesses)))
     return failure();
   RowsValue out =
       c.createResult(op.getOutput(), *query, shape.heads * shape.valueDim);
-  accesses.push_back({out.buffer, true, share});
+  accesses.push_back({out.buffer, true, query->itemShare(spec.heads)});
   c.call(loc,
          kernelName("attention",
                     {spec.heads, spec.kvHeads, spec.headDim, spec.valueDim}),

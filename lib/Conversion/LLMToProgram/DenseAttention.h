@@ -29,6 +29,11 @@ template <typename OpTy> PagedAttentionSpec attentionSpec(OpTy op) {
   return spec;
 }
 
+/// What append_kv reads of its rows.
+llvm::SmallVector<BufferAccess> appendAccesses(const AppendKVSpec &spec,
+                                               const RowsValue &keys,
+                                               const RowsValue &values);
+
 /// PagedAttentionSpec::maskStrides of a mask of that shape, whose last
 /// dimension is a row of its buffer. `perToken`: [tokens, keys]; otherwise [B,
 /// Tq, Tk] or [B, H, Tq, Tk], with 1 where all share a size.

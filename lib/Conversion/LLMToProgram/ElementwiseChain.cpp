@@ -27,25 +27,55 @@ static bool isElementwise(Operation *op) {
   return isa<ll::SiluOp, ll::GeluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op);
 }
 
-bool feedsElementwiseOnly(Operation *op) {
-  if (!isElementwise(op) || !op->hasOneUse())
+static bool isMatmul(Operation *op) {
+  return isa<ll::LinearOp, ll::QuantizedMatmulOp>(op);
+}
+
+/// Whether its one reader is an element-wise op in its block.
+static bool feedsElementwiseOnly(Operation *op) {
+  if (!op->hasOneUse())
     return false;
   Operation *user = *op->user_begin();
   return isElementwise(user) && user->getBlock() == op->getBlock();
 }
 
-Operation *kernelRoot(Operation *op) {
-  while (feedsElementwiseOnly(op))
+static bool isInnerElementwise(Operation *op) {
+  return isElementwise(op) && feedsElementwiseOnly(op);
+}
+
+static Operation *endOfChain(Operation *op) {
+  while (isInnerElementwise(op))
     op = *op->user_begin();
   return op;
 }
 
-ElementwiseChain::ElementwiseChain(Operation *root) { collect(root); }
+bool isComputedByUser(Operation *op) { return kernelRoot(op) != op; }
+
+Operation *kernelRoot(Operation *op) {
+  if (!isMatmul(op))
+    return endOfChain(op);
+  if (!feedsElementwiseOnly(op))
+    return op;
+  Operation *root = endOfChain(*op->user_begin());
+  return ElementwiseChain(root).matmul() == op ? root : op;
+}
+
+ElementwiseChain::ElementwiseChain(Operation *root) {
+  collect(root);
+  for (Value input : inputs) {
+    Operation *producer = input.getDefiningOp();
+    if (producer && isMatmul(producer) && feedsElementwiseOnly(producer) &&
+        (!host || host->isBeforeInBlock(producer)))
+      host = producer;
+  }
+  if (host)
+    inputs.remove(host->getResult(0));
+}
 
 void ElementwiseChain::collect(Operation *op) {
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();
-    if (producer && feedsElementwiseOnly(producer))
+    if (producer && isInnerElementwise(producer))
       collect(producer);
     else
       inputs.insert(operand);
@@ -74,6 +104,13 @@ static Value emitGelu(OpBuilder &b, ll::GeluOp op, Value x) {
 
 void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
   IRMapping mapping;
+  if (host) { // The sum is rounded as the matmul's result is.
+    Value result = host->getResult(0);
+    Value sum = block.addArgument(b.getF32Type(), host->getLoc());
+    mapping.map(result, mllm::program::emitRound(
+                            b, host->getLoc(), sum,
+                            getElementTypeOrSelf(result.getType())));
+  }
   for (Value input : inputs)
     mapping.map(input, block.addArgument(b.getF32Type(), input.getLoc()));
   Value last;

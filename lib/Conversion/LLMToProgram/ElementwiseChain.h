@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Element-wise ops that feed each other and become one kernel.
+// Element-wise ops that feed each other and become one kernel, or part of the
+// matmul's that feeds them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,23 +22,30 @@
 
 namespace llmir {
 
-/// True for an element-wise op whose only use is another one in its block: it
-/// is computed inside its user's kernel.
-bool feedsElementwiseOnly(mlir::Operation *op);
+/// True for an op that is computed inside its user's kernel: an element-wise op
+/// whose only use is another one in its block, and the matmul that an
+/// element-wise chain takes up.
+bool isComputedByUser(mlir::Operation *op);
 
 /// The op in whose kernel `op` is computed: itself, or the end of its chain.
 mlir::Operation *kernelRoot(mlir::Operation *op);
 
-/// The tree of element-wise ops that ends in `root`.
+/// The tree of element-wise ops that ends in `root`, and of the matmuls whose
+/// results only it reads the last one: its kernel computes the rest of the tree
+/// as it stores each sum.
 class ElementwiseChain {
 public:
   explicit ElementwiseChain(mlir::Operation *root);
 
-  /// The tensors it reads, each once, in the order of their first use.
-  llvm::ArrayRef<mlir::Value> leaves() const { return inputs.getArrayRef(); }
+  /// The matmul, or null.
+  mlir::Operation *matmul() const { return host; }
+  /// The other tensors that it reads, each once, in the order of their first
+  /// use.
+  llvm::ArrayRef<mlir::Value> operands() const { return inputs.getArrayRef(); }
   /// "silu_mul"
   std::string name() const;
-  /// Writes the scalar computation: one argument per leaf, and the yield.
+  /// Writes the scalar computation: an argument for the matmul's sum, if there
+  /// is one, and for each operand, and the yield.
   void emitScalar(mlir::OpBuilder &builder, mlir::Block &block) const;
 
 private:
@@ -45,6 +53,7 @@ private:
 
   llvm::SmallVector<mlir::Operation *> ops; ///< Operands before users.
   llvm::SetVector<mlir::Value> inputs;
+  mlir::Operation *host = nullptr;
 };
 
 } // namespace llmir

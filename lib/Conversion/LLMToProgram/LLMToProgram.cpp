@@ -38,7 +38,8 @@ struct ConvertLLMToProgramPass
 private:
   LogicalResult convert(ModuleOp module) {
     if (auto step = module.lookupSymbol<func::FuncOp>("step"))
-      return StepConversion(module, step, tokenBudget, maxLogitRows).convert();
+      return StepConversion(module, step, tokenBudget, maxLogitRows, fewTokens)
+          .convert();
     func::FuncOp only;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (only)

@@ -79,14 +79,18 @@ static FailureOr<TensorFormat> storedFormat(mllm::RegisterOp parameter) {
          << parameter.getType() << ", which names no stored format";
 }
 
-/// Bytes of one packed weight.
-static int64_t packedBytes(TensorFormat format, ArrayRef<int64_t> shape) {
+/// Bytes of one packed weight: as integers, or as it is stored.
+static int64_t packedBytes(TensorFormat format,
+                           std::optional<IntegerFormat> integers,
+                           ArrayRef<int64_t> shape) {
   if (shape.size() == 1)
     return packedVectorBytes(shape[0]);
   // Of rank 3: the matrices of experts, one behind the other.
   int64_t matrices = shape.size() == 3 ? shape[0] : 1;
-  ArrayRef<int64_t> matrix = shape.take_back(2);
-  return matrices * PackedMatrixLayout{format, matrix[0], matrix[1]}.bytes();
+  int64_t rows = shape.take_back(2).front(), columns = shape.back();
+  return matrices * (integers
+                         ? IntegerMatrixLayout{*integers, rows, columns}.bytes()
+                         : PackedMatrixLayout{format, rows, columns}.bytes());
 }
 
 int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
@@ -106,13 +110,14 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
     return failure();
   ArrayRef<int64_t> shape = first.getShape();
   bool isVector = shape.size() == 1;
-  std::string format(tensorFormatInfo(*stored).name), place;
-  int64_t bytes = packedBytes(*stored, shape);
+  std::string format = mllm::packedFormatName(first.getType()), place;
   if (integers) {
     format = integers->name();
     place = "." + format;
-    bytes = IntegerMatrixLayout{*integers, shape[0], shape[1]}.bytes();
+  } else {
+    integers = IntegerFormat::ofBlocks(*stored);
   }
+  int64_t bytes = packedBytes(*stored, integers, shape);
 
   SmallVector<StringRef> sources;
   SmallVector<int64_t> offsets;
@@ -155,11 +160,10 @@ FlatSymbolRefAttr ProgramBuilder::declareWeight(Location loc, StringRef source,
           SymbolTable::lookupSymbolIn(weightFragment, name)))
     return FlatSymbolRefAttr::get(known.getSymNameAttr());
   TensorFormat format = *mllm::storedFormat(type);
-  int64_t bytes = packedBytes(format, shape);
-  const TensorFormatInfo &info = tensorFormatInfo(format);
+  int64_t bytes = packedBytes(format, IntegerFormat::ofBlocks(format), shape);
   auto weight = WeightOp::create(
       weights, loc, name, shape.size() == 1 ? "vector" : "tiles16",
-      StringRef(info.name.data(), info.name.size()), shape, bytes,
+      mllm::packedFormatName(type), shape, bytes,
       weights.getStrArrayAttr(source), placeWeight(name, bytes),
       /*first_layer=*/0, /*rope_unpermute_heads=*/0);
   return FlatSymbolRefAttr::get(weight.getSymNameAttr());
@@ -214,14 +218,14 @@ void ProgramBuilder::runtimeCall(Location loc, RuntimeFunction function,
                                  ArrayRef<Value> arguments,
                                  ArrayRef<Attribute> numbers,
                                  bool touchesCache) {
-  SmallVector<BufferAccess> accesses;
+  Operation *call =
+      RuntimeCallOp::create(code, loc, static_cast<int64_t>(function),
+                            arguments, code.getArrayAttr(numbers));
+  SmallVector<BufferAccess> &touched = accesses[call];
   for (Value buffer : arguments)
-    accesses.push_back({buffer, true, std::nullopt});
+    touched.push_back({buffer, true, std::nullopt});
   if (touchesCache)
-    accesses.push_back({Value(), true, std::nullopt});
-  synchronize(loc, accesses);
-  RuntimeCallOp::create(code, loc, static_cast<int64_t>(function), arguments,
-                        code.getArrayAttr(numbers));
+    touched.push_back({Value(), true, std::nullopt});
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,48 +269,29 @@ FlatSymbolRefAttr ProgramBuilder::declareKernel(
 
 void ProgramBuilder::callKernel(
     Location loc, StringRef name, StringRef kind, DictionaryAttr parameters,
-    ArrayRef<Attribute> weightRefs, ArrayRef<BufferAccess> accesses,
+    ArrayRef<Attribute> weightRefs, ArrayRef<BufferAccess> bufferAccesses,
     std::optional<BufferAccess> cache,
     llvm::function_ref<void(OpBuilder &, Block &)> body) {
   SmallVector<Value> operands;
   SmallVector<Type> types;
-  for (const BufferAccess &access : accesses) {
+  for (const BufferAccess &access : bufferAccesses) {
     operands.push_back(access.buffer);
     types.push_back(access.buffer.getType());
   }
-  SmallVector<BufferAccess> all(accesses);
-  if (cache)
-    all.push_back(*cache);
-  for (auto [field, buffer] : pointers)
-    all.push_back({buffer, false, std::nullopt});
-  synchronize(loc, all);
   FlatSymbolRefAttr kernel = declareKernel(
       loc, name, kind, parameters, kernels.getTypeArrayAttr(types), body);
-  InstructionOp::create(code, loc, kernel, code.getArrayAttr(weightRefs),
-                        operands);
+  Operation *call = InstructionOp::create(
+      code, loc, kernel, code.getArrayAttr(weightRefs), operands);
+  SmallVector<BufferAccess> &touched = accesses[call];
+  touched.assign(bufferAccesses.begin(), bufferAccesses.end());
+  if (cache)
+    touched.push_back(*cache);
+  for (auto [field, buffer] : pointers)
+    touched.push_back({buffer, false, std::nullopt});
 }
 
-void ProgramBuilder::synchronize(Location loc,
-                                 ArrayRef<BufferAccess> accesses) {
-  auto meets = [](const BufferAccess &a, const BufferAccess &b) {
-    return a.buffer == b.buffer && (a.writes || b.writes) &&
-           !(a.share && b.share && *a.share == *b.share);
-  };
-  for (const BufferAccess &next : accesses)
-    if (llvm::any_of(underWay, [&](const BufferAccess &before) {
-          return meets(before, next);
-        })) {
-      barrier(loc);
-      break;
-    }
-  underWay.append(accesses.begin(), accesses.end());
-}
-
-void ProgramBuilder::barrier(Location loc) {
-  if (underWay.empty())
-    return;
-  BarrierOp::create(code, loc);
-  underWay.clear();
+void ProgramBuilder::waitIfSplit(Location loc) {
+  BarrierOp::create(code, loc, /*unless_few=*/false, /*if_split=*/true);
 }
 
 void ProgramBuilder::setLayer(Location loc, int64_t layer) {
@@ -314,18 +299,17 @@ void ProgramBuilder::setLayer(Location loc, int64_t layer) {
 }
 
 void ProgramBuilder::label(Location loc, StringRef name) {
-  barrier(loc);
   LabelOp::create(code, loc, name);
 }
 
 void ProgramBuilder::jumpNextLayer(Location loc, StringRef label,
                                    int64_t limit) {
-  barrier(loc);
   JumpNextLayerOp::create(code, loc, label, limit);
 }
 
-void ProgramBuilder::finish(Location loc) {
+void ProgramBuilder::finish(Location loc, int64_t fewTokens) {
   ExitOp::create(code, loc);
+  synchronize(codeFragment, accesses, fewTokens);
   weightFragment->setAttr(kWeightBytesAttr,
                           weights.getI64IntegerAttr(weightBytes));
 }

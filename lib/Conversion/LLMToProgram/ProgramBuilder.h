@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builds a program: declares kernels and weights once, appends instructions,
-// and puts a barrier wherever one worker would touch what another has touched.
+// Builds a program: declares kernels and weights once, appends instructions and
+// remembers what each of them touches, from which barriers follow at the end.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
+
+#include "Synchronization.h"
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -27,29 +29,6 @@
 namespace llmir {
 
 using namespace mllm::program;
-
-/// Which elements of a buffer each worker touches. Equal shares are the same
-/// elements of the same worker.
-struct WorkShare {
-  WorkSplit split;
-  RowSpace over = RowSpace::Tokens;
-  int64_t parts = 1; ///< Column tiles, or heads; 1 for Rows.
-  /// Rows that are shared out; dynamic: as many as the step has.
-  int64_t rows = mlir::ShapedType::kDynamic;
-
-  bool operator==(const WorkShare &other) const {
-    return split == other.split && over == other.over && parts == other.parts &&
-           rows == other.rows;
-  }
-};
-
-/// What an instruction does to one of its buffers; no share means that a worker
-/// may touch any element.
-struct BufferAccess {
-  mlir::Value buffer;
-  bool writes;
-  std::optional<WorkShare> share;
-};
 
 class ProgramBuilder {
 public:
@@ -109,13 +88,14 @@ public:
                weights, accesses, cache, body);
   }
 
-  /// Waits for what is under way, if anything is.
-  void barrier(mlir::Location loc);
+  /// A barrier for steps that split attention only.
+  void waitIfSplit(mlir::Location loc);
   void setLayer(mlir::Location loc, int64_t layer);
   void label(mlir::Location loc, llvm::StringRef name);
   void jumpNextLayer(mlir::Location loc, llvm::StringRef label, int64_t limit);
-  /// Ends the code and writes the size of the weight section.
-  void finish(mlir::Location loc);
+  /// Ends the code, puts barriers into it (see synchronize()) and writes the
+  /// size of the weight section.
+  void finish(mlir::Location loc, int64_t fewTokens = 0);
 
 private:
   void callKernel(
@@ -127,14 +107,12 @@ private:
       mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
       mlir::DictionaryAttr parameters, mlir::ArrayAttr operandTypes,
       llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
-  /// Inserts a barrier when an access meets one under way.
-  void synchronize(mlir::Location loc, llvm::ArrayRef<BufferAccess> accesses);
   int64_t placeWeight(llvm::StringRef name, int64_t bytes);
 
   mlir::ModuleOp module;
   mlir::OpBuilder weights, kernels, buffers, code;
   FragmentOp weightFragment, codeFragment;
-  llvm::SmallVector<BufferAccess> underWay; ///< Since the last barrier.
+  AccessTable accesses;
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> kernelByKey;
   llvm::StringMap<int64_t> weightOffsets; ///< By parameter.
   int64_t weightBytes = 0, numConstants = 0;

@@ -24,9 +24,10 @@ namespace llmir {
 class StepConversion : public ProgramConversion {
 public:
   StepConversion(mlir::ModuleOp module, mlir::func::FuncOp step,
-                 int64_t tokenBudget, int64_t maxLogitRows)
+                 int64_t tokenBudget, int64_t maxLogitRows, int64_t fewTokens)
       : ProgramConversion(module, /*numRanks=*/1), step(step),
-        tokenBudget(tokenBudget), maxLogitRows(maxLogitRows) {}
+        tokenBudget(tokenBudget), maxLogitRows(maxLogitRows),
+        fewTokens(fewTokens) {}
 
   mlir::LogicalResult convert();
 
@@ -85,6 +86,7 @@ private:
 
   mlir::func::FuncOp step;
   int64_t tokenBudget, maxLogitRows;
+  int64_t fewTokens; ///< Up to which row kernels are replicated.
   /// Parameters as they are stored, and those that are quantized.
   llvm::DenseMap<mlir::Value, mlir::Attribute> parameters;
   struct QuantizedParameter {

@@ -423,10 +423,11 @@ private:
                        .Case("f32", Float32Type::get(&getContext()))
                        .Case("f16", Float16Type::get(&getContext()))
                        .Case("bf16", BFloat16Type::get(&getContext()))
+                       .Case("q8", IntegerType::get(&getContext(), 8))
                        .Default(Type());
     Location loc = getOperation().getLoc();
     if (!element)
-      return emitError(loc) << "kv-element-type must be f32, f16 or bf16, not '"
+      return emitError(loc) << "kv-element-type must be f32, f16, bf16 or q8, not '"
                             << kvElementType << "'";
     int64_t maxSeqLen = contextLength;
     if (maxSeqLen == 0)

@@ -9,6 +9,7 @@
 #include "llmir/Conversion/ProgramToLLVM.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Runtime/ABI/StepFields.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -46,6 +47,12 @@ private:
   LogicalResult lower(SetFieldOp op);
   LogicalResult lower(RuntimeCallOp op);
 
+  /// Looks at how many tokens the step has.
+  void countTokens();
+  /// `few` in a step of few tokens, else `many`.
+  Value whenFew(Value few, Value many) {
+    return LLVM::SelectOp::create(b, isFew, few, many);
+  }
   /// Gives the worker a step context of its own where the program sets fields.
   void copyContext();
   Value i64(int64_t value) {
@@ -66,6 +73,9 @@ private:
   }
   /// Calls a function of the runtime's table; the caller's context comes first.
   void callRuntime(RuntimeFunction function, ArrayRef<Value> arguments);
+  /// Says that the worker is done with the next place of the code, if anyone
+  /// wants to know.
+  void traceSite();
   Value advance(Value base, Value bytes) {
     return LLVM::GEPOp::create(b, pointer, b.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{bytes});
@@ -83,6 +93,11 @@ private:
   Value context;       ///< The caller's.
   Value kernelContext; ///< What kernels get: the caller's, or the copy.
   Value worker, workers, arena, weightBase, layer;
+  /// Whether the step has few tokens, and where this worker's own memory then
+  /// is; null where the fragment never asks.
+  Value isFew, ownMemory;
+  Value isTraced;       ///< Whether the caller wants `trace` called.
+  int64_t numSites = 0; ///< Traced places so far.
   llvm::DenseMap<Value, Value> addresses; ///< Of buffers.
   llvm::StringMap<Block *> labels;
   llvm::StringMap<LLVM::GlobalOp> tables;
@@ -102,12 +117,18 @@ LogicalResult FragmentLowering::lower() {
   workers = entry->getArgument(2);
   arena = loadField(StepField::arena);
   weightBase = loadField(StepField::weights);
+  isTraced = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne,
+                                  loadField(StepField::trace),
+                                  LLVM::ZeroOp::create(b, pointer));
   layer = i64(0);
+  countTokens();
   copyContext();
   for (Operation &op : fragment.getBody().front()) {
     b.setLoc(op.getLoc());
     if (failed(lowerOp(op)))
       return failure();
+    if (isTraceSite(op) && !isa<BarrierOp>(op)) // These do it themselves.
+      traceSite();
   }
   fragment.erase();
   return success();
@@ -138,7 +159,14 @@ LogicalResult FragmentLowering::lowerOp(Operation &op) {
 LogicalResult FragmentLowering::lower(BufferOp op) {
   if (!op.getOffset())
     return op.emitOpError("has no offset; plan the program's memory first");
-  addresses[op.getBuffer()] = advance(arena, i64(*op.getOffset()));
+  Value &address = addresses[op.getBuffer()];
+  address = advance(arena, i64(*op.getOffset()));
+  if (!op.getPerWorker())
+    return success();
+  if (!op.getWorkerOffset())
+    return op.emitOpError("has no offset in the workers' own memory; plan the "
+                          "program's memory first");
+  address = whenFew(advance(ownMemory, i64(*op.getWorkerOffset())), address);
   return success();
 }
 
@@ -166,14 +194,54 @@ LogicalResult FragmentLowering::lower(JumpNextLayerOp op) {
   return success();
 }
 
-LogicalResult FragmentLowering::lower(BarrierOp) {
+LogicalResult FragmentLowering::lower(BarrierOp op) {
+  if (!op.getUnlessFew() && !op.getIfSplit()) {
+    callRuntime(RuntimeFunction::barrier, worker);
+    traceSite();
+    return success();
+  }
+  Block *wait = function.addBlock(), *after = function.addBlock();
+  Value passes = isFew;
+  if (op.getIfSplit())
+    passes = LLVM::ICmpOp::create(
+        b, LLVM::ICmpPredicate::eq,
+        LLVM::LoadOp::create(
+            b, b.getI64Type(),
+            wordAddress(context,
+                        static_cast<int32_t>(StepField::split_attention)),
+            8),
+        i64(0));
+  LLVM::CondBrOp::create(b, passes, after, wait);
+  b.setInsertionPointToStart(wait);
   callRuntime(RuntimeFunction::barrier, worker);
+  traceSite(); // Only of who waits.
+  LLVM::BrOp::create(b, ValueRange(), after);
+  b.setInsertionPointToStart(after);
   return success();
 }
 
 //===----------------------------------------------------------------------===//
 // The step context and the runtime's functions
 //===----------------------------------------------------------------------===//
+
+void FragmentLowering::countTokens() {
+  auto limit = fragment->getAttrOfType<IntegerAttr>(kFewTokensAttr);
+  if (!limit)
+    return;
+  auto bytesOf = [&](StringRef name) -> int64_t {
+    auto bytes = fragment->getAttrOfType<IntegerAttr>(name);
+    return bytes ? bytes.getInt() : 0;
+  };
+  Value tokens = LLVM::LoadOp::create(
+      b, b.getI64Type(),
+      wordAddress(context, static_cast<int32_t>(StepField::num_tokens)), 8);
+  isFew = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, tokens,
+                               i64(limit.getInt()));
+  // The workers' own memory lies behind the arena, one after the other.
+  Value before =
+      LLVM::MulOp::create(b, worker, i64(bytesOf(kWorkerBytesAttr)));
+  ownMemory = advance(advance(arena, i64(bytesOf(kArenaBytesAttr))), before);
+}
 
 void FragmentLowering::copyContext() {
   kernelContext = context;
@@ -213,6 +281,17 @@ void FragmentLowering::callRuntime(RuntimeFunction function,
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()), types);
   LLVM::CallOp::create(b, type, operands);
+}
+
+void FragmentLowering::traceSite() {
+  Block *call = function.addBlock(), *after = function.addBlock();
+  // The code for it goes out of the way of what runs always.
+  LLVM::CondBrOp::create(b, isTraced, call, ValueRange(), after, ValueRange(),
+                         std::pair<uint32_t, uint32_t>(1, 1 << 20));
+  b.setInsertionPointToStart(call);
+  callRuntime(RuntimeFunction::trace, {worker, i64(numSites++), layer});
+  LLVM::BrOp::create(b, ValueRange(), after);
+  b.setInsertionPointToStart(after);
 }
 
 LogicalResult FragmentLowering::lower(RuntimeCallOp op) {
@@ -282,6 +361,10 @@ LogicalResult FragmentLowering::lower(InstructionOp op) {
     return op.emitOpError("calls kernel ")
            << op.getKernelAttr() << ", for which no code was emitted";
   SmallVector<Value> operands{kernelContext, worker, workers, layer};
+  if (op.getReplicated()) { // As if it were alone.
+    operands[1] = whenFew(i64(0), worker);
+    operands[2] = whenFew(i64(1), workers);
+  }
   for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>()) {
     FailureOr<Value> address = weightAddress(op, name);
     if (failed(address))

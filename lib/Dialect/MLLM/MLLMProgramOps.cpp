@@ -12,7 +12,9 @@
 
 #include "ProgramAssembly.h"
 
+#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
 
 using namespace mlir;
 
@@ -41,6 +43,28 @@ static LogicalResult verifyCode(FragmentOp fragment) {
   return success();
 }
 
+/// Whether what the op does depends on how many tokens a step has.
+static bool speaksOfFewTokens(Operation &op) {
+  if (auto buffer = dyn_cast<BufferOp>(op))
+    return buffer.getPerWorker();
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return barrier.getUnlessFew();
+  auto instruction = dyn_cast<InstructionOp>(op);
+  return instruction && instruction.getReplicated();
+}
+
+/// c4: how many tokens are few must be said.
+static LogicalResult verifyFewTokens(FragmentOp fragment) {
+  if (fragment->hasAttrOfType<IntegerAttr>(kFewTokensAttr))
+    return success();
+  for (Operation &op : fragment.getBody().front())
+    if (speaksOfFewTokens(op))
+      return op.emitOpError("speaks of a step of few tokens in code fragment '")
+             << fragment.getSymName() << "', which has no '" << kFewTokensAttr
+             << "'";
+  return success();
+}
+
 template <typename... Allowed>
 static LogicalResult verifyHoldsOnly(FragmentOp fragment, StringRef what) {
   for (Operation &op : fragment.getBody().front())
@@ -55,7 +79,7 @@ LogicalResult FragmentOp::verify() {
   if (getKind() == FragmentKind::Code) {
     if (getBody().front().empty())
       return emitOpError("code needs one entry_point, found 0");
-    return verifyCode(*this);
+    return failed(verifyCode(*this)) ? failure() : verifyFewTokens(*this);
   }
   if (getKind() == FragmentKind::Data)
     return verifyHoldsOnly<WeightOp, ConstantOp>(
@@ -167,7 +191,8 @@ LogicalResult SetFieldOp::verify() {
            << getField() << "; the step context has " << kNumStepFields;
   StepField field = getStepField();
   if (field == StepField::runtime || field == StepField::arena ||
-      field == StepField::weights || field == StepField::state)
+      field == StepField::weights || field == StepField::state ||
+      field == StepField::trace)
     return emitOpError("sets '")
            << stepFieldName(field) << "', which belongs to the caller";
   bool pointer = isPointerField(field);
@@ -190,6 +215,9 @@ LogicalResult RuntimeCallOp::verify() {
   if (function == RuntimeFunction::barrier)
     return emitOpError("calls 'barrier', which every worker calls: use "
                        "mllm.program.barrier");
+  if (function == RuntimeFunction::trace)
+    return emitOpError("calls 'trace', which the lowering to LLVM does where "
+                       "code is traced");
   SmallVector<RuntimeParameter> numbers;
   size_t pointers = 0;
   for (RuntimeParameter parameter : runtimeSignature(function)) {
@@ -270,6 +298,15 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
       return emitOpError("buffer ")
              << index << " is " << buffer.getType() << ", but "
              << getKernelAttr() << " takes " << type;
+  if (!getReplicated())
+    return success();
+  for (Value written : getBuffers().take_back(
+           std::min<size_t>(countOutputs(kernel), getBuffers().size())))
+    if (auto buffer = written.getDefiningOp<BufferOp>();
+        !buffer || !buffer.getPerWorker())
+      return emitOpError("is replicated and writes a buffer that is not "
+                         "per_worker, so that workers would write over each "
+                         "other's");
   return success();
 }
 

@@ -89,6 +89,15 @@ namespace llmir::mllm {
 /// The subgraph marked `entry`, or null.
 SubGraphOp entrySubGraph(mlir::ModuleOp module);
 
+namespace program {
+/// True for the ops of a code fragment that take time: instructions, barriers
+/// and calls of the runtime. A trace numbers them from 0 in the order of the
+/// text.
+inline bool isTraceSite(mlir::Operation &op) {
+  return llvm::isa<InstructionOp, BarrierOp, RuntimeCallOp>(op);
+}
+} // namespace program
+
 } // namespace llmir::mllm
 
 #endif // LLMIR_DIALECT_MLLM_MLLM_H

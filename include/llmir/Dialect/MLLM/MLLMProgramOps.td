@@ -48,11 +48,16 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
     and where they lie in the weight section. A `text` fragment holds the
     kernels that the instructions call.
 
+    With `few_tokens`, a step of at most as many tokens is a step of few: then
+    every worker does the whole work of `replicated` instructions in memory of
+    its own, and barriers `unless_few` are passed by.
+
     Fails verification when:
     - c1: a code fragment does not begin with one `entry_point` (buffers and
       inputs may stand before it) or does not end with `exit`;
     - c2: a data fragment holds anything but `weight` and `constant` ops;
-    - c3: a text fragment holds anything but `kernel` ops.
+    - c3: a text fragment holds anything but `kernel` ops;
+    - c4: an op of a code fragment without `few_tokens` speaks of few tokens.
 
     Example:
     ```mlir
@@ -181,12 +186,27 @@ def MLLM_BufferOp : MLLM_ProgramOp<"buffer"> {
     may have; a step uses a prefix. Rows are padded to 16 elements. Without an
     offset the buffer is not planned yet.
 
-    Example: `%x = mllm.program.buffer offset 4096 : memref<512x64xf32>`
+    In a step of few tokens a buffer `per_worker` lies in memory of each worker's
+    own, `at` an offset there, with as many rows as such a step may have.
+
+    Example: `%x = mllm.program.buffer offset 4096 per_worker at 0 : memref<512x64xf32>`
   }];
   let arguments = (ins
-    OptionalAttr<I64Attr>:$offset);
+    Arg<OptionalAttr<I64Attr>, "bytes from the start of the arena">:$offset,
+    Arg<UnitAttr, "each worker has its own in a step of few tokens">:$per_worker,
+    Arg<OptionalAttr<I64Attr>, "bytes from the start of the worker's memory">:$worker_offset);
   let results = (outs Res<AnyStaticShapeMemRef, "the buffer">:$buffer);
-  let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($buffer)";
+  let assemblyFormat = [{
+    (`offset` $offset^)? (`per_worker` $per_worker^)? (`at` $worker_offset^)?
+    attr-dict `:` type($buffer)
+  }];
+  let builders = [
+    // In the arena alone.
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::IntegerAttr":$offset), [{
+      build($_builder, $_state, type, offset, /*per_worker=*/false,
+            ::mlir::IntegerAttr());
+    }]>
+  ];
 }
 
 def MLLM_LogitsOp : MLLM_ProgramOp<"logits"> {
@@ -380,9 +400,14 @@ def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
   let summary = "Waits until every worker is here";
   let description = [{
     The one call of the runtime's barrier; what any worker wrote before it is
-    seen by every worker after it.
+    seen by every worker after it. With `unless_few` there is none in a step of
+    few tokens, with `if_split` only in a step that splits its attention.
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins
+    Arg<UnitAttr, "passed by in a step of few tokens">:$unless_few,
+    Arg<UnitAttr, "passed by unless the step splits attention">:$if_split);
+  let assemblyFormat =
+    "(`unless_few` $unless_few^)? (`if_split` $if_split^)? attr-dict";
 }
 
 def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
@@ -392,12 +417,15 @@ def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
     Each worker calls the kernel, which takes its own share of the work. A
     weight with several offsets is addressed by the layer register. Weights that
     the program has packed itself are the first buffers, and `weights` is empty.
+    A `replicated` kernel is done whole by every worker in a step of few tokens:
+    what it writes is `per_worker`.
 
     Fails verification when:
     - c1: the kernel is neither declared in a text fragment nor a function of the
       module (once code is emitted for it);
     - c2: a weight is not declared in a data fragment;
-    - c3: the operand types are not those that the kernel declares.
+    - c3: the operand types are not those that the kernel declares;
+    - c4: it is replicated and writes a buffer that is not `per_worker`.
 
     Example:
     ```mlir
@@ -408,9 +436,11 @@ def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
   let arguments = (ins
     Arg<FlatSymbolRefAttr, "the kernel">:$kernel,
     Arg<FlatSymbolRefArrayAttr, "weights, in the kernel's order; may be empty">:$weights,
-    Arg<Variadic<AnyStaticShapeMemRef>, "buffers, in the kernel's order">:$buffers);
+    Arg<Variadic<AnyStaticShapeMemRef>, "buffers, in the kernel's order">:$buffers,
+    Arg<UnitAttr, "done whole by every worker in a step of few tokens">:$replicated);
   let assemblyFormat = [{
-    $kernel `weights` $weights `(` $buffers `)` attr-dict (`:` type($buffers)^)?
+    $kernel `weights` $weights `(` $buffers `)` (`replicated` $replicated^)?
+    attr-dict (`:` type($buffers)^)?
   }];
 }
 

@@ -19,6 +19,11 @@ namespace llmir::mllm::program {
 
 /// On a code fragment: bytes of the arena that its buffers need (i64).
 constexpr llvm::StringLiteral kArenaBytesAttr = "arena_bytes";
+/// On a code fragment: most tokens of a step of few, in which every worker does
+/// the work of replicated kernels (i64); absent where none is replicated.
+constexpr llvm::StringLiteral kFewTokensAttr = "few_tokens";
+/// On a code fragment: bytes of each worker's own memory (i64).
+constexpr llvm::StringLiteral kWorkerBytesAttr = "worker_bytes";
 /// On a data fragment: bytes of the weight section (i64).
 constexpr llvm::StringLiteral kWeightBytesAttr = "weight_bytes";
 

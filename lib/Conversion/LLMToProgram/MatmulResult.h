@@ -1,0 +1,74 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where the results of a matmul go: to rows of their own, or through the
+// element-wise chain that takes them up, which then is part of the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_MATMULRESULT_H
+#define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_MATMULRESULT_H
+
+#include "ElementwiseChain.h"
+#include "ProgramConversion.h"
+
+namespace llmir {
+
+/// What a matmul's kernel does with its sums.
+class MatmulResult {
+public:
+  /// For the matmul `op` of rows like `x` to `columns` numbers each, whose
+  /// kernel reads the buffer `input` whole. Binds the result of the op, or of
+  /// the chain that takes it up.
+  static mlir::FailureOr<MatmulResult> create(ProgramConversion &c,
+                                              mlir::Operation *op,
+                                              const RowsValue &x,
+                                              int64_t columns,
+                                              mlir::Value input);
+
+  /// The name of a kernel that ends in this way: "linear_f32_16x16_silu".
+  std::string name(std::string base) const;
+  const RowsValue &rows() const { return out; }
+  /// Of the buffers: the input, what the chain reads besides, the output.
+  llvm::ArrayRef<BufferAccess> accesses() const { return touched; }
+  bool hasChain() const { return chain.has_value(); }
+  /// The scalar region of the kernel.
+  void emitScalar(mlir::OpBuilder &b, mlir::Block &block) const {
+    chain->emitScalar(b, block);
+  }
+
+private:
+  RowsValue out;
+  std::optional<ElementwiseChain> chain;
+  llvm::SmallVector<BufferAccess> touched;
+};
+
+/// Appends the matmul `op` with what takes its result up. `input` is x as the
+/// kernel reads it; the spec's `unit` is filled in.
+template <typename Spec>
+mlir::LogicalResult
+callMatmul(ProgramConversion &c, mlir::Operation *op, std::string name,
+           Spec spec, const KernelWeights &weights, const RowsValue &x,
+           mlir::Value input) {
+  mlir::FailureOr<MatmulResult> result =
+      MatmulResult::create(c, op, x, spec.rows, input);
+  if (failed(result))
+    return mlir::failure();
+  spec.unit = specUnit(result->rows().unit);
+  auto body = [&](mlir::OpBuilder &b, mlir::Block &block) {
+    result->emitScalar(b, block);
+  };
+  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> none = nullptr;
+  c.call(op->getLoc(), result->name(std::move(name)), spec, weights,
+         result->accesses(), std::nullopt, result->hasChain() ? body : none);
+  return mlir::success();
+}
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_MATMULRESULT_H
