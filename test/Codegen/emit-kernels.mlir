@@ -57,7 +57,7 @@ mllm.program.fragment @kernels text {
   // CHECK: func.func private @rope(
   mllm.program.kernel @rope "rope" {heads = 8 : i64, head_dim = 8 : i64, rotary_dim = 4 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x64xf32>, memref<8x64xf32>]
   // CHECK: func.func private @embedding(%{{.*}}, %{{.*}}: memref<1152xi8>, %{{.*}}: memref<8x32xf32>)
-  mllm.program.kernel @embedding "embedding" {columns = 32 : i64, format = "q4_0", rows = 50 : i64} [memref<8x32xf32>]
+  mllm.program.kernel @embedding "embedding" {columns = 32 : i64, format = "int4:g32:f16", rows = 50 : i64} [memref<8x32xf32>]
   // CHECK: func.func private @select_rows(
   mllm.program.kernel @select_rows "select_rows" {columns = 60 : i64} [memref<8x64xf32>, memref<4x64xf32>]
   // The optional weights come in their order; integers are buffers of i32.

@@ -123,8 +123,9 @@ RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
          MoEGateSpec{inner, topK, inWords}, {},
          {{gate.buffer, false, share}, {up.buffer, false, share}, written});
   // A weight that the program has packed as f32 still stands for bf16.
-  if (!inWords)
-    c.roundRows(op.getLoc(), out, getElementTypeOrSelf(op.getDown().getType()));
+  Type element = getElementTypeOrSelf(op.getDown().getType());
+  if (!inWords && element.isBF16())
+    c.roundRows(op.getLoc(), out, element);
   return out;
 }
 

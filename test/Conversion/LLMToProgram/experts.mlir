@@ -10,14 +10,16 @@
 
 // CHECK: kernel @moe_route_2x5 "moe_route" {experts = 5 : i64, normalize = true, sigmoid = false, top_k = 2 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xi32>]
 // CHECK: kernel @moe_sort_2x5 "moe_sort" {experts = 5 : i64, top_k = 2 : i64} [memref<8x16xi32>, memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>]
-// CHECK: kernel @moe_linear_bf16_5x20x32 "moe_linear" {columns = 32 : i64, experts = 5 : i64, format = "bf16", rows = 20 : i64} [memref<1x16xi32>, memref<16x32xf32>, memref<16x32xf32>]
+// CHECK: kernel @moe_linear_bf16_5x20x32 "moe_linear" {columns = 32 : i64, experts = 5 : i64, format = "bf16", rows = 20 : i64} [memref<1x16xi32>, memref<16x16xf32>, memref<16x32xf32>]
 // CHECK: kernel @moe_linear_f32_5x32x20
 
+// Beside matrices of bf16, the tokens' rows are rounded before they are gathered.
 // CHECK: instruction @moe_route_2x5 weights [](%{{.*}}, %[[WEIGHTS:.*]], %[[CHOSEN:.*]]) :
 // CHECK-NEXT: barrier
 // CHECK-NEXT: instruction @moe_sort_2x5 weights [](%[[CHOSEN]], %[[OFFSETS:.*]], %[[PAIRS:.*]], %[[PLACES:.*]]) :
+// CHECK-NEXT: instruction @round_rows_32 weights [](%{{.*}}, %[[X:.*]]) :
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_gather_32 weights [](%[[PAIRS]], %[[X:.*]], %[[ROWS:.*]]) :
+// CHECK-NEXT: instruction @moe_gather_16 weights [](%[[PAIRS]], %[[X]], %[[ROWS:.*]]) :
 // CHECK-NEXT: barrier
 // CHECK-NEXT: instruction @moe_linear_bf16_5x20x32 weights [@weight.arg2](%[[OFFSETS]], %[[ROWS]], %[[GATE:.*]]) :
 // CHECK-NEXT: instruction @moe_linear_bf16_5x20x32 weights [@weight.arg3](%[[OFFSETS]], %[[ROWS]], %[[UP:.*]]) :

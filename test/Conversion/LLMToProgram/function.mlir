@@ -11,9 +11,10 @@
 // CHECK-DAG: input "constant0"(%[[C:.*]]) columns 20 : memref<7x32xf32>
 // CHECK: entry_point
 // CHECK-NEXT: set_field num_tokens to 7
-// CHECK-NEXT: instruction @linear_bf16_20x24 weights [@weight.arg1](%[[X]], %[[Y:.*]]) :
-// Both kernels share out the same tiles of columns: no barrier.
-// CHECK-NEXT: instruction @add_20 weights [](%[[Y]], %[[C]], %[[Y]]) :
+// CHECK-NEXT: instruction @round_rows_24 weights [](%[[X]], %[[WORDS:.*]]) :
+// CHECK-NEXT: barrier
+// The sum is added as it is stored.
+// CHECK-NEXT: instruction @linear_bf16_20x24_add weights [@weight.arg1](%[[WORDS]], %[[C]], %[[Y:.*]]) :
 // CHECK-NEXT: output "result0"(%[[Y]]) columns 20 : memref<7x32xf32>
 // CHECK-NEXT: exit
 func.func @f(%x: tensor<7x24xf32>, %w: tensor<20x24xbf16>) -> tensor<7x20xf32> {
