@@ -1,6 +1,8 @@
 // RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --split-input-file | FileCheck %s
 
 // When results may be written over their operands, and where barriers stand.
+// What rows of an embedding matmuls read, each worker makes for itself in a step
+// of few tokens, and waits for nobody then.
 
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 16, 128>
 
@@ -16,10 +18,11 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %t = tensor.dim %x, %c0 : tensor<?x16xf32>
   %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
   // %y is read again below, under its other name: rope needs a buffer of its own.
-  // CHECK: instruction @linear_f32_16x16 weights [@w](%{{.*}}, %[[Y:.*]]) :
-  // CHECK-NEXT: barrier
+  // Whole heads stay with the worker that computed them.
+  // CHECK: instruction @embedding_f32_100x16 weights [@e](%{{.*}}) replicated :
+  // CHECK-NEXT: barrier unless_few{{$}}
+  // CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%{{.*}}, %[[Y:.*]]) :
   // CHECK-NEXT: instruction @rope_1x16 weights [](%{{.*}}, %{{.*}}, %[[Y]], %[[R:[0-9]+]]) :
-  // CHECK-NEXT: barrier
   // CHECK-NEXT: instruction @add_16 weights [](%[[Y]], %[[R]], %[[Y]]) :
   %r = llm.rope %h, %pos {frequencies = array<f64: 1.0, 0.1>} : tensor<?x1x16xf32>, tensor<?xi32>
   %m = tensor.collapse_shape %r [[0], [1, 2]] : tensor<?x1x16xf32> into tensor<?x16xf32>
@@ -85,16 +88,17 @@ mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK: kernel @copy_16 "elementwise"
 // CHECK-NEXT: ^bb0(%[[E:.*]]: f32):
 // CHECK-NEXT: yield %[[E]]
-// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
-// CHECK-NEXT: barrier
+// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
 // CHECK-NEXT: instruction @copy_16 weights [](%[[X]], %[[OWN:[0-9]+]]) :
 // CHECK-NEXT: set_layer 0
-// CHECK-NEXT: barrier
+// CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: label "layers.0"
-// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[OWN]], %[[Y:[0-9]+]]) :
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @add_16 weights [](%[[OWN]], %[[Y]], %[[OWN]]) :
-// CHECK-NEXT: barrier
+// A sum is not stored where other workers still read the matmul's input.
+// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w](%[[OWN]], %[[OWN]], %[[Y:[0-9]+]]) :
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @copy_16 weights [](%[[Y]], %[[OWN]]) :
+// CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: jump_next_layer "layers.0" below 2
 // CHECK-NEXT: instruction @mul_16 weights [](%[[OWN]], %[[X]], %{{[0-9]+}}) :
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
@@ -125,14 +129,14 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK: weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["w"] at [7168]{{$}}
 // CHECK-NEXT: weight @w1 "tiles16" "f32" [16, 16] bytes 1024 sources ["w1"] at [8192]{{$}}
-// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
-// CHECK: label "layers.0"
-// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[X]], %[[Y:[0-9]+]]) :
-// CHECK: instruction @add_16 weights [](%[[X]], %[[Y]], %[[Y]]) :
+// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) replicated :
+// CHECK-NEXT: set_layer 0
+// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: label "layers.0"
+// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w](%[[X]], %[[X]], %[[Y:[0-9]+]]) :
 // CHECK: jump_next_layer "layers.0" below 1
 // CHECK: label "layers.1"
-// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w1](%[[X]], %[[Y1:[0-9]+]]) :
-// CHECK: instruction @add_16 weights [](%[[X]], %[[Y1]], %[[Y1]]) :
+// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w1](%[[X]], %[[X]], %[[Y1:[0-9]+]]) :
 // CHECK: jump_next_layer "layers.1" below 1
 // CHECK-NEXT: instruction @mul_16 weights [](%[[Y]], %[[Y1]], %{{[0-9]+}}) :
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
@@ -172,11 +176,11 @@ mllm.tensor.register @w5 : tensor<16x16xf32> {source = "w5"}
 // CHECK-NEXT: weight @w4 {{.*}} sources ["w4"] at [12288] first_layer 4{{$}}
 // CHECK: set_layer 0
 // CHECK: label "layers.0"
-// CHECK: linear_f32_16x16 weights [@w0](%[[X:[0-9]+]],
+// CHECK: linear_f32_16x16_add weights [@w0](%[[X:[0-9]+]],
 // CHECK: jump_next_layer "layers.0" below 2
 // CHECK-NEXT: set_layer 2
 // CHECK-NEXT: label "layers.1"
-// CHECK-NEXT: linear_f32_16x16 weights [@w2](%[[X]],
+// CHECK-NEXT: linear_f32_16x16_mul weights [@w2](%[[X]],
 // CHECK: jump_next_layer "layers.1" below 4
 // CHECK: set_layer 5
 // CHECK: jump_next_layer "layers.2" below 6

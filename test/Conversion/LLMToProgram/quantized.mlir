@@ -23,10 +23,10 @@
 
 // Two products of one value share its bytes.
 // CHECK: label "layers.0"
-// CHECK: instruction @quantize_rows_64x32 weights [](%[[X:.*]], %[[BYTES:.*]]) :
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @quantized_linear_16x64 weights [@l0.down](%[[BYTES]], %{{.*}}) :
-// CHECK-NEXT: instruction @quantized_linear_16x64 weights [@l0.down](%[[BYTES]], %{{.*}}) :
+// CHECK: instruction @quantize_rows_64x32 weights [](%[[X:.*]], %[[BYTES:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few
+// CHECK-NEXT: instruction @quantized_linear_16x64 weights [@l0.down](%[[BYTES]], %[[A:.*]]) :
+// CHECK-NEXT: instruction @quantized_linear_16x64_add weights [@l0.down](%[[BYTES]], %[[A]], %[[A]]) :
 // CHECK-NOT: quantize_rows
 // CHECK: instruction @quantized_linear_64x16 weights [@l0.up, @l0.bias]
 // CHECK: jump_next_layer

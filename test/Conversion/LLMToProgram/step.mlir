@@ -14,7 +14,7 @@
 // CHECK-NEXT: weight @l0.q "tiles16" "bf16" [32, 32] bytes 2048 sources ["l0.q", "l1.q", "l2.q"] at [7680, 9728, 11776] rope_unpermute_heads 4{{$}}
 // CHECK-NEXT: weight @l0.k "tiles16" "bf16" [16, 32] bytes 1024 sources ["l0.k", "l1.k", "l2.k"] at [13824, 14848, 15872]{{$}}
 // CHECK-NEXT: weight @l0.v
-// CHECK-NEXT: weight @l0.gate "tiles16" "q8_0" [48, 32] bytes 1664 sources ["l0.gate", "l1.gate", "l2.gate"] at [19968, 21632, 23296]{{$}}
+// CHECK-NEXT: weight @l0.gate "tiles16" "int8:g32:f16" [48, 32] bytes 1664 sources ["l0.gate", "l1.gate", "l2.gate"] at [19968, 21632, 23296]{{$}}
 // CHECK-NEXT: weight @l0.up
 // CHECK-NEXT: weight @l0.down
 // CHECK-NEXT: }
@@ -25,74 +25,85 @@
 // CHECK-NEXT: kernel @rope_angles "rope_angles" {frequencies = array<f64: 1.000000e+00, 1.000000e-01, 1.000000e-02, 1.000000e-03>, scaling = 1.000000e+00 : f64} [memref<8x16xf32>, memref<8x16xf32>]
 // CHECK-NEXT: kernel @embedding_bf16_100x32 "embedding" {columns = 32 : i64, format = "bf16", rows = 100 : i64} [memref<8x32xf32>]
 // CHECK-NEXT: kernel @rms_norm_1x32 "rms_norm" {columns = 32 : i64, eps = 1.000000e-05 : f64, groups = 1 : i64, over = "tokens"}
+// CHECK-NEXT: kernel @round_rows_32 "round_rows"
 // CHECK-NEXT: kernel @linear_bf16_32x32
 // CHECK-NEXT: kernel @linear_bf16_16x32
 // CHECK-NEXT: kernel @rope_4x8 "rope" {head_dim = 8 : i64, heads = 4 : i64, rotary_dim = 8 : i64}
 // CHECK-NEXT: kernel @rope_2x8
 // CHECK-NEXT: kernel @append_kv_bf16_2x8 "append_kv" {block_size = 16 : i64, head_dim = 8 : i64, kv_format = "bf16", kv_heads = 2 : i64}
-// CHECK-NEXT: kernel @paged_attention_bf16_4x2x8 "paged_attention" {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, scale = 2.500000e-01 : f64}
-// CHECK-NEXT: kernel @add_32 "elementwise" {columns = 32 : i64, over = "tokens"}
-// CHECK: kernel @linear_q8_0_48x32
-// CHECK-NEXT: kernel @linear_bf16_48x32
+// CHECK-NEXT: kernel @paged_attention_bf16_4x2x8 "paged_attention" {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, scale = 2.500000e-01 : f64
+// CHECK: kernel @add_32 "elementwise" {columns = 32 : i64, over = "tokens"}
+// CHECK: kernel @quantized_linear_48x32
 
-// A chain of element-wise ops is one kernel.
-// CHECK-NEXT: kernel @silu_mul_48 "elementwise"
-// CHECK-NEXT: ^bb0(%[[GATE:.*]]: f32, %[[UP:.*]]: f32):
+// A chain of element-wise ops is computed on the sums of the last matmul that
+// feeds it, beside an element of each other operand.
+// CHECK-NEXT: kernel @linear_bf16_48x32_silu_mul "linear" {{.*}} [memref<8x16xf32>, memref<8x48xf32>, memref<8x48xf32>] {
+// CHECK-NEXT: ^bb0(%[[UP:.*]]: f32, %[[GATE:.*]]: f32):
 // CHECK: %[[E:.*]] = math.exp
 // CHECK: %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
 // CHECK: %[[SILU:.*]] = arith.divf %[[GATE]], %[[SUM]]
 // CHECK: %[[ACT:.*]] = arith.mulf %[[SILU]], %[[UP]]
 // CHECK: yield %[[ACT]]
-// CHECK: kernel @linear_bf16_32x48
-// CHECK-NEXT: kernel @select_rows_32
+// CHECK: kernel @linear_bf16_32x48_add
+// CHECK: kernel @select_rows_32
 // CHECK-NEXT: kernel @rms_norm_1x32_1 "rms_norm" {columns = 32 : i64, eps = 1.000000e-05 : f64, groups = 1 : i64, over = "logit_rows"} [memref<4x32xf32>, memref<4x32xf32>]
-// CHECK-NEXT: kernel @linear_bf16_100x32 "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "logit_rows", rows = 100 : i64} [memref<4x32xf32>, memref<4x112xf32>]
+// CHECK-NEXT: kernel @round_rows_32_1
+// CHECK-NEXT: kernel @linear_bf16_100x32 "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "logit_rows", rows = 100 : i64} [memref<4x16xf32>, memref<4x112xf32>]
 // CHECK-NEXT: }
 
-// CHECK: mllm.program.fragment @llmir_step code {
-// CHECK-NEXT: %[[COS:.*]] = mllm.program.buffer : memref<8x16xf32>
-// CHECK-NEXT: %[[SIN:.*]] = mllm.program.buffer : memref<8x16xf32>
+// In a step of up to 8 tokens every worker has angles, norms and rounded rows for
+// itself: then a layer has five barriers, and one more where attention is split.
+// CHECK: mllm.program.fragment @llmir_step code attributes {few_tokens = 8 : i64} {
+// CHECK-NEXT: %[[COS:.*]] = mllm.program.buffer per_worker : memref<8x16xf32>
+// CHECK-NEXT: %[[SIN:.*]] = mllm.program.buffer per_worker : memref<8x16xf32>
 // CHECK-NEXT: %[[X:.*]] = mllm.program.buffer : memref<8x32xf32>
+// CHECK-NEXT: %[[N:.*]] = mllm.program.buffer per_worker : memref<8x32xf32>
 // CHECK: %[[LOGITS:.*]] = mllm.program.logits : memref<4x112xf32>
 // CHECK-NEXT: entry_point
 // Angles are made once for all layers.
-// CHECK-NEXT: instruction @rope_angles weights [](%[[COS]], %[[SIN]])
-// CHECK-NEXT: instruction @embedding_bf16_100x32 weights [@embed](%[[X]])
+// CHECK-NEXT: instruction @rope_angles weights [](%[[COS]], %[[SIN]]) replicated :
+// CHECK-NEXT: instruction @embedding_bf16_100x32 weights [@embed](%[[X]]) :
 // The layers are a loop over the layer register.
 // CHECK-NEXT: set_layer 0
-// CHECK-NEXT: barrier
+// CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: label "layers.0"
-// CHECK-NEXT: instruction @rms_norm_1x32 weights [@l0.norm](%[[X]], %[[N:.*]]) :
-// CHECK-NEXT: barrier
-// The three projections write different buffers: no barrier between them.
-// CHECK-NEXT: instruction @linear_bf16_32x32 weights [@l0.q](%[[N]], %[[Q:.*]]) :
-// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.k](%[[N]], %[[K:.*]]) :
-// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.v](%[[N]], %[[V:.*]]) :
-// CHECK-NEXT: barrier
-// A rotation writes over its input. Keys are appended by the worker that
-// rotated them.
+// CHECK-NEXT: instruction @rms_norm_1x32 weights [@l0.norm](%[[X]], %[[N]]) replicated :
+// CHECK-NEXT: instruction @round_rows_32 weights [](%[[N]], %[[R:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
+// The three projections write different buffers, in units of whole heads, which
+// the worker that has computed them rotates and appends.
+// CHECK-NEXT: instruction @linear_bf16_32x32 weights [@l0.q](%[[R]], %[[Q:.*]]) :
+// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.k](%[[R]], %[[K:.*]]) :
+// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.v](%[[R]], %[[V:.*]]) :
+// A rotation writes over its input.
 // CHECK-NEXT: instruction @rope_4x8 weights [](%[[COS]], %[[SIN]], %[[Q]], %[[Q]])
 // CHECK-NEXT: instruction @rope_2x8 weights [](%[[COS]], %[[SIN]], %[[K]], %[[K]])
 // CHECK-NEXT: instruction @append_kv_bf16_2x8 weights [](%[[K]], %[[V]])
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @paged_attention_bf16_4x2x8 weights [](%[[Q]], %[[A:.*]]) :
-// CHECK-NEXT: barrier
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @paged_attention_bf16_4x2x8 weights [](%[[Q]], %{{.*}}, %[[A:.*]]) :
+// CHECK-NEXT: barrier if_split
+// CHECK-NEXT: instruction @merge_attention_bf16_4x2x8
+// CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: instruction @add_32 weights [](%[[X]], %[[A]], %[[X]])
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @linear_q8_0_48x32 weights [@l0.gate](%[[X]], %[[G:.*]]) :
-// CHECK-NEXT: instruction @linear_bf16_48x32 weights [@l0.up](%[[X]], %[[U:.*]]) :
-// Each worker multiplies the columns that it has made.
-// CHECK-NEXT: instruction @silu_mul_48 weights [](%[[G]], %[[U]], %[[G]])
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @linear_bf16_32x48 weights [@l0.down](%[[G]], %[[D:.*]]) :
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @quantize_rows_32x32 weights [](%[[X]], %[[B:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: instruction @quantized_linear_48x32 weights [@l0.gate](%[[B]], %[[G:.*]]) :
+// CHECK-NEXT: instruction @round_rows_32 weights [](%[[X]], %[[RX:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: instruction @linear_bf16_48x32_silu_mul weights [@l0.up](%[[RX]], %[[G]], %[[G]]) :
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @round_rows_48 weights [](%[[G]], %[[RG:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
 // The sum lands in the buffer that the next layer reads: nothing is copied.
-// CHECK-NEXT: instruction @add_32 weights [](%[[X]], %[[D]], %[[X]])
-// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @linear_bf16_32x48_add weights [@l0.down](%[[RG]], %[[X]], %[[X]]) :
+// CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: jump_next_layer "layers.0" below 3
-// CHECK-NEXT: instruction @select_rows_32 weights [](%[[X]], %[[S:.*]]) :
-// CHECK-NEXT: instruction @rms_norm_1x32_1 weights [@norm](%[[S]], %[[SN:.*]]) :
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @linear_bf16_100x32 weights [@embed](%[[SN]], %[[LOGITS]])
+// CHECK-NEXT: instruction @select_rows_32 weights [](%[[X]], %[[S:.*]]) replicated :
+// CHECK-NEXT: instruction @rms_norm_1x32_1 weights [@norm](%[[S]], %[[SN:.*]]) replicated :
+// CHECK-NEXT: instruction @round_rows_32_1 weights [](%[[SN]], %[[SR:.*]]) replicated :
+// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: instruction @linear_bf16_100x32 weights [@embed](%[[SR]], %[[LOGITS]])
 // CHECK-NEXT: exit
 // CHECK-NOT: func.func
 
