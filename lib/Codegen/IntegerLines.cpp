@@ -16,36 +16,57 @@ using namespace mlir;
 
 namespace llmir {
 
-//===----------------------------------------------------------------------===//
-// Words
-//===----------------------------------------------------------------------===//
-
-static Value shiftLeft(KernelBuilder &kb, Value x, int64_t bits) {
-  return bits == 0
-             ? x
-             : arith::ShLIOp::create(kb, x, kb.intConstant(x.getType(), bits));
-}
-
-static Value shiftRight(KernelBuilder &kb, Value x, int64_t bits) {
-  return bits == 0
-             ? x
-             : arith::ShRUIOp::create(kb, x, kb.intConstant(x.getType(), bits));
-}
-
-static Value shiftRightSigned(KernelBuilder &kb, Value x, int64_t bits) {
-  return arith::ShRSIOp::create(kb, x, kb.intConstant(x.getType(), bits));
+/// To the left, or to the right where `bits` is negative.
+static Value shift(KernelBuilder &kb, Value x, int64_t bits) {
+  if (bits == 0)
+    return x;
+  if (bits > 0)
+    return arith::ShLIOp::create(kb, x, kb.intConstant(x.getType(), bits));
+  return arith::ShRUIOp::create(kb, x, kb.intConstant(x.getType(), -bits));
 }
 
 static Value mask(KernelBuilder &kb, Value x, int64_t bits) {
   return arith::AndIOp::create(kb, x, kb.intConstant(x.getType(), bits));
 }
 
-Value valueOfLine(KernelBuilder &kb, int64_t bits, Value words, int64_t i) {
-  if (bits == 4) // Low nibbles of four bytes, then their high ones.
-    return mask(kb, shiftRight(kb, words, 8 * (i % 4) + 4 * (i / 4)), 15);
+Value IntegerLines::line(int64_t number) {
+  Value &loaded = lines[number];
+  if (!loaded)
+    loaded = vector::BitCastOp::create(
+        kb, kb.i32x16(),
+        kb.loadVector(weights, kb.add(offset, number * kLineBytes),
+                      kLineBytes));
+  return loaded;
+}
+
+Value IntegerLines::bytes(int64_t i) {
+  if (format.bits == 8)
+    return line(i);
+  if (format.bits == 4)
+    return mask(kb, shift(kb, line(i / 2), i % 2 ? -4 : 0), 0x0f0f0f0f);
+  // Bundles of 32 values: their low bits, then their high ones.
+  int64_t first = i / 8 * format.bits, w = i % 8;
+  Value low =
+      mask(kb, shift(kb, line(first + w / 2), w % 2 ? -4 : 0), 0x0f0f0f0f);
+  Value high =
+      format.bits == 5
+          ? mask(kb, shift(kb, line(first + 4), 4 - w), 0x10101010)
+          : mask(kb, shift(kb, line(first + 4 + w / 4), 4 - 2 * (w % 4)),
+                 0x30303030);
+  return arith::OrIOp::create(kb, low, high);
+}
+
+Value IntegerLines::value(int64_t i) {
+  if (format.bits < 8)
+    return mask(kb, shift(kb, bytes(i / 4), -8 * (i % 4)), 0xff);
+  int64_t perLine = 32 / format.bits;
   // The sign comes down from the top of the word.
-  Value top = shiftLeft(kb, words, 32 - bits * (i + 1));
-  return shiftRightSigned(kb, top, 32 - bits);
+  Value top =
+      shift(kb, line(i / perLine), 32 - format.bits * (i % perLine + 1));
+  Value distance = kb.intConstant(top.getType(), 32 - format.bits);
+  if (format.isSigned())
+    return arith::ShRSIOp::create(kb, top, distance);
+  return arith::ShRUIOp::create(kb, top, distance);
 }
 
 Value loadScales(KernelBuilder &kb, TensorFormat format, Value weights,
@@ -61,81 +82,11 @@ Value loadScales(KernelBuilder &kb, TensorFormat format, Value weights,
   if (format == TensorFormat::F16)
     return arith::ExtFOp::create(kb, kb.f32x16(), halves);
   Value wide = arith::ExtUIOp::create(kb, kb.i32x16(), halves);
-  return arith::BitcastOp::create(kb, kb.f32x16(), shiftLeft(kb, wide, 16));
+  return arith::BitcastOp::create(kb, kb.f32x16(), shift(kb, wide, 16));
 }
 
-//===----------------------------------------------------------------------===//
-// Products of bytes
-//===----------------------------------------------------------------------===//
-
-/// The same bits as lanes of another width.
-static Value lanesOf(KernelBuilder &kb, Value words, Type element) {
-  int64_t lanes = kLanes * 32 / element.getIntOrFloatBitWidth();
-  return vector::BitCastOp::create(kb, kb.vec(lanes, element), words);
-}
-
-/// Bytes 0 and 2, or 1 and 3, of each word as signed 16-bit lanes.
-static Value signedBytes(KernelBuilder &kb, Value words, bool odd) {
-  Value halves = lanesOf(kb, words, kb.getI16Type());
-  return shiftRightSigned(kb, shiftLeft(kb, halves, odd ? 0 : 8), 8);
-}
-
-ByteProducts::Operands ByteProducts::splitBytes(Value words) {
-  if (takesBytes())
-    return {lanesOf(kb, words, kb.getI8Type())};
-  if (level.byteDots == ByteDots::PairsOf16)
-    return {signedBytes(kb, words, false), signedBytes(kb, words, true)};
-  Operands bytes;
-  for (int64_t i = 0; i < 4; ++i)
-    bytes.push_back(valueOfLine(kb, 8, words, i));
-  return bytes;
-}
-
-SmallVector<ByteProducts::Operands, 2>
-ByteProducts::weightOperands(Value words) {
-  if (bits == 8) {
-    if (!level.hasUnsignedByteDots())
-      return {splitBytes(words)};
-    Value sign = kb.intConstant(words.getType(), int32_t(0x80808080));
-    return {splitBytes(arith::XOrIOp::create(kb, words, sign))};
-  }
-  SmallVector<Operands, 2> operands;
-  for (int64_t half : {0, 4}) {
-    if (takesBytes()) {
-      operands.push_back(
-          splitBytes(mask(kb, shiftRight(kb, words, half), 0x0f0f0f0f)));
-      continue;
-    }
-    Operands parts;
-    if (level.byteDots == ByteDots::PairsOf16) {
-      for (int64_t odd : {0, 8})
-        parts.push_back(
-            lanesOf(kb, mask(kb, shiftRight(kb, words, half + odd), 0x000f000f),
-                    kb.getI16Type()));
-    } else {
-      for (int64_t i = 0; i < 4; ++i)
-        parts.push_back(mask(kb, shiftRight(kb, words, half + 8 * i), 15));
-    }
-    operands.push_back(parts);
-  }
-  return operands;
-}
-
-ByteProducts::Operands ByteProducts::activationOperands(Value word) {
-  return splitBytes(kb.broadcast(word));
-}
-
-Value ByteProducts::add(Value sums, const Operands &weights,
-                        const Operands &activations) {
-  for (auto [w, x] : llvm::zip(weights, activations))
-    sums = addOne(sums, w, x);
-  return sums;
-}
-
-/// Calls an intrinsic of the level's vectors once for each register that a
-/// vector of 16 words takes. All operands are such vectors, of any lanes.
-static Value callPerRegister(KernelBuilder &kb, StringRef name,
-                             ValueRange operands) {
+Value callPerRegister(KernelBuilder &kb, StringRef name, Type element,
+                      ValueRange operands) {
   int64_t parts = kLanes * 32 / kb.level().vectorBits;
   auto part = [&](Value whole, int64_t i) -> Value {
     if (parts == 1)
@@ -144,7 +95,8 @@ static Value callPerRegister(KernelBuilder &kb, StringRef name,
     return vector::ExtractStridedSliceOp::create(kb, whole, {lanes * i},
                                                  {lanes}, {1});
   };
-  Type result = kb.vec(kLanes / parts, kb.getI32Type());
+  int64_t lanes = kLanes * 32 / element.getIntOrFloatBitWidth();
+  Type result = kb.vec(lanes / parts, element);
   Value joined;
   for (int64_t i = 0; i < parts; ++i) {
     SmallVector<Value> taken;
@@ -156,38 +108,12 @@ static Value callPerRegister(KernelBuilder &kb, StringRef name,
     if (parts == 1)
       return sum;
     if (!joined)
-      joined = kb.intConstant(kb.i32x16(), 0);
+      joined = kb.intConstant(kb.vec(lanes, element), 0);
     joined = vector::InsertStridedSliceOp::create(
-        kb, sum, joined, ArrayRef<int64_t>{kLanes / parts * i},
+        kb, sum, joined, ArrayRef<int64_t>{lanes / parts * i},
         ArrayRef<int64_t>{1});
   }
   return joined;
-}
-
-Value ByteProducts::addOne(Value sums, Value a, Value b) {
-  const bool wide = level.vectorBits == 512;
-  switch (level.byteDots) {
-  case ByteDots::VPDPBUSD:
-  case ByteDots::AMX: // Unsigned bytes stand before signed ones.
-    return callPerRegister(kb,
-                           wide ? "llvm.x86.avx512.vpdpbusd.512"
-                                : "llvm.x86.avx512.vpdpbusd.256",
-                           {sums, a, b});
-  case ByteDots::SDOT:
-  case ByteDots::SMMLA:
-    return callPerRegister(kb, "llvm.aarch64.neon.sdot.v4i32.v16i8",
-                           {sums, a, b});
-  case ByteDots::PairsOf16:
-    return arith::AddIOp::create(
-        kb, sums,
-        callPerRegister(kb,
-                        wide ? "llvm.x86.avx512.pmaddw.d.512"
-                             : "llvm.x86.avx2.pmadd.wd",
-                        {a, b}));
-  case ByteDots::Generic:
-    return arith::AddIOp::create(kb, sums, arith::MulIOp::create(kb, a, b));
-  }
-  llvm_unreachable("a kind of products without an emitter");
 }
 
 } // namespace llmir

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What kernels do with one line of packed integers (i32 x 16, one word per
-// row): expand it to f32, or multiply it by words of four int8 activations.
+// What kernels do with the lines of packed integers (i32 x 16, one word per
+// row) and with what stands behind them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,56 +18,38 @@
 
 namespace llmir {
 
-/// Value `i` of a line, in the order of K, i32 x 16: q + storedBias(bits).
-mlir::Value valueOfLine(KernelBuilder &kb, int64_t bits, mlir::Value words,
-                        int64_t i);
+/// The lines of one row tile from the start of a bundle on. Each is loaded
+/// once, where it is first needed.
+class IntegerLines {
+public:
+  IntegerLines(KernelBuilder &kb, const IntegerFormat &format,
+               mlir::Value weights, mlir::Value offset)
+      : kb(kb), format(format), weights(weights), offset(offset) {}
 
-/// What is added to an integer where it is stored: 8 to a nibble.
-inline int64_t storedBias(int64_t bits) { return bits == 4 ? 8 : 0; }
+  /// Value `i`, in the order of K, as an i32 in each lane: q + stored bias.
+  mlir::Value value(int64_t i);
+  /// Values 4 * i to 4 * i + 3 as the bytes of 16 words: q + stored bias. Of
+  /// formats of 8 bits or fewer.
+  mlir::Value bytes(int64_t i);
+
+private:
+  mlir::Value line(int64_t number);
+
+  KernelBuilder &kb;
+  const IntegerFormat &format;
+  mlir::Value weights, offset;
+  llvm::DenseMap<int64_t, mlir::Value> lines;
+};
 
 /// 16 numbers of that format at a byte offset of a weight, as f32.
 mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
                        mlir::Value weights, mlir::Value offset);
 
-/// Exact products of bytes, four of which are added to each of 16 i32 lanes, in
-/// the way of the level (ByteDots). All ways give the same integers.
-class ByteProducts {
-public:
-  ByteProducts(KernelBuilder &kb, int64_t bits)
-      : kb(kb), bits(bits), level(kb.level()) {}
-
-  /// What is added to a weight before it is multiplied.
-  int64_t weightBias() const {
-    return level.hasUnsignedByteDots() && bits == 8 ? 128 : storedBias(bits);
-  }
-  /// Words of activations that a line of weights meets.
-  int64_t wordsPerLine() const { return 8 / bits; }
-
-  /// A line of weights or a word of activations, as often as the instruction
-  /// takes it.
-  using Operands = llvm::SmallVector<mlir::Value, 4>;
-  /// One for each word of activations.
-  llvm::SmallVector<Operands, 2> weightOperands(mlir::Value words);
-  /// `word` is an i32.
-  Operands activationOperands(mlir::Value word);
-  /// sums + weights . activations.
-  mlir::Value add(mlir::Value sums, const Operands &weights,
-                  const Operands &activations);
-
-private:
-  /// The whole line is one operand of an instruction.
-  bool takesBytes() const {
-    return level.hasUnsignedByteDots() || level.hasSignedByteDots();
-  }
-  /// A line of signed bytes as operands.
-  Operands splitBytes(mlir::Value words);
-  /// sums + a . b with the instruction of the level.
-  mlir::Value addOne(mlir::Value sums, mlir::Value a, mlir::Value b);
-
-  KernelBuilder &kb;
-  int64_t bits;
-  const CPULevel &level;
-};
+/// The result of an intrinsic of the level's registers, called once for each
+/// register that a vector of 16 words takes. All operands are such vectors, of
+/// any lanes, and the result has lanes of `element`.
+mlir::Value callPerRegister(KernelBuilder &kb, llvm::StringRef name,
+                            mlir::Type element, mlir::ValueRange operands);
 
 } // namespace llmir
 

@@ -6,384 +6,284 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The micro-kernel emitter for weights of integers: y = x W^T.
+// Integers times quantized activations. A segment, the longest stretch of K in
+// which one scale of each holds, has an exact integer sum. Converted to f32,
+// these sums are
 //
-// Activations of f32 are multiplied by the integers exactly as they are; a
-// group's sum, from zero, is scaled and added. Quantized activations are
-// multiplied as integers, exactly; a segment's sum is converted, scaled by both
-// scales and added. In each case one f32 chain over ascending K results, the
-// same for every level.
+//   multiplied by the activations' scales and added within a group of weights,
+//   whose sum is then multiplied by its scale and added to the chain;
+//
+//   or, where a group of activations holds several groups of weights that lie
+//   within one super-group, the other way round.
+//
+// Minima are multiplied by the sum of the segment's activations and added to
+// the chain before that.
 //
 //===----------------------------------------------------------------------===//
 
-#include "IntegerLines.h"
-#include "MatmulTiles.h"
+#include "ByteProducts.h"
+#include "IntegerMatmul.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
 
 using namespace mlir;
 
 namespace llmir {
 namespace {
 
-/// A stretch of K with one scale in a register tile.
-struct GroupPlace {
-  SmallVector<Value> offsets; ///< Of its first line, one per row tile.
-  Value number;               ///< Of the group in its row.
-  int64_t values;
-};
+/// A longer segment has a loop, of so many values a turn: what makes lines of
+/// any format.
+constexpr int64_t kTurnValues = 32;
+/// A longer group has a loop.
+constexpr int64_t kMostUnrolled = 128;
 
-/// A stretch of a group whose lines follow each other.
-struct SegmentPlace {
-  SmallVector<Value> offsets;
-  Value number; ///< Of the segment in its row, counted in `segmentValues`.
-  Value k;      ///< Of its first value.
-  int64_t values;
-};
-
-/// What does not depend on how activations are stored.
-class IntegerMatmulEmitter : public MatmulTiles {
-protected:
-  IntegerMatmulEmitter(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                       int64_t segmentValues, RegisterTile gemm, Value weights,
-                       Value x, MatmulOutput output)
-      : MatmulTiles(kb,
-                    TileShapes::of(layout.numTiles(), layout.tileBytes(), gemm,
-                                   kb.level().gemvBlocks),
-                    output),
-        layout(layout), segmentValues(segmentValues), weights(weights), x(x) {}
-
-  /// What the group adds to its accumulators.
-  virtual SmallVector<Value> addGroup(const GroupPlace &group, Value token,
-                                      int64_t tokens,
-                                      ValueRange accumulators) = 0;
-
-  using SegmentBody =
-      llvm::function_ref<SmallVector<Value>(const SegmentPlace &, ValueRange)>;
-  /// body(segment, values carried) for each segment of the group in order.
-  SmallVector<Value> overSegments(const GroupPlace &group, ValueRange initial,
-                                  SegmentBody body);
-  using LineBody = llvm::function_ref<SmallVector<Value>(ArrayRef<Value>, Value,
-                                                         ValueRange)>;
-  /// body(offsets, line, values carried) for `lines` lines of the segment.
-  SmallVector<Value> overLines(const SegmentPlace &segment, int64_t lines,
-                               ValueRange initial, LineBody body);
-
-  Value loadLine(Value offset) {
-    return vector::BitCastOp::create(
-        kb, kb.i32x16(), kb.loadVector(weights, offset, kLineBytes));
-  }
-  /// The group's scales for each row tile.
-  SmallVector<Value> scalesOf(const GroupPlace &group);
-  /// What the stored integers of a row tile count from: their zero point plus
-  /// `bias`; null where that is nothing.
-  Value storedZero(const GroupPlace &group, size_t rowTile, int64_t bias);
-
-  const IntegerMatrixLayout &layout;
-  int64_t segmentValues;
-  Value weights, x;
-
-private:
-  SmallVector<Value> emitSums(ArrayRef<Value> tiles, Value token,
-                              int64_t tokens) final;
-};
-
-} // namespace
-
-SmallVector<Value> IntegerMatmulEmitter::emitSums(ArrayRef<Value> tiles,
-                                                  Value token, int64_t tokens) {
-  SmallVector<Value> starts;
-  for (Value tile : tiles)
-    starts.push_back(kb.mul(tile, layout.tileBytes()));
-  auto groupAt = [&](Value number, int64_t values) {
-    GroupPlace group{{}, number, values};
-    Value offset = kb.mul(number, layout.blockBytes(layout.group()));
-    for (Value start : starts)
-      group.offsets.push_back(kb.add(start, offset));
-    return group;
-  };
-  bool lastIsWhole = layout.lastGroup() == layout.group();
-  int64_t whole = layout.numGroups() - (lastIsWhole ? 0 : 1);
-  SmallVector<Value> sums(tiles.size() * tokens,
-                          kb.floatConstant(kb.f32x16(), 0.0));
-  if (whole == 1)
-    sums = addGroup(groupAt(kb.index(0), layout.group()), token, tokens, sums);
-  else if (whole > 1)
-    sums = kb.reduce(kb.index(0), kb.index(whole), 1, sums,
-                     [&](Value number, ValueRange accumulators) {
-                       return addGroup(groupAt(number, layout.group()), token,
-                                       tokens, accumulators);
-                     });
-  if (!lastIsWhole)
-    sums = addGroup(groupAt(kb.index(whole), layout.lastGroup()), token, tokens,
-                    sums);
-  return sums;
-}
-
-SmallVector<Value> IntegerMatmulEmitter::overSegments(const GroupPlace &group,
-                                                      ValueRange initial,
-                                                      SegmentBody body) {
-  int64_t perGroup = ceilDiv(layout.group(), segmentValues);
-  int64_t lines = ceilDiv(segmentValues, layout.valuesPerLine());
-  auto segmentAt = [&](Value inGroup, int64_t values) {
-    SegmentPlace segment{{}, {}, {}, values};
-    for (Value offset : group.offsets)
-      segment.offsets.push_back(
-          kb.add(offset, kb.mul(inGroup, lines * kLineBytes)));
-    segment.number = kb.add(kb.mul(group.number, perGroup), inGroup);
-    segment.k = kb.add(kb.mul(group.number, layout.group()),
-                       kb.mul(inGroup, segmentValues));
-    return segment;
-  };
-  int64_t whole = group.values / segmentValues;
-  SmallVector<Value> carried(initial);
-  if (whole == 1)
-    carried = body(segmentAt(kb.index(0), segmentValues), carried);
-  else if (whole > 1)
-    carried =
-        kb.reduce(kb.index(0), kb.index(whole), 1, carried,
-                  [&](Value inGroup, ValueRange values) {
-                    return body(segmentAt(inGroup, segmentValues), values);
-                  });
-  if (int64_t rest = group.values % segmentValues)
-    carried = body(segmentAt(kb.index(whole), rest), carried);
-  return carried;
-}
-
-SmallVector<Value> IntegerMatmulEmitter::overLines(const SegmentPlace &segment,
-                                                   int64_t lines,
-                                                   ValueRange initial,
-                                                   LineBody body) {
-  return kb.reduce(kb.index(0), kb.index(lines), 1, SmallVector<Value>(initial),
-                   [&](Value line, ValueRange carried) {
-                     SmallVector<Value> offsets;
-                     for (Value offset : segment.offsets)
-                       offsets.push_back(
-                           kb.add(offset, kb.mul(line, kLineBytes)));
-                     return body(offsets, line, carried);
-                   });
-}
-
-SmallVector<Value> IntegerMatmulEmitter::scalesOf(const GroupPlace &group) {
-  int64_t behindLines = layout.numLines(group.values) * kLineBytes;
-  SmallVector<Value> scales;
-  for (Value offset : group.offsets)
-    scales.push_back(loadScales(kb, layout.format.scales, weights,
-                                kb.add(offset, behindLines)));
-  return scales;
-}
-
-Value IntegerMatmulEmitter::storedZero(const GroupPlace &group, size_t rowTile,
-                                       int64_t bias) {
-  if (!layout.format.zeroPoints)
-    return bias ? kb.intConstant(kb.i32x16(), bias) : Value();
-  int64_t behindScales =
-      layout.numLines(group.values) * kLineBytes + layout.scaleBytes();
-  Value bytes =
-      kb.loadVector(weights, kb.add(group.offsets[rowTile], behindScales),
-                    layout.zeroPointBytes());
-  if (layout.format.bits > 8)
-    bytes =
-        vector::BitCastOp::create(kb, kb.vec(kLanes, kb.getI16Type()), bytes);
-  Value zero = arith::ExtSIOp::create(kb, kb.i32x16(), bytes);
-  if (bias == 0)
-    return zero;
-  return arith::AddIOp::create(kb, zero, kb.intConstant(kb.i32x16(), bias));
-}
-
-//===----------------------------------------------------------------------===//
-// Activations of f32
-//===----------------------------------------------------------------------===//
-
-namespace {
-class FloatActivations : public IntegerMatmulEmitter {
+class ByteActivations : public IntegerMatmul {
 public:
-  FloatActivations(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                   Value weights, Value x, MatmulOutput output)
-      : IntegerMatmulEmitter(kb, layout, layout.segment(),
-                             kb.level().gemmBlocks, weights, x, output) {}
-
-private:
-  SmallVector<Value> addGroup(const GroupPlace &group, Value token,
-                              int64_t tokens, ValueRange accumulators) override;
-  /// Adds the first `count` values of a line at position k.
-  SmallVector<Value> addLine(ArrayRef<Value> offsets, ArrayRef<Value> zeros,
-                             Value k, int64_t count, Value token,
-                             int64_t tokens, ValueRange sums);
-};
-} // namespace
-
-SmallVector<Value> FloatActivations::addGroup(const GroupPlace &group,
-                                              Value token, int64_t tokens,
-                                              ValueRange accumulators) {
-  SmallVector<Value> zeros;
-  for (size_t r = 0; r < group.offsets.size(); ++r)
-    zeros.push_back(storedZero(group, r, storedBias(layout.format.bits)));
-  int64_t perLine = layout.valuesPerLine();
-  SmallVector<Value> sums(accumulators.size(),
-                          kb.floatConstant(kb.f32x16(), 0.0));
-  sums = overSegments(
-      group, sums, [&](const SegmentPlace &segment, ValueRange carried) {
-        int64_t whole = segment.values / perLine;
-        SmallVector<Value> result = overLines(
-            segment, whole, carried,
-            [&](ArrayRef<Value> offsets, Value line, ValueRange inner) {
-              Value k = kb.add(segment.k, kb.mul(line, perLine));
-              return addLine(offsets, zeros, k, perLine, token, tokens, inner);
-            });
-        int64_t rest = segment.values % perLine;
-        if (rest == 0)
-          return result;
-        SmallVector<Value> offsets;
-        for (Value offset : segment.offsets)
-          offsets.push_back(kb.add(offset, whole * kLineBytes));
-        return addLine(offsets, zeros, kb.add(segment.k, whole * perLine), rest,
-                       token, tokens, result);
-      });
-  SmallVector<Value> scales = scalesOf(group), result;
-  for (auto [i, sum] : llvm::enumerate(sums))
-    result.push_back(kb.fma(scales[i / tokens], sum, accumulators[i]));
-  return result;
-}
-
-SmallVector<Value> FloatActivations::addLine(ArrayRef<Value> offsets,
-                                             ArrayRef<Value> zeros, Value k,
-                                             int64_t count, Value token,
-                                             int64_t tokens, ValueRange sums) {
-  SmallVector<Value> lines, result(sums);
-  for (Value offset : offsets)
-    lines.push_back(loadLine(offset));
-  // One value after the other: few are held at once.
-  for (int64_t v = 0; v < count; ++v) {
-    SmallVector<Value> weights;
-    for (auto [line, zero] : llvm::zip(lines, zeros)) {
-      Value q = valueOfLine(kb, layout.format.bits, line, v);
-      if (zero)
-        q = arith::SubIOp::create(kb, q, zero);
-      weights.push_back(arith::SIToFPOp::create(kb, kb.f32x16(), q));
-    }
-    for (int64_t t = 0; t < tokens; ++t) {
-      Value activation =
-          kb.broadcast(kb.load(x, {kb.add(token, t), kb.add(k, v)}));
-      for (auto [r, weight] : llvm::enumerate(weights)) {
-        Value &sum = result[r * tokens + t];
-        sum = kb.fma(weight, activation, sum);
-      }
-    }
+  ByteActivations(KernelBuilder &kb, const IntegerWeights &weights, Value x,
+                  const ActivationRows &rows, MatmulOutput output)
+      : IntegerMatmul(kb, weights, x,
+                      TileShapes::of(layoutOf(weights).numTiles(),
+                                     layoutOf(weights).tileBytes(),
+                                     kb.level().gemmIntegers,
+                                     kb.level().gemvBlocks),
+                      std::move(output)),
+        row(rows.layout), products(kb, layout.format) {
+    planStretches(rows.group);
   }
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Activations of int8
-//===----------------------------------------------------------------------===//
-
-namespace {
-class ByteActivations : public IntegerMatmulEmitter {
-public:
-  ByteActivations(KernelBuilder &kb, const IntegerMatrixLayout &layout,
-                  const QuantizedRowLayout &row, Value weights, Value x,
-                  MatmulOutput output)
-      : IntegerMatmulEmitter(kb, layout, row.segment, kb.level().gemmIntegers,
-                             weights, x, output),
-        row(row), products(kb, layout.format.bits) {}
 
 private:
-  SmallVector<Value> addGroup(const GroupPlace &group, Value token,
-                              int64_t tokens, ValueRange accumulators) override;
+  static const IntegerMatrixLayout &layoutOf(const IntegerWeights &weights) {
+    return weights.layout;
+  }
+  void planStretches(int64_t activationGroup);
+  int64_t stretchValues() const override { return stretch; }
+  bool closesInStretch() const override { return stretch % closed == 0; }
+  void addStretch(const Stretch &stretch, Value token, int64_t tokens,
+                  Sums &sums) override;
+
+  /// Part of a stretch.
+  struct Segment {
+    const Stretch &stretch;
+    int64_t first, values; ///< In the stretch.
+    Value number;          ///< Of the segment in its row.
+  };
+  void addSegment(const Segment &segment, Value token, int64_t tokens,
+                  Sums &sums);
   /// The integer sums of a segment: (q - zero point) . activations.
-  SmallVector<Value> dotSegment(const SegmentPlace &segment,
-                                ArrayRef<Value> zeros, Value token,
-                                int64_t tokens);
-  /// Word `column` of a quantized row, as an i32 in every lane.
+  SmallVector<Value> dot(const Segment &segment, Value token, int64_t tokens);
+  /// Sums with `count` words of activations from `word` on, which begin at
+  /// value `first` of the lines.
+  SmallVector<Value> addWords(ArrayRef<Value> lines, int64_t first,
+                              int64_t count, Value word, Value token,
+                              int64_t tokens, ValueRange sums);
+  /// What a sum begins with: minus what the weights are counted from, times the
+  /// sum of the activations.
+  SmallVector<Value> startsOf(const Segment &segment, Value token,
+                              int64_t tokens);
+  /// Word `column` of a row, as an i32.
   Value loadWord(Value token, Value column) {
     return arith::BitcastOp::create(kb, kb.getI32Type(),
                                     kb.load(x, {token, column}));
   }
+  /// One of the numbers of a segment, in every lane.
+  Value numberOf(const Segment &segment, Value token, int64_t place) {
+    return kb.broadcast(kb.load(x, {token, kb.add(segment.number, place)}));
+  }
 
   QuantizedRowLayout row;
   ByteProducts products;
+  int64_t stretch = 0;
+  int64_t closed = 0;         ///< Values after which nothing is open.
+  bool weightsInside = false; ///< Weights' scales are applied first.
 };
+
 } // namespace
 
-SmallVector<Value> ByteActivations::addGroup(const GroupPlace &group,
-                                             Value token, int64_t tokens,
-                                             ValueRange accumulators) {
-  SmallVector<Value> zeros;
-  for (size_t r = 0; r < group.offsets.size(); ++r)
-    zeros.push_back(storedZero(group, r, products.weightBias()));
-  return overSegments(
-      group, accumulators, [&](const SegmentPlace &segment, ValueRange sums) {
-        SmallVector<Value> dots = dotSegment(segment, zeros, token, tokens);
-        SmallVector<Value> scales = scalesOf(group), result;
-        for (auto [i, dot] : llvm::enumerate(dots)) {
-          Value scale = kb.broadcast(
-              kb.load(x, {kb.add(token, static_cast<int64_t>(i) % tokens),
-                          kb.add(segment.number, row.scalesAt())}));
-          Value both = kb.mulf(scales[i / tokens], scale);
-          Value sum = arith::SIToFPOp::create(kb, kb.f32x16(), dot);
-          result.push_back(kb.fma(sum, both, sums[i]));
-        }
-        return result;
-      });
+void ByteActivations::planStretches(int64_t activationGroup) {
+  const int64_t segment = row.segment, group = layout.group();
+  const int64_t block = layout.block();
+  const bool isSuper = layout.format.superGroup > 0;
+  // Segments begin with a line: with a run, or with a bundle in a run.
+  stretch = segment >= layout.run() ? segment
+                                    : std::lcm(segment, layout.bundleValues());
+  weightsInside = isSuper && segment == group && activationGroup > group &&
+                  activationGroup % group == 0 && block % activationGroup == 0;
+  closed = weightsInside ? activationGroup : group;
+  // Lines that begin anew within a group end a stretch.
+  if (layout.run() >= closed && (isSuper || group <= kMostUnrolled))
+    stretch = std::lcm(stretch, closed);
+  stretch = std::min(stretch, block);
 }
 
-SmallVector<Value> ByteActivations::dotSegment(const SegmentPlace &segment,
-                                               ArrayRef<Value> zeros,
-                                               Value token, int64_t tokens) {
-  // Weights count from their zero: what that adds is taken off before.
-  SmallVector<Value> starts;
-  for (Value zero : zeros)
+void ByteActivations::addStretch(const Stretch &stretch, Value token,
+                                 int64_t tokens, Sums &sums) {
+  int64_t perBlock = ceilDiv(layout.block(), row.segment);
+  int64_t perStretch = ceilDiv(this->stretch, row.segment);
+  Value number = kb.add(kb.mul(stretch.block.number, perBlock),
+                        kb.mul(stretch.number, perStretch));
+  for (int64_t first = 0; first < stretch.values; first += row.segment) {
+    int64_t values = std::min(row.segment, stretch.values - first);
+    addSegment({stretch, first, values, kb.add(number, first / row.segment)},
+               token, tokens, sums);
+  }
+}
+
+void ByteActivations::addSegment(const Segment &segment, Value token,
+                                 int64_t tokens, Sums &sums) {
+  const Stretch &stretch = segment.stretch;
+  SmallVector<Value> dots = dot(segment, token, tokens);
+  bool isFirst = sums.open.empty();
+  sums.open.resize(dots.size());
+  int64_t group = segment.first / layout.group();
+  int64_t end = segment.first + segment.values;
+  bool isLast =
+      end % closed == 0 || (closesInStretch() && end == stretch.values);
+  for (size_t r = 0; r < stretch.lines.size(); ++r) {
+    Value scale, min;
+    if (weightsInside || (isLast && closesInStretch()))
+      scale = scaleOf(stretch, r, group);
+    if (layout.format.minima)
+      min = minOf(stretch, r, group);
     for (int64_t t = 0; t < tokens; ++t) {
-      Value start = kb.intConstant(kb.i32x16(), 0);
-      if (zero) {
-        Value minusSum = kb.broadcast(
-            loadWord(kb.add(token, t), kb.add(segment.number, row.sumsAt())));
-        start = arith::MulIOp::create(kb, zero, minusSum);
-      }
-      starts.push_back(start);
+      size_t i = r * tokens + t;
+      Value row = kb.add(token, t);
+      Value activations = numberOf(segment, row, this->row.scalesAt());
+      Value inner = weightsInside ? scale : activations;
+      Value outer = weightsInside ? activations : scale;
+      Value sum = arith::SIToFPOp::create(kb, kb.f32x16(), dots[i]);
+      Value &open = sums.open[i], &total = sums.total[i];
+      open = isFirst ? kb.mulf(sum, inner) : kb.fma(sum, inner, open);
+      if (min)
+        total = kb.fma(min, numberOf(segment, row, this->row.scaledSumsAt()),
+                       total);
+      if (isLast && closesInStretch())
+        total = kb.fma(open, outer, total);
     }
-  int64_t perLine = products.wordsPerLine();
-  Value firstWord = kb.mul(segment.number, row.wordsPerSegment());
-  return overLines(
-      segment, ceilDiv(segment.values, layout.valuesPerLine()), starts,
-      [&](ArrayRef<Value> offsets, Value line, ValueRange dots) {
-        SmallVector<SmallVector<ByteProducts::Operands, 2>> lines;
-        for (Value offset : offsets)
-          lines.push_back(products.weightOperands(loadLine(offset)));
-        SmallVector<Value> result(dots);
-        Value word = kb.add(firstWord, kb.mul(line, perLine));
-        for (int64_t w = 0; w < perLine; ++w)
-          for (int64_t t = 0; t < tokens; ++t) {
-            ByteProducts::Operands activation = products.activationOperands(
-                loadWord(kb.add(token, t), kb.add(word, w)));
-            for (size_t r = 0; r < offsets.size(); ++r) {
-              Value &dot = result[r * tokens + t];
-              dot = products.add(dot, lines[r][w], activation);
-            }
-          }
-        return result;
-      });
+  }
+  if (isLast && closesInStretch())
+    sums.open.clear();
+}
+
+SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
+                                             Value token, int64_t tokens) {
+  const Stretch &stretch = segment.stretch;
+  const int64_t bias = products.weightBias();
+  SmallVector<Value> starts(stretch.lines.size() * tokens,
+                            kb.intConstant(kb.i32x16(), 0));
+  if (bias == 0 && !layout.format.zeroPoints)
+    return starts;
+  SmallVector<Value> zeros;
+  if (layout.format.zeroPoints)
+    for (size_t r = 0; r < stretch.lines.size(); ++r)
+      zeros.push_back(arith::AddIOp::create(kb, zeroPointOf(stretch.block, r),
+                                            kb.intConstant(kb.i32x16(), bias)));
+  for (int64_t t = 0; t < tokens; ++t) {
+    Value minusSum =
+        loadWord(kb.add(token, t), kb.add(segment.number, row.sumsAt()));
+    Value factor = kb.intConstant(kb.getI32Type(), bias);
+    Value sums =
+        kb.broadcast(zeros.empty() ? kb.mul(minusSum, factor) : minusSum);
+    for (size_t r = 0; r < stretch.lines.size(); ++r)
+      starts[r * tokens + t] = zeros.empty() ? sums : kb.mul(zeros[r], sums);
+  }
+  return starts;
+}
+
+SmallVector<Value> ByteActivations::dot(const Segment &segment, Value token,
+                                        int64_t tokens) {
+  const Stretch &stretch = segment.stretch;
+  SmallVector<Value> sums = startsOf(segment, token, tokens);
+  Value word = kb.mul(segment.number, row.wordsPerSegment());
+  if (segment.values <= 2 * kTurnValues) {
+    if (segment.first == 0)
+      prefetch(stretch.lines, layout.numLines(stretch.values) * kLineBytes);
+    return addWords(stretch.lines, segment.first, ceilDiv(segment.values, 4),
+                    word, token, tokens, sums);
+  }
+  int64_t turnBytes =
+      kTurnValues / layout.bundleValues() * layout.bundleLines() * kLineBytes;
+  int64_t turns = segment.values / kTurnValues;
+  auto linesOf = [&](Value turn) {
+    SmallVector<Value> lines;
+    for (Value line : stretch.lines)
+      lines.push_back(kb.add(line, kb.mul(turn, turnBytes)));
+    return lines;
+  };
+  auto wordOf = [&](Value turn) {
+    return kb.add(word, kb.mul(turn, kTurnValues / 4));
+  };
+  sums = kb.reduce(kb.index(0), kb.index(turns), 1, sums,
+                   [&](Value turn, ValueRange carried) {
+                     SmallVector<Value> lines = linesOf(turn);
+                     prefetch(lines, turnBytes);
+                     return addWords(lines, 0, kTurnValues / 4, wordOf(turn),
+                                     token, tokens, carried);
+                   });
+  int64_t rest = segment.values % kTurnValues;
+  if (rest == 0)
+    return sums;
+  Value last = kb.index(turns);
+  return addWords(linesOf(last), 0, ceilDiv(rest, 4), wordOf(last), token,
+                  tokens, sums);
+}
+
+SmallVector<Value> ByteActivations::addWords(ArrayRef<Value> lines,
+                                             int64_t first, int64_t count,
+                                             Value word, Value token,
+                                             int64_t tokens, ValueRange sums) {
+  SmallVector<IntegerLines> tiles;
+  for (Value offset : lines)
+    tiles.push_back(linesAt(offset));
+  SmallVector<ByteProducts::Sum> dots;
+  for (Value sum : sums)
+    dots.push_back({sum, {}, 0});
+  for (int64_t w = 0; w < count; ++w) {
+    SmallVector<ByteProducts::Operands> operands;
+    for (IntegerLines &tile : tiles)
+      operands.push_back(products.weightOperands(tile.bytes(first / 4 + w)));
+    for (int64_t t = 0; t < tokens; ++t) {
+      ByteProducts::Operands activations = products.activationOperands(
+          loadWord(kb.add(token, t), kb.add(word, w)));
+      for (auto [r, operand] : llvm::enumerate(operands))
+        products.add(dots[r * tokens + t], operand, activations);
+    }
+  }
+  SmallVector<Value> result;
+  for (const ByteProducts::Sum &sum : dots)
+    result.push_back(products.finish(sum));
+  return result;
+}
+
+void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
+                         Value x, const ActivationRows &rows,
+                         const MatmulOutput &output) {
+  ByteActivations(kb, weights, x, rows, output).emit();
 }
 
 void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
-                         const IntegerMatrixLayout &weights) {
-  MatmulOutput output{kb.buffer(1), spec.bias ? kb.weight(1) : Value(),
-                      kb.index(0), kb.rowCount(spec.over)};
+                         const IntegerMatrixLayout &layout, Block *epilogue) {
+  MatmulOutput output =
+      matmulOutput(kb, {spec.bias, spec.over, spec.unit, epilogue});
+  IntegerWeights weights{layout, kb.weight(0)};
   if (spec.segment == 0)
-    FloatActivations(kb, weights, kb.weight(0), kb.buffer(0), output).emit();
-  else
-    ByteActivations(kb, weights,
-                    QuantizedRowLayout::forWeights(weights, spec.segment),
-                    kb.weight(0), kb.buffer(0), output)
-        .emit();
+    return emitFloatActivations(kb, weights, kb.buffer(0), output);
+  auto rows = QuantizedRowLayout::forWeights(layout, spec.segment);
+  emitByteActivations(kb, weights, kb.buffer(0), {rows, spec.activationGroup},
+                      output);
 }
 
 void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
-                   const IntegerMatrixLayout &weights) {
-  overExperts(kb, spec, weights.bytes(), [&](Value matrix, MatmulOutput output) {
-    FloatActivations(kb, weights, matrix, kb.buffer(1), output).emit();
+                   const IntegerMatrixLayout &layout) {
+  overExperts(kb, spec, layout.bytes(), [&](Value matrix, MatmulOutput output) {
+    IntegerWeights weights{layout, matrix};
+    if (spec.segment == 0)
+      return emitFloatActivations(kb, weights, kb.buffer(1), output);
+    auto rows = QuantizedRowLayout::forWeights(layout, spec.segment);
+    emitByteActivations(kb, weights, kb.buffer(1), {rows, spec.activationGroup},
+                        output);
   });
 }
 

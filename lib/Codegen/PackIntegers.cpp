@@ -137,7 +137,7 @@ void IntegerPacker::emitLines(Value tile, Value k, int64_t values, Value word) {
         Value column = kb.add(k, kb.min(inSegment, kb.index(values - 1)));
         numbers.push_back(load(q, spec.tensorColumns,
                                kb.add(known, kb.mul(column, spec.columnStride)),
-                               exists, storedBias(bits)));
+                               exists, layout.format.storedBias()));
       }
       storeWord(numbers, shifts, bits,
                 kb.add(kb.add(word, kb.mul(line, kTileRows)), lane));

@@ -138,6 +138,9 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
   kb.store(scale, out, {token, kb.add(number, row.scalesAt())});
   kb.store(arith::BitcastOp::create(kb, kb.getF32Type(), minusSum), out,
            {token, kb.add(number, row.sumsAt())});
+  Value scaledSum =
+      kb.mulf(scale, arith::SIToFPOp::create(kb, kb.getF32Type(), sum));
+  kb.store(scaledSum, out, {token, kb.add(number, row.scaledSumsAt())});
 }
 
 Value RowQuantizer::storeBytes(Value numbers, Value divisor, Value token,

@@ -1,0 +1,214 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Times one matmul kernel alone, on one thread, beside what the machine can do:
+//
+//   llmir-kernel-bench FORMAT ROWS COLUMNS TOKENS… [--level NAME]
+//                      [--activations N] [--quantize] [--asm FILE]
+//
+// FORMAT is a name of IntegerFormat ("int4:g32:f16"), or that of a block format
+// ("q4_k"). A matrix of few rows stays in the caches; one of many is read from
+// memory. --activations is the group of int8 activations (32; 0: all of a row;
+// -1: f32). --quantize times quantize_rows instead. --asm writes the image that
+// was timed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../tools/llmir/MachinePeak.h"
+#include "../../tools/llmir/MemoryBandwidth.h"
+#include "KernelHarness.h"
+
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Runtime/WorkerTeam.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+struct Options {
+  IntegerMatrixLayout layout = {{}, 0, 0};
+  std::vector<int64_t> tokens;
+  int64_t activations = 32;
+  bool quantize = false;
+  std::string level, assembly;
+};
+
+bool parse(int argc, char **argv, Options &options) {
+  std::vector<std::string> words(argv + 1, argv + argc), plain;
+  for (size_t i = 0; i < words.size(); ++i) {
+    bool hasValue = i + 1 < words.size();
+    if (words[i] == "--quantize")
+      options.quantize = true;
+    else if (words[i] == "--level" && hasValue)
+      options.level = words[++i];
+    else if (words[i] == "--asm" && hasValue)
+      options.assembly = words[++i];
+    else if (words[i] == "--activations" && hasValue)
+      options.activations = std::stoll(words[++i]);
+    else
+      plain.push_back(words[i]);
+  }
+  if (plain.size() < 4)
+    return false;
+  auto format = IntegerFormat::fromName(plain[0]);
+  if (auto blocks = tensorFormatFromName(plain[0]))
+    format = IntegerFormat::ofBlocks(*blocks);
+  if (!format)
+    return false;
+  options.layout = {*format, std::stoll(plain[1]), std::stoll(plain[2])};
+  for (size_t i = 3; i < plain.size(); ++i)
+    options.tokens.push_back(std::stoll(plain[i]));
+  return true;
+}
+
+/// Integers of any value; every two bytes are a small f16 and bf16, too.
+std::vector<uint8_t> someWeights(const IntegerMatrixLayout &layout) {
+  Random random(1);
+  std::vector<uint8_t> bytes(layout.bytes());
+  for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    uint32_t word = random.bits() & 0x2fff2fff;
+    std::memcpy(&bytes[i], &word, 4);
+  }
+  return bytes;
+}
+
+/// The best mean seconds of a step, over about half a second in short rounds:
+/// what else runs on the machine disturbs some of them only.
+double secondsPerStep(LoadedProgram &program, int64_t tokens) {
+  using Clock = std::chrono::steady_clock;
+  StepInputs inputs;
+  inputs.numTokens = tokens;
+  auto timed = [&](int64_t steps) {
+    Clock::time_point start = Clock::now();
+    for (int64_t i = 0; i < steps; ++i)
+      program.run(inputs, 1);
+    std::chrono::duration<double> passed = Clock::now() - start;
+    return passed.count() / static_cast<double>(steps);
+  };
+  double best = timed(1);
+  int64_t steps =
+      std::clamp<int64_t>(static_cast<int64_t>(0.005 / best), 1, 1 << 20);
+  for (int round = 0; round < 100; ++round)
+    best = std::min(best, timed(steps));
+  return best;
+}
+
+struct Limits {
+  double bytesPerSecond = 0, opsPerSecond = 0;
+};
+
+Limits measureLimits(const std::string &level) {
+  auto team = WorkerTeam::create(1);
+  if (!team)
+    return {};
+  Limits limits;
+  auto reader = cli::MemoryReader::create(**team, int64_t(256) << 20);
+  if (reader)
+    limits.bytesPerSecond = (*reader)->measure(0.1).bytesPerSecond;
+  limits.opsPerSecond =
+      cli::measurePeak(**team, cli::DotUnit::Int8, level, 0.2).opsPerSecond;
+  return limits;
+}
+
+int fail(const std::string &message) {
+  std::fprintf(stderr, "llmir-kernel-bench: %s\n", message.c_str());
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (!parse(argc, argv, options))
+    return fail("expected FORMAT ROWS COLUMNS TOKENS…; see the head of "
+                "KernelBench.cpp");
+  if (options.level.empty())
+    options.level = CpuFeatures::host().level();
+  const CPULevel *level = findCPULevel(options.level);
+  if (!level)
+    return fail("there is no level \"" + options.level + "\"");
+  const IntegerMatrixLayout &layout = options.layout;
+  int64_t most =
+      *std::max_element(options.tokens.begin(), options.tokens.end());
+  int64_t k = layout.columns;
+  int64_t group = options.activations == 0 ? k : options.activations;
+  int64_t segment =
+      group < 0 ? 0 : commonSegment(k, layout.format.group, group);
+  auto row =
+      QuantizedRowLayout::forWeights(layout, std::max<int64_t>(segment, 1));
+  KernelProgram program;
+  unsigned x = program.addBuffer(most, k);
+  unsigned bytes = segment ? program.addBuffer(most, row.words()) : x;
+  unsigned y = program.addBuffer(most, layout.rows);
+  QuantizeRowsSpec quantize{k, group, row.segment, row.padded,
+                            RowSpace::Tokens};
+  if (options.quantize) {
+    program.call(quantize, {}, {x, bytes});
+  } else {
+    QuantizedLinearSpec linear{layout.format.name(), layout.rows, k};
+    linear.segment = segment;
+    linear.activationGroup = segment ? group : 0;
+    program.call(linear, {program.addPacked(layout, someWeights(layout))},
+                 {bytes, y});
+  }
+  program.finish();
+  if (!options.assembly.empty()) {
+    auto image = program.compile(*level);
+    std::FILE *file = std::fopen(options.assembly.c_str(), "wb");
+    if (!image || !file)
+      return fail("the image cannot be written");
+    std::fwrite(image->data(), 1, image->size(), file);
+    std::fclose(file);
+  }
+  auto start = std::chrono::steady_clock::now();
+  auto loaded = program.load(*level);
+  if (!loaded)
+    return fail(loaded.takeStatus().message());
+  std::chrono::duration<double> compiled =
+      std::chrono::steady_clock::now() - start;
+  Random random(2);
+  loaded->setRows(x, random.values(most * k));
+  if (segment && !options.quantize) {
+    // Any bytes and small numbers will do for rows of bytes.
+    std::vector<float> words(most * row.words(), 0.01f);
+    for (int64_t t = 0; t < most; ++t)
+      for (int64_t i = 0; i < row.scalesAt(); ++i) {
+        uint32_t word = random.bits() & 0x3f3f3f3f;
+        std::memcpy(&words[t * row.words() + i], &word, 4);
+      }
+    loaded->setRows(bytes, words);
+  }
+  Limits limits = measureLimits(options.level);
+  std::printf("%s %lld x %lld at %s, compiled in %.2f s; limits %.1f GB/s, "
+              "%.2f Tops\n",
+              layout.format.name().c_str(), static_cast<long long>(layout.rows),
+              static_cast<long long>(k), options.level.c_str(),
+              compiled.count(), limits.bytesPerSecond * 1e-9,
+              limits.opsPerSecond * 1e-12);
+  for (int64_t tokens : options.tokens) {
+    double seconds = secondsPerStep(*loaded, tokens);
+    double rate = static_cast<double>(layout.bytes()) / seconds;
+    double ops = 2.0 * static_cast<double>(layout.rows * k * tokens) / seconds;
+    if (options.quantize)
+      std::printf("%4lld tokens %9.1f us %6.2f ns per 16 values\n",
+                  static_cast<long long>(tokens), seconds * 1e6,
+                  seconds * 1e9 / static_cast<double>(tokens * k) * 16);
+    else
+      std::printf("%4lld tokens %9.1f us %6.1f GB/s %5.1f %% %6.3f Tops "
+                  "%5.1f %%\n",
+                  static_cast<long long>(tokens), seconds * 1e6, rate * 1e-9,
+                  100 * rate / limits.bytesPerSecond, ops * 1e-12,
+                  100 * ops / limits.opsPerSecond);
+  }
+  return 0;
+}
