@@ -33,6 +33,18 @@ TEST(ArtifactInfo, ComesBackFromItsText) {
     EXPECT_EQ(after->code[i].triple, before.code[i].triple);
     EXPECT_EQ(after->code[i].cpuFeatures, before.code[i].cpuFeatures);
   }
+  ASSERT_EQ(after->sites.size(), before.sites.size());
+  for (size_t i = 0; i < after->sites.size(); ++i) {
+    EXPECT_EQ(after->sites[i].name, before.sites[i].name);
+    EXPECT_EQ(after->sites[i].kind, before.sites[i].kind);
+    EXPECT_EQ(after->sites[i].calls, before.sites[i].calls);
+    EXPECT_EQ(after->sites[i].inLayerRun, before.sites[i].inLayerRun);
+    EXPECT_EQ(after->sites[i].logitRows, before.sites[i].logitRows);
+    EXPECT_EQ(after->sites[i].sourceBytes, before.sites[i].sourceBytes);
+    EXPECT_EQ(after->sites[i].packedBytes, before.sites[i].packedBytes);
+    EXPECT_EQ(after->sites[i].products, before.sites[i].products);
+    EXPECT_EQ(after->sites[i].inputs, before.sites[i].inputs);
+  }
   EXPECT_EQ(after->vocabSize, before.vocabSize);
   EXPECT_EQ(after->logitsRowStride, before.logitsRowStride);
   EXPECT_EQ(after->tokenBudget, before.tokenBudget);

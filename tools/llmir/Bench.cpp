@@ -108,7 +108,7 @@ static void printMarkdown(const Artifact &artifact,
           printable(info.weightsDescription, 60) + " | " +
           formatBytes(static_cast<double>(artifact.weights().size())) + " | " +
           formatNumber(static_cast<double>(info.parameterCount) / 1e6, 2) +
-          " M | " + std::string(tensorFormatInfo(info.kvFormat).name) + " | " +
+          " M | " + std::string(kvFormatName(info.kvFormat)) + " | " +
           std::to_string(r.threads) + " | " + r.test.name() + " | " +
           formatNumber(r.median(), 2) + " ± " + formatNumber(r.spread(), 2) +
           (hasShare(r) ? " | " + reached(r) + " | " + limitText(r) + " | " +
@@ -133,7 +133,7 @@ static Json describe(const Artifact &artifact, const BenchResult &r) {
       {"model", info.modelName},
       {"weights", info.weightsDescription},
       {"target", r.level},
-      {"kv", tensorFormatInfo(info.kvFormat).name},
+      {"kv", kvFormatName(info.kvFormat)},
       {"weight_bytes", artifact.weights().size()},
       {"parameters", info.parameterCount},
       {"threads", r.threads},

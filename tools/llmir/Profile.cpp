@@ -272,7 +272,7 @@ static std::string line(std::string name,
   std::string text = name + std::string(40 - name.size(), ' ');
   for (const std::string &cell : cells)
     text += std::string(cell.size() < 10 ? 10 - cell.size() : 1, ' ') + cell;
-  return text + "\n";
+  return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 
 std::string TableMaker::text(const StepKind &kind,

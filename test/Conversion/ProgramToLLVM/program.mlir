@@ -1,7 +1,9 @@
 // RUN: llmir-opt %s --convert-program-to-llvm | FileCheck %s
 
 // A program becomes one function that every worker runs. The step context's
-// fields are eight-byte words: runtime table 0, arena 1, weights 2, logits 16.
+// fields are eight-byte words: runtime table 0, arena 1, weights 2, logits 17,
+// trace 19. Where the latter is not null, the worker says behind each
+// instruction and barrier that it is done with it; these are counted.
 
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 
@@ -26,10 +28,14 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[ARENA:.*]] = llvm.load %[[ARENA_AT]]
   // CHECK: %[[WEIGHTS_AT:.*]] = llvm.getelementptr %[[CTX]][2]
   // CHECK: %[[WEIGHTS:.*]] = llvm.load %[[WEIGHTS_AT]]
+  // CHECK: %[[NULL:.*]] = llvm.mlir.zero
+  // CHECK: %[[TRACE_AT:.*]] = llvm.getelementptr %[[CTX]][19]
+  // CHECK: %[[TRACE:.*]] = llvm.load %[[TRACE_AT]]
+  // CHECK: %[[TRACED:.*]] = llvm.icmp "ne" %[[TRACE]], %[[NULL]]
   // CHECK: %[[C512:.*]] = llvm.mlir.constant(512 : i64)
   // CHECK: %[[X:.*]] = llvm.getelementptr %[[ARENA]][%[[C512]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
   %x = mllm.program.buffer offset 512 : memref<8x16xf32>
-  // CHECK: %[[LOGITS_AT:.*]] = llvm.getelementptr %[[CTX]][16]
+  // CHECK: %[[LOGITS_AT:.*]] = llvm.getelementptr %[[CTX]][17]
   // CHECK: %[[LOGITS:.*]] = llvm.load %[[LOGITS_AT]]
   %l = mllm.program.logits : memref<8x16xf32>
   mllm.program.entry_point
@@ -45,6 +51,16 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[OFFSET:.*]] = llvm.load %[[ENTRY]]
   // CHECK: %[[W:.*]] = llvm.getelementptr %[[WEIGHTS]][%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
   // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[LAYER]], %[[W]], %[[X]], %[[X]])
+  // CHECK: llvm.cond_br %[[TRACED]] weights([1, 1048576]), ^[[SAY:.*]], ^[[ON:.*]]
+  // CHECK: ^[[SAY]]:
+  // CHECK: %[[SITE:.*]] = llvm.mlir.constant(0 : i64)
+  // CHECK: %[[FUNCTIONS_AT:.*]] = llvm.getelementptr %[[CTX]][0]
+  // CHECK: %[[FUNCTIONS:.*]] = llvm.load %[[FUNCTIONS_AT]]
+  // CHECK: %[[FUNCTION_AT:.*]] = llvm.getelementptr %[[FUNCTIONS]][5]
+  // CHECK: %[[FUNCTION:.*]] = llvm.load %[[FUNCTION_AT]]
+  // CHECK: llvm.call %[[FUNCTION]](%[[CTX]], %[[WORKER]], %[[SITE]], %[[LAYER]])
+  // CHECK: llvm.br ^[[ON]]
+  // CHECK: ^[[ON]]:
   mllm.program.instruction @linear weights [@many] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
   // The barrier is a function of the runtime's table, which comes first.
   // CHECK: %[[TABLE_AT:.*]] = llvm.getelementptr %[[CTX]][0]
@@ -52,6 +68,9 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[BARRIER_AT:.*]] = llvm.getelementptr %[[RUNTIME]][0]
   // CHECK: %[[BARRIER:.*]] = llvm.load %[[BARRIER_AT]]
   // CHECK: llvm.call %[[BARRIER]](%[[CTX]], %[[WORKER]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
+  // CHECK: llvm.cond_br %[[TRACED]]
+  // CHECK: %[[SITE1:.*]] = llvm.mlir.constant(1 : i64)
+  // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]], %[[SITE1]], %[[LAYER]])
   mllm.program.barrier
   // CHECK: %[[NEXT:.*]] = llvm.add %[[LAYER]],
   // CHECK: %[[LIMIT:.*]] = llvm.mlir.constant(5 : i64)
@@ -63,6 +82,8 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[C4096:.*]] = llvm.mlir.constant(4096 : i64)
   // CHECK: %[[ONE:.*]] = llvm.getelementptr %[[WEIGHTS]][%[[C4096]]]
   // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[NEXT]], %[[ONE]], %[[X]], %[[LOGITS]])
+  // CHECK: %[[SITE2:.*]] = llvm.mlir.constant(2 : i64)
+  // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]], %[[SITE2]], %[[NEXT]])
   mllm.program.instruction @linear weights [@one] (%x, %l) : memref<8x16xf32>, memref<8x16xf32>
   // CHECK: llvm.return
   mllm.program.exit

@@ -219,6 +219,17 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_set_field_c1
+  // expected-error@+1 {{sets 'trace', which belongs to the caller}}
+  mllm.program.set_field trace at %0 : memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
   mllm.program.entry_point
   // program_set_field_c1
   // expected-error@+1 {{sets field 99; the step context has}}
@@ -272,6 +283,16 @@ mllm.program.fragment @step code {
   // program_runtime_call_c1
   // expected-error@+1 {{calls 'barrier', which every worker calls}}
   mllm.program.runtime_call barrier () []
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_runtime_call_c1
+  // expected-error@+1 {{calls 'trace', which the lowering to LLVM does}}
+  mllm.program.runtime_call trace () [0 : i64, 0 : i64, 0 : i64]
   mllm.program.exit
 }
 
