@@ -47,12 +47,13 @@ def main():
                 os.remove(artifact)
     share = 0.0
     for row in json.loads(out.decode()):
-        line = "%s, %d threads: %.2f ± %.2f tokens/s" % (
-            row["test"], row["threads"], row["tokens_per_second"], row["deviation"])
-        if row["share_of_limit"] is not None:
-            share = row["share_of_limit"]
+        line = "%s, %d threads: %.2f ± %.2f tokens/s, %.0f %% of the limit by %s" % (
+            row["test"], row["threads"], row["tokens_per_second"], row["spread"],
+            100 * row["share_of_limit"], row["bound"])
+        if row["n_gen"]:
+            share = row["source_bytes_per_second"] / row["read_limit"]
             line += ", %.1f GB/s of %.1f GB/s measured = %.0f %%" % (
-                row["bytes_per_second"] / 1e9, row["limit_bytes_per_second"] / 1e9, 100 * share)
+                row["source_bytes_per_second"] / 1e9, row["read_limit"] / 1e9, 100 * share)
         print(line)
     if share < options.least:
         print("the share is below %.0f %%" % (100 * options.least))

@@ -195,7 +195,7 @@ static Expected<ResolvedModel> openArtifact(const ModelRequest &request) {
                   "'" + request.model + "' is compiled already: --quantize " +
                       request.quantize + " comes too late",
                   compiled);
-  std::string kv(tensorFormatInfo((*artifact)->info().kvFormat).name);
+  std::string kv(kvFormatName((*artifact)->info().kvFormat));
   if (request.kv != "auto" && request.kv != kv)
     return Status(StatusCode::InvalidArgument,
                   "'" + request.model + "' is compiled for a KV cache of " +

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 #include <vector>
 
 using namespace llmir;
@@ -297,10 +298,10 @@ std::string TableMaker::text(const StepKind &kind,
   std::vector<const KernelSum *> order;
   for (const KernelSum &sum : kind.kernels)
     order.push_back(&sum);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const KernelSum *a, const KernelSum *b) {
-                     return a->seconds > b->seconds;
-                   });
+  std::sort(
+      order.begin(), order.end(), [](const KernelSum *a, const KernelSum *b) {
+        return std::tie(b->seconds, a->name) < std::tie(a->seconds, b->name);
+      });
   std::string text =
       std::string(kind.name) + ": " + std::to_string(kind.steps) +
       " steps of up to " + std::to_string(kind.largest.tokens) +

@@ -194,9 +194,9 @@ Status Run::writeProfile() {
   executor->stopTrace();
   profile.addSteps(*executor);
   StepCost needs = tracedNeeds(*executor);
-  auto meter = LimitMeter::create(executor->threads(), options.pin,
-                                  stepWeightBytes(executor->info()),
-                                  executor->level());
+  auto meter =
+      LimitMeter::create(executor->threads(), options.pin,
+                         stepWeightBytes(executor->info()), executor->level());
   if (!meter)
     return meter.takeStatus();
   note("profile of the steps\n" +
