@@ -57,8 +57,56 @@ def rate(value):
     return "–" if value is None else "%.*f" % (0 if value >= 1000 else 1, value)
 
 
-def judge(entry):
-    """"94 % of 93 %" and "1.31 x (1.25 x)", each with what is missed in bold."""
+def sibling(results, entry, **changes):
+    """The entry of the case that differs in that; None where it was not measured."""
+    fields = dict(entry, **changes)
+    return next((other for other in results["cases"].values()
+                 if all(other[name] == fields[name] for name in fields if name != "engines")
+                 and "llmir" in other["engines"]), None)
+
+
+def judge_batch(results, entry):
+    """Against one sequence alone: 3.2 times with 4, of 16 what the prefill rate allows."""
+    alone = sibling(results, entry, sequences=1)
+    if not alone:
+        return "–"
+    ratio = median(entry, "llmir") / median(alone, "llmir")
+    text, wanted = "%.1f × alone" % ratio, None
+    if entry["sequences"] == 4:
+        wanted = 3.2
+    prompt = [other for other in results["cases"].values() if other["kind"] == "pp" and all(
+        other[name] == entry[name] for name in ("shape", "type", "threads", "level"))]
+    if entry["sequences"] == 16 and prompt:
+        wanted = 0.8 * min(16, median(prompt[0], "llmir") / median(alone, "llmir"))
+    if wanted is None:
+        return text
+    text += " (≥ %.1f)" % wanted
+    return text if ratio >= wanted else "**%s**" % text
+
+
+def threads_table(results):
+    """Two threads against one, where both were measured."""
+    lines = []
+    for entry in results["cases"].values():
+        alone = sibling(results, entry, threads=1)
+        if entry["threads"] != 2 or not alone or "llmir" not in entry["engines"]:
+            continue
+        ratio = median(entry, "llmir") / median(alone, "llmir")
+        cell = "%.2f ×" % ratio
+        if entry["kind"] == "pp":
+            cell += " (≥ 1.9)"
+            cell = cell if ratio >= 1.9 else "**%s**" % cell
+        shares = ["%.0f %%" % (100 * median(row, "llmir", "share")) for row in (alone, entry)]
+        lines.append("| %s %s | %s | %s | %s | %s |" % (
+            entry["shape"], entry["type"], test_name(entry), cell, *shares))
+    if not lines:
+        return []
+    return ["", "| 2 threads against 1 | test | speed | share, 1 thread | share, 2 threads |",
+            "|---|---|---|---|---|"] + lines
+
+
+def judge(results, entry):
+    """"94 % (≥ 93)" and "1.31 × ik (≥ 1.25)", with what is missed in bold."""
     wanted, ratios = target(entry)
     share = median(entry, "llmir", "share")
     text = "–" if share is None else "%.0f %%" % (100 * share)
@@ -74,6 +122,8 @@ def judge(entry):
             continue
         cell = "%.2f × %s (≥ %g)" % (own / peer, name, times)
         cells.append(cell if own / peer >= times else "**%s**" % cell)
+    if entry["sequences"] > 1:
+        return text, judge_batch(results, entry)
     if not ratios and own is not None:
         peer, name = best_peer(entry)
         cells.append("%.2f × %s" % (own / peer, name) if peer else "–")
@@ -108,12 +158,13 @@ def markdown(results):
              "reached, source (packed) | share of the limit | to the better peer |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for entry in results["cases"].values():
-        share, ratio = judge(entry)
+        share, ratio = judge(results, entry)
         cells = ["%s %s" % (entry["shape"], entry["type"]), str(entry["threads"]),
                  test_name(entry) + ("" if is_complete(entry) else " (incomplete)")]
         cells += [rate(median(entry, name)) for name in ("llmir",) + PEERS]
         cells += [limit_text(entry), reached_text(entry), share, ratio]
         lines.append("| " + " | ".join(cells) + " |")
+    lines += threads_table(results)
     facts = results["machine"]
     lines += ["", "Tokens per second, medians of interleaved runs. Machine: %s, %d processors, "
               "%.0f GB, %s." % (facts["cpu"], facts["processors"], facts["memory"] / 1e9,

@@ -6,8 +6,8 @@
     llama_cpp_bench.py --libraries FOLDER -m MODEL.gguf [-p 512] [-n 64] [-d 0] [-s 1] [-t 1] [-r 3]
 
 Measures as llama-bench does: a prompt is one batch of which the last token gives logits, decoding is
-one token (of each of -s sequences) after the other, -d tokens are there before, and one repetition
-warms up (of one token, when decoding). Prints a JSON list with a row for each of -p, -n that is not
+one token (of each of -s sequences) after the other, -d tokens are there before, and a short
+repetition (64 tokens of a prompt, one when decoding) warms up. Prints a JSON list with a row for each of -p, -n that is not
 0, in llama-bench's names.
 """
 import argparse
@@ -111,7 +111,7 @@ class Bench:
         for repetition in range(repetitions + 1):
             start = time.perf_counter()
             if prompt:
-                self.feed(0, depth, prompt)
+                self.feed(0, depth, prompt if repetition else min(prompt, 64))
             else:
                 self.decode(sequences, depth, gen if repetition else 1)
             seconds = time.perf_counter() - start

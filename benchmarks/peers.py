@@ -163,6 +163,8 @@ class LlamaCppLibrary:
                 "build": "prebuilt, " + self.facts.get("cpu_library", "unknown")}
 
     def measure(self, model, test):
+        if test.sequences > 1:
+            return {}
         command = [sys.executable, os.path.join(HERE, "llama_cpp_bench.py"),
                    "--libraries", self.folder, "-m", model, "-p", str(test.prompt),
                    "-n", str(test.gen), "-d", str(test.depth), "-s", str(test.sequences),
