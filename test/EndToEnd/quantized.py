@@ -24,8 +24,9 @@ EXACT = 1e-10  # NMSE of f32 arithmetic on equal integers.
 FLIPS = 1e-6   # Where f32 and float64 inputs round to different bytes now and then.
 
 # How far the bits per byte of held-out text may rise.
-MOST_LOST_BITS = {"q8": 0.002, "q8:a8": 0.002, "q4": 0.02}
+MOST_LOST_BITS = {"q8": 0.002, "q8:a32": 0.002, "q4": 0.02}
 HELD_OUT = 8000  # Bytes of it.
+LEVELS = ("x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16")
 
 failures = []
 passed = 0
@@ -61,12 +62,12 @@ class Command:
 
 def quantized_model(config, weights, scheme):
     formats = {name: "f32" for name in weights}
-    return Model(config, *quantized_projections(weights, formats, scheme.replace(":a8", "")))
+    return Model(config, *quantized_projections(weights, formats, scheme.replace(":a32", "")))
 
 
 def rounding_of(scheme):
-    """Inputs in int8 where the scheme says so; results stay exact."""
-    return Rounding(inputs=compiled("f32").inputs if scheme.endswith(":a8") else {})
+    """Inputs in int8 unless the scheme says f32; results stay exact."""
+    return Rounding(inputs={} if scheme.endswith(":a32") else compiled("f32").inputs)
 
 
 def check_logits(llmir, work):
@@ -76,15 +77,15 @@ def check_logits(llmir, work):
     write_hf(folder, config, weights)
     text = ",".join(map(str, ids))
     plain = Model(config, weights).forward(ids)
-    for scheme in ("int8:asym", "q8", "int4", "int4:g64:asym", "int8:g128:a8",
-                   "int4:g128:asym:a8"):
+    for scheme in ("int8:asym:a32", "q8:a32", "int4:a32", "int4:g64:asym:a32", "int8",
+                   "int8:asym", "q8", "int4:g64", "int8:g128", "int4:g128:asym"):
         out = os.path.join(work, "logits.npy")
         llmir("perplexity", folder, "--ids", text, "--kv", "f32", "--quantize", scheme,
               "--logits", out)
         logits = np.load(out)
         error = nmse(logits, quantized_model(config, weights, scheme).forward(
             ids, rounding_of(scheme)))
-        bound = FLIPS if scheme.endswith("a8") else EXACT
+        bound = EXACT if scheme.endswith(":a32") else FLIPS
         check("logits with %s" % scheme, error <= bound, "nmse %.2g" % error)
         # The test sees whether anything was quantized.
         check("%s is not the plain model" % scheme, nmse(logits, plain) > 100 * bound,
@@ -118,8 +119,8 @@ def check_levels(llmir, work):
     folder, artifact = os.path.join(work, "levels"), os.path.join(work, "level.llmir")
     write_hf(folder, config, weights)
     out, expected, compared = os.path.join(work, "logits.npy"), None, 0
-    for level in ("x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"):
-        llmir("compile", folder, "-o", artifact, "--quantize", "q4:a8", "--target", level)
+    for level in LEVELS:
+        llmir("compile", folder, "-o", artifact, "--quantize", "q4", "--target", level)
         for threads in ("1", "2"):
             result = llmir.run("perplexity", artifact, "--ids", "5,6,7,8,9", "--logits", out,
                                "-t", threads)
@@ -147,7 +148,7 @@ def check_artifacts(llmir, model, work):
     first = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize", "int4",
                              "--json"))
     other = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize",
-                             "int4:a8", "--json"))
+                             "int4:a32", "--json"))
     again = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize", "int4",
                              "--json"))
     check("each scheme has its entry in the cache",
@@ -156,7 +157,7 @@ def check_artifacts(llmir, model, work):
     late = llmir.run("run", os.path.join(work, "q8.llmir"), "x", "--quantize", "q4")
     check("an artifact is not quantized", late.returncode == 1
           and b"compiled already" in late.stderr, late.stderr)
-    for name in ("q3", "int8:g48", "int4:asym:g32", "int16", "q8:", ":a8", "int8:f16"):
+    for name in ("q3", "int8:g48", "int4:g32:g64", "int16", "q8:", ":a8", "int8:f16"):
         refused = llmir.run("compile", model, "-o", os.path.join(work, "x"), "--quantize", name)
         check("--quantize %s is refused" % name, refused.returncode == 1
               and name.encode() in refused.stderr and b"choose none, q8" in refused.stderr,

@@ -39,10 +39,16 @@ def divergence(answer, reference):
     """KL divergence of next-token distributions: logits [T, vocab] each -> [T], in nats.
 
     sum p (log p - log q) with p the reference's softmax and q the answer's."""
-    log_p, log_q = (_log_softmax(np.asarray(a, np.float64)) for a in (reference, answer))
+    return log_divergence(log_softmax(answer), log_softmax(reference))
+
+
+def log_divergence(log_q, log_p):
+    """The same of logarithms of probabilities."""
     return np.sum(np.exp(log_p) * (log_p - log_q), axis=-1)
 
 
-def _log_softmax(logits):
+def log_softmax(logits):
+    """Logarithms of the probabilities that logits stand for, over the last dimension."""
+    logits = np.asarray(logits, np.float64)
     shifted = logits - np.max(logits, axis=-1, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
