@@ -239,25 +239,38 @@ LogicalResult KernelEmission::emit(const LinearSpec &spec) {
   return success();
 }
 
-LogicalResult KernelEmission::checkSegments(const QuantizedLinearSpec &spec,
-                                            const IntegerFormat &weights) {
+LogicalResult
+KernelEmission::checkSegments(int64_t segment,
+                              const IntegerMatrixLayout &weights) {
+  const IntegerFormat &format = weights.format;
   // 65536 products of 255 and 128 are the most that an i32 holds.
-  if (spec.segment > 65536)
+  if (segment > 65536)
     return kernel.emitOpError("adds up segments of ")
-           << spec.segment << " products, expected 65536 or fewer";
-  if (weights.bits > 8)
+           << segment << " products, expected 65536 or fewer";
+  if (format.bits > 8)
     return kernel.emitOpError("has quantized activations and weights of ")
-           << weights.bits << " bits; kernels multiply bytes";
-  IntegerMatrixLayout layout{weights, spec.rows, spec.columns};
-  bool divides = weights.group == 0 || weights.group % spec.segment == 0;
-  bool inLines = spec.segment % layout.valuesPerLine() == 0 ||
-                 spec.segment >= layout.group() ||
-                 spec.segment == weights.segment;
+           << format.bits << " bits; kernels multiply bytes";
+  bool divides = format.group == 0 || format.group % segment == 0;
+  bool inLines =
+      segment == format.segment ||
+      ((segment % weights.valuesPerLine() == 0 || segment >= weights.group()) &&
+       format.segment % weights.bundleValues() == 0);
   if (!divides || !inLines)
     return kernel.emitOpError("has segments of ")
-           << spec.segment << " values in weights of format \"" << spec.format
+           << segment << " values in weights of format \"" << format.name()
            << "\", whose groups they do not divide into whole lines";
   return success();
+}
+
+FailureOr<int64_t>
+KernelEmission::inputColumns(int64_t segment,
+                             const IntegerMatrixLayout &weights) {
+  if (segment == 0)
+    return weights.columns;
+  if (failed(checkSizes({{"segment", segment}})) ||
+      failed(checkSegments(segment, weights)))
+    return failure();
+  return QuantizedRowLayout::forWeights(weights, segment).words();
 }
 
 LogicalResult KernelEmission::emit(const QuantizedLinearSpec &spec) {
@@ -266,18 +279,14 @@ LogicalResult KernelEmission::emit(const QuantizedLinearSpec &spec) {
       failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
   IntegerMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
-  int64_t inputs = spec.columns;
-  if (spec.segment != 0) {
-    if (failed(checkSizes({{"segment", spec.segment}})) ||
-        failed(checkSegments(spec, *weightFormat)))
-      return failure();
-    inputs = QuantizedRowLayout::forWeights(weights, spec.segment).words();
-  }
+  FailureOr<int64_t> inputs = inputColumns(spec.segment, weights);
+  if (failed(inputs))
+    return failure();
   SmallVector<Type> weightTypes{matrixType(weights)};
   if (spec.bias)
     weightTypes.push_back(vectorType(spec.rows));
   FailureOr<Block *> epilogue =
-      beginMatmul(weightTypes, inputs, spec.rows, spec.unit);
+      beginMatmul(weightTypes, *inputs, spec.rows, spec.unit);
   if (failed(epilogue))
     return failure();
   emitQuantizedLinear(kb, spec, weights, *epilogue);

@@ -205,9 +205,14 @@ LogicalResult KernelEmission::emit(const MoELinearSpec &spec) {
     emitMoELinear(kb, spec, weights);
     return success();
   };
-  if (auto integers = IntegerFormat::fromName(spec.format))
-    return emitFor(IntegerMatrixLayout{*integers, spec.rows, spec.columns},
-                   spec.columns);
+  if (auto integers = IntegerFormat::fromName(spec.format)) {
+    IntegerMatrixLayout weights{*integers, spec.rows, spec.columns};
+    FailureOr<int64_t> inputs = inputColumns(spec.segment, weights);
+    return failed(inputs) ? failure() : emitFor(weights, *inputs);
+  }
+  if (spec.segment != 0)
+    return kernel.emitOpError("has segments, but weights of format \"")
+           << spec.format << "\"; only integers are multiplied by bytes";
   FailureOr<TensorFormat> weightFormat = format(spec.format);
   if (failed(weightFormat))
     return failure();

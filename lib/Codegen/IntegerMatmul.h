@@ -92,15 +92,9 @@ private:
 void emitFloatActivations(KernelBuilder &kb, const IntegerWeights &weights,
                           mlir::Value x, const MatmulOutput &output);
 
-/// How rows of activations are quantized.
-struct ActivationRows {
-  QuantizedRowLayout layout;
-  int64_t group; ///< Neighbours with one scale; 0: those of a segment.
-};
-
 /// y = x W^T with rows that quantize_rows has made.
 void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
-                         mlir::Value x, const ActivationRows &rows,
+                         mlir::Value x, const QuantizedRowLayout &row,
                          const MatmulOutput &output);
 
 } // namespace llmir

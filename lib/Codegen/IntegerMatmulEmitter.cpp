@@ -8,16 +8,10 @@
 //
 // Integers times quantized activations. A segment, the longest stretch of K in
 // which one scale of each holds, has an exact integer sum. Converted to f32,
-// these sums are
-//
-//   multiplied by the activations' scales and added within a group of weights,
-//   whose sum is then multiplied by its scale and added to the chain;
-//
-//   or, where a group of activations holds several groups of weights that lie
-//   within one super-group, the other way round.
-//
-// Minima are multiplied by the sum of the segment's activations and added to
-// the chain before that.
+// these sums are multiplied by the activations' scales and added within a group
+// of weights, whose sum is then multiplied by its scale and added to the chain.
+// Minima are multiplied by the sum of a segment's activations and added to the
+// chain before that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,30 +31,33 @@ namespace {
 /// A longer segment has a loop, of so many values a turn: what makes lines of
 /// any format.
 constexpr int64_t kTurnValues = 32;
-/// A longer group has a loop.
-constexpr int64_t kMostUnrolled = 128;
+/// A longer group of weights has a loop over its segments: sums of segments,
+/// of groups and of all of K would not fit into registers together.
+constexpr int64_t kMostUnrolled = 32;
 
 class ByteActivations : public IntegerMatmul {
 public:
   ByteActivations(KernelBuilder &kb, const IntegerWeights &weights, Value x,
-                  const ActivationRows &rows, MatmulOutput output)
+                  const QuantizedRowLayout &row, MatmulOutput output)
       : IntegerMatmul(kb, weights, x,
                       TileShapes::of(layoutOf(weights).numTiles(),
                                      layoutOf(weights).tileBytes(),
                                      kb.level().gemmIntegers,
                                      kb.level().gemvBlocks),
                       std::move(output)),
-        row(rows.layout), products(kb, layout.format) {
-    planStretches(rows.group);
+        row(row), products(kb, layout.format) {
+    planStretches();
   }
 
 private:
   static const IntegerMatrixLayout &layoutOf(const IntegerWeights &weights) {
     return weights.layout;
   }
-  void planStretches(int64_t activationGroup);
+  void planStretches();
   int64_t stretchValues() const override { return stretch; }
-  bool closesInStretch() const override { return stretch % closed == 0; }
+  bool closesInStretch() const override {
+    return stretch % layout.group() == 0;
+  }
   void addStretch(const Stretch &stretch, Value token, int64_t tokens,
                   Sums &sums) override;
 
@@ -96,26 +93,20 @@ private:
   QuantizedRowLayout row;
   ByteProducts products;
   int64_t stretch = 0;
-  int64_t closed = 0;         ///< Values after which nothing is open.
-  bool weightsInside = false; ///< Weights' scales are applied first.
 };
 
 } // namespace
 
-void ByteActivations::planStretches(int64_t activationGroup) {
+void ByteActivations::planStretches() {
   const int64_t segment = row.segment, group = layout.group();
-  const int64_t block = layout.block();
-  const bool isSuper = layout.format.superGroup > 0;
   // Segments begin with a line: with a run, or with a bundle in a run.
   stretch = segment >= layout.run() ? segment
                                     : std::lcm(segment, layout.bundleValues());
-  weightsInside = isSuper && segment == group && activationGroup > group &&
-                  activationGroup % group == 0 && block % activationGroup == 0;
-  closed = weightsInside ? activationGroup : group;
   // Lines that begin anew within a group end a stretch.
-  if (layout.run() >= closed && (isSuper || group <= kMostUnrolled))
-    stretch = std::lcm(stretch, closed);
-  stretch = std::min(stretch, block);
+  bool isSuper = layout.format.superGroup > 0;
+  if (isSuper || (layout.run() >= group && group <= kMostUnrolled))
+    stretch = std::lcm(stretch, group);
+  stretch = std::min(stretch, layout.block());
 }
 
 void ByteActivations::addStretch(const Stretch &stretch, Value token,
@@ -140,30 +131,26 @@ void ByteActivations::addSegment(const Segment &segment, Value token,
   int64_t group = segment.first / layout.group();
   int64_t end = segment.first + segment.values;
   bool isLast =
-      end % closed == 0 || (closesInStretch() && end == stretch.values);
+      closesInStretch() && (end % layout.group() == 0 || end == stretch.values);
   for (size_t r = 0; r < stretch.lines.size(); ++r) {
-    Value scale, min;
-    if (weightsInside || (isLast && closesInStretch()))
-      scale = scaleOf(stretch, r, group);
-    if (layout.format.minima)
-      min = minOf(stretch, r, group);
+    Value scale = isLast ? scaleOf(stretch, r, group) : Value();
+    Value min = layout.format.minima ? minOf(stretch, r, group) : Value();
     for (int64_t t = 0; t < tokens; ++t) {
       size_t i = r * tokens + t;
-      Value row = kb.add(token, t);
-      Value activations = numberOf(segment, row, this->row.scalesAt());
-      Value inner = weightsInside ? scale : activations;
-      Value outer = weightsInside ? activations : scale;
+      Value rowOfX = kb.add(token, t);
       Value sum = arith::SIToFPOp::create(kb, kb.f32x16(), dots[i]);
+      Value activations = numberOf(segment, rowOfX, row.scalesAt());
       Value &open = sums.open[i], &total = sums.total[i];
-      open = isFirst ? kb.mulf(sum, inner) : kb.fma(sum, inner, open);
+      open =
+          isFirst ? kb.mulf(sum, activations) : kb.fma(sum, activations, open);
       if (min)
-        total = kb.fma(min, numberOf(segment, row, this->row.scaledSumsAt()),
-                       total);
-      if (isLast && closesInStretch())
-        total = kb.fma(open, outer, total);
+        total =
+            kb.fma(min, numberOf(segment, rowOfX, row.scaledSumsAt()), total);
+      if (isLast)
+        total = kb.fma(open, scale, total);
     }
   }
-  if (isLast && closesInStretch())
+  if (isLast)
     sums.open.clear();
 }
 
@@ -258,32 +245,33 @@ SmallVector<Value> ByteActivations::addWords(ArrayRef<Value> lines,
 }
 
 void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
-                         Value x, const ActivationRows &rows,
+                         Value x, const QuantizedRowLayout &row,
                          const MatmulOutput &output) {
-  ByteActivations(kb, weights, x, rows, output).emit();
+  ByteActivations(kb, weights, x, row, output).emit();
+}
+
+/// With rows of f32, or of bytes where there are segments.
+static void emitIntegerMatmul(KernelBuilder &kb, const IntegerWeights &weights,
+                              Value x, int64_t segment,
+                              const MatmulOutput &output) {
+  if (segment == 0)
+    return emitFloatActivations(kb, weights, x, output);
+  auto row = QuantizedRowLayout::forWeights(weights.layout, segment);
+  emitByteActivations(kb, weights, x, row, output);
 }
 
 void emitQuantizedLinear(KernelBuilder &kb, const QuantizedLinearSpec &spec,
-                         const IntegerMatrixLayout &layout, Block *epilogue) {
-  MatmulOutput output =
-      matmulOutput(kb, {spec.bias, spec.over, spec.unit, epilogue});
-  IntegerWeights weights{layout, kb.weight(0)};
-  if (spec.segment == 0)
-    return emitFloatActivations(kb, weights, kb.buffer(0), output);
-  auto rows = QuantizedRowLayout::forWeights(layout, spec.segment);
-  emitByteActivations(kb, weights, kb.buffer(0), {rows, spec.activationGroup},
-                      output);
+                         const IntegerMatrixLayout &layout,
+                         mlir::Block *epilogue) {
+  emitIntegerMatmul(
+      kb, {layout, kb.weight(0)}, kb.buffer(0), spec.segment,
+      matmulOutput(kb, {spec.bias, spec.over, spec.unit, epilogue}));
 }
 
 void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
                    const IntegerMatrixLayout &layout) {
   overExperts(kb, spec, layout.bytes(), [&](Value matrix, MatmulOutput output) {
-    IntegerWeights weights{layout, matrix};
-    if (spec.segment == 0)
-      return emitFloatActivations(kb, weights, kb.buffer(1), output);
-    auto rows = QuantizedRowLayout::forWeights(layout, spec.segment);
-    emitByteActivations(kb, weights, kb.buffer(1), {rows, spec.activationGroup},
-                        output);
+    emitIntegerMatmul(kb, {layout, matrix}, kb.buffer(1), spec.segment, output);
   });
 }
 

@@ -98,8 +98,12 @@ private:
   mlir::LogicalResult checkPartials(const PagedAttentionSpec &spec,
                                     unsigned buffer);
   /// Checks that byte products can be added up within the spec's segments.
-  mlir::LogicalResult checkSegments(const QuantizedLinearSpec &spec,
-                                    const IntegerFormat &weights);
+  mlir::LogicalResult checkSegments(int64_t segment,
+                                    const IntegerMatrixLayout &weights);
+  /// Columns of the rows that integers multiply: of f32, or of bytes where
+  /// there are segments, which are checked.
+  mlir::FailureOr<int64_t> inputColumns(int64_t segment,
+                                        const IntegerMatrixLayout &weights);
   /// Columns of a row that is multiplied by weights of a plain format.
   static int64_t inputColumns(const PackedMatrixLayout &weights) {
     return weights.format == TensorFormat::BF16

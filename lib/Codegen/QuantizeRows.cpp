@@ -8,6 +8,14 @@
 //
 // Activations to int8 with scales, once per row and for all matmuls of it.
 //
+// What is rounded to an integer is the quotient x / scale as f32 has it. Where
+// the scale is neither tiny nor huge, which is nearly always, it is computed
+// without a division: with y = 1 / scale correctly rounded, q the quotient to
+// about an ulp, and its remainder exact, q + (x - q * scale) * y rounds to the
+// correctly rounded quotient (Markstein, "Computation of elementary functions
+// on the IBM RISC System/6000 processor", 1990). A first such step makes q
+// close enough for the theorem.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Emitters.h"
@@ -31,14 +39,20 @@ public:
 
 private:
   void emitGroup(Value token, Value number, int64_t group, int64_t values);
-  /// max|x| of `values` numbers from column `from` on, in every lane; NaN where
-  /// one of them is.
+  /// max|x| of `values` numbers from column `from` on; NaN where one of them
+  /// is.
   Value largest(Value token, Value from, int64_t values);
+  /// What a group's numbers are divided by.
+  struct Divisor {
+    Value scale;
+    Value inverse; ///< f32 x 16; null: too small or too large to have one.
+  };
   /// The segment of `values` numbers from column `from` on.
   void emitSegment(Value token, Value from, Value number, int64_t values,
-                   Value scale);
-  /// Rounds 16 numbers, stores `words` words of four and gives the integers.
-  Value storeBytes(Value numbers, Value divisor, Value token, Value column,
+                   const Divisor &divisor);
+  Value quotients(Value numbers, const Divisor &divisor);
+  /// Rounds 16 quotients, stores `words` words of four and gives the integers.
+  Value storeBytes(Value quotients, bool isInRange, Value token, Value column,
                    int64_t words);
   /// `lanes` numbers of the row, and zero up to 16.
   Value loadLanes(Value token, Value column, int64_t lanes);
@@ -63,23 +77,36 @@ void RowQuantizer::emit() {
   });
 }
 
+/// Scales whose inverses and remainders are normal numbers.
+static constexpr double kLeastScale = 0x1p-90, kMostScale = 0x1p90;
+
 void RowQuantizer::emitGroup(Value token, Value number, int64_t group,
                              int64_t values) {
   Value from = kb.mul(number, group);
-  Value most = kb.foldLanes(largest(token, from, values),
-                            [&](Value a, Value b) -> Value {
-                              return arith::MaximumFOp::create(kb, a, b);
-                            });
-  Value scale = kb.divf(most, kb.f32(127.0));
+  Value scale = kb.divf(largest(token, from, values), kb.f32(127.0));
   Value firstSegment = kb.mul(number, ceilDiv(group, spec.segment));
   int64_t whole = values / spec.segment;
-  auto segmentAt = [&](Value i, int64_t size) {
-    emitSegment(token, kb.add(from, kb.mul(i, spec.segment)),
-                kb.add(firstSegment, i), size, scale);
+  auto emitSegments = [&](const Divisor &divisor) {
+    auto segmentAt = [&](Value i, int64_t size) {
+      emitSegment(token, kb.add(from, kb.mul(i, spec.segment)),
+                  kb.add(firstSegment, i), size, divisor);
+    };
+    kb.loop(0, whole, 1, [&](Value i) { segmentAt(i, spec.segment); });
+    if (int64_t rest = values % spec.segment)
+      segmentAt(kb.index(whole), rest);
   };
-  kb.loop(0, whole, 1, [&](Value i) { segmentAt(i, spec.segment); });
-  if (int64_t rest = values % spec.segment)
-    segmentAt(kb.index(whole), rest);
+  auto compare = [&](arith::CmpFPredicate predicate, double limit) -> Value {
+    return arith::CmpFOp::create(kb, predicate, scale, kb.f32(limit));
+  };
+  Value isOrdinary =
+      arith::AndIOp::create(kb, compare(arith::CmpFPredicate::OGE, kLeastScale),
+                            compare(arith::CmpFPredicate::OLE, kMostScale));
+  kb.when(isOrdinary, [&] {
+    emitSegments({scale, kb.broadcast(kb.divf(kb.f32(1.0), scale))});
+  });
+  Value isStrange =
+      arith::XOrIOp::create(kb, isOrdinary, kb.intConstant(kb.getI1Type(), 1));
+  kb.when(isStrange, [&] { emitSegments({scale, Value()}); });
 }
 
 Value RowQuantizer::loadLanes(Value token, Value column, int64_t lanes) {
@@ -92,34 +119,58 @@ Value RowQuantizer::loadLanes(Value token, Value column, int64_t lanes) {
 }
 
 Value RowQuantizer::largest(Value token, Value from, int64_t values) {
+  // Without their signs, the bits of numbers are in the numbers' order, and
+  // those of what is not a number come last.
+  auto larger = [&](Value a, Value b) -> Value {
+    return arith::MaxUIOp::create(kb, a, b);
+  };
   auto include = [&](Value most, Value i, int64_t lanes) -> Value {
-    Value size =
-        math::AbsFOp::create(kb, loadLanes(token, kb.add(from, i), lanes));
-    return arith::MaximumFOp::create(kb, most, size);
+    Value bits = arith::BitcastOp::create(
+        kb, kb.i32x16(), loadLanes(token, kb.add(from, i), lanes));
+    return larger(most, arith::AndIOp::create(
+                            kb, bits, kb.intConstant(kb.i32x16(), 0x7fffffff)));
   };
   int64_t whole = values / kLanes * kLanes;
-  Value most = kb.floatConstant(kb.f32x16(), 0.0);
+  Value most = kb.intConstant(kb.i32x16(), 0);
   if (whole > 0)
     most = kb.reduce(kb.index(0), kb.index(whole), kLanes, {most},
                      [&](Value i, ValueRange carried) -> SmallVector<Value> {
                        return {include(carried.front(), i, kLanes)};
                      })
                .front();
-  return values > whole ? include(most, kb.index(whole), values - whole) : most;
+  if (values > whole)
+    most = include(most, kb.index(whole), values - whole);
+  return arith::BitcastOp::create(kb, kb.getF32Type(),
+                                  kb.foldLanes(most, larger));
+}
+
+Value RowQuantizer::quotients(Value numbers, const Divisor &divisor) {
+  if (!divisor.inverse) {
+    Value isZero = arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ,
+                                         divisor.scale, kb.f32(0.0));
+    Value by =
+        arith::SelectOp::create(kb, isZero, kb.f32(INFINITY), divisor.scale);
+    return kb.divf(numbers, kb.broadcast(by));
+  }
+  Value minusScale =
+      kb.broadcast(arith::NegFOp::create(kb, divisor.scale).getResult());
+  Value quotient = kb.mulf(numbers, divisor.inverse);
+  for (int step = 0; step < 2; ++step) {
+    Value remainder = kb.fma(quotient, minusScale, numbers);
+    quotient = kb.fma(remainder, divisor.inverse, quotient);
+  }
+  return quotient;
 }
 
 void RowQuantizer::emitSegment(Value token, Value from, Value number,
-                               int64_t values, Value scale) {
-  Value isZero =
-      arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, scale, kb.f32(0.0));
-  Value divisor = kb.broadcast(
-      arith::SelectOp::create(kb, isZero, kb.f32(INFINITY), scale));
+                               int64_t values, const Divisor &divisor) {
   Value firstWord = kb.mul(number, row.wordsPerSegment());
   int64_t whole = values / kLanes * kLanes;
   auto addBytes = [&](Value sums, Value i, int64_t lanes, int64_t words) {
-    Value integers =
-        storeBytes(loadLanes(token, kb.add(from, i), lanes), divisor, token,
-                   kb.add(firstWord, kb.div(i, 4)), words);
+    Value numbers = loadLanes(token, kb.add(from, i), lanes);
+    Value integers = storeBytes(quotients(numbers, divisor),
+                                static_cast<bool>(divisor.inverse), token,
+                                kb.add(firstWord, kb.div(i, 4)), words);
     return arith::AddIOp::create(kb, sums, integers).getResult();
   };
   Value sums = kb.intConstant(kb.i32x16(), 0);
@@ -135,26 +186,28 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
   Value sum =
       kb.foldLanes(sums, [&](Value a, Value b) { return kb.add(a, b); });
   Value minusSum = kb.sub(kb.intConstant(kb.getI32Type(), 0), sum);
-  kb.store(scale, out, {token, kb.add(number, row.scalesAt())});
+  kb.store(divisor.scale, out, {token, kb.add(number, row.scalesAt())});
   kb.store(arith::BitcastOp::create(kb, kb.getF32Type(), minusSum), out,
            {token, kb.add(number, row.sumsAt())});
   Value scaledSum =
-      kb.mulf(scale, arith::SIToFPOp::create(kb, kb.getF32Type(), sum));
+      kb.mulf(divisor.scale, arith::SIToFPOp::create(kb, kb.getF32Type(), sum));
   kb.store(scaledSum, out, {token, kb.add(number, row.scaledSumsAt())});
 }
 
-Value RowQuantizer::storeBytes(Value numbers, Value divisor, Value token,
+Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
                                Value column, int64_t words) {
-  Value rounded = math::RoundEvenOp::create(kb, kb.divf(numbers, divisor));
-  // No more than 127 but where the scale is subnormal, or where a number is not
-  // finite: then the scale says so, and the integer only has to be one.
-  Value low = kb.floatConstant(kb.f32x16(), -127.0);
-  Value high = kb.floatConstant(kb.f32x16(), 127.0);
-  Value above = kb.maxf(rounded, low);
-  Value isBelow =
-      arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, above, high);
-  Value clamped = arith::SelectOp::create(kb, isBelow, above, high);
-  Value integers = arith::FPToSIOp::create(kb, kb.i32x16(), clamped);
+  Value rounded = math::RoundEvenOp::create(kb, quotients);
+  if (!isInRange) {
+    // Beyond 127 where the scale is subnormal, or where a number is not finite:
+    // then the scale says so, and the integer only has to be one.
+    Value low = kb.floatConstant(kb.f32x16(), -127.0);
+    Value high = kb.floatConstant(kb.f32x16(), 127.0);
+    Value above = kb.maxf(rounded, low);
+    Value isBelow =
+        arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, above, high);
+    rounded = arith::SelectOp::create(kb, isBelow, above, high);
+  }
+  Value integers = arith::FPToSIOp::create(kb, kb.i32x16(), rounded);
   Value bytes =
       arith::TruncIOp::create(kb, kb.vec(kLanes, kb.getI8Type()), integers);
   Value packed =

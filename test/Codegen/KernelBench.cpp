@@ -157,7 +157,6 @@ int main(int argc, char **argv) {
   } else {
     QuantizedLinearSpec linear{layout.format.name(), layout.rows, k};
     linear.segment = segment;
-    linear.activationGroup = segment ? group : 0;
     program.call(linear, {program.addPacked(layout, someWeights(layout))},
                  {bytes, y});
   }

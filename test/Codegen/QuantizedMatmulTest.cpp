@@ -24,14 +24,16 @@ using namespace llmir::test;
 namespace {
 
 constexpr int64_t kBudget = 33;
-const int64_t kTokenCounts[] = {0, 1, 2, 7, 33};
+/// Every size that a register tile has, alone and with others, and none.
+const int64_t kTokenCounts[] = {0,  1,  2,  3,  4,  5,  6,  7,  8, 9,
+                                10, 11, 12, 13, 14, 15, 16, 17, 33};
 
 /// Activations stay f32.
 constexpr int64_t kFloat = -1;
 /// One scale per row of activations.
 constexpr int64_t kWholeRow = 0;
 
-/// One matmul of a program: its weights as integers, scales and zero points.
+/// One matmul of a program: its weights as integers, and what they mean.
 struct QuantCase {
   int64_t rows, columns; // N, K
   const char *format;    // A name of IntegerFormat.
@@ -42,23 +44,35 @@ struct QuantCase {
   IntegerMatrixLayout layout = {};
   int64_t segment = 0; // Of both scales.
   std::vector<int16_t> q = {}, zeroPoints = {};
-  std::vector<float> scales = {}, bias = {}; // Scales: [N, groups].
+  std::vector<float> scales = {}, mins = {}, bias = {}; // [N, blocks]; [N].
+  std::vector<int8_t> subScales = {}, subMins = {};     // [N, groups].
   unsigned x = 0, quantizedX = 0, y = 0;
 
   bool hasBytes() const { return activationGroup != kFloat; }
-  int64_t groupOf(int64_t k) const { return k / layout.group(); }
+  int64_t blockOf(int64_t n, int64_t k) const {
+    return n * layout.numBlocks() + k / layout.block();
+  }
+  int64_t groupOf(int64_t n, int64_t k) const {
+    return n * layout.numGroups() + k / layout.group();
+  }
   float scale(int64_t n, int64_t k) const {
-    return scales[n * layout.numGroups() + groupOf(k)];
+    float d = scales[blockOf(n, k)];
+    return subScales.empty() ? d : d * subScales[groupOf(n, k)];
+  }
+  /// What is added to every value of a group.
+  float min(int64_t n, int64_t k) const {
+    if (mins.empty())
+      return 0.0f;
+    float dmin = mins[blockOf(n, k)];
+    return subMins.empty() ? dmin : -dmin * subMins[groupOf(n, k)];
   }
   /// The integer, counted from its zero point.
   int centred(int64_t n, int64_t k) const {
-    int zero = zeroPoints.empty()
-                   ? 0
-                   : zeroPoints[n * layout.numGroups() + groupOf(k)];
-    return q[n * columns + k] - zero;
+    return q[n * columns + k] -
+           (zeroPoints.empty() ? 0 : zeroPoints[blockOf(n, k)]);
   }
   double weight(int64_t n, int64_t k) const {
-    return static_cast<double>(scale(n, k)) * centred(n, k);
+    return static_cast<double>(scale(n, k)) * centred(n, k) + min(n, k);
   }
 };
 
@@ -96,6 +110,30 @@ std::vector<QuantCase> allCases() {
       {17, 50, "int4:s10", 10},
       {15, 96, "int8:g48", 32},
       {5, 7, "int8:g1", kFloat},
+      // More segments in a group than one register tile unrolls.
+      {33, 512, "int4:g256:asym", 32, true},
+      {17, 600, "int8", 32},
+      {17, 300, "int8", kWholeRow},
+      {16, 260, "int4:g128", 32},
+      // Q8_0 and Q4_0, minima, super-groups, lines of high bits.
+      {33, 96, "int8:g32:f16", 32},
+      {33, 96, "int4:g32:f16", 32, true},
+      {33, 96, "int4:g32:min:f16", 32, true},
+      {17, 100, "int4:g32:min:f16", 32},
+      {17, 96, "int8:g32:min", 32},
+      {17, 96, "int4:g64:min", 32},
+      {33, 512, "int4:g32:k256:min:f16", 32, true},
+      {17, 288, "int4:g32:k256:min:f16", 32},
+      {33, 512, "int5:g32:k256:min:f16", 32},
+      {33, 512, "int6:g16:k256:f16", 32, true},
+      {17, 272, "int6:g16:k256:f16", 32},
+      {17, 256, "int6:g64:asym", 32},
+      {17, 96, "int5:g32", 32},
+      {17, 72, "int5", kWholeRow},
+      {33, 96, "int4:g32:min:f16", kFloat, true},
+      {17, 288, "int4:g32:k256:min:f16", kFloat},
+      {17, 256, "int5:g32:k256:min:f16", kFloat},
+      {17, 272, "int6:g16:k256:f16", kFloat, true},
       {48, 64, "int4:g32", 32, true, logits},
       {48, 64, "int8:g32:asym", kFloat, true, logits},
   };
@@ -113,27 +151,41 @@ std::vector<uint8_t> makeWeights(QuantCase &c, Random &random) {
                                            c.activationGroup)
                            : 0;
   const IntegerFormat &format = c.layout.format;
-  auto integer = [&] {
+  auto integer = [&](int64_t lowest, int64_t highest) {
     uint32_t bits = random.bits();
     if (bits % 8 == 0)
-      return format.lowest();
+      return lowest;
     if (bits % 8 == 1)
-      return format.highest();
-    return format.lowest() + bits % (format.highest() - format.lowest());
+      return highest;
+    return lowest + bits % (highest - lowest);
+  };
+  auto stored = [&] {
+    return static_cast<int16_t>(integer(format.lowest(), format.highest()));
   };
   for (int64_t i = 0; i < c.rows * c.columns; ++i)
-    c.q.push_back(static_cast<int16_t>(integer()));
-  int64_t groups = c.layout.numGroups();
-  for (int64_t i = 0; i < c.rows * groups; ++i) {
+    c.q.push_back(stored());
+  int64_t blocks = c.layout.numBlocks(), groups = c.layout.numGroups();
+  for (int64_t i = 0; i < c.rows * blocks; ++i) {
     c.scales.push_back(randomScale(format, random));
     if (format.zeroPoints)
-      c.zeroPoints.push_back(static_cast<int16_t>(integer()));
+      c.zeroPoints.push_back(stored());
+    if (format.minima)
+      c.mins.push_back(randomScale(format, random));
+  }
+  for (int64_t i = 0; format.superGroup && i < c.rows * groups; ++i) {
+    c.subScales.push_back(static_cast<int8_t>(integer(-128, 127)));
+    if (format.minima)
+      c.subMins.push_back(static_cast<int8_t>(integer(0, 63)));
   }
   std::vector<uint8_t> packed(c.layout.bytes());
+  auto from = [](const auto &all, int64_t first) {
+    return all.empty() ? nullptr : all.data() + first;
+  };
   for (int64_t n = 0; n < c.rows; ++n)
     packIntegerRow(c.layout, n,
-                   {&c.q[n * c.columns], &c.scales[n * groups],
-                    format.zeroPoints ? &c.zeroPoints[n * groups] : nullptr},
+                   {&c.q[n * c.columns], &c.scales[n * blocks],
+                    from(c.zeroPoints, n * blocks), from(c.mins, n * blocks),
+                    from(c.subScales, n * groups), from(c.subMins, n * groups)},
                    packed.data());
   return packed;
 }
@@ -206,34 +258,56 @@ ByteRow quantizeActivations(const QuantCase &c, const float *x) {
   return row;
 }
 
-/// Output `n` as the design promises it. f32 activations: each group's chain of
-/// fused multiply-adds from zero, added scaled. int8: the exact integer sum of
-/// each segment, added scaled by both scales.
-float chainOf(const QuantCase &c, int64_t n, const float *x) {
-  float sum = 0.0f;
-  if (!c.hasBytes()) {
-    for (int64_t first = 0; first < c.columns; first += c.layout.group()) {
-      float groupSum = 0.0f;
-      for (int64_t k = first; k < std::min(first + c.layout.group(), c.columns);
-           ++k)
-        groupSum =
-            std::fma(static_cast<float>(c.centred(n, k)), x[k], groupSum);
-      sum = std::fma(c.scale(n, first), groupSum, sum);
+/// Output `n` as the design promises it for f32 activations: each group's chain
+/// of fused multiply-adds from zero, added scaled; with minima one chain of the
+/// rounded weights.
+float floatChainOf(const QuantCase &c, int64_t n, const float *x) {
+  float sum = 0.0f, groupSum = 0.0f;
+  for (int64_t k = 0; k < c.columns; ++k) {
+    auto q = static_cast<float>(c.centred(n, k));
+    if (!c.mins.empty()) {
+      sum = std::fma(std::fma(c.scale(n, k), q, c.min(n, k)), x[k], sum);
+      continue;
     }
-    return c.hasBias ? sum + c.bias[n] : sum;
+    groupSum = std::fma(q, x[k], groupSum);
+    if ((k + 1) % c.layout.group() == 0 || k + 1 == c.columns) {
+      sum = std::fma(groupSum, c.scale(n, k), sum);
+      groupSum = 0.0f;
+    }
   }
+  return sum;
+}
+
+/// The same for int8 activations: the exact integer sum of each segment, scaled
+/// by the activations' scale and added within a group, whose sum is added
+/// scaled; before that a minimum times the scaled sum of the activations.
+float byteChainOf(const QuantCase &c, int64_t n, const float *x) {
   ByteRow row = quantizeActivations(c, x);
+  float sum = 0.0f, groupSum = 0.0f;
   for (int64_t first = 0; first < c.columns;) {
     int64_t group = c.layout.group();
     int64_t end =
         std::min({c.columns, first + c.segment, first / group * group + group});
-    int64_t dot = 0;
-    for (int64_t k = first; k < end; ++k)
+    int64_t dot = 0, total = 0;
+    for (int64_t k = first; k < end; ++k) {
       dot += c.centred(n, k) * row.q[k];
-    sum = std::fma(static_cast<float>(dot),
-                   c.scale(n, first) * row.scale[first], sum);
+      total += row.q[k];
+    }
+    float scale = row.scale[first];
+    groupSum = std::fma(static_cast<float>(dot), scale, groupSum);
+    if (!c.mins.empty())
+      sum = std::fma(c.min(n, first), scale * static_cast<float>(total), sum);
+    if (end % group == 0 || end == c.columns) {
+      sum = std::fma(groupSum, c.scale(n, first), sum);
+      groupSum = 0.0f;
+    }
     first = end;
   }
+  return sum;
+}
+
+float chainOf(const QuantCase &c, int64_t n, const float *x) {
+  float sum = c.hasBytes() ? byteChainOf(c, n, x) : floatChainOf(c, n, x);
   return c.hasBias ? sum + c.bias[n] : sum;
 }
 
@@ -328,7 +402,7 @@ TEST_P(QuantizedMatmul, AgreesWithFloat64) {
 }
 
 TEST_P(QuantizedMatmul, AddsAlongAscendingColumns) {
-  for (int64_t tokens : {1, 7}) {
+  for (int64_t tokens : {1, 3, 6, 7}) {
     auto results = run(*program, tokens, 1);
     for (size_t i = 0; i < results.size(); ++i) {
       const QuantCase &c = program->cases[i];
@@ -411,7 +485,7 @@ INSTANTIATE_TEST_SUITE_P(, QuantizedMatmul, testing::ValuesIn(allLevels()),
 TEST(QuantizedMatmulLevels, GiveTheSameBits) {
   std::vector<std::vector<float>> first;
   for (const CPULevel *level : allLevels()) {
-    if (!canRun(level))
+    if (!whyNotRunnable(level).empty())
       continue;
     QuantProgram &program = programFor(level);
     ASSERT_TRUE(program.loaded) << program.failure.message();

@@ -80,7 +80,6 @@ static void visit(QuantizedLinearSpec &spec, Fields &fields) {
   fields("segment", spec.segment);
   fields("over", spec.over);
   fields.optional("unit", spec.unit);
-  fields.optional("activation_group", spec.activationGroup);
 }
 
 template <typename Fields>
@@ -229,7 +228,6 @@ static void visit(MoELinearSpec &spec, Fields &fields) {
   fields("rows", spec.rows);
   fields("columns", spec.columns);
   fields.optional("segment", spec.segment);
-  fields.optional("activation_group", spec.activationGroup);
 }
 
 template <typename Fields>

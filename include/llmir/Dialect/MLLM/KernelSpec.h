@@ -130,9 +130,6 @@ struct QuantizedLinearSpec {
   int64_t segment = 0;
   RowSpace over = RowSpace::Tokens;
   int64_t unit = 0; ///< Tiles that stay with one worker; 0: one.
-  /// Neighbours of x with one scale, where they are more than a segment: the
-  /// bits of a result depend on it. 0: a segment.
-  int64_t activationGroup = 0;
 };
 
 /// Each row as int8 with a scale for every `group` neighbours, the last group
@@ -359,12 +356,13 @@ struct MoEGatherSpec {
 
 /// y = x W_e^T for the places of each expert e. Weights: `experts` matrices
 /// [rows, columns] (tiles16), one after the other. Buffers: offsets (i32), x
-/// [places, K] as `linear` takes it, out [places, N]. Split by Columns.
+/// [places, K] as `linear` takes it, or `quantized_linear` where the format is
+/// an IntegerFormat, out [places, N]. Split by Columns.
 struct MoELinearSpec {
   static constexpr llvm::StringLiteral kind = "moe_linear";
   std::string format;
   int64_t experts = 0, rows = 0, columns = 0; ///< E, N, K.
-  int64_t segment = 0, activationGroup = 0;   ///< As of QuantizedLinearSpec.
+  int64_t segment = 0;                        ///< As of QuantizedLinearSpec.
 };
 
 /// silu(gate) * up at each place, with `rounded` as `round_rows` writes it.
