@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelHarness.h"
+#include "Conformance/Emulation.h"
+#include "Conformance/StepThreads.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Pipelines/Compilation.h"
@@ -21,11 +23,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdio>
 #include <fcntl.h>
-#include <mutex>
-#include <thread>
 #include <unistd.h>
 
 using namespace mlir;
@@ -68,44 +67,9 @@ std::vector<float> Random::values(int64_t count, float low, float high) {
 // Workers
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A step's context with the barrier of its workers behind it.
-struct SharedStep {
-  LLMIRStepContext context{};
-  int64_t workers;
-  std::mutex mutex;
-  std::condition_variable arrived;
-  int64_t waiting = 0, generation = 0;
-
-  void wait() {
-    std::unique_lock<std::mutex> lock(mutex);
-    int64_t mine = generation;
-    if (++waiting == workers) {
-      waiting = 0;
-      ++generation;
-      arrived.notify_all();
-      return;
-    }
-    arrived.wait(lock, [&] { return generation != mine; });
-  }
-};
-} // namespace
-
-static void waitForWorkers(const LLMIRStepContext *context, int64_t) {
-  // The context is the first member of the step that run() made.
-  auto *step =
-      reinterpret_cast<SharedStep *>(const_cast<LLMIRStepContext *>(context));
-  step->wait();
-}
-
-void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
-  static const LLMIRRuntimeTable table = {
-      waitForWorkers,      /*reserve_kv=*/nullptr, /*fork_kv=*/nullptr,
-      /*free_kv=*/nullptr, /*sample=*/nullptr,     /*trace=*/nullptr};
-  SharedStep step;
-  step.workers = workers;
-  LLMIRStepContext &ctx = step.context;
-  ctx.runtime = &table;
+/// The counts and, for code of this processor, the addresses of a step.
+LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
+  LLMIRStepContext ctx{};
   ctx.arena = arena.data();
   ctx.weights = weights.data();
   ctx.kv_pool = inputs.pool;
@@ -122,14 +86,33 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
   ctx.block_table_stride = inputs.blockTableStride;
   ctx.logit_rows = inputs.logitRows.data();
   ctx.logits = inputs.logits;
+  return ctx;
+}
 
-  std::vector<std::thread> threads;
-  for (int64_t worker = 1; worker < workers; ++worker)
-    threads.emplace_back(
-        [&, worker] { image.step()(&step.context, worker, workers); });
-  image.step()(&step.context, 0, workers);
-  for (std::thread &thread : threads)
-    thread.join();
+void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
+  LLMIRStepContext context = contextOf(inputs);
+  if (image) {
+    runStepThreads(image->step(), context, workers);
+    return;
+  }
+  auto list = [](StepField field, const std::vector<int32_t> &values) {
+    return FieldMemory{field, const_cast<int32_t *>(values.data()),
+                       values.size() * 4, false};
+  };
+  std::vector<FieldMemory> memory = {
+      {StepField::arena, arena.data(), arena.size(), true},
+      {StepField::weights, weights.data(), weights.size(), false},
+      list(StepField::token_ids, inputs.tokenIds),
+      list(StepField::positions, inputs.positions),
+      list(StepField::query_offsets, inputs.queryOffsets),
+      list(StepField::seq_lens, inputs.seqLens),
+      list(StepField::slot_mapping, inputs.slots),
+      list(StepField::block_tables, inputs.blockTables),
+      list(StepField::logit_rows, inputs.logitRows),
+      {StepField::kv_pool, inputs.pool, inputs.poolBytes, true},
+      {StepField::logits, inputs.logits, inputs.logitsBytes, true}};
+  Status status = runEmulated(*level, foreign, context, workers, memory);
+  EXPECT_TRUE(status) << status.message();
 }
 
 //===----------------------------------------------------------------------===//
@@ -440,20 +423,36 @@ KernelProgram::compile(const CPULevel &level) const {
   return linkCodeImage(*object, "llmir_step");
 }
 
+/// Maps an image of this processor.
+static Expected<CodeImage> mapImage(Span<const uint8_t> image) {
+  std::FILE *file = std::tmpfile();
+  if (!file ||
+      std::fwrite(image.data(), 1, image.size(), file) != image.size() ||
+      std::fflush(file) != 0)
+    return Status(StatusCode::IoError, "the image cannot be written");
+  Expected<CodeImage> mapped = CodeImage::load(fileno(file), 0, image, "test");
+  std::fclose(file);
+  return mapped;
+}
+
+static bool runsHere(const CPULevel &level) {
+  return level.architecture.str() == CpuFeatures::host().architecture() &&
+         CpuFeatures::host().hasAll(cpuLevelFeatures(level.name.str()));
+}
+
 Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
   Expected<std::vector<uint8_t>> image = compile(level);
   if (!image)
     return image.takeStatus();
-  std::FILE *file = std::tmpfile();
-  if (!file ||
-      std::fwrite(image->data(), 1, image->size(), file) != image->size() ||
-      std::fflush(file) != 0)
-    return Status(StatusCode::IoError, "the image cannot be written");
-  Expected<CodeImage> mapped = CodeImage::load(fileno(file), 0, *image, "test");
-  std::fclose(file);
-  if (!mapped)
-    return mapped.takeStatus();
-  LoadedProgram loaded(std::move(*mapped));
+  LoadedProgram loaded(level);
+  if (runsHere(level)) {
+    Expected<CodeImage> mapped = mapImage(*image);
+    if (!mapped)
+      return mapped.takeStatus();
+    loaded.image = std::move(*mapped);
+  } else {
+    loaded.foreign = std::move(*image);
+  }
   loaded.arena = AlignedBytes(arenaBytes);
   loaded.weights = AlignedBytes(weightBytes.size());
   if (!weightBytes.empty())
@@ -539,10 +538,15 @@ std::vector<const CPULevel *> allLevels() {
   return levels;
 }
 
-bool canRun(const CPULevel *level) {
-  std::string_view name(level->name.data(), level->name.size());
-  return CpuFeatures::host().hasAll(cpuLevelFeatures(name));
+std::string whyNotRunnable(const CPULevel *level) {
+  if (runsHere(*level))
+    return {};
+  if (level->architecture.str() == CpuFeatures::host().architecture())
+    return "this processor has no " + level->name.str();
+  return whyNotEmulated(*level);
 }
+
+bool isEmulated(const CPULevel *level) { return !runsHere(*level); }
 
 std::string levelName(const CPULevel *level) {
   std::string name = level->name.str();

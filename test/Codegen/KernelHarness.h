@@ -34,6 +34,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,8 +79,10 @@ struct StepInputs {
   std::vector<int32_t> queryOffsets, seqLens, blockTables;
   int64_t blockTableStride = 0;
   uint8_t *pool = nullptr;
+  size_t poolBytes = 0;
   int64_t layerStride = 0;
   float *logits = nullptr;
+  size_t logitsBytes = 0;
 };
 
 /// A buffer of a program: rows of `columns` values, `stride` apart.
@@ -123,12 +126,15 @@ public:
 
 private:
   friend class KernelProgram;
-  explicit LoadedProgram(CodeImage image) : image(std::move(image)) {}
+  explicit LoadedProgram(const CPULevel &level) : level(&level) {}
+  LLMIRStepContext contextOf(const StepInputs &inputs);
   std::vector<uint8_t> copyOfArena() const {
     return {arena.data(), arena.data() + arena.size()};
   }
 
-  CodeImage image;
+  const CPULevel *level;
+  std::optional<CodeImage> image; ///< Of a level of this processor.
+  std::vector<uint8_t> foreign;   ///< Of one that is emulated.
   AlignedBytes arena, weights;
   std::vector<uint8_t> before;
   std::vector<BufferPlace> buffers;
@@ -170,6 +176,15 @@ public:
   void callElementwise(const ElementwiseSpec &spec,
                        const std::vector<unsigned> &operands,
                        const ScalarBody &body);
+  /// A matmul that stores what the body makes of each sum, and of an element of
+  /// each operand between the input and the output.
+  template <typename Spec>
+  void callMatmul(const Spec &spec, const std::vector<std::string> &weights,
+                  const std::vector<unsigned> &operands,
+                  const ScalarBody &body) {
+    addCall(Spec::kind, toParameters(context.get(), spec), weights, operands,
+            body);
+  }
   void barrier();
   void setLayer(int64_t layer);
   void label(const std::string &name);
@@ -227,13 +242,15 @@ bool sameBits(const std::vector<float> &a, const std::vector<float> &b);
 std::vector<const CPULevel *> allLevels();
 /// For test names: "x86_64_v3".
 std::string levelName(const CPULevel *level);
-/// True where this processor runs the level's code.
-bool canRun(const CPULevel *level);
+/// Empty where code of the level runs here, natively or emulated, else why not.
+std::string whyNotRunnable(const CPULevel *level);
+/// True where it does not run natively: tests choose small shapes then.
+bool isEmulated(const CPULevel *level);
 
-/// Ends a test of a level that this processor lacks.
+/// Ends a test of a level that does not run here.
 #define LLMIR_SKIP_UNLESS_RUNNABLE(level)                                      \
-  if (!canRun(level))                                                          \
-  GTEST_SKIP() << "this processor is below " << (level)->name.str()
+  if (std::string reason = whyNotRunnable(level); !reason.empty())             \
+  GTEST_SKIP() << (level)->name.str() << ": " << reason
 
 } // namespace llmir::test
 
