@@ -110,9 +110,8 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"kvBlockSize",
        [](ArtifactInfo &i) {
          i.kvBlockSize = 3;
-         i.kvFormat = TensorFormat::BF16;
+         i.kvFormat = KVFormat::BF16;
        }},
-      {"kvFormat", [](ArtifactInfo &i) { i.kvFormat = TensorFormat::Q4_0; }},
       {"bosToken", [](ArtifactInfo &i) { i.bosToken = -2; }},
       {"eosTokens", [](ArtifactInfo &i) { i.eosTokens.push_back(-1); }},
       {"generation.temperature",

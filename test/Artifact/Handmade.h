@@ -92,7 +92,7 @@ inline ArtifactInfo sampleInfo() {
   info.numKVHeads = 1;
   info.headDim = 4;
   info.kvBlockSize = 4;
-  info.kvFormat = TensorFormat::F32;
+  info.kvFormat = KVFormat::F32;
   info.bosToken = 1;
   info.eosTokens = {2, 7};
   info.generation.doSample = true;
