@@ -204,3 +204,37 @@ mllm.program.fragment @pointers code {
   mllm.program.output "result1" (%x) columns 16 : memref<8x16xf32>
   mllm.program.exit
 }
+
+// -----
+
+// In a step of few tokens what is per worker lies in memory of each worker's
+// own, with no more rows than such a step has, as one worker goes through the
+// code: %b takes the place of %a, which its worker no longer needs. In the arena
+// they lie as a larger step needs them, where a barrier parts %a and %y; the
+// others must do without that barrier: %x, %y and %z are alive at once.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @few code attributes {arena_bytes = 2048 : i64, few_tokens = 2 : i64, worker_bytes = 4096 : i64}
+mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
+  // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
+  %x = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 512 per_worker at 0 : memref<8x16xf32>
+  %a = mllm.program.buffer per_worker : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
+  %y = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 512 per_worker at 0 : memref<8x16xf32>
+  %b = mllm.program.buffer per_worker : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 1536 : memref<8x16xf32>
+  %z = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %a) replicated : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier unless_few
+  mllm.program.instruction @k weights [] (%a, %y) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier unless_few
+  mllm.program.instruction @k weights [] (%x, %b) replicated : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier unless_few
+  mllm.program.instruction @k weights [] (%b, %z) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}

@@ -31,7 +31,7 @@
 // CHECK-NEXT: kernel @rope_4x8 "rope" {head_dim = 8 : i64, heads = 4 : i64, rotary_dim = 8 : i64}
 // CHECK-NEXT: kernel @rope_2x8
 // CHECK-NEXT: kernel @append_kv_bf16_2x8 "append_kv" {block_size = 16 : i64, head_dim = 8 : i64, kv_format = "bf16", kv_heads = 2 : i64}
-// CHECK-NEXT: kernel @paged_attention_bf16_4x2x8 "paged_attention" {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, scale = 2.500000e-01 : f64
+// CHECK-NEXT: kernel @paged_attention_bf16_4x2x8 "paged_attention" {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, partial_rows = 2048 : i64, scale = 2.500000e-01 : f64}
 // CHECK: kernel @add_32 "elementwise" {columns = 32 : i64, over = "tokens"}
 // CHECK: kernel @quantized_linear_48x32
 

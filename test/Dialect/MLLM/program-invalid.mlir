@@ -337,3 +337,51 @@ mllm.program.fragment @step code {
   mllm.program.runtime_call free_kv (%0) [2.0 : f64] : memref<1x16xi32>
   mllm.program.exit
 }
+
+// -----
+
+mllm.program.fragment @step code {
+  // program_fragment_c4, a buffer
+  // expected-error@+1 {{speaks of a step of few tokens in code fragment 'step', which has no 'few_tokens'}}
+  %0 = mllm.program.buffer per_worker : memref<1x16xf32>
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_fragment_c4, a barrier
+  // expected-error@+1 {{speaks of a step of few tokens}}
+  mllm.program.barrier unless_few
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<1x16xf32>
+  mllm.program.entry_point
+  // program_fragment_c4, an instruction
+  // expected-error@+1 {{speaks of a step of few tokens}}
+  mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
+}
+mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+  %0 = mllm.program.buffer : memref<1x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c4
+  // expected-error@+1 {{is replicated and writes a buffer that is not per_worker}}
+  mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
+  mllm.program.exit
+}

@@ -56,6 +56,28 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   mllm.program.exit
 }
 
+// What a step of few tokens does otherwise.
+// CHECK-LABEL: mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
+mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
+  // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer per_worker : memref<8x64xf32>
+  %a = mllm.program.buffer per_worker : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.buffer offset 4096 per_worker at 128 : memref<8x64xf32>
+  %b = mllm.program.buffer offset 4096 per_worker at 128 : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.entry_point
+  mllm.program.entry_point
+  // CHECK-NEXT: mllm.program.instruction @norm_64 weights [](%[[A]]) replicated : memref<8x64xf32>
+  mllm.program.instruction @norm_64 weights [] (%a) replicated : memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.barrier unless_few
+  mllm.program.barrier unless_few
+  // CHECK-NEXT: mllm.program.exit
+  mllm.program.exit
+}
+
+// CHECK-LABEL: mllm.program.fragment @few_kernels text {
+mllm.program.fragment @few_kernels text {
+  mllm.program.kernel @norm_64 "rms_norm" {} [memref<8x64xf32>]
+}
+
 // Programs of functions: constants, inputs, outputs, fields of the step context
 // and calls of the runtime.
 // CHECK-LABEL: mllm.program.fragment @values data {

@@ -1,0 +1,160 @@
+// RUN: llmir-codegen-tests --gtest_filter='*EpilogueKernels*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Matmuls that compute an element-wise chain as they store their sums: the same
+// bits as the matmul and the chain one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTest.h"
+
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace llmir;
+using namespace llmir::test;
+using namespace mlir;
+
+namespace {
+
+class EpilogueKernels : public KernelTest {};
+
+/// A matmul twice: with the chain, and followed by it.
+struct EpilogueCase {
+  const char *name;
+  size_t operands; ///< Of the chain beside the sum.
+  KernelProgram::ScalarBody body;
+  int64_t unit;
+  bool bias, inPlace;
+};
+
+struct EpilogueBuffers {
+  unsigned x, together, sums, apart;
+  std::vector<unsigned> operands;
+};
+
+/// round(silu(a) * sum)
+Value gated(OpBuilder &b, Location loc, ValueRange values) {
+  Value product = arith::MulFOp::create(b, loc, emitSilu(b, loc, values[1]),
+                                        values[0]);
+  return emitRound(b, loc, product, b.getBF16Type());
+}
+
+std::vector<EpilogueCase> cases() {
+  return {
+      {"add", 1,
+       [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+         return arith::AddFOp::create(b, loc, v[1], v[0]);
+       },
+       0, false, true},
+      {"gelu", 0,
+       [](OpBuilder &b, Location loc, ValueRange v) {
+         return emitGelu(b, loc, v[0]);
+       },
+       2, true, false},
+      {"gated", 1, gated, 0, false, false},
+      {"sum of products", 2,
+       [](OpBuilder &b, Location loc, ValueRange v) -> Value {
+         Value square = arith::MulFOp::create(b, loc, v[1], v[1]);
+         Value other = arith::MulFOp::create(b, loc, v[0], v[2]);
+         return arith::AddFOp::create(b, loc, square, other);
+       },
+       3, true, true},
+  };
+}
+
+constexpr int64_t kRows = 75, kColumns = 64;
+
+} // namespace
+
+TEST_P(EpilogueKernels, SameBitsAsOneAfterTheOther) {
+  Random random(31);
+  std::vector<EpilogueCase> all = cases();
+  std::vector<EpilogueBuffers> buffers;
+  std::string bias = program.addVector(random.values(kRows));
+  IntegerFormat integers = *IntegerFormat::fromName("int8:g32");
+  IntegerMatrixLayout layout{integers, kRows, kColumns};
+  for (const EpilogueCase &c : all)
+    for (bool quantized : {false, true}) {
+      std::string matrix;
+      if (quantized) {
+        std::vector<uint8_t> packed(layout.bytes(), 0);
+        for (int64_t row = 0; row < kRows; ++row) {
+          std::vector<int16_t> q;
+          for (int64_t k = 0; k < kColumns; ++k)
+            q.push_back(static_cast<int16_t>(random.bits() % 255) - 127);
+          std::vector<float> scales = random.values(layout.numGroups());
+          packIntegerRow(layout, row, {q.data(), scales.data()}, packed.data());
+        }
+        matrix = program.addPacked(layout, packed);
+      } else {
+        matrix = program.addMatrix(
+            TensorFormat::F16, kRows, kColumns,
+            randomMatrix(TensorFormat::F16, kRows, kColumns, random));
+      }
+      std::vector<std::string> weights{matrix};
+      if (c.bias)
+        weights.push_back(bias);
+      EpilogueBuffers b;
+      b.x = program.addBuffer(kMostRows, kColumns);
+      for (size_t i = 0; i < c.operands; ++i)
+        b.operands.push_back(program.addBuffer(kMostRows, kRows));
+      b.sums = program.addBuffer(kMostRows, kRows);
+      b.apart = program.addBuffer(kMostRows, kRows);
+      b.together = c.inPlace ? b.operands.back()
+                             : program.addBuffer(kMostRows, kRows);
+      auto callBoth = [&](auto spec) {
+        spec.rows = kRows;
+        spec.columns = kColumns;
+        spec.bias = c.bias;
+        spec.unit = c.unit;
+        std::vector<unsigned> chain{b.sums}, fused{b.x};
+        chain.insert(chain.end(), b.operands.begin(), b.operands.end());
+        fused.insert(fused.end(), b.operands.begin(), b.operands.end());
+        chain.push_back(b.apart);
+        fused.push_back(b.together);
+        program.call(spec, weights, {b.x, b.sums});
+        program.callElementwise({kRows, RowSpace::Tokens, c.unit}, chain,
+                                c.body);
+        program.callMatmul(spec, weights, fused, c.body);
+      };
+      if (quantized) {
+        QuantizedLinearSpec spec;
+        spec.format = integers.name();
+        callBoth(spec);
+      } else {
+        LinearSpec spec;
+        spec.format = "f16";
+        callBoth(spec);
+      }
+      buffers.push_back(b);
+    }
+  ASSERT_NO_FATAL_FAILURE(load());
+
+  for (int64_t rows : kRowCounts)
+    for (int64_t workers : {1, 2, 5}) {
+      loaded->clearArena();
+      for (const EpilogueBuffers &b : buffers) {
+        loaded->setRows(b.x, random.values(rows * kColumns));
+        for (unsigned operand : b.operands)
+          loaded->setRows(operand, random.values(rows * kRows, -4.0f, 4.0f));
+      }
+      StepInputs inputs;
+      inputs.numTokens = rows;
+      loaded->run(inputs, workers);
+      for (size_t i = 0; i < buffers.size(); ++i)
+        EXPECT_TRUE(sameBits(loaded->rows(buffers[i].together, rows),
+                             loaded->rows(buffers[i].apart, rows)))
+            << all[i / 2].name << ", " << rows << " rows, " << workers
+            << " workers";
+    }
+}
+
+LLMIR_TEST_ALL_LEVELS(EpilogueKernels);
