@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counts the barriers of a layer in the program of each family.
+
+    barriers.py --work FOLDER --llmir PROGRAM
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
+
+import make_tiny  # noqa: E402
+
+# qkv, rope, append | attention | o_proj, residual | gate, up, their product | down, residual
+DECODE = 5
+# Behind what rows are normalised or made ready for a matmul: in the four places before matmuls.
+ROWS = 4
+SPLIT = 1
+FAMILIES = ("llama3", "qwen2", "qwen3")
+FORMATS = ("none", "q8", "int4:g32:asym")
+KINDS = {"": "always", " unless_few": "many", " if_split": "split"}
+
+
+def count(program):
+    """Barriers by kind in the loop over the layers, and outside of it."""
+    body = re.search(r'program\.label "layers\.0"\n(.*)program\.jump_next_layer "layers\.0"', program, re.S)
+    inside, outside = dict.fromkeys(KINDS.values(), 0), dict.fromkeys(KINDS.values(), 0)
+    for match in re.finditer(r"program\.barrier(.*)\n", program):
+        counts = inside if body.start() < match.start() < body.end() else outside
+        counts[KINDS[match.group(1).rstrip()]] += 1
+    return inside, outside
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--llmir", required=True)
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    failures = 0
+    for family in FAMILIES:
+        config, weights = make_tiny.make(family=family, dtype="bf16", layers=3, hidden=64, heads=4, kv_heads=2,
+                                         head_dim=24, intermediate=96, vocab=67)
+        model = os.path.join(options.work, family)
+        make_tiny.write_hf(model, config, weights, "bf16")
+        for quantize in FORMATS:
+            program = subprocess.run([options.llmir, "compile", model, "--emit", "program", "--quantize", quantize],
+                                     check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+            inside, outside = count(program)
+            good = (inside["always"] <= DECODE and inside["split"] <= SPLIT and inside["many"] <= ROWS
+                    and outside["always"] <= 1 and outside["split"] == 0)
+            failures += not good
+            print("%s %s: %s a layer, %s beside the layers%s"
+                  % (family, quantize, inside, outside, "" if good else " <- too many"))
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
