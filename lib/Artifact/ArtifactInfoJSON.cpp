@@ -173,8 +173,7 @@ struct FieldReader {
     (*this)(name, text);
     std::optional<KVFormat> format = kvFormatFromName(text);
     if (status && !format)
-      status =
-          reader.unexpected(name, "\"f32\", \"f16\", \"bf16\" or \"q8\"");
+      status = reader.unexpected(name, "\"f32\", \"f16\", \"bf16\" or \"q8\"");
     else if (format)
       field = *format;
   }
@@ -218,13 +217,12 @@ struct FieldReader {
     }
     for (const Json &element : **list) {
       if (!element.is_object() || field.size() >= maxSites) {
-        status = reader.unexpected(name, "a list of at most " +
-                                             std::to_string(maxSites) +
-                                             " objects");
+        status = reader.unexpected(
+            name, "a list of at most " + std::to_string(maxSites) + " objects");
         return;
       }
-      std::string path = std::string(name) + "." +
-                         std::to_string(field.size()) + ".";
+      std::string path =
+          std::string(name) + "." + std::to_string(field.size()) + ".";
       visitSite(field.emplace_back(),
                 FieldReader{JsonReader(element, where, path), status});
       if (!status)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/ReferenceAttention.h"
+#include "llmir/Support/SmallFloat.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +51,23 @@ static double score(const AttentionParams &params, const AttentionRow &row,
   return result + term;
 }
 
+/// The weight of key j where weights are rounded.
+static double roundedWeight(const AttentionParams &params,
+                            const std::vector<double> &scores, int64_t j,
+                            double most) {
+  const int64_t chunk = j / params.roundingChunk * params.roundingChunk;
+  const int64_t end =
+      std::min<int64_t>((j / params.roundingSpan + 1) * params.roundingSpan,
+                        static_cast<int64_t>(scores.size()));
+  const double known =
+      *std::max_element(scores.begin() + chunk, scores.begin() + end);
+  if (known == minusInfinity)
+    return 0;
+  const double weight = std::exp(scores[static_cast<size_t>(j)] - known);
+  const uint16_t bits = floatToBf16(static_cast<float>(weight));
+  return static_cast<double>(bf16ToFloat(bits)) * std::exp(known - most);
+}
+
 void attendRow(const AttentionParams &params, const AttentionRow &row,
                double *output) {
   const double sink = params.sinks ? (*params.sinks)[row.head] : minusInfinity;
@@ -64,7 +82,9 @@ void attendRow(const AttentionParams &params, const AttentionRow &row,
     return; // Sees nothing.
   double total = std::exp(sink - most);
   for (int64_t j = 0; j < row.keys; ++j) {
-    const double weight = std::exp(scores[static_cast<size_t>(j)] - most);
+    const double weight = params.roundingSpan
+                              ? roundedWeight(params, scores, j, most)
+                              : std::exp(scores[static_cast<size_t>(j)] - most);
     total += weight;
     for (int64_t v = 0; v < row.valueDim && weight > 0; ++v)
       output[v] += weight * row.value(j)[v];

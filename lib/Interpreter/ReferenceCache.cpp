@@ -9,6 +9,7 @@
 #include "llmir/Interpreter/ReferenceCache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -63,15 +64,36 @@ const double *PagedCache::value(int64_t layer, int64_t block, int64_t offset,
       keyNumbers() + (offset * facts.heads + head) * facts.valueDim)];
 }
 
+/// A head's row as bytes with a scale mean it: in f32, as the type says.
+static void storeBytes(const double *row, int64_t count, double *to) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i)
+    most = std::max(most, std::fabs(static_cast<float>(row[i])));
+  const float scale = most / 127.0f;
+  for (int64_t i = 0; i < count; ++i)
+    to[i] =
+        scale == 0
+            ? 0
+            : static_cast<double>(
+                  scale * std::nearbyint(static_cast<float>(row[i]) / scale));
+}
+
 void PagedCache::store(int64_t layer, int64_t block, int64_t offset,
                        const double *keys, const double *values) {
   Block &data = writable(layer, block);
-  auto toKind = [&](double value) { return roundTo(facts.kind, value); };
-  const int64_t keyRow = facts.heads * facts.headDim;
-  const int64_t valueRow = facts.heads * facts.valueDim;
-  std::transform(keys, keys + keyRow, data.begin() + offset * keyRow, toKind);
-  std::transform(values, values + valueRow,
-                 data.begin() + keyNumbers() + offset * valueRow, toKind);
+  auto storeRow = [&](const double *row, int64_t count, double *to) {
+    if (facts.kind == ElementKind::I8)
+      return storeBytes(row, count, to);
+    std::transform(row, row + count, to,
+                   [&](double value) { return roundTo(facts.kind, value); });
+  };
+  for (int64_t head = 0; head < facts.heads; ++head) {
+    const int64_t row = offset * facts.heads + head;
+    storeRow(keys + head * facts.headDim, facts.headDim,
+             data.data() + row * facts.headDim);
+    storeRow(values + head * facts.valueDim, facts.valueDim,
+             data.data() + keyNumbers() + row * facts.valueDim);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,8 +269,10 @@ PagedCache::lookup(int64_t layer, const Tensor &indices, const Tensor &seqLens,
   const int64_t batch = seqLens.size();
   const int64_t columns = indices.rank() == 2 ? indices.dim(1) : 1;
   const bool perToken = columns == numTokens;
-  Tensor keys(facts.kind, {batch, numTokens, facts.heads, facts.headDim});
-  Tensor values(facts.kind, {batch, numTokens, facts.heads, facts.valueDim});
+  const ElementKind numberKind =
+      facts.kind == ElementKind::I8 ? ElementKind::F32 : facts.kind;
+  Tensor keys(numberKind, {batch, numTokens, facts.heads, facts.headDim});
+  Tensor values(numberKind, {batch, numTokens, facts.heads, facts.valueDim});
   for (int64_t b = 0; b < batch; ++b) {
     if (seqLens.integer(b) < 0 || seqLens.integer(b) > numTokens)
       return invalid("a lookup of " + std::to_string(numTokens) +

@@ -194,14 +194,14 @@ Status Compilation::resolveKVFormat() {
     for (const CheckpointTensor &tensor : checkpoint->tensors())
       if (tensor.shape.size() == 2 && tensor.format != TensorFormat::F32)
         allF32 = false;
-    kvFormat = allF32 ? TensorFormat::F32 : TensorFormat::BF16;
+    kvFormat = allF32 ? KVFormat::F32 : KVFormat::BF16;
     return Status::ok();
   }
-  std::optional<TensorFormat> format = tensorFormatFromName(options.kv);
-  if (!format || isBlockFormat(*format))
+  std::optional<KVFormat> format = kvFormatFromName(options.kv);
+  if (!format)
     return Status(StatusCode::InvalidArgument,
                   "unknown KV cache type '" + options.kv + "'",
-                  "choose auto, f32, f16 or bf16");
+                  "choose auto, f32, f16, bf16 or q8");
   kvFormat = *format;
   return Status::ok();
 }
@@ -266,12 +266,12 @@ Status Compilation::trace() {
 
 Status Compilation::lowerToStep() {
   LLMStageOptions stage;
-  stage.kvElementType = std::string(tensorFormatInfo(kvFormat).name);
+  stage.kvElementType = std::string(kvFormatName(kvFormat));
   stage.blockSize = options.kvBlockSize;
   stage.contextLength = options.contextLength;
   LLMIR_RETURN_IF_ERROR(
       runPasses([&](PassManager &pm) { buildLLMStage(pm, stage); }));
-  note("KV cache " + std::string(tensorFormatInfo(kvFormat).name));
+  note("KV cache " + std::string(kvFormatName(kvFormat)));
   return wants(Form::LLM) ? writeForm(moduleText()) : Status::ok();
 }
 

@@ -335,9 +335,10 @@ FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
   if (!type)
     return std::unique_ptr<PagedKVCache>();
   Type element = type.getElementType();
-  KVElementType kind = element.isF32()   ? KVElementType::F32
-                       : element.isF16() ? KVElementType::F16
-                                         : KVElementType::BF16;
+  KVElementType kind = element.isF32()       ? KVElementType::F32
+                       : element.isF16()     ? KVElementType::F16
+                       : element.isInteger() ? KVElementType::Q8
+                                             : KVElementType::BF16;
   PagedKVCacheOptions options;
   options.valueDim = type.getValueDim();
   options.guardPages = true;

@@ -152,6 +152,7 @@ public:
 
   Features features;
   TensorFormat format;
+  AttentionRounding rounding;
   CachedBatch batch;
   std::vector<float> queries, sinks;
   std::vector<double> slopes;
@@ -175,7 +176,7 @@ KVBlockLayout layoutOf(const Features &f, TensorFormat format,
 
 AttentionRun::AttentionRun(const Features &features, TensorFormat format,
                            const CPULevel &level, int64_t blockSize)
-    : features(features), format(format),
+    : features(features), format(format), rounding(level, format),
       batch(format, layoutOf(features, format, blockSize), kSequences, kSeed),
       scale(1.5 / std::sqrt(static_cast<double>(features.headDim))) {
   Random random(11);
@@ -278,6 +279,7 @@ std::vector<double> AttentionRun::expected() {
   params.alibiSlopes = slopes;
   params.mask = features.mask == MaskShape::None ? nullptr : &mask.tensor;
   params.sinks = features.sinks == OperandPlace::None ? nullptr : &sinkTensor;
+  rounding.apply(params);
   int64_t d = features.headDim, v = features.valueDim, g = features.kvHeads;
   std::vector<double> result(kTokens * features.heads * v);
   for (size_t s = 0; s < kSequences.size(); ++s) {
@@ -287,7 +289,8 @@ std::vector<double> AttentionRun::expected() {
       for (int64_t h = 0; h < features.heads; ++h) {
         int64_t token = firstRow(s) + i, kvHead = h / (features.heads / g);
         const float *from = &queries[(token * features.heads + h) * d];
-        std::vector<double> query(from, from + d);
+        std::vector<double> query =
+            rounding.query(from, d, scale, features.mask != MaskShape::None);
         bool perToken = features.mask == MaskShape::Token;
         reference::AttentionRow row{
             query.data(),
@@ -355,7 +358,7 @@ protected:
 TEST_P(AttentionFeatures, AgreeWithTheReference) {
   std::vector<float> actual = run->run(kInOrder, 1);
   std::vector<double> expected = run->expected();
-  EXPECT_LE(normalizedError(actual, expected), 1e-10);
+  EXPECT_LE(normalizedError(actual, expected), run->rounding.tolerance());
   // A row that sees nothing is zero, not almost zero.
   int64_t rows = 0, v = run->features.valueDim;
   for (size_t at = 0; at < expected.size(); at += v) {

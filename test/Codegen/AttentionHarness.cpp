@@ -8,6 +8,7 @@
 
 #include "AttentionHarness.h"
 
+#include "llmir/Runtime/ABI/AttentionSplit.h"
 #include "llmir/Support/SmallFloat.h"
 
 namespace llmir::test {
@@ -69,6 +70,24 @@ CachedBatch::cached(const std::vector<float> &numbers) const {
   return result;
 }
 
+std::vector<double> AttentionRounding::query(const float *numbers,
+                                             int64_t count, double scale,
+                                             bool hasMask) const {
+  std::vector<double> result(numbers, numbers + count);
+  const double factor = hasMask ? scale : scale * 1.4426950408889634;
+  for (double &q : result)
+    if (bf16)
+      q = roundTo(TensorFormat::BF16,
+                  static_cast<float>(q) * static_cast<float>(factor)) /
+          factor;
+  return result;
+}
+
+void AttentionRounding::apply(reference::AttentionParams &params) const {
+  params.roundingSpan = bf16 ? 64 : 0;
+  params.roundingChunk = kAttentionChunk;
+}
+
 StepInputs CachedBatch::place(const std::vector<size_t> &order) {
   int64_t total = 0, most = 1;
   for (size_t s = 0; s < shapes.size(); ++s) {
@@ -78,6 +97,7 @@ StepInputs CachedBatch::place(const std::vector<size_t> &order) {
   pool = std::make_unique<KVPool>(format, layout, total);
   StepInputs inputs;
   inputs.pool = pool->bytes.data();
+  inputs.poolBytes = pool->bytes.size();
   inputs.blockTableStride = most;
   inputs.queryOffsets = {0};
   int64_t block = total; // Blocks are taken from the last one on.

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelHarness.h"
+#include "AttentionHarness.h"
 
 #include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/SmallFloat.h"
@@ -84,6 +84,7 @@ struct AttentionCase {
 /// One geometry as a program of two instructions.
 struct AttentionProgram {
   TensorFormat format;
+  AttentionRounding rounding;
   AttentionCase c;
   std::unique_ptr<LoadedProgram> loaded;
   Status failure;
@@ -107,7 +108,7 @@ Values makeValues(const Geometry &shape, uint64_t seed) {
 
 AttentionProgram::AttentionProgram(TensorFormat format, const Geometry &shape,
                                    const CPULevel &level)
-    : format(format) {
+    : format(format), rounding(level, format) {
   int64_t bytes = tensorFormatInfo(format).bytesPerBlock;
   c.shape = shape;
   c.scale = 1.5 / std::sqrt(static_cast<double>(shape.headDim));
@@ -157,6 +158,7 @@ public:
         pool(static_cast<size_t>(kNumLayers * c.layerBytes())), parts(parts) {
     std::memset(pool.data(), 0, pool.size());
     inputs.pool = pool.data();
+    inputs.poolBytes = pool.size();
     inputs.layerStride = c.layerBytes();
     inputs.blockTableStride = 48 / c.shape.blockSize + 2;
     inputs.queryOffsets = {0};
@@ -269,27 +271,33 @@ void attend(const AttentionProgram &program, size_t s, int64_t last,
   const Geometry &shape = program.c.shape;
   const Values &values = program.c.values;
   int64_t kvHead = head / (shape.heads / shape.kvHeads), d = shape.headDim;
-  const float *q = &values.q[s][(last * shape.heads + head) * d];
-  std::vector<double> scores(last + 1);
-  double maximum = -INFINITY, sum = 0;
-  auto cached = [&](const std::vector<float> &from, int64_t size, int64_t p,
-                    int64_t i) {
-    float value = from[(p * shape.kvHeads + kvHead) * size + i];
-    return static_cast<double>(roundTo(program.format, value));
-  };
-  for (int64_t p = 0; p <= last; ++p) {
-    for (int64_t i = 0; i < d; ++i)
-      scores[p] += q[i] * cached(values.k[s], d, p, i);
-    scores[p] *= program.c.scale;
-    maximum = std::max(maximum, scores[p]);
-  }
-  for (double &score : scores)
-    sum += score = std::exp(score - maximum);
-  for (int64_t i = 0; i < shape.valueDim; ++i) {
-    out[i] = 0;
+  auto cached = [&](const std::vector<float> &from, int64_t size) {
+    std::vector<double> numbers;
     for (int64_t p = 0; p <= last; ++p)
-      out[i] += scores[p] / sum * cached(values.v[s], shape.valueDim, p, i);
-  }
+      for (int64_t i = 0; i < size; ++i)
+        numbers.push_back(static_cast<double>(roundTo(
+            program.format, from[(p * shape.kvHeads + kvHead) * size + i])));
+    return numbers;
+  };
+  std::vector<double> keys = cached(values.k[s], d);
+  std::vector<double> numbers = cached(values.v[s], shape.valueDim);
+  std::vector<double> query =
+      program.rounding.query(&values.q[s][(last * shape.heads + head) * d], d,
+                             program.c.scale, /*hasMask=*/false);
+  reference::AttentionParams params;
+  params.scale = program.c.scale;
+  program.rounding.apply(params);
+  reference::AttentionRow row;
+  row.query = query.data();
+  row.headDim = d;
+  row.valueDim = shape.valueDim;
+  row.keys = last + 1;
+  row.position = last;
+  row.key = [&](int64_t j) { return &keys[j * d]; };
+  row.value = [&](int64_t j) { return &numbers[j * shape.valueDim]; };
+  row.batch = row.maskRow = 0;
+  row.head = head;
+  reference::attendRow(params, row, out);
 }
 
 using Parameters = std::tuple<const CPULevel *, TensorFormat, Geometry>;
@@ -344,7 +352,7 @@ TEST_P(AttentionKernels, AgreeWithFloat64) {
       for (int64_t h = 0; h < shape.heads; ++h)
         attend(*program, s, kBatch[s].before + i, h,
                &expected[(row * shape.heads + h) * shape.valueDim]);
-  EXPECT_LE(normalizedError(actual, expected), 1e-10);
+  EXPECT_LE(normalizedError(actual, expected), program->rounding.tolerance());
   for (float value : program->loaded->padding(program->c.out, row - 1))
     EXPECT_EQ(value, 0.0f) << "padding";
 }

@@ -35,6 +35,10 @@ struct AttentionParams {
   /// key, otherwise it is added to the score.
   const Tensor *mask = nullptr;
   const Tensor *sinks = nullptr; ///< [H]: a score in the denominator alone.
+  /// Not 0: weights are rounded to bf16 as compiled code may do it. Keys stand
+  /// in spans of so many, and spans in chunks; the weight that is rounded is
+  /// exp(s - m) with m the greatest score of the chunk up to the span's end.
+  int64_t roundingSpan = 0, roundingChunk = 0;
 };
 
 /// One query of one head, and where it finds what it looks at.

@@ -97,7 +97,7 @@ private:
 
   CompilationOptions options;
   std::vector<const CPULevel *> levels; ///< One image for each.
-  TensorFormat kvFormat = TensorFormat::F32;
+  KVFormat kvFormat = KVFormat::F32;
   std::optional<Checkpoint> checkpoint;
   std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
   std::unique_ptr<mlir::MLIRContext> context;

@@ -14,6 +14,7 @@
 #include "ProgramConversion.h"
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
+#include "llmir/Runtime/ABI/KVBlockLayout.h"
 
 using namespace mlir;
 namespace ll = mlir::llm;
@@ -23,7 +24,10 @@ namespace llmir {
 /// The geometry of a cache, as the specs of its kernels have it.
 template <typename Spec>
 static void setGeometry(Spec &spec, ll::PagedKVCacheType cache) {
-  spec.kvFormat = mllm::storedFormatName(cache.getElementType());
+  // Bytes are what a tensor is never stored in by itself.
+  spec.kvFormat = cache.getElementType().isInteger(8)
+                      ? kvFormatName(KVFormat::Q8)
+                      : mllm::storedFormatName(cache.getElementType());
   spec.kvHeads = cache.getNumHeads();
   spec.headDim = cache.getHeadDim();
   if (cache.getValueDim() != cache.getHeadDim())
@@ -184,7 +188,8 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
     merged.push_back(accesses.back());
   merged.append({{partials, false, share}, {out.buffer, true, share}});
   accesses.append({{partials, true, share}, {out.buffer, true, share}});
-  c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses, touches);
+  c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses,
+         touches);
   c.waitIfSplit(op.getLoc());
   MergeAttentionSpec merge;
   static_cast<PagedAttentionSpec &>(merge) = spec;

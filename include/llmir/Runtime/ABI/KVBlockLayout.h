@@ -16,14 +16,44 @@
 // with K's head size rounded up to e and V's to 16. Blocks are zeroed when they
 // are allocated, so padding is zero.
 //
+// Elements of one byte (KVFormat::Q8) are integers q with a scale for each
+// token and KV head, value = scale * q: behind a head's V tile stand its scales
+// of K, f32 [block size], and then those of V.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
 #define LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
 
+#include <optional>
 #include <stdint.h>
+#include <string_view>
 
 namespace llmir {
+
+/// What one number of K or V is stored as. F32, F16 and BF16 are rounded to
+/// nearest even; Q8 is a signed byte, a row of a head (one token's) with the
+/// scale max|x| / 127.
+enum class KVFormat : uint8_t { F32, F16, BF16, Q8 };
+
+/// "f32", "f16", "bf16", "q8".
+constexpr const char *kvFormatName(KVFormat format) {
+  constexpr const char *names[] = {"f32", "f16", "bf16", "q8"};
+  return names[static_cast<int>(format)];
+}
+/// The format of that name, if there is one.
+inline std::optional<KVFormat> kvFormatFromName(std::string_view name) {
+  for (KVFormat format :
+       {KVFormat::F32, KVFormat::F16, KVFormat::BF16, KVFormat::Q8})
+    if (name == kvFormatName(format))
+      return format;
+  return std::nullopt;
+}
+/// Bytes of one number, without scales.
+constexpr int64_t kvStoredBytes(KVFormat format) {
+  constexpr int64_t bytes[] = {4, 2, 2, 1};
+  return bytes[static_cast<int>(format)];
+}
 
 /// Geometry of one block of one layer. All sizes are in elements unless the
 /// name says bytes. `blockSize` is a multiple of cellElements().
@@ -31,7 +61,7 @@ struct KVBlockLayout {
   int64_t numKVHeads;
   int64_t headDim;          ///< Of K.
   int64_t blockSize;        ///< Tokens per block.
-  int64_t elementBytes;     ///< 4 (f32), 2 (f16, bf16) or 1.
+  int64_t elementBytes;     ///< 4 (f32), 2 (f16, bf16) or 1 (q8).
   int64_t valueHeadDim = 0; ///< Of V; 0: the same as K's.
 
   int64_t cellElements() const { return 4 / elementBytes; }
@@ -42,7 +72,12 @@ struct KVBlockLayout {
   int64_t valueTileBytes() const {
     return paddedValueDim() * blockSize * elementBytes;
   }
-  int64_t headBytes() const { return keyTileBytes() + valueTileBytes(); }
+  bool hasScales() const { return elementBytes == 1; }
+  /// Of a head's scales of K, and of V.
+  int64_t scaleBytes() const { return hasScales() ? blockSize * 4 : 0; }
+  int64_t headBytes() const {
+    return keyTileBytes() + valueTileBytes() + 2 * scaleBytes();
+  }
   int64_t blockBytes() const { return numKVHeads * headBytes(); }
 
   /// Byte offset inside the block of K[token][head][dim].
@@ -56,6 +91,13 @@ struct KVBlockLayout {
     int64_t e = cellElements();
     int64_t element = ((token / e) * paddedValueDim() + dim) * e + token % e;
     return head * headBytes() + keyTileBytes() + element * elementBytes;
+  }
+  /// Byte offset inside the block of the scale of K[token][head], and of V's.
+  int64_t keyScaleOffset(int64_t token, int64_t head) const {
+    return head * headBytes() + keyTileBytes() + valueTileBytes() + token * 4;
+  }
+  int64_t valueScaleOffset(int64_t token, int64_t head) const {
+    return keyScaleOffset(token, head) + scaleBytes();
   }
 
 private:

@@ -188,7 +188,7 @@ static LogicalResult verifyNewKeysAndValues(Operation *op, bool isRagged,
 
   Type element = keys.getElementType();
   bool isWider = isRagged && element.isF32();
-  if (element != cache.getElementType() && !isWider) // c4
+  if (element != cache.getNumberType() && !isWider) // c4
     return op->emitOpError()
            << "has keys of " << element << ", but the cache's element type is "
            << cache.getElementType();
@@ -372,7 +372,7 @@ static LogicalResult verifyGathered(LookupKVOp op, StringRef name,
     return op.emitOpError()
            << "gives " << name << " with heads of " << type.getDimSize(3)
            << " numbers, but the cache's have " << size;
-  if (type.getElementType() != cache.getElementType()) // c4
+  if (type.getElementType() != cache.getNumberType()) // c4
     return op.emitOpError()
            << "gives " << name << " of " << type.getElementType()
            << ", but the cache's element type is " << cache.getElementType();

@@ -191,7 +191,7 @@ static LogicalResult verifyAgainstCache(RopeAppendKVOp op, StringRef name,
            << type.getDimSize(2) << " numbers, but the cache has "
            << cache.getNumHeads() << " of " << headDim;
   Type element = type.getElementType();
-  if (element != cache.getElementType() && !element.isF32()) // c3
+  if (element != cache.getNumberType() && !element.isF32()) // c3
     return op.emitOpError()
            << "has " << name << " of " << element
            << ", but the cache's element type is " << cache.getElementType();

@@ -58,10 +58,11 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                          Type elementType, int64_t numLayers, int64_t numHeads,
                          int64_t headDim, int64_t blockSize, int64_t maxSeqLen,
                          int64_t valueDim) {
-  if (!elementType.isF16() && !elementType.isBF16() &&
-      !elementType.isF32()) // c1
-    return emitError() << "cache element type must be f16, bf16 or f32, not "
-                       << elementType;
+  if (!elementType.isF16() && !elementType.isBF16() && !elementType.isF32() &&
+      !elementType.isSignlessInteger(8)) // c1
+    return emitError()
+           << "cache element type must be f16, bf16, f32 or i8, not "
+           << elementType;
 
   const std::pair<StringRef, int64_t> sizes[] = {
       {"numLayers", numLayers}, {"numHeads", numHeads},

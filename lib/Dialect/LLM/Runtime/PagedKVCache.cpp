@@ -40,18 +40,6 @@ static std::string quoted(SequenceId sequence) {
   return "sequence " + std::to_string(sequence);
 }
 
-const char *kvElementTypeName(KVElementType type) {
-  switch (type) {
-  case KVElementType::F32:
-    return "f32";
-  case KVElementType::F16:
-    return "f16";
-  case KVElementType::BF16:
-    return "bf16";
-  }
-  return "unknown";
-}
-
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
@@ -72,7 +60,7 @@ PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
                            KVElementType elementType,
                            const PagedKVCacheOptions &options)
-    : layout{numHeads, headDim, blockSize, kvElementBytes(elementType),
+    : layout{numHeads, headDim, blockSize, ::llmir::kvStoredBytes(elementType),
              options.valueDim},
       layers(numLayers), longest(maxSeqLen), type(elementType) {
   constructed = initialize(options);
@@ -104,7 +92,7 @@ Status PagedKVCache::checkGeometry() const {
   if (layout.blockSize % layout.cellElements() != 0)
     return Status(StatusCode::InvalidArgument,
                   "KV cache: blockSize is " + std::to_string(layout.blockSize) +
-                      " with " + kvElementTypeName(type) + " elements",
+                      " with " + ::llmir::kvFormatName(type) + " elements",
                   "give a multiple of " +
                       std::to_string(layout.cellElements()));
   return Status::ok();

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -42,11 +43,11 @@ static void forEachElement(const KVBlockLayout &layout, int64_t token,
 }
 
 /// Bytes of one token's K, and of its V, outside.
-static int64_t keyRowBytes(const KVBlockLayout &layout) {
-  return layout.numKVHeads * layout.headDim * layout.elementBytes;
+static int64_t keyRowBytes(const KVBlockLayout &layout, KVElementType type) {
+  return layout.numKVHeads * layout.headDim * kvElementBytes(type);
 }
-static int64_t valueRowBytes(const KVBlockLayout &layout) {
-  return layout.numKVHeads * layout.valueDim() * layout.elementBytes;
+static int64_t valueRowBytes(const KVBlockLayout &layout, KVElementType type) {
+  return layout.numKVHeads * layout.valueDim() * kvElementBytes(type);
 }
 
 template <typename Bits>
@@ -74,11 +75,97 @@ static void loadElements(const KVBlockLayout &layout, const uint8_t *block,
   forEachElement(layout, token, mover(keys), mover(values));
 }
 
+//===----------------------------------------------------------------------===//
+// The same of Q8: f32 outside, bytes with a scale for each head inside
+//===----------------------------------------------------------------------===//
+
+/// A head's row of `dims` numbers; `offset(dim)` says where each byte goes.
+/// scale = max|x| / 127, q = roundeven(x / scale), 0 where the scale is 0: the
+/// arithmetic of append_kv.
+template <typename Offset>
+static void quantizeRow(uint8_t *block, int64_t scaleOffset, int64_t dims,
+                        const uint8_t *numbers, Offset offset) {
+  auto number = [numbers](int64_t dim) {
+    float x;
+    std::memcpy(&x, numbers + dim * 4, 4);
+    return x;
+  };
+  float most = 0;
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    float size = std::fabs(number(dim));
+    most = size <= most ? most : size; // Stays what is no number.
+    if (std::isnan(most))
+      break;
+  }
+  const float scale = most / 127.0f;
+  std::memcpy(block + scaleOffset, &scale, 4);
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    float quotient = scale == 0 ? 0 : std::nearbyint(number(dim) / scale);
+    bool fits = std::fabs(quotient) <= 127;
+    block[offset(dim)] =
+        static_cast<uint8_t>(static_cast<int8_t>(fits ? quotient : 0));
+  }
+}
+
+template <typename Offset>
+static void dequantizeRow(const uint8_t *block, int64_t scaleOffset,
+                          int64_t dims, uint8_t *numbers, Offset offset) {
+  float scale;
+  std::memcpy(&scale, block + scaleOffset, 4);
+  for (int64_t dim = 0; dim < dims; ++dim) {
+    float x = scale * static_cast<int8_t>(block[offset(dim)]);
+    std::memcpy(numbers + dim * 4, &x, 4);
+  }
+}
+
+/// Calls move(scale's offset, size of the row, first element outside, offset of
+/// each element) for every head's row, keys then values.
+template <typename MoveKey, typename MoveValue>
+static void forEachRow(const KVBlockLayout &layout, int64_t token,
+                       MoveKey moveKey, MoveValue moveValue) {
+  for (int64_t head = 0; head < layout.numKVHeads; ++head) {
+    moveKey(layout.keyScaleOffset(token, head), layout.headDim,
+            head * layout.headDim * 4, [&layout, token, head](int64_t dim) {
+              return layout.keyOffset(token, head, dim);
+            });
+    moveValue(layout.valueScaleOffset(token, head), layout.valueDim(),
+              head * layout.valueDim() * 4,
+              [&layout, token, head](int64_t dim) {
+                return layout.valueOffset(token, head, dim);
+              });
+  }
+}
+
+static void quantizeToken(const KVBlockLayout &layout, uint8_t *block,
+                          int64_t token, const uint8_t *keys,
+                          const uint8_t *values) {
+  auto mover = [block](const uint8_t *source) {
+    return [block, source](int64_t scale, int64_t dims, int64_t first,
+                           auto offset) {
+      quantizeRow(block, scale, dims, source + first, offset);
+    };
+  };
+  forEachRow(layout, token, mover(keys), mover(values));
+}
+
+static void dequantizeToken(const KVBlockLayout &layout, const uint8_t *block,
+                            int64_t token, uint8_t *keys, uint8_t *values) {
+  auto mover = [block](uint8_t *target) {
+    return [block, target](int64_t scale, int64_t dims, int64_t first,
+                           auto offset) {
+      dequantizeRow(block, scale, dims, target + first, offset);
+    };
+  };
+  forEachRow(layout, token, mover(keys), mover(values));
+}
+
 void PagedKVCache::storeToken(int64_t layer, int32_t block, int64_t offset,
                               const uint8_t *keys, const uint8_t *values) {
   uint8_t *address = blockAddress(layer, block);
   if (layout.elementBytes == 4)
     storeElements<uint32_t>(layout, address, offset, keys, values);
+  else if (layout.hasScales())
+    quantizeToken(layout, address, offset, keys, values);
   else
     storeElements<uint16_t>(layout, address, offset, keys, values);
 }
@@ -88,6 +175,8 @@ void PagedKVCache::loadToken(int64_t layer, int32_t block, int64_t offset,
   const uint8_t *address = blockAddress(layer, block);
   if (layout.elementBytes == 4)
     loadElements<uint32_t>(layout, address, offset, keys, values);
+  else if (layout.hasScales())
+    dequantizeToken(layout, address, offset, keys, values);
   else
     loadElements<uint16_t>(layout, address, offset, keys, values);
 }
@@ -102,6 +191,12 @@ void PagedKVCache::zeroTail(int32_t block, int64_t firstToken) {
     };
     for (int64_t token = firstToken; token < layout.blockSize; ++token)
       forEachElement(layout, token, zero, zero);
+    auto zeroScale = [&](int64_t offset, auto...) {
+      std::memset(address + offset, 0, 4);
+    };
+    for (int64_t token = firstToken;
+         layout.hasScales() && token < layout.blockSize; ++token)
+      forEachRow(layout, token, zeroScale, zeroScale);
   }
 }
 
@@ -176,7 +271,8 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
   LLMIR_RETURN_IF_ERROR(
       planAppend(firstLayer, numLayers, batchSize, seqLen, seqIds));
 
-  const int64_t keyRow = keyRowBytes(layout), valueRow = valueRowBytes(layout);
+  const int64_t keyRow = keyRowBytes(layout, type);
+  const int64_t valueRow = valueRowBytes(layout, type);
   const uint8_t *keyBytes = static_cast<const uint8_t *>(keys);
   const uint8_t *valueBytes = static_cast<const uint8_t *>(values);
   for (int64_t b = 0; b < batchSize; ++b) {
@@ -296,7 +392,8 @@ Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
   if (!outputKeys || !outputValues)
     return nullPointer(!outputKeys ? "outputKeys" : "outputValues");
 
-  const int64_t keyRow = keyRowBytes(layout), valueRow = valueRowBytes(layout);
+  const int64_t keyRow = keyRowBytes(layout, type);
+  const int64_t valueRow = valueRowBytes(layout, type);
   uint8_t *keys = static_cast<uint8_t *>(outputKeys);
   uint8_t *values = static_cast<uint8_t *>(outputValues);
   for (int64_t l = 0; l < numLayers; ++l)

@@ -20,12 +20,15 @@ using llmir::StatusCode;
 namespace mlir::llm::runtime {
 
 static bool isElementType(Type type) {
-  return type && (type.isF32() || type.isF16() || type.isBF16());
+  return type && (type.isF32() || type.isF16() || type.isBF16() ||
+                  type.isSignlessInteger(8));
 }
 
 static KVElementType toElementType(Type type) {
   if (type && type.isF16())
     return KVElementType::F16;
+  if (type && type.isSignlessInteger(8))
+    return KVElementType::Q8;
   return type && type.isBF16() ? KVElementType::BF16 : KVElementType::F32;
 }
 
@@ -46,7 +49,7 @@ PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
   }
   constructed =
       Status(StatusCode::Unsupported, "KV cache: elements of type " + text,
-             "use f32, f16 or bf16");
+             "use f32, f16, bf16 or i8");
 }
 
 } // namespace mlir::llm::runtime

@@ -35,20 +35,24 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     ⌈n / blockSize⌉ blocks wherever they lie. Heads of values have `headDim`
     numbers too, or `valueDim` where that is given and another number.
 
+    Numbers of i8 have a scale for each head of each token: scale = max|x| / 127
+    over the head's numbers, q = roundeven(x / scale), and x is read back as
+    scale · q. Outside the cache they are f32.
+
     A value of this type is the cache at one moment. It is used linearly: an
     append makes a new value, and the value before it may not be used any more
     (`-llm-check-cache-use`), because after bufferization there is one cache in
     memory and appends write to it in place.
 
     Fails verification when
-    - c1: the element type is not f16, bf16 or f32;
+    - c1: the element type is not f16, bf16, f32 or i8;
     - c2: a count or a size is not positive;
     - c3: `blockSize` is not a power of two.
 
     Example: `!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>`
   }];
   let parameters = (ins
-    TypeParameter<"::mlir::Type", "Type of a stored number: f16, bf16 or f32">:$elementType,
+    TypeParameter<"::mlir::Type", "Type of a stored number: f16, bf16, f32 or i8">:$elementType,
     AttrOrTypeParameter<"int64_t", "Number of decoder layers">:$numLayers,
     AttrOrTypeParameter<"int64_t", "Key and value heads of a layer">:$numHeads,
     AttrOrTypeParameter<"int64_t", "Numbers in one head of one token">:$headDim,
@@ -70,6 +74,13 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     }]>
   ];
   let extraClassDeclaration = [{
+    /// Type of a number that goes in or comes out: f32 where bytes with scales
+    /// are stored, else that of stored ones.
+    ::mlir::Type getNumberType() const {
+      ::mlir::Type stored = getElementType();
+      return stored.isInteger() ? ::mlir::Float32Type::get(getContext())
+                                : stored;
+    }
     /// Most blocks that one sequence occupies in one layer.
     int64_t getMaxBlocksPerSequence() const {
       return (getMaxSeqLen() - 1) / getBlockSize() + 1;

@@ -43,11 +43,13 @@ class Type;
 
 namespace mlir::llm::runtime {
 
-/// What one element of K or V is stored as.
-enum class KVElementType : uint8_t { F32, F16, BF16 };
+/// What one element of K or V is stored as: F32, F16, BF16, or Q8.
+using KVElementType = ::llmir::KVFormat;
 
+/// Bytes of one element as callers give it and get it: stored as it is, but for
+/// Q8, which callers know as f32.
 inline int64_t kvElementBytes(KVElementType type) {
-  return type == KVElementType::F32 ? 4 : 2;
+  return type == KVElementType::Q8 ? 4 : ::llmir::kvStoredBytes(type);
 }
 
 /// The caller's name of a sequence.
@@ -82,7 +84,7 @@ public:
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, KVElementType elementType,
                const PagedKVCacheOptions &options);
-  /// The same with MLIR's f32, f16 or bf16. Defined in LLMIRRuntimeBridge,
+  /// The same with MLIR's f32, f16, bf16 or i8 (Q8). Defined in LLMIRRuntimeBridge,
   /// which links MLIR; the cache itself does not.
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, mlir::Type elementType,
@@ -100,7 +102,7 @@ public:
 
   /// Appends `seqLen` tokens to each of `batchSize` sequences, in all layers.
   /// A sequence that is not there yet is created. Shapes, in elements of the
-  /// cache's type:
+  /// cache's type, f32 where that is Q8:
   ///   keyPtr, valuePtr  [layers, batch, seq, heads, dim], each with its own
   ///                     head size
   ///   seqIds            [batch], all different
@@ -291,9 +293,6 @@ private:
   uint64_t stamp = 0;
   std::unordered_map<SequenceId, Sequence> sequences;
 };
-
-/// "f32", "f16", "bf16".
-const char *kvElementTypeName(KVElementType type);
 
 } // namespace mlir::llm::runtime
 

@@ -1,0 +1,158 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionWork.h"
+
+#include "llmir/Runtime/ABI/AttentionSplit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+/// Rows of a whole item: enough for keys and values to be read from the first
+/// level of cache while they meet all of them.
+static constexpr int64_t kItemRows = 32;
+AttentionWork::AttentionWork(KernelBuilder &kb, const PagedAttentionSpec &spec)
+    : kb(kb), causal(spec.causal), window(spec.window),
+      headsPerItem(attentionItemHeads(spec)),
+      headBlocks(spec.heads / headsPerItem),
+      tokensPerItem(std::max<int64_t>(kItemRows / headsPerItem, 1)) {}
+
+Value AttentionWork::max(Value a, Value b) {
+  return kb.createOrFold<arith::MaxSIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+QueryTile AttentionWork::makeTile(Value sequence, Value number,
+                                  Value partials) {
+  Value first = kb.contextArray(StepField::query_offsets, sequence);
+  Value last = kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
+  QueryTile tile;
+  tile.sequence = sequence;
+  tile.length = kb.contextArray(StepField::seq_lens, sequence);
+  tile.firstQuery = kb.mul(number, tokensPerItem);
+  tile.firstToken = kb.add(first, tile.firstQuery);
+  tile.tokens = kb.min(kb.sub(last, tile.firstToken), kb.index(tokensPerItem));
+  tile.position = kb.sub(tile.length, kb.sub(last, tile.firstToken));
+  tile.keyBegin =
+      window ? notNegative(kb.add(tile.position, 1 - window)) : kb.index(0);
+  tile.keyEnd =
+      causal ? notNegative(kb.add(tile.position, tile.tokens)) : tile.length;
+  tile.firstChunk = kb.div(tile.keyBegin, kAttentionChunk);
+  tile.chunkEnd = max(ceilDiv(tile.keyEnd, kAttentionChunk), tile.firstChunk);
+  tile.partials = partials;
+  return tile;
+}
+
+SmallVector<Value> AttentionWork::overTiles(ArrayRef<Value> initial,
+                                            TileBody body) {
+  SmallVector<Value> start{kb.index(0)};
+  llvm::append_range(start, initial);
+  Value sequences = kb.contextIndex(StepField::num_sequences);
+  SmallVector<Value> result = kb.reduce(
+      kb.index(0), sequences, 1, start, [&](Value sequence, ValueRange before) {
+        Value first = kb.contextArray(StepField::query_offsets, sequence);
+        Value last =
+            kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
+        return kb.reduce(
+            kb.index(0), ceilDiv(kb.sub(last, first), tokensPerItem), 1,
+            SmallVector<Value>(before), [&](Value number, ValueRange carried) {
+              QueryTile tile = makeTile(sequence, number, carried[0]);
+              Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
+              SmallVector<Value> next{
+                  kb.add(carried[0], kb.mul(tile.tokens, chunks))};
+              llvm::append_range(next, body(tile, carried.drop_front()));
+              return next;
+            });
+      });
+  result.erase(result.begin());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+/// Of one item of the tile, about as the time that it takes: the keys that it
+/// reads, and what multiplies them.
+Value AttentionWork::cost(const QueryTile &tile, Value split) {
+  Value seen = notNegative(kb.sub(tile.keyEnd, tile.keyBegin));
+  Value keys =
+      arith::SelectOp::create(kb, split, kb.index(kAttentionChunk), seen);
+  Value blocks = ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock);
+  return kb.mul(kb.add(keys, kSpanKeys), kb.add(blocks, 1));
+}
+
+Value AttentionWork::countItems(const QueryTile &tile, Value split) {
+  Value chunks = arith::SelectOp::create(
+      kb, split, kb.sub(tile.chunkEnd, tile.firstChunk), kb.index(1));
+  return kb.mul(chunks, headBlocks);
+}
+
+Value AttentionWork::itemPartials(const QueryTile &tile, Value headBlock,
+                                  Value chunk) {
+  // Each item has room for its rows in whole blocks.
+  Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
+  Value before =
+      kb.add(kb.mul(tile.partials, headBlocks),
+             kb.mul(kb.add(kb.mul(headBlock, chunks), chunk), tile.tokens));
+  return kb.mul(before, roundUpTo(headsPerItem, kRowBlock));
+}
+
+Value AttentionWork::partialRow(const QueryTile &tile, Value token, Value head,
+                                Value chunk) {
+  Value row = kb.add(kb.mul(token, headsPerItem), kb.rem(head, headsPerItem));
+  return kb.add(itemPartials(tile, kb.div(head, headsPerItem), chunk), row);
+}
+
+void AttentionWork::overItems(
+    Value split, llvm::function_ref<void(const AttentionItem &)> body) {
+  Value total = overTiles(
+      {kb.index(0)},
+      [&](const QueryTile &tile, ValueRange sum) -> SmallVector<Value> {
+        return {
+            kb.add(sum[0], kb.mul(cost(tile, split), countItems(tile, split)))};
+      })[0];
+  Value begin = kb.div(kb.mul(total, kb.worker()), kb.workers());
+  Value end = kb.div(kb.mul(total, kb.add(kb.worker(), 1)), kb.workers());
+  overTiles(
+      {kb.index(0)},
+      [&](const QueryTile &tile, ValueRange before) -> SmallVector<Value> {
+        Value each = cost(tile, split), count = countItems(tile, split);
+        // The first item whose middle does not lie before `border`.
+        Value middle = kb.add(before[0], kb.div(each, 2));
+        auto firstAt = [&](Value border) {
+          Value distance = notNegative(kb.sub(border, middle));
+          return kb.min(
+              kb.div(kb.add(distance, kb.sub(each, kb.index(1))), each), count);
+        };
+        Value perHead = kb.sub(tile.chunkEnd, tile.firstChunk);
+        kb.loop(firstAt(begin), firstAt(end), kb.index(1), [&](Value number) {
+          Value one = kb.index(1);
+          Value divisor = arith::SelectOp::create(kb, split, perHead, one);
+          Value headBlock = kb.div(number, divisor);
+          Value chunk = kb.rem(number, divisor);
+          AttentionItem item;
+          item.tile = tile;
+          item.firstHead = kb.mul(headBlock, headsPerItem);
+          item.firstChunk = kb.add(tile.firstChunk, chunk);
+          item.chunkEnd = arith::SelectOp::create(
+              kb, split, kb.add(item.firstChunk, one), tile.chunkEnd);
+          item.partialRow = itemPartials(tile, headBlock, chunk);
+          body(item);
+        });
+        return {kb.add(before[0], kb.mul(each, count))};
+      });
+}
+
+} // namespace llmir

@@ -1,0 +1,98 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The work of attention: what one item is, and who does it.
+//
+// An item is a tile of neighbouring tokens of one sequence with query heads of
+// one KV head, so that all its rows share every key and value. Keys are cut
+// into chunks at fixed positions, each of which starts from zero; chunks are
+// merged in ascending order. Where a step splits its sequences, an item is one
+// chunk, and its result goes to a buffer of partial results; else it is all of
+// them.
+//
+// Items are numbered over the step and have a cost that all workers know; each
+// worker has the items whose middle lies in its share of the whole cost.
+// Nothing about a row depends on who computes it or beside what.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_ATTENTIONWORK_H
+#define LLMIR_LIB_CODEGEN_ATTENTIONWORK_H
+
+#include "AttentionProducts.h"
+
+namespace llmir {
+
+/// A tile of tokens of one sequence, and which keys its rows see together.
+struct QueryTile {
+  mlir::Value sequence;
+  mlir::Value firstToken; ///< Of the step.
+  mlir::Value firstQuery; ///< Of the sequence's tokens in the step.
+  mlir::Value tokens;
+  mlir::Value position; ///< Of the first token; may be negative.
+  mlir::Value length;   ///< Of the sequence.
+  mlir::Value keyBegin, keyEnd;
+  mlir::Value firstChunk, chunkEnd;
+  mlir::Value partials; ///< Pairs of token and chunk before this tile's.
+};
+
+/// One item: some query heads of a tile, and some of its chunks.
+struct AttentionItem {
+  QueryTile tile;
+  mlir::Value firstHead;
+  mlir::Value firstChunk, chunkEnd;
+  /// First of the item's rows of partial results.
+  mlir::Value partialRow;
+};
+
+class AttentionWork {
+public:
+  AttentionWork(KernelBuilder &kb, const PagedAttentionSpec &spec);
+
+  /// Most rows of an item, in whole blocks.
+  int64_t mostRows() const {
+    return roundUpTo(headsPerItem * tokensPerItem, kRowBlock);
+  }
+  int64_t itemHeads() const { return headsPerItem; }
+
+  /// body(tile, carried) for every tile of the step, in order.
+  using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      const QueryTile &, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> overTiles(llvm::ArrayRef<mlir::Value> initial,
+                                           TileBody body);
+  /// body(item) for every item of this worker. `split` is an i1.
+  void overItems(mlir::Value split,
+                 llvm::function_ref<void(const AttentionItem &)> body);
+  /// Row of partial results of one head of a tile's token and of one of its
+  /// chunks (counted from 0).
+  mlir::Value partialRow(const QueryTile &tile, mlir::Value token,
+                         mlir::Value head, mlir::Value chunk);
+
+  mlir::Value max(mlir::Value a, mlir::Value b);
+  mlir::Value notNegative(mlir::Value value) { return max(value, kb.index(0)); }
+  mlir::Value ceilDiv(mlir::Value value, int64_t by) {
+    return kb.div(kb.add(value, by - 1), by);
+  }
+
+private:
+  QueryTile makeTile(mlir::Value sequence, mlir::Value number,
+                     mlir::Value partials);
+  mlir::Value cost(const QueryTile &tile, mlir::Value split);
+  mlir::Value countItems(const QueryTile &tile, mlir::Value split);
+  mlir::Value itemPartials(const QueryTile &tile, mlir::Value headBlock,
+                           mlir::Value chunk);
+
+  KernelBuilder &kb;
+  bool causal;
+  int64_t window;
+  int64_t headsPerItem, headBlocks, tokensPerItem;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_ATTENTIONWORK_H

@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds keys and values through the block table. Where 16 tokens at a time lie
+// in one block they are read in place; else they are copied together first, so
+// that the block size does not change what is computed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_SPANLOCATOR_H
+#define LLMIR_LIB_CODEGEN_SPANLOCATOR_H
+
+#include "AttentionProducts.h"
+
+namespace llmir {
+
+class SpanLocator {
+public:
+  SpanLocator(KernelBuilder &kb, const KVBlockLayout &layout);
+
+  /// The layout of what overSpans gives: the cache's, or that of copies.
+  const KVBlockLayout &tileLayout() const { return tiles; }
+
+  /// body(number of the span, the span, the next one) for spans [first, end) of
+  /// a sequence's KV head, in order. Keys behind the sequence's last one are
+  /// some other keys, or nothing that a number can be.
+  void overSpans(
+      mlir::Value sequence, mlir::Value length, mlir::Value kvHead,
+      mlir::Value first, mlir::Value end,
+      llvm::function_ref<void(mlir::Value, const KeySpan &, const KeySpan &)>
+          body);
+
+private:
+  bool inPlace() const { return layout.blockSize % kLanes == 0; }
+  /// Tokens of a tile that are sure to share a block.
+  int64_t partTokens() const;
+  /// The KV head's part of the block that holds `key`, or of the last block.
+  mlir::Value blockOf(mlir::Value key);
+  KeySpan locate(mlir::Value firstKey);
+  KeySpan copy(mlir::Value firstKey);
+  void copyPart(mlir::Value block, mlir::Value inBlock, mlir::Value to,
+                int64_t token);
+
+  KernelBuilder &kb;
+  KVBlockLayout layout, tiles;
+  mlir::Value base, copies;
+  mlir::Value table, lastEntry, kvHead; ///< Of the sequence under way.
+};
+
+/// Memory of the kernel's own, on a line.
+mlir::Value createScratch(KernelBuilder &kb, int64_t bytes);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_SPANLOCATOR_H
