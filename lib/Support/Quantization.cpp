@@ -8,6 +8,7 @@
 
 #include "llmir/Support/Quantization.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <vector>
@@ -27,10 +28,28 @@ static int16_t clamp(float q, int64_t bits, bool symmetric) {
   return static_cast<int16_t>(q > low ? (q < high ? q : high) : low);
 }
 
+/// The nearest integer, even between two, of what an integer of 16 bits may
+/// become; larger numbers stay large. (A sum with 1.5 * 2^23 has no bits for a
+/// fraction; unlike nearbyint, it is no call.)
+static float roundToEven(float x) {
+  constexpr float shift = 12582912.0f;
+  return std::fabs(x) < 4194304.0f ? (x + shift) - shift : x;
+}
+
 QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
                               bool symmetric) {
-  float low = 0, high = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  // Several at once: which of them come first makes no difference.
+  constexpr int64_t lanes = 8;
+  float lows[lanes] = {}, highs[lanes] = {};
+  int64_t whole = count / lanes * lanes;
+  for (int64_t i = 0; i < whole; i += lanes)
+    for (int64_t j = 0; j < lanes; ++j) {
+      lows[j] = std::min(lows[j], values[i + j]);
+      highs[j] = std::max(highs[j], values[i + j]);
+    }
+  float low = *std::min_element(lows, lows + lanes);
+  float high = *std::max_element(highs, highs + lanes);
+  for (int64_t i = whole; i < count; ++i) {
     low = std::min(low, values[i]);
     high = std::max(high, values[i]);
   }
@@ -39,14 +58,26 @@ QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
   QuantizedRange range{(high - low) / static_cast<float>((1 << bits) - 1), 0};
   if (range.scale != 0)
     range.zeroPoint = clamp(
-        lowest(bits, false) - std::nearbyintf(low / range.scale), bits, false);
+        lowest(bits, false) - roundToEven(low / range.scale), bits, false);
   return range;
 }
 
 int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
                        bool symmetric) {
-  float steps = range.scale == 0 ? 0 : std::nearbyintf(x / range.scale);
+  float steps = range.scale == 0 ? 0 : roundToEven(x / range.scale);
   return clamp(steps + static_cast<float>(range.zeroPoint), bits, symmetric);
+}
+
+/// The same of neighbours that share a range.
+static void quantizeNumbers(const float *values, int64_t count,
+                            QuantizedRange range, int64_t bits, bool symmetric,
+                            int16_t *q) {
+  if (range.scale == 0) {
+    std::fill_n(q, count, quantizeNumber(0, range, bits, symmetric));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    q[i] = quantizeNumber(values[i], range, bits, symmetric);
 }
 
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
@@ -63,8 +94,8 @@ void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
         quantizedRange(values + first, count, bits, symmetric);
     scales[g] = range.scale;
     zeroPoints[g] = range.zeroPoint;
-    for (int64_t k = first; k < first + count; ++k)
-      q[k] = quantizeNumber(values[k], range, bits, symmetric);
+    quantizeNumbers(values + first, count, range, bits, symmetric,
+                    q.data() + first);
   }
   packIntegerRow(
       layout, row,

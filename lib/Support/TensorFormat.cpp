@@ -86,18 +86,26 @@ static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
 
 void decodeTensorRow(TensorFormat format, const uint8_t *row, int64_t columns,
                      float *out) {
-  const TensorFormatInfo &info = tensorFormatInfo(format);
-  std::optional<IntegerFormat> integers = IntegerFormat::ofBlocks(format);
-  for (int64_t j = 0; j < columns;
-       j += info.valuesPerBlock, row += info.bytesPerBlock) {
-    if (integers)
-      decodeBlock(format, *integers, row, out + j);
-    else if (format == TensorFormat::F32)
-      std::memcpy(out + j, row, sizeof(float));
-    else
-      out[j] = format == TensorFormat::F16 ? f16ToFloat(loadU16(row))
-                                           : bf16ToFloat(loadU16(row));
+  switch (format) {
+  case TensorFormat::F32:
+    std::memcpy(out, row, columns * sizeof(float));
+    return;
+  case TensorFormat::F16:
+    for (int64_t j = 0; j < columns; ++j)
+      out[j] = f16ToFloat(loadU16(row + 2 * j));
+    return;
+  case TensorFormat::BF16:
+    for (int64_t j = 0; j < columns; ++j)
+      out[j] = bf16ToFloat(loadU16(row + 2 * j));
+    return;
+  default:
+    break;
   }
+  const TensorFormatInfo &info = tensorFormatInfo(format);
+  const IntegerFormat integers = *IntegerFormat::ofBlocks(format);
+  for (int64_t j = 0; j < columns;
+       j += info.valuesPerBlock, row += info.bytesPerBlock)
+    decodeBlock(format, integers, row, out + j);
 }
 
 } // namespace llmir

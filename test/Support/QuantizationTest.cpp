@@ -198,7 +198,8 @@ TEST(IntegerLayout, RowsOfActivationsFollowTheLines) {
   EXPECT_EQ(row.numSegments(), 4);
   EXPECT_EQ(row.scalesAt(), 32);
   EXPECT_EQ(row.sumsAt(), 36);
-  EXPECT_EQ(row.words(), 40);
+  EXPECT_EQ(row.scaledSumsAt(), 40);
+  EXPECT_EQ(row.words(), 44);
   weights.format = *IntegerFormat::fromName("int4:g10");
   EXPECT_EQ(QuantizedRowLayout::forWeights(weights, 10).padded, 16);
   weights.format = *IntegerFormat::fromName("int8:g10");
