@@ -88,7 +88,7 @@ def check_run(llmir, model, work):
     trace = os.path.join(work, "trace.json")
     llmir("run", model, prompt, "-n", "4", "--temp", "0", "--profile", trace)
     with open(trace, encoding="utf-8") as stream:
-        names = {event["name"] for event in json.load(stream)["traceEvents"]}
+        names = {event.get("name") for event in json.load(stream)["traceEvents"]}
     check("--profile", {"load", "prefill", "decode"} <= names, names)
 
 
