@@ -117,11 +117,16 @@ class Comparison:
     def __init__(self, options):
         self.options = options
         self.path = os.path.join(options.work, "results.json")
-        self.results = {"machine": machine(), "engines": {}, "cases": {}}
+        self.results = {"engines": {}, "cases": {}}
         if os.path.exists(self.path):
             with open(self.path, encoding="utf-8") as stream:
                 self.results = json.load(stream)
         self.results["machine"] = machine()
+        # What another build has measured does not belong into the same row.
+        version = Llmir(options.llmir, None).describe()["version"]
+        if self.results.setdefault("llmir", version) != version and not options.report:
+            print("llmir was built anew: what was measured is dropped", file=sys.stderr)
+            self.results.update(llmir=version, engines={}, cases={})
         self.deadline = time.monotonic() + 60 * options.minutes
         self.engines = {}
 

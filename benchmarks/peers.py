@@ -6,6 +6,7 @@ An engine measures a model file with some threads and gives samples in tokens pe
 of `prompt` tokens and of decoding `gen` tokens, behind `depth` tokens that are there already.
 """
 import glob
+import hashlib
 import json
 import os
 import re
@@ -50,9 +51,19 @@ class Llmir:
         self.limits = {}
 
     def describe(self):
-        commit = first_line(["git", "-C", HERE, "rev-parse", "--short=9", "HEAD"])
-        return {"version": "%s, commit %s" % (first_line([self.program, "--version"]), commit),
+        return {"version": "%s, build %s" % (first_line([self.program, "--version"]),
+                                             self.build()),
                 "level": self.level or "native"}
+
+    def build(self):
+        """Tells one build from another: a checksum of the program and its compiler."""
+        digest = hashlib.sha256()
+        folder = os.path.dirname(os.path.dirname(os.path.realpath(self.program)))
+        for path in [self.program] + sorted(glob.glob(os.path.join(folder, "lib",
+                                                                   "libLLMIRCompiler.so*"))):
+            with open(path, "rb") as stream:
+                digest.update(stream.read())
+        return digest.hexdigest()[:12]
 
     def compile(self, model, artifact, quantize):
         command = [self.program, "compile", model, "-o", artifact]
