@@ -41,9 +41,15 @@ void MatmulTiles::emit() {
 void MatmulTiles::emitTokens(Value from, Value stride) {
   // As few register tiles as possible, of sizes that differ by one at most: no
   // token is left over alone. `longer` of them have one token more.
-  int64_t most = shapes.rowTiles.size();
+  int64_t largest = shapes.rowTiles.size();
   Value count = kb.sub(output.endToken, output.firstToken);
-  Value passes = kb.div(kb.add(count, most - 1), most);
+  Value most = kb.index(largest);
+  if (shapes.many) {
+    Value areMany = arith::CmpIOp::create(kb, arith::CmpIPredicate::ugt, count,
+                                          kb.index(2 * largest));
+    most = arith::SelectOp::create(kb, areMany, kb.index(shapes.many), most);
+  }
+  Value passes = kb.div(kb.sub(kb.add(count, most), kb.index(1)), most);
   Value atLeastOne = arith::MaxUIOp::create(kb, passes, kb.index(1));
   Value size = kb.div(count, atLeastOne);
   Value longer = kb.sub(count, kb.mul(size, passes));
@@ -52,7 +58,7 @@ void MatmulTiles::emitTokens(Value from, Value stride) {
     return arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, size,
                                  kb.index(tokens));
   };
-  for (int64_t tokens = most; tokens > 0; --tokens) {
+  for (int64_t tokens = largest; tokens > 0; --tokens) {
     Value begin = arith::SelectOp::create(kb, sizeIs(tokens - 1),
                                           output.firstToken, middle);
     Value end =
@@ -70,7 +76,7 @@ void MatmulTiles::emitGroup(Value from, Value stride, Value token,
     SmallVector<Value> tiles;
     for (int64_t r = 0; r < held; ++r)
       tiles.push_back(kb.add(from, kb.mul(kb.add(stream, r), stride)));
-    storeTile(tiles, token, tokens, emitSums(tiles, token, tokens));
+    emitTile(tiles, token, tokens);
   };
   if (held == streams)
     return emitHeld(kb.index(0));
@@ -82,13 +88,32 @@ void MatmulTiles::emitRest(Value tile) {
   Value count = kb.sub(output.endToken, output.firstToken);
   Value whole = kb.sub(output.endToken, kb.rem(count, most));
   auto emitTile = [&](Value from, Value end, int64_t tokens) {
-    kb.loop(from, end, kb.index(tokens), [&](Value token) {
-      storeTile(tile, token, tokens, emitSums(tile, token, tokens));
-    });
+    kb.loop(from, end, kb.index(tokens),
+            [&](Value token) { emitTile(tile, token, tokens); });
   };
   emitTile(output.firstToken, whole, most);
   if (most > 1)
     emitTile(whole, output.endToken, 1);
+}
+
+void MatmulTiles::emitTile(ArrayRef<Value> tiles, Value token, int64_t tokens) {
+  prefetchOutput(tiles, token, tokens);
+  storeTile(tiles, token, tokens, emitSums(tiles, token, tokens));
+}
+
+void MatmulTiles::prefetchOutput(ArrayRef<Value> tiles, Value token,
+                                 int64_t tokens) {
+  auto prefetch = [&](Value rows, Value row, Value column, bool isWrite) {
+    memref::PrefetchOp::create(kb, rows, ValueRange{row, column}, isWrite,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+  };
+  for (Value tile : tiles)
+    for (int64_t t = 0; t < tokens; ++t) {
+      Value row = kb.add(token, t), column = kb.mul(tile, kTileRows);
+      for (Value rows : output.read)
+        prefetch(rows, row, column, /*isWrite=*/false);
+      prefetch(output.y, row, column, /*isWrite=*/true);
+    }
 }
 
 void MatmulTiles::prefetchBehind(Value weights, Value offset) {

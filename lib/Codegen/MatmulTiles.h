@@ -37,6 +37,8 @@ struct MatmulOutput {
   std::function<mlir::Value(mlir::Value sum, mlir::Value token,
                             mlir::Value column)>
       epilogue = {};
+  /// Rows that the epilogue reads where it writes those of y.
+  llvm::SmallVector<mlir::Value, 2> read = {};
 };
 
 /// What the spec of a kernel says of its output.
@@ -58,6 +60,10 @@ struct TileShapes {
   int64_t numTiles;
   int64_t tileBytes; ///< From one row tile to the next.
   llvm::SmallVector<int64_t> rowTiles;
+  /// The most tokens of a register tile where a step takes more than two of the
+  /// largest: 0: of those as well. Then weights come from a cache, and what
+  /// counts is how many products there are for each load.
+  int64_t many = 0;
 
   /// `gemv` for one token, `gemm` for more.
   static TileShapes of(int64_t numTiles, int64_t tileBytes, RegisterTile gemm,
@@ -101,6 +107,13 @@ private:
   /// A register tile for `tokens` tokens from each of the streams' tiles.
   void emitGroup(mlir::Value from, mlir::Value stride, mlir::Value token,
                  int64_t tokens);
+  /// Computes a register tile and stores it.
+  void emitTile(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
+                int64_t tokens);
+  /// What will be read and written at the end: rows far apart, which no
+  /// prefetcher of the machine foresees.
+  void prefetchOutput(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
+                      int64_t tokens);
   void storeTile(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
                  int64_t tokens, mlir::ValueRange sums);
 

@@ -29,9 +29,13 @@ using namespace mlir;
 namespace llmir {
 namespace {
 
-/// Lines that one turn of the loop over K reads of each row tile: few turns,
-/// and prefetches that stand among other instructions.
-constexpr int64_t kLinesPerTurn = 4;
+/// Lines that one turn of the loop over K reads of each row tile.
+constexpr int64_t kLinesPerTurn = 2;
+/// The most tokens that share a line: with so many, a line takes longer to
+/// multiply than to read.
+constexpr int64_t kMostTokens = 12;
+/// Weights that a second-level cache keeps while all rows of x go by.
+constexpr int64_t kGroupBytes = 512 << 10;
 
 class PlainMatmul : public MatmulTiles {
 public:
@@ -70,7 +74,6 @@ static bool takesLines(const CPULevel &level, TensorFormat format) {
 
 TileShapes PlainMatmul::shapesFor(const CPULevel &level,
                                   const PackedMatrixLayout &layout) {
-  constexpr int64_t streams = 4, mostTokens = 8;
   bool taken = takesLines(level, layout.format);
   // Registers beside those of 16 lanes: the word that a row of x gives to all
   // lanes, and what both halves of it become, with the mask for that.
@@ -82,16 +85,23 @@ TileShapes PlainMatmul::shapesFor(const CPULevel &level,
     int64_t vectors = rowTiles * tokens + lines * (taken ? 1 : 2);
     return vectors * perVector + others <= level.vectorRegisters;
   };
+  // All tokens of a step meet a group of row tiles: it stays in the cache.
+  int64_t streams = 4 * layout.tileBytes() <= kGroupBytes ? 4 : 2;
   TileShapes shapes{layout.numTiles(), layout.tileBytes(), {}};
-  for (int64_t tokens = 1; tokens <= mostTokens; ++tokens) {
+  double best = 0;
+  for (int64_t tokens = 1; tokens <= kMostTokens; ++tokens) {
     int64_t rowTiles = streams;
     while (rowTiles > 1 && !fits(rowTiles, tokens))
       rowTiles /= 2;
-    // Fewer rows and more tokens would load more for each product.
-    bool isWorse = tokens > 4 && rowTiles < shapes.rowTiles.back();
-    if (tokens > 1 && (isWorse || !fits(rowTiles, tokens)))
+    if (!fits(rowTiles, tokens))
       break;
     shapes.rowTiles.push_back(rowTiles);
+    double products = rowTiles * perVector * tokens,
+           loads = rowTiles * perVector + tokens;
+    if (products / loads > best) {
+      best = products / loads;
+      shapes.many = tokens;
+    }
   }
   return shapes;
 }
@@ -125,7 +135,6 @@ SmallVector<Value> PlainMatmul::addLine(ArrayRef<Value> starts, Value line,
   SmallVector<Value> lines, sums(accumulators);
   for (Value start : starts) {
     Value offset = kb.add(start, kb.mul(line, kLineBytes));
-    prefetchBehind(weights, offset);
     lines.push_back(vector::BitCastOp::create(
         kb, kb.i32x16(), kb.loadVector(weights, offset, kLineBytes)));
   }
