@@ -5,6 +5,7 @@ Run through `ninja check-llmir`, or one test with
 """
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(config.llmir_src_root, "utils"))
@@ -69,6 +70,12 @@ try:
             config.available_features.add(flag.replace("_", ""))
 except OSError:
     pass
+
+# What it can emulate: the runtime for AArch64 is built where its compiler is.
+if shutil.which("qemu-aarch64") and os.path.exists(
+    os.path.join(config.llmir_obj_root, "aarch64", "bin", "llmir")
+):
+    config.available_features.add("aarch64-emulator")
 
 # Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
 # user changes what a command does.

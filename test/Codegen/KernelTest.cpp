@@ -20,9 +20,10 @@ void KernelTest::load() {
 void KernelTest::run(const StepInputs &inputs,
                      const std::vector<WrittenRows> &outputs) {
   std::vector<std::vector<float>> first;
-  // Emulated processors are slow to start.
+  // Each run starts an emulator, where there is one; that teams of any size
+  // agree is seen on the others.
   const std::vector<int64_t> teams = isEmulated(GetParam())
-                                         ? std::vector<int64_t>{1, 3}
+                                         ? std::vector<int64_t>{3}
                                          : std::vector<int64_t>{1, 2, 3, 5};
   for (int64_t workers : teams) {
     for (const WrittenRows &output : outputs)
@@ -34,7 +35,7 @@ void KernelTest::run(const StepInputs &inputs,
       auto [buffer, rows] = outputs[i];
       std::vector<float> values = loaded->rows(buffer, rows);
       expectZeroPadding(buffer, rows);
-      if (workers == 1)
+      if (workers == teams.front())
         first.push_back(values);
       else
         EXPECT_TRUE(sameBits(first[i], values))

@@ -160,6 +160,7 @@ static Status inspectArtifact(const InspectOptions &options) {
   for (const CodeTarget &target : targets)
     levels += (levels.empty() ? "" : ", ") + target.level;
   (*info)["code"] = levels;
+  (*info)["sites"] = (*artifact)->info().sites.size(); // --json lists them.
   printFields(*info);
   for (auto it = sections.begin(); it != sections.end(); ++it)
     print("  section " + it.key() + ": " + it->dump() + " bytes\n");
