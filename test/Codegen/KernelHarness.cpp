@@ -75,6 +75,7 @@ LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
   ctx.kv_pool = inputs.pool;
   ctx.kv_layer_stride = inputs.layerStride;
   ctx.num_tokens = inputs.numTokens;
+  ctx.split_attention = inputs.splitAttention;
   ctx.num_sequences = static_cast<int64_t>(inputs.seqLens.size());
   ctx.num_logit_rows = static_cast<int64_t>(inputs.logitRows.size());
   ctx.token_ids = inputs.tokenIds.data();

@@ -78,6 +78,7 @@ struct StepInputs {
   std::vector<int32_t> tokenIds, positions, slots, logitRows;
   std::vector<int32_t> queryOffsets, seqLens, blockTables;
   int64_t blockTableStride = 0;
+  bool splitAttention = false;
   uint8_t *pool = nullptr;
   size_t poolBytes = 0;
   int64_t layerStride = 0;

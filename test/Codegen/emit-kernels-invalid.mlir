@@ -221,7 +221,7 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has a cache of a block format; kernels know f32, f16 and bf16}}
+  // expected-error@+1 {{has a cache of the unknown format "q8_0"}}
   mllm.program.kernel @k "append_kv" {kv_format = "q8_0", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
 }
 

@@ -81,7 +81,7 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   EXPECT_EQ(info.numKVHeads, 2);
   EXPECT_EQ(info.headDim, 16);
   EXPECT_EQ(info.kvBlockSize, 16);
-  EXPECT_EQ(info.kvFormat, TensorFormat::BF16);
+  EXPECT_EQ(info.kvFormat, KVFormat::BF16);
   ASSERT_EQ(info.code.size(), 1u);
   EXPECT_EQ(info.code[0].level, "x86-64-v3");
   EXPECT_GT(info.arenaBytes, 48 * 160 * 4);
@@ -107,7 +107,7 @@ TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
   options.target = "x86-64-v4";
   auto made = artifact(options);
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->info().kvFormat, TensorFormat::BF16);
+  EXPECT_EQ(made->info().kvFormat, KVFormat::BF16);
   EXPECT_EQ(made->info().code.at(0).level, "x86-64-v4");
   EXPECT_NE(made->info().weightsDescription.find("q8_0"), std::string::npos)
       << made->info().weightsDescription;
@@ -120,11 +120,11 @@ TEST_F(CompilationOf, CacheFormatFollowsTheModelOrTheFlag) {
   CompilationOptions options = optionsFor(model);
   auto made = artifact(options);
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->info().kvFormat, TensorFormat::F32);
+  EXPECT_EQ(made->info().kvFormat, KVFormat::F32);
   options.kv = "f16";
   made = artifact(options);
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->info().kvFormat, TensorFormat::F16);
+  EXPECT_EQ(made->info().kvFormat, KVFormat::F16);
 }
 
 TEST_F(CompilationOf, ProgressGoesFromZeroToOne) {

@@ -4,7 +4,7 @@
 // LLMTypes.td.
 
 // RULE: paged_kv_cache.c1
-// expected-error@+1 {{cache element type must be f16, bf16 or f32, not 'f64'}}
+// expected-error@+1 {{cache element type must be f16, bf16, f32 or i8, not 'f64'}}
 func.func private @test(!llm.paged_kv_cache<f64, 12, 16, 64, 16, 4096>)
 
 // -----

@@ -16,12 +16,13 @@
 using namespace mlir::llm::runtime;
 using llmir::StatusCode;
 
-TEST(TypeBridge, TakesTheThreeFloatTypes) {
+TEST(TypeBridge, TakesThreeFloatTypesAndBytes) {
   mlir::MLIRContext context;
   const std::pair<mlir::Type, KVElementType> types[] = {
       {mlir::Float32Type::get(&context), KVElementType::F32},
       {mlir::Float16Type::get(&context), KVElementType::F16},
-      {mlir::BFloat16Type::get(&context), KVElementType::BF16}};
+      {mlir::BFloat16Type::get(&context), KVElementType::BF16},
+      {mlir::IntegerType::get(&context, 8), KVElementType::Q8}};
   for (const auto &[type, expected] : types) {
     PagedKVCache cache(2, 4, 64, 16, 128, type);
     EXPECT_TRUE(cache.status()) << cache.status().message();
@@ -39,9 +40,9 @@ TEST(TypeBridge, TakesAHeadSizeOfValues) {
 
 TEST(TypeBridge, RefusesOtherTypes) {
   mlir::MLIRContext context;
-  PagedKVCache cache(2, 4, 64, 16, 128, mlir::IntegerType::get(&context, 8));
+  PagedKVCache cache(2, 4, 64, 16, 128, mlir::IntegerType::get(&context, 16));
   EXPECT_EQ(cache.status().code(), StatusCode::Unsupported);
-  EXPECT_NE(cache.status().cause().find("i8"), std::string::npos);
+  EXPECT_NE(cache.status().cause().find("i16"), std::string::npos);
   EXPECT_EQ(cache.createSequence(1).code(), StatusCode::Unsupported);
   PagedKVCache null(2, 4, 64, 16, 128, mlir::Type());
   EXPECT_EQ(null.status().code(), StatusCode::Unsupported);

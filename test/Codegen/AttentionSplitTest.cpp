@@ -1,0 +1,175 @@
+// RUN: llmir-codegen-tests --gtest_filter='AttentionSplits*:AttentionLoads*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Long sequences: chunks of keys that workers share out and merge give the bits
+// of whole sequences, alone and in a batch; and when a step splits them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionHarness.h"
+
+#include "llmir/Runtime/ABI/AttentionSplit.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace llmir;
+using namespace llmir::test;
+
+namespace {
+
+// Within a chunk, at its border, of several; more queries than one.
+const std::vector<SequenceShape> kSequences = {
+    {512, 1}, {513, 1}, {40, 1}, {1500, 3}, {1100, 1}};
+constexpr int64_t kTokens = 7;
+
+using Parameters = std::tuple<const CPULevel *, TensorFormat, int64_t>;
+
+/// Attention with a window or without, and what merges its partial results.
+class AttentionSplits : public testing::TestWithParam<Parameters> {
+protected:
+  void SetUp() override;
+  std::vector<float> run(bool splits, int64_t workers);
+  std::vector<double> expected() const;
+
+  PagedAttentionSpec spec;
+  std::unique_ptr<CachedBatch> batch;
+  std::unique_ptr<LoadedProgram> loaded;
+  std::vector<float> queries, sinks;
+  unsigned q = 0, sinksBuffer = 0, partials = 0, out = 0;
+};
+
+void AttentionSplits::SetUp() {
+  auto [level, format, window] = GetParam();
+  LLMIR_SKIP_UNLESS_RUNNABLE(level);
+  spec.kvFormat = tensorFormatInfo(format).name;
+  spec.heads = 7;
+  spec.kvHeads = 1;
+  spec.headDim = 40;
+  spec.blockSize = 16;
+  spec.scale = 1 / std::sqrt(40.0);
+  spec.window = window;
+  spec.sinks = OperandPlace::Buffer;
+  PartialResults size = partialResults(spec);
+  spec.partialRows = size.rows;
+  batch = std::make_unique<CachedBatch>(
+      format,
+      KVBlockLayout{spec.kvHeads, spec.headDim, spec.blockSize,
+                    tensorFormatInfo(format).bytesPerBlock},
+      kSequences, 5);
+  Random random(12);
+  queries = random.values(kTokens * spec.heads * spec.headDim, -2, 2);
+  sinks = random.values(spec.heads, -1, 1);
+  KernelProgram program;
+  q = program.addBuffer(kTokens, spec.heads * spec.headDim);
+  sinksBuffer = program.addBuffer(1, spec.heads);
+  partials = program.addBuffer(size.rows, size.columns);
+  out = program.addBuffer(kTokens, spec.heads * spec.headDim);
+  program.call(spec, {}, {q, sinksBuffer, partials, out});
+  program.barrier();
+  MergeAttentionSpec merge;
+  static_cast<PagedAttentionSpec &>(merge) = spec;
+  program.call(merge, {}, {sinksBuffer, partials, out});
+  program.finish();
+  Expected<LoadedProgram> result = program.load(*level);
+  ASSERT_TRUE(result) << result.status().message();
+  loaded = std::make_unique<LoadedProgram>(std::move(*result));
+}
+
+std::vector<float> AttentionSplits::run(bool splits, int64_t workers) {
+  std::vector<size_t> order(kSequences.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  StepInputs inputs = batch->place(order);
+  inputs.splitAttention = splits;
+  loaded->clearArena();
+  loaded->setRows(q, queries);
+  loaded->setRow(sinksBuffer, 0, sinks.data());
+  loaded->run(inputs, workers);
+  return loaded->rows(out, kTokens);
+}
+
+std::vector<double> AttentionSplits::expected() const {
+  auto [level, format, window] = GetParam();
+  AttentionRounding rounding(*level, format);
+  reference::Tensor sinkTensor(reference::ElementKind::F32, {spec.heads},
+                               std::vector<double>(sinks.begin(), sinks.end()));
+  reference::AttentionParams params;
+  params.scale = spec.scale;
+  params.causal = true;
+  params.window = window;
+  params.sinks = &sinkTensor;
+  rounding.apply(params);
+  int64_t d = spec.headDim, token = 0;
+  std::vector<double> result(kTokens * spec.heads * d);
+  for (size_t s = 0; s < kSequences.size(); ++s) {
+    std::vector<double> keys = batch->cached(batch->keys[s]);
+    std::vector<double> values = batch->cached(batch->values[s]);
+    for (int64_t i = 0; i < kSequences[s].queries; ++i, ++token)
+      for (int64_t h = 0; h < spec.heads; ++h) {
+        int64_t row = token * spec.heads + h;
+        std::vector<double> query =
+            rounding.query(&queries[row * d], d, spec.scale, false);
+        reference::AttentionRow facts;
+        facts.query = query.data();
+        facts.headDim = facts.valueDim = d;
+        facts.keys = kSequences[s].keys;
+        facts.position = kSequences[s].keys - kSequences[s].queries + i;
+        facts.key = [&](int64_t j) { return &keys[j * d]; };
+        facts.value = [&](int64_t j) { return &values[j * d]; };
+        facts.batch = facts.maskRow = 0;
+        facts.head = h;
+        reference::attendRow(params, facts, &result[row * d]);
+      }
+  }
+  return result;
+}
+
+std::string nameOf(const testing::TestParamInfo<Parameters> &info) {
+  auto [level, format, window] = info.param;
+  return levelName(level) + "_" + std::string(tensorFormatInfo(format).name) +
+         "_window_" + std::to_string(window);
+}
+
+} // namespace
+
+TEST_P(AttentionSplits, GiveTheBitsOfWholeSequences) {
+  std::vector<float> whole = run(false, 1);
+  AttentionRounding rounding(*std::get<0>(GetParam()), std::get<1>(GetParam()));
+  EXPECT_LE(normalizedError(whole, expected()), rounding.tolerance());
+  EXPECT_TRUE(sameBits(whole, run(false, 3)));
+  for (int64_t workers : {1, 2, 3, 8})
+    EXPECT_TRUE(sameBits(whole, run(true, workers))) << workers << " workers";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , AttentionSplits,
+    testing::Combine(testing::ValuesIn(allLevels()),
+                     testing::Values(TensorFormat::F32, TensorFormat::BF16),
+                     testing::Values(int64_t(0), int64_t(700))),
+    nameOf);
+
+TEST(AttentionLoads, SplitWhereWorkersWouldBeIdle) {
+  AttentionLoad load;
+  load.add(1, 4096);
+  EXPECT_FALSE(load.splits(8, 1)) << "nobody else";
+  EXPECT_FALSE(load.splits(8, 2)) << "four heads each";
+  EXPECT_TRUE(load.splits(1, 2));
+  EXPECT_TRUE(load.splits(8, 16));
+  EXPECT_TRUE(load.splits(2, 3));
+  AttentionLoad shortOne;
+  shortOne.add(1, kAttentionChunk);
+  EXPECT_FALSE(shortOne.splits(1, 2)) << "one chunk";
+  AttentionLoad many;
+  for (int i = 0; i < 64; ++i)
+    many.add(1, 4096);
+  EXPECT_FALSE(many.splits(1, 128)) << "no room for the results";
+  AttentionLoad prompt;
+  prompt.add(512, 600);
+  EXPECT_FALSE(prompt.splits(1, 2)) << "no room, and no need";
+}

@@ -1,0 +1,51 @@
+// RUN: llmir-translate --compare %s | FileCheck %s
+// RUN: llmir-translate --compare --workers=3 --level=x86-64-v3 %s | FileCheck %s
+
+// A cache of bytes with a scale for each head of each token: what lookup_kv
+// gives back is what append_kv stored, to the bit, and attention sees the same.
+
+!cache = !llm.paged_kv_cache<i8, 2, 2, 16, 8, 64>
+!odd = !llm.paged_kv_cache<i8, 1, 1, 37, 4, 128, valueDim = 50>
+
+// CHECK: @lookup result 0: nmse 0{{(\.0+)?(e[+-]00)?}},
+// CHECK: @lookup result 1: nmse 0{{(\.0+)?(e[+-]00)?}},
+func.func @lookup(%k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>) -> (tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>) {
+  %slots = arith.constant dense<[40, 41, 42, 43, 44, 45, 46, 47, 16, 17, 18, 19, 20, 8, 9, 10, 11, 12, 13, 14]> : tensor<20xi32>
+  %t = arith.constant dense<[[5, 2], [1, 0]]> : tensor<2x2xi32>
+  %l = arith.constant dense<[13, 7]> : tensor<2xi32>
+  %one = arith.constant 1 : index
+  %c0 = llm.create_paged_cache : !cache
+  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
+  %a, %b = llm.lookup_kv %c, %t, %l layer(%one) : (!cache, tensor<2x2xi32>, tensor<2xi32>) -> (tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>)
+  return %a, %b : tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>
+}
+
+// CHECK: @attention result 0: nmse
+// CHECK: @attention result 1: nmse
+func.func @attention(%q: tensor<2x3x4x16xf32>, %k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>,
+                     %all: tensor<2x4x3x24xf32>, %s: tensor<4xf32>)
+    -> (tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>) {
+  %slots = arith.constant dense<[40, 41, 42, 43, 44, 45, 46, 47, 16, 17, 18, 19, 20, 8, 9, 10, 11, 12, 13, 14]> : tensor<20xi32>
+  %t = arith.constant dense<[[5, 2, 0], [1, 0, 0]]> : tensor<2x3xi32>
+  %l = arith.constant dense<[13, 7]> : tensor<2xi32>
+  %one = arith.constant 1 : index
+  %c0 = llm.create_paged_cache : !cache
+  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
+  %a = llm.paged_attention %q, %c, %t, %l layer(%one) : (tensor<2x3x4x16xf32>, !cache, tensor<2x3xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf32>
+  %b = llm.paged_attention %q, %c, %t, %l layer(%one) mask(%all) sinks(%s) {causal = false, soft_cap = 4.0 : f64}
+      : (tensor<2x3x4x16xf32>, !cache, tensor<2x3xi32>, tensor<2xi32>, tensor<2x4x3x24xf32>, tensor<4xf32>) -> tensor<2x3x4x16xf32>
+  return %a, %b : tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>
+}
+
+// Heads that no word and no line divides, in blocks of one word of tokens.
+// CHECK: @odd result 0: nmse
+func.func @odd(%q: tensor<1x9x3x37xf32>, %k: tensor<1x70x1x37xf32>, %v: tensor<1x70x1x50xf32>) -> tensor<1x9x3x50xf32> {
+  %ids = arith.constant dense<[3]> : tensor<1xi32>
+  %c0 = llm.create_paged_cache : !odd
+  %c1, %b1 = llm.append_kv %c0, %k, %v, %ids : (!odd, tensor<1x70x1x37xf32>, tensor<1x70x1x50xf32>, tensor<1xi32>) -> (!odd, tensor<1x70xi32>)
+  %c2, %s, %bi, %t, %l = llm.reserve_kv %c1, %ids {tokens = 0}
+      : (!odd, tensor<1xi32>) -> (!odd, tensor<0xi32>, tensor<1x0xi32>, tensor<1x32xi32>, tensor<1xi32>)
+  %o = llm.paged_attention %q, %c2, %t, %l {num_heads = 3 : i32, head_dim = 37 : i32, scale = 0.3 : f32}
+      : (tensor<1x9x3x37xf32>, !odd, tensor<1x32xi32>, tensor<1xi32>) -> tensor<1x9x3x50xf32>
+  return %o : tensor<1x9x3x50xf32>
+}
