@@ -42,8 +42,8 @@ struct PeakRow {
 #define LLMIR_TWELVE(STEP)                                                     \
   STEP(0)                                                                      \
   STEP(1)                                                                      \
-  STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10)     \
-      STEP(11)
+  STEP(2)                                                                      \
+  STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
 
 #if defined(__x86_64__)
 
