@@ -138,20 +138,22 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
     context.kv_layer_stride = cache->layerStride();
   }
   failure = Status::ok();
-  const int64_t workers = team.size();
   const LLMIRStepContext *ctx = &context;
   context.trace = trace;
-  if (trace)
+  if (trace) { // By all workers, whose times are wanted.
     trace->beginStep(sizeOf(context));
-  StepTrace *events = trace;
-  auto job = [ctx, function, workers, events](int64_t worker) {
-    if (!events)
-      return function(ctx, worker, workers);
-    events->record(worker, TraceEvent::stepBegins, events->step());
+    team.run([ctx, function, events = trace,
+              workers = team.size()](int64_t worker) mutable {
+      events->record(worker, TraceEvent::stepBegins, events->step());
+      function(ctx, worker, workers);
+      events->record(worker, TraceEvent::stepEnds, events->step());
+    });
+    return std::move(failure);
+  }
+  // Its results do not depend on how many they are.
+  team.runUncrowded([ctx, function](int64_t worker, int64_t workers) {
     function(ctx, worker, workers);
-    events->record(worker, TraceEvent::stepEnds, events->step());
-  };
-  team.run(job);
+  });
   return std::move(failure);
 }
 

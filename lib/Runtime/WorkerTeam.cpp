@@ -14,7 +14,9 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <ctime>
 #include <linux/futex.h>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -69,33 +71,30 @@ static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
 }
 
 namespace {
-/// How long a worker looks for a change before it sleeps: learnt from how its
-/// waits end. Sleeping and being woken costs tens of microseconds, which is
-/// much of a step; but where another program has the processor of the worker
-/// that is waited for, every look is in vain, and takes time from it.
+/// How long a worker looks for a change before it sleeps. Sleeping and being
+/// woken costs tens of microseconds, which is much of a step; but where another
+/// program has the processor of the worker that is waited for, looking is in
+/// vain, and takes time from it.
 class Patience {
 public:
-  explicit Patience(int64_t most) : most(most), time(most) {}
+  explicit Patience(int64_t most) : most(most), limit(most), time(most) {}
 
-  /// For how many nanoseconds to look this time. Now and then as long as at
-  /// first, or a machine that is idle again would not be noticed.
-  int64_t next() {
-    return ++waits % kProbeEvery == 0 ? most : time;
+  /// Begins a run; `isCrowded`: others took processors away in the last one.
+  void begin(bool isCrowded) {
+    limit = isCrowded ? std::min(most, kLeast) : most;
+    time = limit;
   }
-  void succeeded(int64_t waited) {
-    time = std::min(most, std::max(time + time / 8, 2 * waited));
-  }
-  void failed() { time = std::max(std::min(most, kLeast), time / 2); }
+  int64_t nanoseconds() const { return time; }
+  void succeeded() { time = std::min(limit, time + time / 8); }
+  void failed() { time = std::max(std::min(limit, kLeast), time / 4 * 3); }
 
-  /// Longer than the unevenness of the phases of a step.
-  static constexpr int64_t kMost = 200000;
+  /// Longer than the unevenness of most phases of a step.
+  static constexpr int64_t kMost = 100000;
 
 private:
-  static constexpr int64_t kLeast = 4000;
-  static constexpr uint32_t kProbeEvery = 32;
+  static constexpr int64_t kLeast = 5000;
 
-  int64_t most, time; ///< Nanoseconds.
-  uint32_t waits = 0;
+  int64_t most, limit, time; ///< Nanoseconds.
 };
 
 int64_t nanoseconds() {
@@ -118,14 +117,16 @@ public:
       futex(number, FUTEX_WAKE_PRIVATE, INT_MAX);
   }
 
-  /// Returns when value() is no longer `old`.
-  void waitWhile(uint32_t old, Patience &patience) {
+  /// Returns when value() is no longer `old`; gives the nanoseconds asleep.
+  int64_t waitWhile(uint32_t old, Patience &patience) {
     if (looksUntilChange(old, patience))
-      return;
+      return 0;
+    const int64_t begin = nanoseconds();
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     while (number.load(std::memory_order_seq_cst) == old)
       futex(number, FUTEX_WAIT_PRIVATE, old);
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    return nanoseconds() - begin;
   }
 
 private:
@@ -133,22 +134,19 @@ private:
   bool looksUntilChange(uint32_t old, Patience &patience) {
     // Most waits are short: these looks cost no clock.
     constexpr int looksPerClock = 64;
-    int64_t begin = 0, limit = 0;
+    int64_t begin = 0;
     for (;;) {
       for (int i = 0; i < looksPerClock; ++i) {
         if (value() != old) {
-          if (begin != 0)
-            patience.succeeded(nanoseconds() - begin);
+          patience.succeeded();
           return true;
         }
         relax();
       }
       int64_t now = nanoseconds();
-      if (begin == 0) {
+      if (begin == 0)
         begin = now;
-        limit = patience.next();
-      }
-      if (now - begin >= limit) {
+      if (now - begin >= patience.nanoseconds()) {
         patience.failed();
         return value() != old;
       }
@@ -161,31 +159,85 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// How many workers a crowded machine has processors for
+//===----------------------------------------------------------------------===//
+
+static int64_t processorTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+namespace {
+/// Chooses how many workers take part in a run. Where another program has a
+/// worker's processor, all others wait for that worker at every barrier: fewer
+/// workers are faster then.
+class Crowding {
+public:
+  explicit Crowding(int64_t most) : most(most), now(most) {}
+
+  /// Workers of the next run; now and then one more than was good.
+  int64_t next() { return now < most && pause-- <= 0 ? now + 1 : now; }
+  void finished(int64_t workers, bool isCrowded) {
+    isCrowded &= workers > 1;
+    if (workers > now) {
+      nextPause = isCrowded ? std::min(2 * nextPause, kLongestPause) : kPause;
+      pause = nextPause;
+      if (!isCrowded)
+        now = workers;
+      return;
+    }
+    crowdedRuns = isCrowded ? crowdedRuns + 1 : 0;
+    if (crowdedRuns < kCrowdedRuns) // Everyone is interrupted once.
+      return;
+    crowdedRuns = 0;
+    now = workers - 1;
+    pause = nextPause;
+  }
+
+private:
+  static constexpr int64_t kCrowdedRuns = 2;
+  static constexpr int64_t kPause = 8, kLongestPause = 256; ///< Runs.
+
+  int64_t most, now;
+  int64_t pause = 0, nextPause = kPause, crowdedRuns = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // The team
 //===----------------------------------------------------------------------===//
 
 struct WorkerTeam::State {
-  struct Thread {
+  struct alignas(64) Thread {
     State *team;
     int64_t worker;
-    pthread_t handle;
+    pthread_t handle{};
+    Signal start;
+
+    Thread(State *team, int64_t worker) : team(team), worker(worker) {}
   };
 
   /// What one worker has learnt, on a line of its own.
   struct alignas(64) Waits {
     Patience atBarriers, betweenRuns;
+    int64_t asleep = 0; ///< At barriers of this run, in nanoseconds.
+    int64_t stolen = 0; ///< Of the last run: neither running nor asleep.
     explicit Waits(int64_t most) : atBarriers(most), betweenRuns(most) {}
   };
 
   int64_t size = 1;
-  std::vector<Waits> waits; ///< By worker.
-  std::vector<Thread> threads; ///< Workers 1 to size - 1.
+  std::vector<Waits> waits;                     ///< By worker.
+  std::vector<std::unique_ptr<Thread>> threads; ///< Workers 1 to size - 1.
+  std::optional<Crowding> crowding;
 
   // A run: the job is written before `start` is raised, and read after.
   void (*job)(void *, int64_t) = nullptr;
   void *data = nullptr;
+  int64_t active = 1; ///< Workers that take part.
+  /// Whether a worker neither ran nor slept in much of the last run.
+  bool wasCrowded = false;
   bool stop = false;
-  alignas(64) Signal start;
   alignas(64) std::atomic<int64_t> running{0};
   alignas(64) Signal done;
 
@@ -199,18 +251,47 @@ struct WorkerTeam::State {
 
   ~State();
   Status startThreads(bool pin);
-  void workerLoop(int64_t worker);
+  void workerLoop(Thread &thread);
+  /// One worker's part of a run, watched by the clocks.
+  void work(int64_t worker);
+  void run(int64_t workers);
 };
 
-void WorkerTeam::State::workerLoop(int64_t worker) {
+void WorkerTeam::State::work(int64_t worker) {
+  Waits &own = waits[static_cast<size_t>(worker)];
+  own.asleep = 0;
+  own.atBarriers.begin(wasCrowded);
+  own.betweenRuns.begin(wasCrowded);
+  const int64_t begin = nanoseconds(), ran = processorTime();
+  job(data, worker);
+  own.stolen = nanoseconds() - begin - (processorTime() - ran) - own.asleep;
+  if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    done.raise();
+}
+
+void WorkerTeam::State::workerLoop(Thread &thread) {
+  Waits &own = waits[static_cast<size_t>(thread.worker)];
   for (uint32_t seen = 0;; ++seen) {
-    start.waitWhile(seen, waits[static_cast<size_t>(worker)].betweenRuns);
+    thread.start.waitWhile(seen, own.betweenRuns);
     if (stop)
       return;
-    job(data, worker);
-    if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      done.raise();
+    work(thread.worker);
   }
+}
+
+void WorkerTeam::State::run(int64_t workers) {
+  active = workers;
+  const int64_t begin = nanoseconds();
+  running.store(workers, std::memory_order_relaxed);
+  uint32_t before = done.value();
+  for (int64_t worker = 1; worker < workers; ++worker)
+    threads[static_cast<size_t>(worker - 1)]->start.raise();
+  work(0);
+  done.waitWhile(before, waits[0].betweenRuns);
+  int64_t stolen = 0;
+  for (int64_t worker = 0; worker < workers; ++worker)
+    stolen = std::max(stolen, waits[static_cast<size_t>(worker)].stolen);
+  wasCrowded = stolen > (nanoseconds() - begin) / 4;
 }
 
 static bool pinThread(pthread_t thread, int cpu) {
@@ -221,17 +302,16 @@ static bool pinThread(pthread_t thread, int cpu) {
 }
 
 Status WorkerTeam::State::startThreads(bool pin) {
-  threads.reserve(static_cast<size_t>(size - 1)); // Their addresses stay.
   for (int64_t worker = 1; worker < size; ++worker) {
-    threads.push_back({this, worker, {}});
+    threads.push_back(std::make_unique<Thread>(this, worker));
     int error = pthread_create(
-        &threads.back().handle, nullptr,
+        &threads.back()->handle, nullptr,
         [](void *argument) -> void * {
           auto *thread = static_cast<Thread *>(argument);
-          thread->team->workerLoop(thread->worker);
+          thread->team->workerLoop(*thread);
           return nullptr;
         },
-        &threads.back());
+        threads.back().get());
     if (error != 0) {
       threads.pop_back();
       return Status(StatusCode::ResourceExhausted,
@@ -252,9 +332,10 @@ Status WorkerTeam::State::startThreads(bool pin) {
   pinnedCaller =
       pthread_getaffinity_np(caller, sizeof callerMask, &callerMask) == 0;
   bool pinned = pinnedCaller && pinThread(caller, cpus[0]);
-  for (const Thread &thread : threads)
-    pinned &= pinThread(thread.handle,
-                        cpus[static_cast<size_t>(thread.worker) % cpus.size()]);
+  for (const std::unique_ptr<Thread> &thread : threads)
+    pinned &=
+        pinThread(thread->handle,
+                  cpus[static_cast<size_t>(thread->worker) % cpus.size()]);
   return pinned ? Status::ok()
                 : Status(StatusCode::IoError,
                          "the system refused to pin the threads",
@@ -263,9 +344,10 @@ Status WorkerTeam::State::startThreads(bool pin) {
 
 WorkerTeam::State::~State() {
   stop = true;
-  start.raise();
-  for (const Thread &thread : threads)
-    pthread_join(thread.handle, nullptr);
+  for (const std::unique_ptr<Thread> &thread : threads)
+    thread->start.raise();
+  for (const std::unique_ptr<Thread> &thread : threads)
+    pthread_join(thread->handle, nullptr);
   if (pinnedCaller && pthread_equal(caller, pthread_self()))
     pthread_setaffinity_np(caller, sizeof callerMask, &callerMask);
 }
@@ -285,6 +367,7 @@ Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::create(int64_t workers,
   // Who spins while another worker waits for the processor only delays it.
   int64_t most = workers <= processors ? Patience::kMost : 0;
   state->waits.assign(static_cast<size_t>(workers), State::Waits(most));
+  state->crowding.emplace(workers);
   if (Status status = state->startThreads(pin); !status)
     return status;
   return std::unique_ptr<WorkerTeam>(new WorkerTeam(std::move(state)));
@@ -301,26 +384,34 @@ void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data) {
     return job(data, 0);
   state->job = job;
   state->data = data;
-  state->running.store(state->size, std::memory_order_relaxed);
-  uint32_t before = state->done.value();
-  state->start.raise();
-  job(data, 0);
-  if (state->running.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    state->done.raise();
-  state->done.waitWhile(before, state->waits[0].betweenRuns);
+  state->run(state->size);
+}
+
+int64_t WorkerTeam::chooseWorkers() {
+  return state->size == 1 ? 1 : state->crowding->next();
+}
+
+void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data,
+                        int64_t workers) {
+  if (state->size == 1)
+    return job(data, 0);
+  state->job = job;
+  state->data = data;
+  state->run(workers);
+  state->crowding->finished(workers, state->wasCrowded);
 }
 
 void WorkerTeam::barrier(int64_t worker) {
-  if (state->size == 1)
+  if (state->active == 1)
     return;
   uint32_t before = state->passed.value();
   if (state->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
-      state->size) {
+      state->active) {
     state->arrived.store(0, std::memory_order_relaxed);
     state->passed.raise();
   } else {
-    state->passed.waitWhile(
-        before, state->waits[static_cast<size_t>(worker)].atBarriers);
+    State::Waits &own = state->waits[static_cast<size_t>(worker)];
+    own.asleep += state->passed.waitWhile(before, own.atBarriers);
   }
 }
 

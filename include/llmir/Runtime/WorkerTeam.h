@@ -12,8 +12,9 @@
 // the others are threads that live as long as the team and sleep between runs.
 // Workers meet at barriers where they look for each other for a while and then
 // sleep in the kernel. How long they look is learnt: long where each has a
-// processor to itself, hardly at all where the machine is shared. A team with
-// more workers than processors is slow but right.
+// processor to itself, hardly at all where the machine is shared. Where others
+// take a worker's processor away, fewer workers take part. A team with more
+// workers than processors is slow but right.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,20 @@ public:
            &fn);
   }
 
+  /// The same for a job that any number of workers does: calls fn(worker,
+  /// workers) for every worker in [0, workers). That is size(), but fewer where
+  /// the machine is crowded: where others have a worker's processor, all wait
+  /// for that one.
+  template <typename Fn> void runUncrowded(Fn &&fn) {
+    const int64_t workers = chooseWorkers();
+    auto job = [&fn, workers](int64_t worker) { fn(worker, workers); };
+    runJob(
+        [](void *data, int64_t worker) {
+          (*static_cast<decltype(job) *>(data))(worker);
+        },
+        &job, workers);
+  }
+
   /// Called by every worker of the present run: returns when all have called,
   /// and what each wrote before is then seen by all. `worker` is the caller's
   /// number.
@@ -69,6 +84,8 @@ private:
   struct State;
   explicit WorkerTeam(std::unique_ptr<State> state);
   void runJob(void (*job)(void *, int64_t), void *data);
+  int64_t chooseWorkers();
+  void runJob(void (*job)(void *, int64_t), void *data, int64_t workers);
   std::unique_ptr<State> state;
 };
 
