@@ -208,7 +208,8 @@ private:
     Value high = integer(highs);
     Value low = integer(kb.fma(highs, constant(-255), code));
     SmallVector<Value> next;
-    for (auto [plane, part] : llvm::enumerate(ArrayRef<Value>{high, low})) {
+    const Value parts[] = {high, low};
+    for (auto [plane, part] : llvm::enumerate(parts)) {
       kb.storeAt(arith::TruncIOp::create(kb, bytes, part), to,
                  kb.add(at, kHeader + static_cast<int64_t>(plane) * count));
       next.push_back(arith::AddIOp::create(kb, sums[plane], part));

@@ -95,7 +95,9 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   if (tables.rank() == 1)
     tables = tables.reshaped({tables.dim(0), 1});
   std::optional<Tensor> mask;
-  const reference::AttentionParams params = getParams(operands.op, mask, e);
+  reference::AttentionParams params = getParams(operands.op, mask, e);
+  params.roundsToBf16 =
+      e.options().roundsAttention && cache.geometry().kind == ElementKind::BF16;
   for (double length : lens.data)
     if (mask && mask->dim(3) != 1 && mask->dim(3) < length)
       return operands.op.emitOpError()

@@ -51,25 +51,49 @@ static double score(const AttentionParams &params, const AttentionRow &row,
   return result + term;
 }
 
+static double roundedToBf16(double value) {
+  return static_cast<double>(
+      bf16ToFloat(floatToBf16(static_cast<float>(value))));
+}
+
 /// The weight of key j where weights are rounded.
-static double roundedWeight(const AttentionParams &params,
-                            const std::vector<double> &scores, int64_t j,
+static double roundedWeight(const std::vector<double> &scores, int64_t j,
                             double most) {
-  const int64_t chunk = j / params.roundingChunk * params.roundingChunk;
-  const int64_t end =
-      std::min<int64_t>((j / params.roundingSpan + 1) * params.roundingSpan,
-                        static_cast<int64_t>(scores.size()));
+  constexpr int64_t spanKeys = 64, chunkKeys = 512;
+  const int64_t chunk = j / chunkKeys * chunkKeys;
+  const int64_t end = std::min<int64_t>((j / spanKeys + 1) * spanKeys,
+                                        static_cast<int64_t>(scores.size()));
   const double known =
       *std::max_element(scores.begin() + chunk, scores.begin() + end);
   if (known == minusInfinity)
     return 0;
-  const double weight = std::exp(scores[static_cast<size_t>(j)] - known);
-  const uint16_t bits = floatToBf16(static_cast<float>(weight));
-  return static_cast<double>(bf16ToFloat(bits)) * std::exp(known - most);
+  return roundedToBf16(std::exp(scores[static_cast<size_t>(j)] - known)) *
+         std::exp(known - most);
+}
+
+/// The query where queries are rounded.
+static std::vector<double> roundedQuery(const AttentionParams &params,
+                                        const AttentionRow &row) {
+  const double unit = params.mask ? 1 : 1.4426950408889634; // log2(e)
+  const double factor = params.scale * unit;
+  std::vector<double> query(row.query, row.query + row.headDim);
+  for (double &q : query)
+    if (factor != 0)
+      q = roundedToBf16(static_cast<double>(static_cast<float>(q) *
+                                            static_cast<float>(factor))) /
+          factor;
+  return query;
 }
 
 void attendRow(const AttentionParams &params, const AttentionRow &row,
                double *output) {
+  if (params.roundsToBf16 && !row.isRounded) {
+    const std::vector<double> query = roundedQuery(params, row);
+    AttentionRow rounded = row;
+    rounded.query = query.data();
+    rounded.isRounded = true;
+    return attendRow(params, rounded, output);
+  }
   const double sink = params.sinks ? (*params.sinks)[row.head] : minusInfinity;
   std::vector<double> scores(static_cast<size_t>(row.keys));
   double most = sink;
@@ -82,8 +106,8 @@ void attendRow(const AttentionParams &params, const AttentionRow &row,
     return; // Sees nothing.
   double total = std::exp(sink - most);
   for (int64_t j = 0; j < row.keys; ++j) {
-    const double weight = params.roundingSpan
-                              ? roundedWeight(params, scores, j, most)
+    const double weight = params.roundsToBf16
+                              ? roundedWeight(scores, j, most)
                               : std::exp(scores[static_cast<size_t>(j)] - most);
     total += weight;
     for (int64_t v = 0; v < row.valueDim && weight > 0; ++v)

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/ExecuteTranslation.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Codegen/CPULevel.h"
 
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -170,7 +172,10 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
   auto functions = getFunctionsToRun(module, options.run);
   if (failed(functions))
     return failure();
-  Interpreter interpreter({makeRandomWeights(options.run.seed)});
+  const CPULevel *level = findCPULevel(
+      options.level == "native" ? CpuFeatures::host().level() : options.level);
+  Interpreter interpreter({makeRandomWeights(options.run.seed),
+                           /*roundsAttention=*/level && level->hasBf16Dots()});
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
     auto arguments = makeArguments(function, options.run.seed);

@@ -289,8 +289,7 @@ std::vector<double> AttentionRun::expected() {
       for (int64_t h = 0; h < features.heads; ++h) {
         int64_t token = firstRow(s) + i, kvHead = h / (features.heads / g);
         const float *from = &queries[(token * features.heads + h) * d];
-        std::vector<double> query =
-            rounding.query(from, d, scale, features.mask != MaskShape::None);
+        std::vector<double> query(from, from + d);
         bool perToken = features.mask == MaskShape::Token;
         reference::AttentionRow row{
             query.data(),

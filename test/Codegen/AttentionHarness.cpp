@@ -8,7 +8,6 @@
 
 #include "AttentionHarness.h"
 
-#include "llmir/Runtime/ABI/AttentionSplit.h"
 #include "llmir/Support/SmallFloat.h"
 
 namespace llmir::test {
@@ -68,24 +67,6 @@ CachedBatch::cached(const std::vector<float> &numbers) const {
   for (float number : numbers)
     result.push_back(static_cast<double>(roundTo(format, number)));
   return result;
-}
-
-std::vector<double> AttentionRounding::query(const float *numbers,
-                                             int64_t count, double scale,
-                                             bool hasMask) const {
-  std::vector<double> result(numbers, numbers + count);
-  const double factor = hasMask ? scale : scale * 1.4426950408889634;
-  for (double &q : result)
-    if (bf16)
-      q = roundTo(TensorFormat::BF16,
-                  static_cast<float>(q) * static_cast<float>(factor)) /
-          factor;
-  return result;
-}
-
-void AttentionRounding::apply(reference::AttentionParams &params) const {
-  params.roundingSpan = bf16 ? 64 : 0;
-  params.roundingChunk = kAttentionChunk;
 }
 
 StepInputs CachedBatch::place(const std::vector<size_t> &order) {

@@ -69,11 +69,9 @@ struct AttentionRounding {
   AttentionRounding(const CPULevel &level, TensorFormat format)
       : bf16(format == TensorFormat::BF16 && level.hasBf16Dots()) {}
 
-  /// The numbers of a query as the level sees them. Scores are exponents of 2,
-  /// and of e where a mask is added.
-  std::vector<double> query(const float *numbers, int64_t count, double scale,
-                            bool hasMask) const;
-  void apply(reference::AttentionParams &params) const;
+  void apply(reference::AttentionParams &params) const {
+    params.roundsToBf16 = bf16;
+  }
   /// The error that is left: weights on a border between two bf16 numbers may
   /// be rounded to either.
   double tolerance() const { return bf16 ? 2e-8 : 1e-10; }

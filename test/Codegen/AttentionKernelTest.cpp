@@ -281,9 +281,8 @@ void attend(const AttentionProgram &program, size_t s, int64_t last,
   };
   std::vector<double> keys = cached(values.k[s], d);
   std::vector<double> numbers = cached(values.v[s], shape.valueDim);
-  std::vector<double> query =
-      program.rounding.query(&values.q[s][(last * shape.heads + head) * d], d,
-                             program.c.scale, /*hasMask=*/false);
+  const float *from = &values.q[s][(last * shape.heads + head) * d];
+  std::vector<double> query(from, from + d);
   reference::AttentionParams params;
   params.scale = program.c.scale;
   program.rounding.apply(params);

@@ -113,8 +113,8 @@ std::vector<double> AttentionSplits::expected() const {
     for (int64_t i = 0; i < kSequences[s].queries; ++i, ++token)
       for (int64_t h = 0; h < spec.heads; ++h) {
         int64_t row = token * spec.heads + h;
-        std::vector<double> query =
-            rounding.query(&queries[row * d], d, spec.scale, false);
+        std::vector<double> query(queries.begin() + row * d,
+                                  queries.begin() + (row + 1) * d);
         reference::AttentionRow facts;
         facts.query = query.data();
         facts.headDim = facts.valueDim = d;

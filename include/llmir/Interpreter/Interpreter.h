@@ -33,6 +33,9 @@ struct InterpreterOptions {
   /// The value of a parameter of the model; without it `llm.weight` is an
   /// error.
   std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)> weight;
+  /// Attention to a cache of bf16 rounds what code of a level that multiplies
+  /// bf16 rounds (AttentionParams::roundsToBf16).
+  bool roundsAttention = false;
 };
 
 class Interpreter {

@@ -35,10 +35,12 @@ struct AttentionParams {
   /// key, otherwise it is added to the score.
   const Tensor *mask = nullptr;
   const Tensor *sinks = nullptr; ///< [H]: a score in the denominator alone.
-  /// Not 0: weights are rounded to bf16 as compiled code may do it. Keys stand
-  /// in spans of so many, and spans in chunks; the weight that is rounded is
-  /// exp(s - m) with m the greatest score of the chunk up to the span's end.
-  int64_t roundingSpan = 0, roundingChunk = 0;
+  /// Queries and weights are rounded to bf16, as compiled code does it with a
+  /// cache of bf16 at levels that multiply bf16. The query that is rounded is
+  /// multiplied by scale · log2(e), by scale where there is a mask; the weight
+  /// is exp(s − m) with m the greatest score of the key's chunk of 512 up to the
+  /// end of its span of 64.
+  bool roundsToBf16 = false;
 };
 
 /// One query of one head, and where it finds what it looks at.
@@ -51,6 +53,7 @@ struct AttentionRow {
   std::function<const double *(int64_t)> key; ///< [D]
   std::function<const double *(int64_t)> value; ///< [V]
   int64_t batch, head, maskRow; ///< Indices into mask, sinks and slopes.
+  bool isRounded = false;       ///< The query is what rounding makes of it.
 };
 
 /// output = Σ_j p_j · value_j with p the softmax over the visible keys j of
