@@ -539,12 +539,27 @@ std::vector<const CPULevel *> allLevels() {
   return levels;
 }
 
+/// Emulated levels of one architecture differ in products of bytes only: the
+/// lowest one is tried everywhere, the next where there are such products, the
+/// others, whose code is that one's, in long tests.
+static bool isTriedHere(const CPULevel &level) {
+  if (level.byteDots == ByteDots::Generic || std::getenv("LLMIR_LONG_TESTS"))
+    return true;
+  const auto *test = testing::UnitTest::GetInstance()->current_test_info();
+  std::string suite = test ? test->test_suite_name() : "";
+  return level.byteDots == ByteDots::SDOT &&
+         (suite.find("Quant") != std::string::npos ||
+          suite.find("MoE") != std::string::npos);
+}
+
 std::string whyNotRunnable(const CPULevel *level) {
   if (runsHere(*level))
     return {};
   if (level->architecture.str() == CpuFeatures::host().architecture())
     return "this processor has no " + level->name.str();
-  return whyNotEmulated(*level);
+  if (std::string reason = whyNotEmulated(*level); !reason.empty())
+    return reason;
+  return isTriedHere(*level) ? "" : "emulated here in long tests only";
 }
 
 bool isEmulated(const CPULevel *level) { return !runsHere(*level); }
