@@ -54,7 +54,7 @@ public:
 
   void read() {
     int64_t perLine = table.valuesPerLine();
-    kb.loop(0, table.tileBytes() / kLineBytes, 1, [&](Value line) {
+    kb.loop(0, table.linesPerTile(), 1, [&](Value line) {
       Value word = loadWord(kb.add(start, kb.mul(line, kLineBytes)));
       for (auto [v, value] :
            llvm::enumerate(decodeWords(kb, table.format, word)))
@@ -209,7 +209,7 @@ static void overTokens(KernelBuilder &kb, int64_t stored,
 }
 
 void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table) {
-  overTokens(kb, table.tileBytes() / kLineBytes * table.valuesPerLine(),
+  overTokens(kb, table.linesPerTile() * table.valuesPerLine(),
              [&](Value id, Value token) {
                PlainRowReader(kb, table, id, token).read();
              });

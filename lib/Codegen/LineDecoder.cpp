@@ -52,25 +52,6 @@ static Value halfToF32(KernelBuilder &kb, Value words, int64_t shift) {
   return arith::ExtFOp::create(kb, f32, bits);
 }
 
-/// Byte i of each word, sign-extended.
-static Value signedByte(KernelBuilder &kb, Value words, int64_t i) {
-  Value top = shiftLeft(kb, words, 24 - 8 * i);
-  Value extended =
-      arith::ShRSIOp::create(kb, top, kb.intConstant(words.getType(), 24));
-  return arith::SIToFPOp::create(
-      kb, withElement(words.getType(), kb.getF32Type()), extended);
-}
-
-/// Four bits of each word, minus eight.
-static Value nibbleMinusEight(KernelBuilder &kb, Value words, int64_t shift) {
-  Value nibble = arith::AndIOp::create(kb, shiftRight(kb, words, shift),
-                                       kb.intConstant(words.getType(), 15));
-  Value centred =
-      arith::SubIOp::create(kb, nibble, kb.intConstant(words.getType(), 8));
-  return arith::SIToFPOp::create(
-      kb, withElement(words.getType(), kb.getF32Type()), centred);
-}
-
 SmallVector<Value> decodeWords(KernelBuilder &kb, TensorFormat format,
                                Value words) {
   SmallVector<Value> values;
@@ -88,18 +69,8 @@ SmallVector<Value> decodeWords(KernelBuilder &kb, TensorFormat format,
     values.push_back(halfToF32(kb, words, 0));
     values.push_back(halfToF32(kb, words, 16));
     break;
-  case TensorFormat::Q8_0:
-    for (int64_t i = 0; i < 4; ++i)
-      values.push_back(signedByte(kb, words, i));
-    break;
-  case TensorFormat::Q4_0:
-    for (int64_t i = 0; i < 4; ++i)
-      values.push_back(nibbleMinusEight(kb, words, 8 * i));
-    for (int64_t i = 0; i < 4; ++i)
-      values.push_back(nibbleMinusEight(kb, words, 8 * i + 4));
-    break;
   default:
-    break;
+    llvm_unreachable("of plain formats only");
   }
   return values;
 }

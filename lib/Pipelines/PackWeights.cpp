@@ -10,6 +10,8 @@
 
 #include "TensorPacker.h"
 
+#include "llmir/Support/MappedFile.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -132,6 +134,8 @@ Status packWeights(const Checkpoint &checkpoint,
       int64_t bytes = packer->tileAt(end) - packer->tileAt(tile);
       packTiles(*packer, tile, end, pieces.buffer(bytes).data());
       LLMIR_RETURN_IF_ERROR(pieces.write());
+      if ((*tensor)->file)
+        (*tensor)->file->release(packer->storedBytes(tile, end));
       tile = end;
       done.bytes += bytes;
       std::chrono::duration<double> passed =

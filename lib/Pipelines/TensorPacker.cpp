@@ -79,6 +79,19 @@ int64_t TensorPacker::tileAt(int64_t tile) const {
          tile % tilesPerMatrix() * tileBytes;
 }
 
+Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
+                                              int64_t end) const {
+  if (job.isVector)
+    return {stored, static_cast<size_t>(rowBytes)};
+  auto rowsBefore = [&](int64_t tile) {
+    return tile / tilesPerMatrix() * job.rows +
+           std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
+  };
+  int64_t begin = rowsBefore(first) * rowBytes;
+  return {stored + begin,
+          static_cast<size_t>(rowsBefore(end) * rowBytes - begin)};
+}
+
 const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r) const {
   int64_t matrix = tile / tilesPerMatrix();
   int64_t row = tile % tilesPerMatrix() * kTileRows + r;

@@ -31,6 +31,9 @@ public:
   }
   /// Where a tile begins in the packed tensor; that of numTiles() is the end.
   int64_t tileAt(int64_t tile) const;
+  /// The stored bytes of the tiles [first, end), about: what is permuted within
+  /// a head may lie beside them.
+  Span<const uint8_t> storedBytes(int64_t first, int64_t end) const;
   /// Packs tile number `tile` into `out`, up to where the next one begins.
   void packTile(int64_t tile, uint8_t *out) const;
 

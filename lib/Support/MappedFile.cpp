@@ -82,6 +82,18 @@ MappedFile::~MappedFile() {
     munmap(const_cast<uint8_t *>(content.data()), content.size());
 }
 
+void MappedFile::release(Span<const uint8_t> part) const {
+  // Whole pages of the mapping only.
+  uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  uintptr_t begin = reinterpret_cast<uintptr_t>(part.data());
+  uintptr_t end = begin + part.size();
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  uintptr_t first = reinterpret_cast<uintptr_t>(content.data());
+  if (begin < end && begin >= first && end <= first + content.size())
+    (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
 std::string_view MappedFile::name() const {
   std::string_view path = filePath;
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0.

@@ -66,6 +66,25 @@ TEST_F(Files, MapsAFile) {
   EXPECT_TRUE(MappedFile::open(folder + "/empty")->bytes().empty());
 }
 
+TEST_F(Files, WhatIsReleasedIsReadAgain) {
+  std::string text(1 << 20, 'x');
+  for (size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<char>(i * 7 + i / 4096);
+  std::ofstream(folder + "/big") << text;
+  Expected<MappedFile> file = MappedFile::open(folder + "/big");
+  ASSERT_TRUE(file) << file.status().message();
+  EXPECT_EQ(file->text(), text);
+  file->release(file->bytes());
+  EXPECT_EQ(file->text(), text);
+  // Parts of pages, nothing, and what is not of the file.
+  file->release({file->bytes().data() + 100, 10000});
+  file->release({file->bytes().data() + 5, 0});
+  std::vector<uint8_t> other(1 << 16, 7);
+  file->release(other);
+  EXPECT_EQ(file->text(), text);
+  EXPECT_EQ(other, std::vector<uint8_t>(1 << 16, 7));
+}
+
 TEST_F(Files, RefusesWhatIsNoFile) {
   auto code = [](const std::string &path, uint64_t maxBytes = UINT64_MAX) {
     Expected<MappedFile> file = MappedFile::open(path, maxBytes);

@@ -32,7 +32,7 @@ namespace llmir {
 struct CheckpointTensor {
   std::string name;
   /// Not set for storage types that LLMIR lists but cannot use (integer
-  /// buffers, K-quants, …); see storageName.
+  /// buffers, iq2_s, …); see storageName.
   std::optional<TensorFormat> format;
   std::string storageName; ///< "F32", "I64", "q8_0", … as the format says.
   std::vector<int64_t>
