@@ -27,10 +27,7 @@ class FloatActivations : public IntegerMatmul {
 public:
   FloatActivations(KernelBuilder &kb, const IntegerWeights &weights, Value x,
                    MatmulOutput output)
-      : IntegerMatmul(kb, weights, x,
-                      TileShapes::of(
-                          weights.layout.numTiles(), weights.layout.tileBytes(),
-                          kb.level().gemmBlocks, kb.level().gemvBlocks),
+      : IntegerMatmul(kb, weights, x, shapesOf(kb, weights.layout),
                       std::move(output)) {
     int64_t run = layout.run();
     stretch = run < layout.group() ? run : layout.bundleValues();
@@ -40,6 +37,14 @@ public:
   }
 
 private:
+  /// Small tiles: what costs time is to decode each value, and long straight
+  /// code takes long to compile.
+  static TileShapes shapesOf(KernelBuilder &kb,
+                             const IntegerMatrixLayout &layout) {
+    int64_t rowTiles = kb.level().gemmBlocks.rowTiles;
+    return TileShapes::of(layout.numTiles(), layout.tileBytes(), {rowTiles, 2},
+                          {rowTiles, 1});
+  }
   int64_t stretchValues() const override { return stretch; }
   bool closesInStretch() const override {
     return layout.format.minima || layout.format.superGroup > 0 ||

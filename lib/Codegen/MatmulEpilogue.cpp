@@ -45,11 +45,13 @@ static Value cloneOnLanes(KernelBuilder &kb, Block &region,
 MatmulOutput matmulOutput(KernelBuilder &kb, const MatmulTarget &target) {
   int64_t operands =
       target.region ? target.region->getNumArguments() - 1 : int64_t(0);
-  MatmulOutput output{kb.buffer(1 + operands),
-                      target.bias ? kb.weight(1) : Value(), kb.index(0),
-                      kb.rowCount(target.over), std::max<int64_t>(target.unit, 1)};
+  MatmulOutput output{
+      kb.buffer(1 + operands), target.bias ? kb.weight(1) : Value(),
+      kb.index(0), kb.rowCount(target.over), std::max<int64_t>(target.unit, 1)};
   if (!target.region)
     return output;
+  for (int64_t i = 0; i < operands; ++i)
+    output.read.push_back(kb.buffer(1 + i));
   output.epilogue = [&kb, operands, region = target.region](
                         Value sum, Value token, Value column) {
     SmallVector<Value> arguments{sum};

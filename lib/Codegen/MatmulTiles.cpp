@@ -87,13 +87,13 @@ void MatmulTiles::emitRest(Value tile) {
   int64_t most = shapes.rowTiles.size();
   Value count = kb.sub(output.endToken, output.firstToken);
   Value whole = kb.sub(output.endToken, kb.rem(count, most));
-  auto emitTile = [&](Value from, Value end, int64_t tokens) {
+  auto overTokens = [&](Value from, Value end, int64_t tokens) {
     kb.loop(from, end, kb.index(tokens),
             [&](Value token) { emitTile(tile, token, tokens); });
   };
-  emitTile(output.firstToken, whole, most);
+  overTokens(output.firstToken, whole, most);
   if (most > 1)
-    emitTile(whole, output.endToken, 1);
+    overTokens(whole, output.endToken, 1);
 }
 
 void MatmulTiles::emitTile(ArrayRef<Value> tiles, Value token, int64_t tokens) {

@@ -1,8 +1,8 @@
 // RUN: llmir-opt %s --emit-kernels --split-input-file --verify-diagnostics
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{has the unknown format "int5"}}
-  mllm.program.kernel @k "quantized_linear" {format = "int5", rows = 16 : i64, columns = 32 : i64, bias = false, segment = 0 : i64, over = "tokens"} [memref<8x32xf32>, memref<8x16xf32>]
+  // expected-error@+1 {{has the unknown format "int7"}}
+  mllm.program.kernel @k "quantized_linear" {format = "int7", rows = 16 : i64, columns = 32 : i64, bias = false, segment = 0 : i64, over = "tokens"} [memref<8x32xf32>, memref<8x16xf32>]
 }
 
 // -----
@@ -22,8 +22,8 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // 64 bytes, 2 scales and 2 sums are 20 words.
-  // expected-error@+1 {{buffer 0 is 'memref<8x16xf32>', expected static rows of f32 with 20 columns or more}}
+  // 64 bytes, 2 scales, 2 sums and 2 scaled sums are 22 words.
+  // expected-error@+1 {{buffer 0 is 'memref<8x16xf32>', expected static rows of f32 with 22 columns or more}}
   mllm.program.kernel @k "quantized_linear" {format = "int8", rows = 16 : i64, columns = 64 : i64, bias = false, segment = 32 : i64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>]
 }
 
@@ -73,7 +73,7 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', expected static rows of f32 with 20 columns or more}}
+  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', expected static rows of f32 with 22 columns or more}}
   mllm.program.kernel @k "quantize_rows" {columns = 64 : i64, group = 32 : i64, segment = 32 : i64, padded = 32 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x16xf32>]
 }
 
@@ -98,4 +98,19 @@ mllm.program.fragment @kernels text {
   // Eight lines and the scales are nine rows of sixteen words.
   // expected-error@+1 {{has a box that ends at element 143 of buffer 2, which has 128}}
   mllm.program.kernel @k "pack_integers" {format = "int8", rows = 16 : i64, columns = 32 : i64, tensor_columns = 32 : i64, row_stride = 32 : i64, column_stride = 1 : i64, grid_columns = 16 : i64, scale_row_stride = 1 : i64, scale_group_stride = 0 : i64, scale_rows = 1 : i64} [memref<16x32xf32>, memref<1x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // Lines begin anew every 10 values.
+  // expected-error@+1 {{has segments of 20 values in weights of format "int8:g60:s10", whose groups they do not divide into whole lines}}
+  mllm.program.kernel @k "quantized_linear" {format = "int8:g60:s10", rows = 16 : i64, columns = 60 : i64, bias = false, segment = 20 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has segments, but weights of format "bf16"; only integers are multiplied by bytes}}
+  mllm.program.kernel @k "moe_linear" {format = "bf16", experts = 2 : i64, rows = 16 : i64, columns = 32 : i64, segment = 32 : i64} [memref<1x3xi32>, memref<8x32xf32>, memref<8x16xf32>]
 }
