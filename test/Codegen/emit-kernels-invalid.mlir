@@ -221,6 +221,34 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 5 partial results in 8 rows, expected 2048}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, partial_rows = 5 : i64} [memref<8x16xf32>, memref<8x48xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has 2048 partial results in 8 rows, expected 2048}}
+  mllm.program.kernel @k "merge_attention" {kv_format = "f32", heads = 2 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 1.0 : f64, partial_rows = 2048 : i64} [memref<8x48xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has heads of 5000 numbers; at most 4096 are known to fit}}
+  mllm.program.kernel @k "paged_attention" {kv_format = "f32", heads = 1 : i64, kv_heads = 1 : i64, head_dim = 5000 : i64, block_size = 16 : i64, scale = 1.0 : f64} [memref<8x5008xf32>, memref<8x5008xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has block size 2, which is not a multiple of the 4 values in a cell}}
+  mllm.program.kernel @k "append_kv" {kv_format = "q8", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 2 : i64} [memref<8x16xf32>, memref<8x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
   // expected-error@+1 {{has a cache of the unknown format "q8_0"}}
   mllm.program.kernel @k "append_kv" {kv_format = "q8_0", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
 }

@@ -38,10 +38,11 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @append_kv "append_kv" {kv_format = "bf16", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64} [memref<8x16xf32>, memref<8x16xf32>]
   // CHECK: func.func private @attention(
   mllm.program.kernel @attention "paged_attention" {kv_format = "bf16", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64} [memref<8x64xf32>, memref<8x64xf32>]
-  // Sinks are a weight, or a buffer behind the mask; tiles of blocks of 8 are
-  // put together from two.
+  // Sinks are a weight, or a buffer behind the mask; tokens of blocks of 8 are
+  // copied together.
   // CHECK: func.func private @attention_sinks(%{{.*}}, %{{.*}}: memref<16xf32>, %{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x64xf32>)
-  // CHECK: vector.insert_strided_slice %{{.*}} : vector<8xi32> into vector<16xi32>
+  // CHECK: %[[PART:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xi32>
+  // CHECK: llvm.store %[[PART]], %{{.*}} : vector<8xi32>
   mllm.program.kernel @attention_sinks "paged_attention" {kv_format = "bf16", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 8 : i64, scale = 0.25 : f64, sinks = "weight", window = 4 : i64} [memref<8x64xf32>, memref<8x64xf32>]
   // CHECK: func.func private @attention_mask(%{{.*}}: memref<8x64xf32>, %{{.*}}: memref<8x48xf32>, %{{.*}}: memref<1x16xf32>, %{{.*}}: memref<8x32xf32>)
   // CHECK: math.tanh
@@ -49,6 +50,11 @@ mllm.program.fragment @kernels text {
   // VECTOR-LABEL: func.func private @attention_mask(
   // VECTOR-NOT: math.tanh
   mllm.program.kernel @attention_mask "paged_attention" {kv_format = "f32", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64, causal = false, value_dim = 4 : i64, soft_cap = 30.0 : f64, sinks = "buffer", mask_strides = array<i64: 0, 0, 0, 48, 1>} [memref<8x64xf32>, memref<8x48xf32>, memref<1x16xf32>, memref<8x32xf32>]
+  // Partial results stand before the output.
+  // CHECK: func.func private @attention_splits(%{{.*}}: memref<8x64xf32>, %{{.*}}: memref<2048x48xf32>, %{{.*}}: memref<8x64xf32>)
+  mllm.program.kernel @attention_splits "paged_attention" {kv_format = "q8", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64, partial_rows = 2048 : i64} [memref<8x64xf32>, memref<2048x48xf32>, memref<8x64xf32>]
+  // CHECK: func.func private @merge(%{{.*}}: memref<1x16xf32>, %{{.*}}: memref<2048x48xf32>, %{{.*}}: memref<8x64xf32>)
+  mllm.program.kernel @merge "merge_attention" {kv_format = "q8", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64, sinks = "buffer", partial_rows = 2048 : i64} [memref<1x16xf32>, memref<2048x48xf32>, memref<8x64xf32>]
   // CHECK: func.func private @lookup_kv(%{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x32xf32>)
   // VECTOR-LABEL: func.func private @lookup_kv(
   mllm.program.kernel @lookup_kv "lookup_kv" {kv_format = "f16", kv_heads = 2 : i64, head_dim = 8 : i64, value_dim = 12 : i64, block_size = 16 : i64, rows = 8 : i64, per_token = true} [memref<8x16xf32>, memref<8x32xf32>]

@@ -203,7 +203,6 @@ TEST(PagedKVCacheBytes, ComeBackAsTheirCodesMeanThem) {
   std::vector<int32_t> table(2 * cache.blocksPerSequence());
   int32_t lengths[2];
   ASSERT_TRUE(cache.fillBlockTable(ids, 2, table.data(), lengths));
-  EXPECT_EQ(lengths[0], tokens);
   EXPECT_EQ(lengths[1], 7);
   std::vector<float> gotKeys(2 * tokens * heads * keyDim, -1.0f);
   std::vector<float> gotValues(2 * tokens * heads * valueDim, -1.0f);
