@@ -177,8 +177,7 @@ static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Touches> loops) {
   Span3 life = buffer.span;
   for (const Touches &loop : loops) {
     bool stays = buffer.span.ops.first > loop.span.ops.first &&
-                 buffer.span.ops.last < loop.span.ops.last &&
-                 !buffer.readFirst;
+                 buffer.span.ops.last < loop.span.ops.last && !buffer.readFirst;
     if (buffer.span.ops.meets(loop.span.ops) && !stays)
       life.include(loop.span);
   }
@@ -187,9 +186,9 @@ static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Touches> loops) {
 
 /// Places each buffer, in order, at the lowest offset that none before it
 /// covers which `meets` it; gives the bytes of all.
-static int64_t placeAll(
-    MutableArrayRef<PlannedBuffer> buffers,
-    bool (PlannedBuffer::*meets)(const PlannedBuffer &) const) {
+static int64_t placeAll(MutableArrayRef<PlannedBuffer> buffers,
+                        bool (PlannedBuffer::*meets)(const PlannedBuffer &)
+                            const) {
   int64_t total = 0;
   for (auto [number, buffer] : llvm::enumerate(buffers)) {
     SmallVector<std::pair<int64_t, int64_t>> taken;
@@ -266,8 +265,8 @@ private:
         own.push_back(buffer);
       }
     sortBySize(own);
-    int64_t total = llvm::alignTo(
-        placeAll(own, &PlannedBuffer::meetsInWorker), kWorkerAlignment);
+    int64_t total = llvm::alignTo(placeAll(own, &PlannedBuffer::meetsInWorker),
+                                  kWorkerAlignment);
     for (PlannedBuffer &buffer : own)
       buffer.op.setWorkerOffset(buffer.offset);
     workerBytes += total;

@@ -77,7 +77,8 @@ ControlGroupLimits controlGroupLimits(const std::string &membership,
   // number:controllers:path
   for (std::string line; std::getline(file, line);) {
     size_t first = line.find(':');
-    size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    size_t second =
+        first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos)
       continue;
     std::istringstream controllers(line.substr(first + 1, second - first - 1));

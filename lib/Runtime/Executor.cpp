@@ -73,10 +73,9 @@ struct KVSize {
 /// The machine's memory, or what this process may have of it (its control
 /// group's, or its address space).
 static int64_t usableMemory() {
-  int64_t physical =
-      int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  int64_t bytes = std::min(
-      physical, controlGroupLimits().memoryBytes.value_or(physical));
+  int64_t physical = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t bytes =
+      std::min(physical, controlGroupLimits().memoryBytes.value_or(physical));
   rlimit addresses{};
   if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
       addresses.rlim_cur < static_cast<rlim_t>(bytes))

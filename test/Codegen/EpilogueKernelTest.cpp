@@ -42,8 +42,8 @@ struct EpilogueBuffers {
 
 /// round(silu(a) * sum)
 Value gated(OpBuilder &b, Location loc, ValueRange values) {
-  Value product = arith::MulFOp::create(b, loc, emitSilu(b, loc, values[1]),
-                                        values[0]);
+  Value product =
+      arith::MulFOp::create(b, loc, emitSilu(b, loc, values[1]), values[0]);
   return emitRound(b, loc, product, b.getBF16Type());
 }
 
@@ -108,8 +108,8 @@ TEST_P(EpilogueKernels, SameBitsAsOneAfterTheOther) {
         b.operands.push_back(program.addBuffer(kMostRows, kRows));
       b.sums = program.addBuffer(kMostRows, kRows);
       b.apart = program.addBuffer(kMostRows, kRows);
-      b.together = c.inPlace ? b.operands.back()
-                             : program.addBuffer(kMostRows, kRows);
+      b.together =
+          c.inPlace ? b.operands.back() : program.addBuffer(kMostRows, kRows);
       auto callBoth = [&](auto spec) {
         spec.rows = kRows;
         spec.columns = kColumns;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <thread>
 #include <vector>
 
 using namespace llmir;
@@ -78,6 +79,44 @@ TEST(WorkerTeam, ManyShortRuns) {
       sum += parts[static_cast<size_t>(worker) * 8] - worker - run;
   }
   EXPECT_EQ(sum, 0);
+}
+
+// How many take part is the machine's affair; that each of them does once, and
+// that they meet at barriers, is not. Competitors make a crowd.
+TEST(WorkerTeam, FewerWorkersWhereItIsCrowded) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> competitors;
+  for (int64_t i = 0; i < 2 * usableProcessors(); ++i)
+    competitors.emplace_back([&] {
+      while (!stop.load(std::memory_order_relaxed)) {
+      }
+    });
+  std::unique_ptr<WorkerTeam> t = team(3);
+  ASSERT_TRUE(t);
+  for (int run = 0; run < 300; ++run) {
+    std::vector<int64_t> numbers(3 * 8, -1); // Plain memory.
+    std::atomic<int64_t> calls{0}, wrong{0};
+    int64_t present = 0;
+    t->runUncrowded([&](int64_t worker, int64_t workers) {
+      calls.fetch_add(1);
+      if (worker == 0)
+        present = workers;
+      for (int64_t phase = 0; phase < 4; ++phase) {
+        numbers[static_cast<size_t>(worker) * 8] = phase;
+        t->barrier(worker);
+        for (int64_t other = 0; other < workers; ++other)
+          wrong.fetch_add(numbers[static_cast<size_t>(other) * 8] != phase);
+        t->barrier(worker);
+      }
+    });
+    EXPECT_GE(present, 1);
+    EXPECT_LE(present, 3);
+    EXPECT_EQ(calls.load(), present);
+    EXPECT_EQ(wrong.load(), 0);
+  }
+  stop.store(true);
+  for (std::thread &competitor : competitors)
+    competitor.join();
 }
 
 TEST(WorkerTeam, TeamsComeAndGo) {

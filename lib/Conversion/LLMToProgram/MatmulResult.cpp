@@ -38,13 +38,11 @@ FailureOr<MatmulResult> MatmulResult::create(ProgramConversion &c,
       if (rows->buffer != input)
         overwritable.push_back(leaf);
     }
-    result.out =
-        c.reuseOrCreate(root, overwritable, root->getResult(0), like);
+    result.out = c.reuseOrCreate(root, overwritable, root->getResult(0), like);
     for (const RowsValue &rows : operands)
       result.touched.push_back({rows.buffer, false, result.out.columnShare()});
   }
-  result.touched.push_back(
-      {result.out.buffer, true, result.out.columnShare()});
+  result.touched.push_back({result.out.buffer, true, result.out.columnShare()});
   return result;
 }
 

@@ -25,11 +25,9 @@ public:
   /// For the matmul `op` of rows like `x` to `columns` numbers each, whose
   /// kernel reads the buffer `input` whole. Binds the result of the op, or of
   /// the chain that takes it up.
-  static mlir::FailureOr<MatmulResult> create(ProgramConversion &c,
-                                              mlir::Operation *op,
-                                              const RowsValue &x,
-                                              int64_t columns,
-                                              mlir::Value input);
+  static mlir::FailureOr<MatmulResult>
+  create(ProgramConversion &c, mlir::Operation *op, const RowsValue &x,
+         int64_t columns, mlir::Value input);
 
   /// The name of a kernel that ends in this way: "linear_f32_16x16_silu".
   std::string name(std::string base) const;
@@ -51,10 +49,10 @@ private:
 /// Appends the matmul `op` with what takes its result up. `input` is x as the
 /// kernel reads it; the spec's `unit` is filled in.
 template <typename Spec>
-mlir::LogicalResult
-callMatmul(ProgramConversion &c, mlir::Operation *op, std::string name,
-           Spec spec, const KernelWeights &weights, const RowsValue &x,
-           mlir::Value input) {
+mlir::LogicalResult callMatmul(ProgramConversion &c, mlir::Operation *op,
+                               std::string name, Spec spec,
+                               const KernelWeights &weights, const RowsValue &x,
+                               mlir::Value input) {
   mlir::FailureOr<MatmulResult> result =
       MatmulResult::create(c, op, x, spec.rows, input);
   if (failed(result))

@@ -54,14 +54,13 @@ void Replication::collectCandidates() {
   llvm::DenseSet<Value> refused;
   for (const auto &[op, touched] : accesses)
     for (const BufferAccess &access : touched) {
-      auto buffer = access.buffer ? access.buffer.getDefiningOp<BufferOp>()
-                                  : BufferOp();
+      auto buffer =
+          access.buffer ? access.buffer.getDefiningOp<BufferOp>() : BufferOp();
       if (!buffer || !access.writes)
         continue;
       // Whoever is no instruction looks for the buffer at its one place.
       if (!isByRowsOfStep(access) ||
-          !llvm::all_of(access.buffer.getUsers(),
-                        llvm::IsaPred<InstructionOp>))
+          !llvm::all_of(access.buffer.getUsers(), llvm::IsaPred<InstructionOp>))
         refused.insert(access.buffer);
       else
         candidates.insert(access.buffer);
@@ -142,8 +141,7 @@ public:
   bool meets(ArrayRef<BufferAccess> accesses) const {
     return llvm::any_of(accesses, [&](const BufferAccess &next) {
       return llvm::any_of(list, [&](const BufferAccess &before) {
-        return before.buffer == next.buffer &&
-               (before.writes || next.writes) &&
+        return before.buffer == next.buffer && (before.writes || next.writes) &&
                !(before.share && next.share && *before.share == *next.share);
       });
     });
@@ -201,8 +199,7 @@ static void insertBarriers(FragmentOp code, const AccessTable &accesses) {
 void synchronize(FragmentOp code, const AccessTable &accesses,
                  int64_t fewTokens) {
   if (fewTokens > 0 && Replication(accesses).mark())
-    code->setAttr(kFewTokensAttr,
-                  Builder(code).getI64IntegerAttr(fewTokens));
+    code->setAttr(kFewTokensAttr, Builder(code).getI64IntegerAttr(fewTokens));
   insertBarriers(code, accesses);
 }
 

@@ -238,8 +238,7 @@ void FragmentLowering::countTokens() {
   isFew = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, tokens,
                                i64(limit.getInt()));
   // The workers' own memory lies behind the arena, one after the other.
-  Value before =
-      LLVM::MulOp::create(b, worker, i64(bytesOf(kWorkerBytesAttr)));
+  Value before = LLVM::MulOp::create(b, worker, i64(bytesOf(kWorkerBytesAttr)));
   ownMemory = advance(advance(arena, i64(bytesOf(kArenaBytesAttr))), before);
 }
 
