@@ -97,23 +97,18 @@ void MatmulTiles::emitRest(Value tile) {
 }
 
 void MatmulTiles::emitTile(ArrayRef<Value> tiles, Value token, int64_t tokens) {
-  prefetchOutput(tiles, token, tokens);
+  prefetchOperands(tiles, token, tokens);
   storeTile(tiles, token, tokens, emitSums(tiles, token, tokens));
 }
 
-void MatmulTiles::prefetchOutput(ArrayRef<Value> tiles, Value token,
-                                 int64_t tokens) {
-  auto prefetch = [&](Value rows, Value row, Value column, bool isWrite) {
-    memref::PrefetchOp::create(kb, rows, ValueRange{row, column}, isWrite,
-                               /*localityHint=*/3, /*isDataCache=*/true);
-  };
-  for (Value tile : tiles)
-    for (int64_t t = 0; t < tokens; ++t) {
-      Value row = kb.add(token, t), column = kb.mul(tile, kTileRows);
-      for (Value rows : output.read)
-        prefetch(rows, row, column, /*isWrite=*/false);
-      prefetch(output.y, row, column, /*isWrite=*/true);
-    }
+void MatmulTiles::prefetchOperands(ArrayRef<Value> tiles, Value token,
+                                   int64_t tokens) {
+  for (Value rows : output.read)
+    for (Value tile : tiles)
+      for (int64_t t = 0; t < tokens; ++t)
+        memref::PrefetchOp::create(
+            kb, rows, ValueRange{kb.add(token, t), kb.mul(tile, kTileRows)},
+            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 void MatmulTiles::prefetchBehind(Value weights, Value offset) {

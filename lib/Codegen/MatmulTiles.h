@@ -110,10 +110,10 @@ private:
   /// Computes a register tile and stores it.
   void emitTile(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
                 int64_t tokens);
-  /// What will be read and written at the end: rows far apart, which no
-  /// prefetcher of the machine foresees.
-  void prefetchOutput(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
-                      int64_t tokens);
+  /// What the epilogue will read: rows far apart, which no prefetcher of the
+  /// machine foresees.
+  void prefetchOperands(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
+                        int64_t tokens);
   void storeTile(llvm::ArrayRef<mlir::Value> tiles, mlir::Value token,
                  int64_t tokens, mlir::ValueRange sums);
 

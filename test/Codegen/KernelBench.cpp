@@ -9,13 +9,13 @@
 // Times one matmul kernel alone, on one thread, beside what the machine can do:
 //
 //   llmir-kernel-bench FORMAT ROWS COLUMNS TOKENS… [--level NAME]
-//                      [--activations N] [--quantize] [--asm FILE]
+//                      [--activations N] [--add] [--quantize] [--asm FILE]
 //
 // FORMAT is a name of IntegerFormat ("int4:g32:f16"), or that of a block format
 // ("q4_k"). A matrix of few rows stays in the caches; one of many is read from
 // memory. --activations is the group of int8 activations (32; 0: all of a row;
-// -1: f32). --quantize times quantize_rows instead. --asm writes the image that
-// was timed.
+// -1: f32). --add adds another row to each row of results, as a residual.
+// --quantize times quantize_rows instead. --asm writes the image that was timed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,8 @@
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Runtime/WorkerTeam.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +41,7 @@ struct Options {
   IntegerMatrixLayout layout = {{}, 0, 0};
   std::vector<int64_t> tokens;
   int64_t activations = 32;
-  bool quantize = false;
+  bool add = false, quantize = false;
   std::string level, assembly;
 };
 
@@ -49,6 +51,8 @@ bool parse(int argc, char **argv, Options &options) {
     bool hasValue = i + 1 < words.size();
     if (words[i] == "--quantize")
       options.quantize = true;
+    else if (words[i] == "--add")
+      options.add = true;
     else if (words[i] == "--level" && hasValue)
       options.level = words[++i];
     else if (words[i] == "--asm" && hasValue)
@@ -157,8 +161,16 @@ int main(int argc, char **argv) {
   } else {
     QuantizedLinearSpec linear{layout.format.name(), layout.rows, k};
     linear.segment = segment;
-    program.call(linear, {program.addPacked(layout, someWeights(layout))},
-                 {bytes, y});
+    std::string weights = program.addPacked(layout, someWeights(layout));
+    if (options.add)
+      program.callMatmul(
+          linear, {weights}, {bytes, program.addBuffer(most, layout.rows), y},
+          [](mlir::OpBuilder &b, mlir::Location loc,
+             mlir::ValueRange x) -> mlir::Value {
+            return mlir::arith::AddFOp::create(b, loc, x[0], x[1]);
+          });
+    else
+      program.call(linear, {weights}, {bytes, y});
   }
   program.finish();
   if (!options.assembly.empty()) {
