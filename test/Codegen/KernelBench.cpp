@@ -15,7 +15,8 @@
 // ("q4_k"). A matrix of few rows stays in the caches; one of many is read from
 // memory. --activations is the group of int8 activations (32; 0: all of a row;
 // -1: f32). --add adds another row to each row of results, as a residual.
-// --quantize times quantize_rows instead. --asm writes the image that was timed.
+// --quantize times quantize_rows instead. --asm writes the image that was
+// timed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ struct Options {
   std::vector<int64_t> tokens;
   int64_t activations = 32;
   bool add = false, quantize = false;
-  std::string level, assembly;
+  std::string level = {}, assembly = {};
 };
 
 bool parse(int argc, char **argv, Options &options) {
@@ -124,6 +125,93 @@ Limits measureLimits(const std::string &level) {
   return limits;
 }
 
+/// The kernel that the options name, as a program of its own.
+struct BenchProgram {
+  const Options &options;
+  const IntegerMatrixLayout &layout = options.layout;
+  int64_t columns = layout.columns;
+  int64_t tokens =
+      *std::max_element(options.tokens.begin(), options.tokens.end());
+  int64_t group = options.activations == 0 ? columns : options.activations;
+  int64_t segment =
+      group < 0 ? 0 : commonSegment(columns, layout.format.group, group);
+  QuantizedRowLayout row =
+      QuantizedRowLayout::forWeights(layout, std::max<int64_t>(segment, 1));
+  KernelProgram program = {};
+  unsigned x = program.addBuffer(tokens, columns);
+  unsigned bytes = segment ? program.addBuffer(tokens, row.words()) : x;
+  unsigned y = program.addBuffer(tokens, layout.rows);
+
+  void build();
+  /// Random inputs; of rows of bytes any bytes and small numbers.
+  void fill(LoadedProgram &loaded) const;
+};
+
+void BenchProgram::build() {
+  if (options.quantize) {
+    program.call(QuantizeRowsSpec{columns, group, row.segment, row.padded,
+                                  RowSpace::Tokens},
+                 {}, {x, bytes});
+    return program.finish();
+  }
+  QuantizedLinearSpec linear{layout.format.name(), layout.rows, columns};
+  linear.segment = segment;
+  std::string weights = program.addPacked(layout, someWeights(layout));
+  auto addOperands = [](mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::ValueRange x) -> mlir::Value {
+    return mlir::arith::AddFOp::create(b, loc, x[0], x[1]);
+  };
+  if (options.add)
+    program.callMatmul(linear, {weights},
+                       {bytes, program.addBuffer(tokens, layout.rows), y},
+                       addOperands);
+  else
+    program.call(linear, {weights}, {bytes, y});
+  program.finish();
+}
+
+void BenchProgram::fill(LoadedProgram &loaded) const {
+  Random random(2);
+  loaded.setRows(x, random.values(tokens * columns));
+  if (!segment || options.quantize)
+    return;
+  std::vector<float> words(tokens * row.words(), 0.01f);
+  for (int64_t t = 0; t < tokens; ++t)
+    for (int64_t i = 0; i < row.scalesAt(); ++i) {
+      uint32_t word = random.bits() & 0x3f3f3f3f;
+      std::memcpy(&words[t * row.words() + i], &word, 4);
+    }
+  loaded.setRows(bytes, words);
+}
+
+void printTime(const Options &options, const Limits &limits, int64_t tokens,
+               double seconds) {
+  const IntegerMatrixLayout &layout = options.layout;
+  auto values = static_cast<double>(tokens * layout.columns);
+  std::printf("%4lld tokens %9.1f us", static_cast<long long>(tokens),
+              seconds * 1e6);
+  if (options.quantize) {
+    std::printf(" %6.2f ns per 16 values\n", seconds * 1e9 / values * 16);
+    return;
+  }
+  double rate = static_cast<double>(layout.bytes()) / seconds;
+  double ops = 2.0 * static_cast<double>(layout.rows) * values / seconds;
+  std::printf(" %6.1f GB/s %5.1f %% %6.3f Tops %5.1f %%\n", rate * 1e-9,
+              100 * rate / limits.bytesPerSecond, ops * 1e-12,
+              100 * ops / limits.opsPerSecond);
+}
+
+bool writeImage(const KernelProgram &program, const CPULevel &level,
+                const std::string &path) {
+  auto image = program.compile(level);
+  std::FILE *file = image ? std::fopen(path.c_str(), "wb") : nullptr;
+  if (!file)
+    return false;
+  bool isWritten =
+      std::fwrite(image->data(), 1, image->size(), file) == image->size();
+  return std::fclose(file) == 0 && isWritten;
+}
+
 int fail(const std::string &message) {
   std::fprintf(stderr, "llmir-kernel-bench: %s\n", message.c_str());
   return 1;
@@ -141,85 +229,27 @@ int main(int argc, char **argv) {
   const CPULevel *level = findCPULevel(options.level);
   if (!level)
     return fail("there is no level \"" + options.level + "\"");
-  const IntegerMatrixLayout &layout = options.layout;
-  int64_t most =
-      *std::max_element(options.tokens.begin(), options.tokens.end());
-  int64_t k = layout.columns;
-  int64_t group = options.activations == 0 ? k : options.activations;
-  int64_t segment =
-      group < 0 ? 0 : commonSegment(k, layout.format.group, group);
-  auto row =
-      QuantizedRowLayout::forWeights(layout, std::max<int64_t>(segment, 1));
-  KernelProgram program;
-  unsigned x = program.addBuffer(most, k);
-  unsigned bytes = segment ? program.addBuffer(most, row.words()) : x;
-  unsigned y = program.addBuffer(most, layout.rows);
-  QuantizeRowsSpec quantize{k, group, row.segment, row.padded,
-                            RowSpace::Tokens};
-  if (options.quantize) {
-    program.call(quantize, {}, {x, bytes});
-  } else {
-    QuantizedLinearSpec linear{layout.format.name(), layout.rows, k};
-    linear.segment = segment;
-    std::string weights = program.addPacked(layout, someWeights(layout));
-    if (options.add)
-      program.callMatmul(
-          linear, {weights}, {bytes, program.addBuffer(most, layout.rows), y},
-          [](mlir::OpBuilder &b, mlir::Location loc,
-             mlir::ValueRange x) -> mlir::Value {
-            return mlir::arith::AddFOp::create(b, loc, x[0], x[1]);
-          });
-    else
-      program.call(linear, {weights}, {bytes, y});
-  }
-  program.finish();
-  if (!options.assembly.empty()) {
-    auto image = program.compile(*level);
-    std::FILE *file = std::fopen(options.assembly.c_str(), "wb");
-    if (!image || !file)
-      return fail("the image cannot be written");
-    std::fwrite(image->data(), 1, image->size(), file);
-    std::fclose(file);
-  }
+  BenchProgram bench{options};
+  bench.build();
+  if (!options.assembly.empty() &&
+      !writeImage(bench.program, *level, options.assembly))
+    return fail("the image cannot be written to " + options.assembly);
   auto start = std::chrono::steady_clock::now();
-  auto loaded = program.load(*level);
+  auto loaded = bench.program.load(*level);
   if (!loaded)
     return fail(loaded.takeStatus().message());
   std::chrono::duration<double> compiled =
       std::chrono::steady_clock::now() - start;
-  Random random(2);
-  loaded->setRows(x, random.values(most * k));
-  if (segment && !options.quantize) {
-    // Any bytes and small numbers will do for rows of bytes.
-    std::vector<float> words(most * row.words(), 0.01f);
-    for (int64_t t = 0; t < most; ++t)
-      for (int64_t i = 0; i < row.scalesAt(); ++i) {
-        uint32_t word = random.bits() & 0x3f3f3f3f;
-        std::memcpy(&words[t * row.words() + i], &word, 4);
-      }
-    loaded->setRows(bytes, words);
-  }
+  bench.fill(*loaded);
   Limits limits = measureLimits(options.level);
   std::printf("%s %lld x %lld at %s, compiled in %.2f s; limits %.1f GB/s, "
               "%.2f Tops\n",
-              layout.format.name().c_str(), static_cast<long long>(layout.rows),
-              static_cast<long long>(k), options.level.c_str(),
-              compiled.count(), limits.bytesPerSecond * 1e-9,
-              limits.opsPerSecond * 1e-12);
-  for (int64_t tokens : options.tokens) {
-    double seconds = secondsPerStep(*loaded, tokens);
-    double rate = static_cast<double>(layout.bytes()) / seconds;
-    double ops = 2.0 * static_cast<double>(layout.rows * k * tokens) / seconds;
-    if (options.quantize)
-      std::printf("%4lld tokens %9.1f us %6.2f ns per 16 values\n",
-                  static_cast<long long>(tokens), seconds * 1e6,
-                  seconds * 1e9 / static_cast<double>(tokens * k) * 16);
-    else
-      std::printf("%4lld tokens %9.1f us %6.1f GB/s %5.1f %% %6.3f Tops "
-                  "%5.1f %%\n",
-                  static_cast<long long>(tokens), seconds * 1e6, rate * 1e-9,
-                  100 * rate / limits.bytesPerSecond, ops * 1e-12,
-                  100 * ops / limits.opsPerSecond);
-  }
+              options.layout.format.name().c_str(),
+              static_cast<long long>(options.layout.rows),
+              static_cast<long long>(options.layout.columns),
+              options.level.c_str(), compiled.count(),
+              limits.bytesPerSecond * 1e-9, limits.opsPerSecond * 1e-12);
+  for (int64_t tokens : options.tokens)
+    printTime(options, limits, tokens, secondsPerStep(*loaded, tokens));
   return 0;
 }
