@@ -25,7 +25,7 @@ namespace llmir {
 /// same integers.
 enum class ByteDots {
   Generic,   ///< Each byte widened to 32 bits; any vectors.
-  PairsOf16, ///< Two at a time: vpmaddubsw where its sums fit, else vpmaddwd.
+  PairsOf16, ///< vpmaddubsw where no pair saturates it, else vpmaddwd.
   VPDPBUSD,  ///< Unsigned by signed bytes, four at once.
   SDOT,      ///< Signed by signed bytes, four at once.
   SMMLA,     ///< SDOT's, and 2x8 by 8x2 blocks.
