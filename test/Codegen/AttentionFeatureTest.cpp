@@ -421,7 +421,7 @@ TEST_P(AttentionBlockSizes, GiveTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AttentionFeatures,
-                         testing::Combine(testing::ValuesIn(allLevels()),
+                         testing::Combine(testing::ValuesIn(attentionLevels()),
                                           testing::Values(TensorFormat::F32,
                                                           TensorFormat::F16,
                                                           TensorFormat::BF16),
@@ -429,7 +429,7 @@ INSTANTIATE_TEST_SUITE_P(, AttentionFeatures,
                          nameOf);
 
 INSTANTIATE_TEST_SUITE_P(, CausalAttention,
-                         testing::Combine(testing::ValuesIn(allLevels()),
+                         testing::Combine(testing::ValuesIn(attentionLevels()),
                                           testing::Values(TensorFormat::F32,
                                                           TensorFormat::F16,
                                                           TensorFormat::BF16),
@@ -440,7 +440,7 @@ INSTANTIATE_TEST_SUITE_P(, CausalAttention,
 // accumulators in registers and one in memory.
 INSTANTIATE_TEST_SUITE_P(
     , AttentionBlockSizes,
-    testing::Combine(testing::ValuesIn(allLevels()),
+    testing::Combine(testing::ValuesIn(attentionLevels()),
                      testing::Values(TensorFormat::F32, TensorFormat::BF16),
                      testing::Values(kFeatures[17], kFeatures[18])),
     nameOf);

@@ -10,6 +10,8 @@
 
 #include "llmir/Support/SmallFloat.h"
 
+#include <algorithm>
+
 namespace llmir::test {
 
 /// Of each layer's pool: the layer that tests use is the second one.
@@ -67,6 +69,21 @@ CachedBatch::cached(const std::vector<float> &numbers) const {
   for (float number : numbers)
     result.push_back(static_cast<double>(roundTo(format, number)));
   return result;
+}
+
+std::vector<const CPULevel *> attentionLevels() {
+  std::vector<const CPULevel *> levels;
+  auto isLike = [](const CPULevel *a, const CPULevel *b) {
+    return a->architecture == b->architecture &&
+           a->vectorBits == b->vectorBits &&
+           a->hasBf16Dots() == b->hasBf16Dots();
+  };
+  for (const CPULevel *level : allLevels())
+    if (std::none_of(levels.begin(), levels.end(), [&](const CPULevel *known) {
+          return isLike(level, known);
+        }))
+      levels.push_back(level);
+  return levels;
 }
 
 StepInputs CachedBatch::place(const std::vector<size_t> &order) {

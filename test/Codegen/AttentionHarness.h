@@ -79,6 +79,10 @@ struct AttentionRounding {
   bool bf16;
 };
 
+/// A level of each kind that attention to numbers of 16 and 32 bits has code
+/// for: the others' is the same.
+std::vector<const CPULevel *> attentionLevels();
+
 } // namespace llmir::test
 
 #endif // LLMIR_TEST_CODEGEN_ATTENTIONHARNESS_H

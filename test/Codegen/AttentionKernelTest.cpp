@@ -390,7 +390,7 @@ TEST_P(AttentionKernels, DoNothingForAnEmptyStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     , AttentionKernels,
-    testing::Combine(testing::ValuesIn(allLevels()),
+    testing::Combine(testing::ValuesIn(attentionLevels()),
                      testing::Values(TensorFormat::F32, TensorFormat::F16,
                                      TensorFormat::BF16),
                      testing::ValuesIn(kGeometries)),

@@ -149,7 +149,7 @@ TEST_P(AttentionSplits, GiveTheBitsOfWholeSequences) {
 
 INSTANTIATE_TEST_SUITE_P(
     , AttentionSplits,
-    testing::Combine(testing::ValuesIn(allLevels()),
+    testing::Combine(testing::ValuesIn(attentionLevels()),
                      testing::Values(TensorFormat::F32, TensorFormat::BF16),
                      testing::Values(int64_t(0), int64_t(700))),
     nameOf);
