@@ -151,7 +151,7 @@ void cli::addCompileCommand(CommandLine &line) {
       ->capture_default_str();
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--ctx", flags->context,
             "longest sequence in tokens (default: the model's own)")
       ->check(atLeast(1));

@@ -82,7 +82,7 @@ void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
       ->capture_default_str();
   addOption(command, "--kv", request.kv, "element type of the KV cache")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16"}));
+      ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--level", request.level,
             "CPU level of the code to run (default: the best that fits)",
             "LEVEL");
