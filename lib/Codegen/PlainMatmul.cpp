@@ -75,9 +75,10 @@ static bool takesLines(const CPULevel &level, TensorFormat format) {
 TileShapes PlainMatmul::shapesFor(const CPULevel &level,
                                   const PackedMatrixLayout &layout) {
   bool taken = takesLines(level, layout.format);
-  // Registers beside those of 16 lanes: the word that a row of x gives to all
-  // lanes, and what both halves of it become, with the mask for that.
-  int64_t others = taken || layout.format != TensorFormat::BF16 ? 2 : 4;
+  // Registers beside lines and sums: the word that a row of x gives to all
+  // lanes; where lines are widened, what both halves of it become, the mask for
+  // that, and one more without which LLVM spills.
+  int64_t others = taken ? 2 : 5;
   int64_t perVector = kLanes * 32 / level.vectorBits;
   auto fits = [&](int64_t rowTiles, int64_t tokens) {
     // A line that one token multiplies is used at once.
