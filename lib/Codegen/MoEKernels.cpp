@@ -233,11 +233,9 @@ void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec) {
             });
             // The last tile's words may be half of a tile.
             if (spec.rounded)
-              kb.when(compare(kb, arith::CmpIPredicate::eq, last,
-                              kb.index(tiles)),
-                      [&] {
-                        kb.zeroPadding(out, place, tiles * kTileRows / 2);
-                      });
+              kb.when(
+                  compare(kb, arith::CmpIPredicate::eq, last, kb.index(tiles)),
+                  [&] { kb.zeroPadding(out, place, tiles * kTileRows / 2); });
           });
 }
 
