@@ -112,21 +112,33 @@ public:
   uint32_t value() const { return number.load(std::memory_order_acquire); }
 
   void raise() {
+    if (sleepers.load(std::memory_order_relaxed) != 0)
+      raisedAt.store(nanoseconds(), std::memory_order_relaxed);
     number.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers.load(std::memory_order_seq_cst) != 0)
       futex(number, FUTEX_WAKE_PRIVATE, INT_MAX);
   }
 
-  /// Returns when value() is no longer `old`; gives the nanoseconds asleep.
-  int64_t waitWhile(uint32_t old, Patience &patience) {
+  /// How a wait went, in nanoseconds: asleep until the signal was raised, and
+  /// from then to running again. The latter is long where others have the
+  /// processor.
+  struct Wait {
+    int64_t asleep = 0, waking = 0;
+  };
+
+  /// Returns when value() is no longer `old`.
+  Wait waitWhile(uint32_t old, Patience &patience) {
     if (looksUntilChange(old, patience))
-      return 0;
+      return {};
     const int64_t begin = nanoseconds();
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     while (number.load(std::memory_order_seq_cst) == old)
       futex(number, FUTEX_WAIT_PRIVATE, old);
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
-    return nanoseconds() - begin;
+    const int64_t end = nanoseconds();
+    const int64_t raised =
+        std::clamp(raisedAt.load(std::memory_order_relaxed), begin, end);
+    return {raised - begin, end - raised};
   }
 
 private:
@@ -155,6 +167,7 @@ private:
 
   std::atomic<uint32_t> number{0};
   std::atomic<uint32_t> sleepers{0};
+  std::atomic<int64_t> raisedAt{0}; ///< Where somebody slept.
 };
 } // namespace
 
@@ -252,19 +265,21 @@ struct WorkerTeam::State {
   ~State();
   Status startThreads(bool pin);
   void workerLoop(Thread &thread);
-  /// One worker's part of a run, watched by the clocks.
-  void work(int64_t worker);
+  /// One worker's part of a run, watched by the clocks; `waking` of them it has
+  /// lost before.
+  void work(int64_t worker, int64_t waking);
   void run(int64_t workers);
 };
 
-void WorkerTeam::State::work(int64_t worker) {
+void WorkerTeam::State::work(int64_t worker, int64_t waking) {
   Waits &own = waits[static_cast<size_t>(worker)];
   own.asleep = 0;
   own.atBarriers.begin(wasCrowded);
   own.betweenRuns.begin(wasCrowded);
   const int64_t begin = nanoseconds(), ran = processorTime();
   job(data, worker);
-  own.stolen = nanoseconds() - begin - (processorTime() - ran) - own.asleep;
+  own.stolen =
+      waking + nanoseconds() - begin - (processorTime() - ran) - own.asleep;
   if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
     done.raise();
 }
@@ -272,10 +287,10 @@ void WorkerTeam::State::work(int64_t worker) {
 void WorkerTeam::State::workerLoop(Thread &thread) {
   Waits &own = waits[static_cast<size_t>(thread.worker)];
   for (uint32_t seen = 0;; ++seen) {
-    thread.start.waitWhile(seen, own.betweenRuns);
+    Signal::Wait wait = thread.start.waitWhile(seen, own.betweenRuns);
     if (stop)
       return;
-    work(thread.worker);
+    work(thread.worker, wait.waking);
   }
 }
 
@@ -286,7 +301,7 @@ void WorkerTeam::State::run(int64_t workers) {
   uint32_t before = done.value();
   for (int64_t worker = 1; worker < workers; ++worker)
     threads[static_cast<size_t>(worker - 1)]->start.raise();
-  work(0);
+  work(0, /*waking=*/0);
   done.waitWhile(before, waits[0].betweenRuns);
   int64_t stolen = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
@@ -411,7 +426,7 @@ void WorkerTeam::barrier(int64_t worker) {
     state->passed.raise();
   } else {
     State::Waits &own = state->waits[static_cast<size_t>(worker)];
-    own.asleep += state->passed.waitWhile(before, own.atBarriers);
+    own.asleep += state->passed.waitWhile(before, own.atBarriers).asleep;
   }
 }
 
