@@ -42,7 +42,7 @@ static constexpr Level levelTable[] = {
   {name, architecture, includes, features},
 #define LLMIR_CPU_LEVEL(name, architecture, includes, features, ...)           \
   {name, architecture, includes, features},
-#include "llmir/Codegen/CPULevels.def"
+#include "llmir/Support/CPULevels.def"
 };
 
 static const Level *findLevel(std::string_view name) {

@@ -55,7 +55,7 @@ static constexpr CPULevel makeLevel(llvm::StringLiteral name,
 static constexpr CPULevel levelTable[] = {
 #define LLMIR_CPU_LEVEL(name, architecture, includes, features, ...)           \
   makeLevel(name, architecture, __VA_ARGS__),
-#include "llmir/Codegen/CPULevels.def"
+#include "llmir/Support/CPULevels.def"
 };
 
 /// True when a tile's accumulators, one line of weights per row tile and one

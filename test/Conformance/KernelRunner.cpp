@@ -46,7 +46,7 @@ struct Mapped {
 
   bool open(const char *path, bool writable) {
     fd = ::open(path, writable ? O_RDWR : O_RDONLY);
-    struct stat status {};
+    struct stat status{};
     if (fd < 0 || fstat(fd, &status) != 0 || status.st_size == 0)
       return false;
     size = static_cast<uint64_t>(status.st_size);

@@ -451,8 +451,8 @@ def artifact_cases(suite):
 
     other = ArtifactFile(good)
     info = json.loads(other.section("info").decode("utf-8"))
-    key = next(k for k in info if k.replace("_", "").lower() == "cpufeatures")
-    info[key] = ["neon"]
+    for target in info["code"]:
+        target["cpuFeatures"] = ["neon"]
     other.replace("info", json.dumps(info, separators=(",", ":")).encode("utf-8"))
     other.close(path)
     check("for another CPU", "neon")

@@ -36,11 +36,11 @@ struct CodeTarget {
 /// trace of a step names them by number. The costs are for benchmarks and
 /// profiles; nothing that runs depends on them.
 struct StepSite {
-  std::string name;       ///< The kernel's, "barrier", or the function's.
-  std::string kind;       ///< Of the kernel: "linear", …; else as the name.
-  int64_t calls = 1;      ///< In a step: one, or one for each layer of a run.
+  std::string name;        ///< The kernel's, "barrier", or the function's.
+  std::string kind;        ///< Of the kernel: "linear", …; else as the name.
+  int64_t calls = 1;       ///< In a step: one, or one for each layer of a run.
   bool inLayerRun = false; ///< Stands in the loop of a run of layers.
-  bool logitRows = false; ///< Works on the rows of logits, not on all tokens.
+  bool logitRows = false;  ///< Works on the rows of logits, not on all tokens.
   /// Bytes of the weights that a call reads, as the checkpoint's format (or the
   /// scheme that they are quantized to) has them, and as they lie packed.
   int64_t sourceBytes = 0, packedBytes = 0;
@@ -60,7 +60,7 @@ struct ArtifactInfo {
   std::string architecture;       ///< "llama", "qwen2", "qwen3".
   std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
   uint64_t parameterCount = 0;
-  std::vector<StepSite> sites;    ///< Of the code, in its order.
+  std::vector<StepSite> sites; ///< Of the code, in its order.
 
   // Compatibility, checked on load.
   int64_t abiVersion = 0;
@@ -75,7 +75,7 @@ struct ArtifactInfo {
   int64_t maxLogitRows = 0;    ///< Most logits rows of one step.
   int64_t arenaBytes = 0;      ///< A multiple of 64.
   int64_t workerBytes = 0;     ///< Behind the arena, for each worker.
-  int64_t contextLength = 0; ///< Longest sequence the model is made for.
+  int64_t contextLength = 0;   ///< Longest sequence the model is made for.
 
   // The KV cache that the code addresses (KVBlockLayout).
   int64_t numLayers = 0;
