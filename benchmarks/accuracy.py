@@ -78,12 +78,20 @@ class Llmir(object):
         self.environment["XDG_CACHE_HOME"] = os.path.join(work, "cache")
 
     def __call__(self, *arguments):
-        done = subprocess.run([self.program] + list(arguments), env=self.environment, timeout=600,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if done.returncode:
-            raise SystemExit("%s: exit code %d: %s" % (
-                " ".join(arguments), done.returncode, done.stderr.decode("utf-8", "replace")))
-        return done.stdout.decode("utf-8")
+        return self.start(*arguments)()
+
+    def start(self, *arguments):
+        """-> a function that waits for the command's end and gives what it printed."""
+        process = subprocess.Popen([self.program] + list(arguments), env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+        def finish():
+            out, messages = process.communicate(timeout=600)
+            if process.returncode:
+                raise SystemExit("%s: exit code %d: %s" % (
+                    " ".join(arguments), process.returncode, messages.decode("utf-8", "replace")))
+            return out.decode("utf-8")
+        return finish
 
 
 def held_out_ids(llmir, tokens):
@@ -137,12 +145,13 @@ class Measurement(object):
         """The figures of a case, by the names of the columns."""
         path, flags, model = self.source(case)
         out = os.path.join(self.work, "logits.npy")
-        answer = json.loads(self.llmir(
+        finish = self.llmir.start(  # Compiles while NumPy computes.
             "perplexity", path, "--ids", self.ids_file, "--ctx", str(CONTEXT), "--kv", case.kv,
-            "--kl-base", self.base_file, "--logits", out, "--json", *flags))
-        computed = log_softmax(np.load(out))
+            "--kl-base", self.base_file, "--logits", out, "--json", *flags)
         exact = log_softmax(logits(model, self.ids))
         rounded = log_softmax(logits(model, self.ids, compiled(case.kv)))
+        answer = json.loads(finish())
+        computed = log_softmax(np.load(out))
         from_base = {"llmir": log_divergence(computed, self.base),
                      "numpy": log_divergence(rounded, self.base)}
         arithmetic = {"llmir": log_divergence(computed, exact),
