@@ -491,11 +491,17 @@ std::vector<uint8_t> randomMatrix(TensorFormat format, int64_t rows,
           format == TensorFormat::F16 ? floatToF16(value) : floatToBf16(value);
       std::memcpy(block, &bits, 2);
     } else {
-      float top = format == TensorFormat::Q8_0 ? 127.0f : 8.0f;
-      uint16_t scale = floatToF16(random.uniform(-1.0f, 1.0f) / top);
-      std::memcpy(block, &scale, 2);
-      for (int64_t i = 2; i < info.bytesPerBlock; ++i)
+      for (int64_t i = 0; i < info.bytesPerBlock; ++i)
         block[i] = static_cast<uint8_t>(random.bits());
+      // The f16 numbers: d, and the minimum or dmin behind it.
+      IntegerFormat integers = *IntegerFormat::ofBlocks(format);
+      float top = static_cast<float>(integers.highest()) *
+                  (integers.superGroup > 0 ? 64.0f : 1.0f);
+      int64_t d = format == TensorFormat::Q6_K ? info.bytesPerBlock - 2 : 0;
+      for (int64_t i = 0; i < (integers.minima ? 2 : 1); ++i) {
+        uint16_t scale = floatToF16(random.uniform(-1.0f, 1.0f) / top);
+        std::memcpy(block + d + 2 * i, &scale, 2);
+      }
     }
   }
   return stored;

@@ -28,9 +28,10 @@ constexpr int64_t kBudget = 12;
 
 class RowKernels : public KernelTest {};
 
-const TensorFormat kFormats[] = {TensorFormat::F32, TensorFormat::F16,
-                                 TensorFormat::BF16, TensorFormat::Q8_0,
-                                 TensorFormat::Q4_0};
+const TensorFormat kFormats[] = {
+    TensorFormat::F32,  TensorFormat::F16,  TensorFormat::BF16,
+    TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
+    TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K};
 
 } // namespace
 
@@ -45,14 +46,13 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
   std::vector<unsigned> outputs;
   Random random(3);
   for (TensorFormat format : kFormats)
-    for (int64_t columns : {7, 32, 96}) {
-      if (isBlockFormat(format) && columns % 32 != 0)
+    for (int64_t columns : {7, 32, 96, 512}) {
+      if (!tensorRowBytes(format, columns))
         continue;
       int64_t rows = 37;
       auto stored = randomMatrix(format, rows, columns, random);
       unsigned out = program.addBuffer(kBudget, columns);
-      std::string name(tensorFormatInfo(format).name);
-      program.call(EmbeddingSpec{name, rows, columns},
+      program.call(EmbeddingSpec{packedFormatName(format), rows, columns},
                    {program.addMatrix(format, rows, columns, stored)}, {out});
       tables.push_back({format, rows, columns,
                         decodeMatrix(format, rows, columns, stored), out});
