@@ -55,7 +55,7 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"level", "level", "std::string", /*default=*/"\"x86-64-v4\"",
-           "CPU level whose row of the table decides tiles (x86-64-v3, x86-64-v4, x86-64-v4-vnni)">];
+           "CPU level whose row of CPULevels.def decides tiles and products">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
