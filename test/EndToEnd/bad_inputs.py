@@ -12,6 +12,7 @@ print nothing on stdout and one line on stderr that begins with "llmir: ", names
 
 import argparse
 import ctypes
+import io
 import json
 import os
 import shutil
@@ -19,6 +20,8 @@ import struct
 import subprocess
 import sys
 import time
+
+import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
@@ -354,6 +357,33 @@ def request_cases(suite):
              (artifact,)),
     ):
         suite.refuse(name, arguments, *needles)
+    reference_cases(suite, artifact, config.vocab)
+
+
+def reference_cases(suite, artifact, vocabulary):
+    """perplexity --kl-base of files that are not the reference's logits for these two ids."""
+    def saved(array):
+        stream = io.BytesIO()
+        np.save(stream, array)
+        return stream.getvalue()
+
+    right = np.zeros((2, vocabulary), np.float32)
+    whole, bad = saved(right), right.copy()
+    bad[1, 3] = np.nan
+    path = suite.path("base.npy")
+    for name, content, needle in (
+            ("no NumPy file", b"logits", "not a NumPy file"),
+            ("empty", b"", "not a NumPy file"),
+            ("header past the end", whole[:8] + b"\xff\xff" + whole[10:200], "not a NumPy file"),
+            ("rows cut off", whole[:-4], "inside its rows"),
+            ("another number of tokens", saved(right[:1]), "float32 [2,%d]" % vocabulary),
+            ("another vocabulary", saved(right[:, 1:]), "float32 [2,%d]" % vocabulary),
+            ("float64", saved(right.astype(np.float64)), "<f8"),
+            ("columns first", saved(np.asfortranarray(right)), "'fortran_order':True"),
+            ("not a number", saved(bad), "row 1 has a value that is not finite")):
+        write_bytes(path, content)
+        suite.refuse("--kl-base: " + name, ["perplexity", artifact, "--ids", "1,2", "--kl-base",
+                                            path], "base.npy", needle)
 
 
 # --- artifacts ------------------------------------------------------------------------------------
