@@ -65,6 +65,15 @@ func.func @column_parallel(%x: tensor<2x3x24xf32>, %w: tensor<24x36xf32>, %b: te
   return %whole, %part : tensor<2x3x12xf32>, tensor<2x3x12xf32>
 }
 
+// Whoever multiplies a column is who goes on with it, or all wait for him.
+// CHECK: @column_parallel_silu result 0: nmse
+func.func @column_parallel_silu(%x: tensor<2x3x512xf32>, %w: tensor<512x512xf32>) -> tensor<2x3x256xf32> {
+  %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 1, shard_id = 1}
+    : (tensor<2x3x512xf32>, tensor<512x512xf32>) -> tensor<2x3x256xf32>
+  %s = llm.silu %y : tensor<2x3x256xf32>
+  return %s : tensor<2x3x256xf32>
+}
+
 // CHECK: @row_parallel result 0: nmse
 // CHECK: @row_parallel result 1: nmse
 // CHECK: @row_parallel result 2: nmse

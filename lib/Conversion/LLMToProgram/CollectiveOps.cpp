@@ -225,7 +225,8 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
   RowsValue input = c.matmulInput(loc, op.getX(), *x, op.getWeight().getType(),
                                   weights.format);
   RowsValue out = c.createResult(op.getResult(), *x, outputs);
-  LinearSpec spec{weights.format, outputs, inputs, hasBias, x->over};
+  LinearSpec spec{weights.format, outputs, inputs,
+                  hasBias,        x->over, specUnit(out.unit)};
   c.call(loc, kernelName("linear_f32", {outputs, inputs}), spec, weights,
          {{input.buffer, false, std::nullopt},
           {out.buffer, true, out.columnShare()}});
