@@ -34,14 +34,15 @@ struct Level {
   std::string_view architecture;
   std::string_view includes; ///< The level that this one extends, or empty.
   std::string_view features; ///< Beyond that, with spaces between.
+  bool hasCode;              ///< Code is generated for it.
 };
 } // namespace
 
 static constexpr Level levelTable[] = {
 #define LLMIR_CPU_BASELINE(name, architecture, includes, features)             \
-  {name, architecture, includes, features},
+  {name, architecture, includes, features, false},
 #define LLMIR_CPU_LEVEL(name, architecture, includes, features, ...)           \
-  {name, architecture, includes, features},
+  {name, architecture, includes, features, true},
 #include "llmir/Support/CPULevels.def"
 };
 
@@ -291,19 +292,39 @@ static std::string thisProcessor(const CpuFeatures &cpu) {
          ") ";
 }
 
+/// Ok where the processor runs code for the target, which was asked for.
+static Status checkAskedFor(const CodeTarget &target, const CpuFeatures &cpu) {
+  std::string reason = whyNot(target, cpu);
+  if (reason.empty())
+    return Status::ok();
+  return Status(StatusCode::IncompatibleTarget,
+                "code for " + target.level + " was asked for; " +
+                    thisProcessor(cpu) + reason,
+                "leave --level away, or name another");
+}
+
+Status checkCpuLevel(std::string_view name, const CpuFeatures &cpu) {
+  const Level *level = findLevel(name);
+  if (level && level->hasCode)
+    return checkAskedFor(
+        {std::string(name), std::string(level->architecture), {}}, cpu);
+  std::string known;
+  for (const Level &row : levelTable)
+    if (row.hasCode)
+      known += (known.empty() ? "" : ", ") + std::string(row.name);
+  return Status(StatusCode::InvalidArgument,
+                "no code is generated for level '" + std::string(name) + "'",
+                "name one of " + known);
+}
+
 static Expected<size_t> chooseNamed(const ArtifactInfo &info,
                                     const std::string &level,
                                     const CpuFeatures &cpu) {
   for (size_t i = 0; i < info.code.size(); ++i) {
     if (info.code[i].level != level)
       continue;
-    std::string reason = whyNot(info.code[i], cpu);
-    if (reason.empty())
-      return i;
-    return Status(StatusCode::IncompatibleTarget,
-                  "code for " + level + " was asked for; " +
-                      thisProcessor(cpu) + reason,
-                  "leave --level away, or name another");
+    LLMIR_RETURN_IF_ERROR(checkAskedFor(info.code[i], cpu));
+    return i;
   }
   return Status(
       StatusCode::InvalidArgument,

@@ -98,6 +98,18 @@ ArtifactInfo infoFor(const std::vector<std::string> &levels) {
 }
 } // namespace
 
+TEST(CpuFeatures, LevelsThatAreAskedFor) {
+  CpuFeatures cpu = cpuOf("x86-64-v4");
+  EXPECT_TRUE(checkCpuLevel("x86-64-v3", cpu));
+  EXPECT_TRUE(checkCpuLevel("x86-64-v4", cpu));
+  for (const char *level : {"x86-64-v4-vnni", "aarch64"})
+    EXPECT_EQ(checkCpuLevel(level, cpu).code(), StatusCode::IncompatibleTarget)
+        << level;
+  for (const char *level : {"x86-64", "x86-64-v3+", "native", ""})
+    EXPECT_EQ(checkCpuLevel(level, cpu).code(), StatusCode::InvalidArgument)
+        << level;
+}
+
 TEST(CpuFeatures, EveryLevelIsItsOwnBest) {
   for (const char *level : {"x86-64-v3", "x86-64-v3-vnni", "x86-64-v4",
                             "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx",

@@ -219,6 +219,8 @@ static Status compileInto(const ModelRequest &request, const std::string &model,
 
 static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
                                                 ModelKind kind) {
+  if (!request.level.empty()) // It takes a while until a step could refuse it.
+    LLMIR_RETURN_IF_ERROR(checkCpuLevel(request.level));
   Expected<std::string> model = canonicalPath(request.model);
   if (!model)
     return model.takeStatus();

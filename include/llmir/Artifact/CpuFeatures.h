@@ -58,6 +58,11 @@ bool cpuLevelIncludes(std::string_view level, std::string_view lower);
 /// True for the names that cpuLevelFeatures knows.
 bool isKnownCpuLevel(std::string_view level);
 
+/// Ok where code is generated for the level of that name and `cpu` runs it.
+/// Fails with InvalidArgument or IncompatibleTarget.
+Status checkCpuLevel(std::string_view level,
+                     const CpuFeatures &cpu = CpuFeatures::host());
+
 /// Which entry of `info.code` to run: the highest level of those that `cpu` has
 /// all features for, or the one named `level` where that is not empty. Fails
 /// with IncompatibleTarget (what the artifact has and what the processor lacks)
