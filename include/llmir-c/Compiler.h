@@ -37,7 +37,7 @@ typedef struct LLMIRCompileOptions {
   const char *target;   ///< CPU levels with commas between: "native" (default),
                         ///< "x86-64", "x86-64-v3", "aarch64+", …
   const char *quantize; ///< "none" (default), "q8", "q4", "int4:g128:asym", …
-  const char *kv;       ///< "auto" (default), "f32", "f16", "bf16".
+  const char *kv;       ///< "auto" (default), "f32", "f16", "bf16", "q8".
   int64_t context;      ///< Longest sequence; 0 = the model's own.
   int64_t token_budget; ///< Most tokens of one step; 0 = 512.
   /// Name of the form to write instead of an artifact ("mllm", "llm",

@@ -42,8 +42,11 @@ ArtifactInfo Compilation::makeInfo() const {
   info.modelName = config.modelName;
   info.architecture = config.architecture;
   info.weightsDescription = describeWeights(*checkpoint);
+  std::set<std::string> counted; // A tensor may be packed in two ways.
   for (const PackJob &job : jobs)
-    info.parameterCount += static_cast<uint64_t>(job.rows) * job.columns;
+    if (counted.insert(job.source).second)
+      info.parameterCount +=
+          static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
   info.sites = sites;
 
   info.abiVersion = LLMIR_ABI_VERSION;

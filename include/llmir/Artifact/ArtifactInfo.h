@@ -82,7 +82,7 @@ struct ArtifactInfo {
   int64_t numKVHeads = 0;
   int64_t headDim = 0;
   int64_t kvBlockSize = 0;
-  KVFormat kvFormat = KVFormat::F32; ///< F32, F16 or BF16.
+  KVFormat kvFormat = KVFormat::F32;
 
   // Text.
   int64_t bosToken = -1;          ///< -1 = none.
