@@ -89,7 +89,11 @@ def code_bytes(options, name, **overrides):
     if result.returncode:
         raise SystemExit("%s does not compile: %s" % (name, result.stderr.decode()))
     result = run([options.llmir, "inspect", artifact, "--json"])
-    return json.loads(result.stdout.decode())["section_bytes"]["code"]
+    sections = json.loads(result.stdout.decode())["section_bytes"]
+    codes = [size for name, size in sections.items() if name.startswith("code ")]
+    if len(codes) != 1:
+        raise SystemExit("%s has not one section of code: %s" % (artifact, sections))
+    return codes[0]
 
 
 def check_code_size(options):
