@@ -334,6 +334,10 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
     return kernel.emitOpError("packs scales of ")
            << tensorFormatInfo(weightFormat->scales).name
            << "; a program has f32 ones";
+  if (weightFormat->hasHighLines() || weightFormat->minima)
+    return kernel.emitOpError("packs integers of format \"")
+           << spec.format
+           << "\"; a program has those of 4, 8 or 16 bits, without minima";
   IntegerMatrixLayout weights{*weightFormat, spec.rows, spec.columns};
   SmallVector<int64_t> columns{spec.tensorColumns, spec.gridColumns};
   if (weightFormat->zeroPoints)

@@ -184,7 +184,9 @@ SmallVector<Value> ByteActivations::dot(const Segment &segment, Value token,
   const Stretch &stretch = segment.stretch;
   SmallVector<Value> sums = startsOf(segment, token, tokens);
   Value word = kb.mul(segment.number, row.wordsPerSegment());
-  if (segment.values <= 2 * kTurnValues) {
+  // Segments that share lines are short, or begin between two of them.
+  bool isAlone = segment.values == stretch.values;
+  if (!isAlone || segment.values <= 2 * kTurnValues) {
     if (segment.first == 0)
       prefetch(stretch.lines, layout.numLines(stretch.values) * kLineBytes);
     return addWords(stretch.lines, segment.first, ceilDiv(segment.values, 4),

@@ -130,6 +130,10 @@ std::vector<QuantCase> allCases() {
       {17, 256, "int6:g64:asym", 32},
       {17, 96, "int5:g32", 32},
       {17, 72, "int5", kWholeRow},
+      // Long segments that no bundle of lines begins with.
+      {17, 288, "int6:g288", 72},
+      {33, 96, "int8:g32:f16", kFloat},
+      {33, 96, "int4:g32:f16", kFloat, true},
       {33, 96, "int4:g32:min:f16", kFloat, true},
       {17, 288, "int4:g32:k256:min:f16", kFloat},
       {17, 256, "int5:g32:k256:min:f16", kFloat},

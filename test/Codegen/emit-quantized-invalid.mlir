@@ -87,6 +87,20 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
+  // expected-error@+1 {{packs integers of format "int6:g32"; a program has those of 4, 8 or 16 bits, without minima}}
+  mllm.program.kernel @k "pack_integers" {format = "int6:g32", rows = 16 : i64, columns = 32 : i64, tensor_columns = 32 : i64, row_stride = 32 : i64, column_stride = 1 : i64, grid_columns = 16 : i64, scale_row_stride = 1 : i64, scale_group_stride = 0 : i64, scale_rows = 1 : i64} [memref<16x32xf32>, memref<1x16xf32>, memref<9x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{packs integers of format "int4:g32:min"; a program has those of 4, 8 or 16 bits, without minima}}
+  mllm.program.kernel @k "pack_integers" {format = "int4:g32:min", rows = 16 : i64, columns = 32 : i64, tensor_columns = 32 : i64, row_stride = 32 : i64, column_stride = 1 : i64, grid_columns = 16 : i64, scale_row_stride = 1 : i64, scale_group_stride = 0 : i64, scale_rows = 1 : i64} [memref<16x32xf32>, memref<1x16xf32>, memref<9x16xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
   // One row of the matrix too few.
   // expected-error@+1 {{has a box that ends at element 511 of buffer 0, which has 480}}
   mllm.program.kernel @k "pack_integers" {format = "int8", rows = 16 : i64, columns = 32 : i64, tensor_columns = 32 : i64, row_stride = 32 : i64, column_stride = 1 : i64, grid_columns = 16 : i64, scale_row_stride = 1 : i64, scale_group_stride = 0 : i64, scale_rows = 1 : i64} [memref<15x32xf32>, memref<1x16xf32>, memref<9x16xf32>]
