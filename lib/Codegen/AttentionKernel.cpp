@@ -239,19 +239,17 @@ void AttentionEmitter::emitItem(const AttentionItem &item) {
     states.base =
         arith::SelectOp::create(kb, split, partials, chunkStates.base);
   }
+  Value merges =
+      arith::XOrIOp::create(kb, split, kb.intConstant(kb.getI1Type(), 1));
   kb.loop(item.firstChunk, item.chunkEnd, kb.index(1), [&](Value chunk) {
     emitChunk(item, chunk, rows, blocks, states);
-    Value merges =
-        arith::XOrIOp::create(kb, split, kb.intConstant(kb.getI1Type(), 1));
     kb.when(merges, [&] {
       overRows([&](Value row) {
         merger.add(totals.at(kb, row), states.at(kb, row));
       });
     });
   });
-  Value writes =
-      arith::XOrIOp::create(kb, split, kb.intConstant(kb.getI1Type(), 1));
-  kb.when(writes, [&] {
+  kb.when(merges, [&] {
     overRows([&](Value number) {
       QueryRow row = softmax.queryRow(item, work.itemHeads(), number);
       merger.finish(totals.at(kb, number), row.token, row.head);

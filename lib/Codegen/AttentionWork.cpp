@@ -19,6 +19,7 @@ namespace llmir {
 /// Rows of a whole item: enough for keys and values to be read from the first
 /// level of cache while they meet all of them.
 static constexpr int64_t kItemRows = 32;
+
 AttentionWork::AttentionWork(KernelBuilder &kb, const PagedAttentionSpec &spec)
     : kb(kb), causal(spec.causal), window(spec.window),
       headsPerItem(attentionItemHeads(spec)),

@@ -90,8 +90,8 @@ struct PlannedBuffer {
 };
 
 constexpr int64_t kAlignment = 64;
-/// Workers' own memory begins on a page of its own, which its worker touches
-/// first.
+/// What each worker has for itself is whole pages, so that neighbours meet in
+/// one at most.
 constexpr int64_t kWorkerAlignment = 4096;
 
 } // namespace

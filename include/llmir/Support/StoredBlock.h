@@ -21,9 +21,8 @@
 
 namespace llmir {
 
-/// value = d * sub-scale * (q - bias) + dmin * sub-minimum, where formats
-/// without super-groups have sub-scales of 1 and one sub-minimum of 1, which
-/// stands for a minimum that is added.
+/// value = d * sub-scale * (q - bias) - dmin * sub-minimum; without
+/// super-groups d * (q - bias) + dmin.
 struct StoredBlock {
   static constexpr int64_t kMaxValues = 256;
   static constexpr int64_t kMaxGroups = 16;
