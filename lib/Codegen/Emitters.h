@@ -99,8 +99,8 @@ void emitMergeAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,
 // LineDecoder.cpp: from stored words to f32 lanes, used by several kernels.
 
 /// Expands one packed 64-byte line (i32 x 16, one 4-byte word per row) into
-/// valuesPerLine() vectors f32 x 16 of ascending K, without block scales. The
-/// same on scalars: one i32 word into its values.
+/// valuesPerLine() vectors f32 x 16 of ascending K, of a plain format. The same
+/// on scalars: one i32 word into its values.
 llvm::SmallVector<mlir::Value>
 decodeWords(KernelBuilder &kb, TensorFormat format, mlir::Value words);
 
