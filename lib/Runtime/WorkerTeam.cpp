@@ -221,6 +221,10 @@ private:
 // The team
 //===----------------------------------------------------------------------===//
 
+/// What a worker loses to waking up and to page faults, in nanoseconds: less
+/// says nothing of others. Who lacks a processor waits for milliseconds.
+static constexpr int64_t kLeastStolen = 200'000;
+
 struct WorkerTeam::State {
   struct alignas(64) Thread {
     State *team;
@@ -306,7 +310,7 @@ void WorkerTeam::State::run(int64_t workers) {
   int64_t stolen = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
     stolen = std::max(stolen, waits[static_cast<size_t>(worker)].stolen);
-  wasCrowded = stolen > (nanoseconds() - begin) / 4;
+  wasCrowded = stolen > std::max(kLeastStolen, (nanoseconds() - begin) / 4);
 }
 
 static bool pinThread(pthread_t thread, int cpu) {

@@ -9,10 +9,10 @@
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 
 MOST_COMPILE_SECONDS = 5
 MOST_BITS_DIFFERENCE = 0.005  # Of the training script's bits per byte.
@@ -50,14 +50,18 @@ class Command:
 def check_compile(llmir, model, work):
     best = min(timed(lambda: llmir("compile", model, "-o", os.path.join(work, "demo.llmir")))
                for _ in range(2))
-    check("compiles in under %d s" % MOST_COMPILE_SECONDS, best < MOST_COMPILE_SECONDS,
+    check("compiles in under %d s of processor time" % MOST_COMPILE_SECONDS, best < MOST_COMPILE_SECONDS,
           "%.2f s" % best)
 
 
 def timed(action):
-    start = time.time()
+    """Processor seconds of the children, so that other tests beside this one do not count."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    start = spent()
     action()
-    return time.time() - start
+    return spent() - start
 
 
 def check_run(llmir, model, work):
