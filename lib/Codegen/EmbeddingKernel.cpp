@@ -202,9 +202,8 @@ static void overTokens(KernelBuilder &kb, int64_t stored,
   kb.loop(first, last, kb.index(1), [&](Value token) {
     read(kb.contextArray(StepField::token_ids, token), token);
     Value zero = kb.f32(0.0);
-    kb.loop(stored, padded, 1, [&](Value k) {
-      kb.store(zero, out, {token, k});
-    });
+    kb.loop(stored, padded, 1,
+            [&](Value k) { kb.store(zero, out, {token, k}); });
   });
 }
 

@@ -85,10 +85,8 @@ void emitRoundRows(KernelBuilder &kb, const RoundRowsSpec &spec);
 mlir::Value roundToWords(KernelBuilder &kb, mlir::Value numbers);
 
 // CacheKernels.cpp
-void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec,
-                  KVFormat format);
-void emitLookupKV(KernelBuilder &kb, const LookupKVSpec &spec,
-                  KVFormat format);
+void emitAppendKV(KernelBuilder &kb, const AppendKVSpec &spec, KVFormat format);
+void emitLookupKV(KernelBuilder &kb, const LookupKVSpec &spec, KVFormat format);
 
 // AttentionKernel.cpp
 void emitPagedAttention(KernelBuilder &kb, const PagedAttentionSpec &spec,

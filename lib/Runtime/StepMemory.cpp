@@ -54,9 +54,8 @@ Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
                             int64_t workers, bool guardPages) {
   // validateArtifactInfo bounds every factor: no product overflows.
   const int64_t budget = info.tokenBudget;
-  LLMIR_RETURN_IF_ERROR(
-      arenaPages.allocate(info.arenaBytes + workers * info.workerBytes,
-                          guardPages, "arena"));
+  LLMIR_RETURN_IF_ERROR(arenaPages.allocate(
+      info.arenaBytes + workers * info.workerBytes, guardPages, "arena"));
   LLMIR_RETURN_IF_ERROR(
       logitsPages.allocate(info.maxLogitRows * info.logitsRowStride *
                                static_cast<int64_t>(sizeof(float)),

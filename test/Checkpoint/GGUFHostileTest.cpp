@@ -234,9 +234,7 @@ TEST(GGUFHostileTest, Alignment) { // G7
 TEST(GGUFHostileTest, Tensors) { // G8, G9, G10, G11
   expectAllRefused({
       {"5 dimensions",
-       [](Image &i) {
-         i.tensors[1].sizes = {1, 1, 1, 1, 1};
-       },
+       [](Image &i) { i.tensors[1].sizes = {1, 1, 1, 1, 1}; },
        {"'output_norm.weight'", "5 dimensions"}},
       {"2^32-1 dimensions",
        [](Image &i) { i.tensors[1].dims = ~0u; },
@@ -254,14 +252,10 @@ TEST(GGUFHostileTest, Tensors) { // G8, G9, G10, G11
        },
        {"'output_norm.weight'", "product of the shape", "overflows"}},
       {"product wraps to 0",
-       [](Image &i) {
-         i.tensors[1].sizes = {1ull << 32, 1ull << 32};
-       },
+       [](Image &i) { i.tensors[1].sizes = {1ull << 32, 1ull << 32}; },
        {"'output_norm.weight'", "overflows"}},
       {"bytes wrap",
-       [](Image &i) {
-         i.tensors[1].sizes = {1ull << 61, 2};
-       },
+       [](Image &i) { i.tensors[1].sizes = {1ull << 61, 2}; },
        {"'output_norm.weight'", "overflows"}},
       {"2^42 + 1",
        [](Image &i) { i.tensors[1].sizes = {(1ull << 42) + 1}; },
@@ -279,9 +273,7 @@ TEST(GGUFHostileTest, Tensors) { // G8, G9, G10, G11
        [](Image &i) { i.tensors[1].type = 36; },
        {"'output_norm.weight'", "removed tensor type 36"}},
       {"row of no whole blocks",
-       [](Image &i) {
-         i.tensors[0].sizes = {65, 40};
-       },
+       [](Image &i) { i.tensors[0].sizes = {65, 40}; },
        {"'token_embd.weight'", "rows of 65", "blocks of 32 (q8_0)"}},
       {"row of half a super-block",
        [](Image &i) {
@@ -379,9 +371,7 @@ TEST(GGUFHostileTest, Configuration) { // G12
        },
        {"'llama.attention.head_count_kv' has 3 elements for 2 layers"}},
       {"KV heads by layer, different",
-       [](Image &i) {
-         i.setIntegers("llama.attention.head_count_kv", {2, 4});
-       },
+       [](Image &i) { i.setIntegers("llama.attention.head_count_kv", {2, 4}); },
        {"'llama.attention.head_count_kv' differs between layers"},
        Unsupported},
       {"KV heads by layer, negative",
@@ -504,9 +494,7 @@ TEST(GGUFHostileTest, Tokenizer) { // G13, G14, G15
        {"'tokenizer.ggml.tokens' is missing"},
        NotFound},
       {"tokens as numbers",
-       [](Image &i) {
-         i.setIntegers("tokenizer.ggml.tokens", {1, 2});
-       },
+       [](Image &i) { i.setIntegers("tokenizer.ggml.tokens", {1, 2}); },
        {"'tokenizer.ggml.tokens' is an array of 2 i32"}},
       {"model as number",
        [](Image &i) { i.set("tokenizer.ggml.model", 1u); },
@@ -553,9 +541,7 @@ TEST(GGUFHostileTest, Tokenizer) { // G13, G14, G15
        [](Image &i) { i.set("tokenizer.ggml.eos_token_id", ~0u); },
        {"'tokenizer.ggml.eos_token_id' is 4294967295"}},
       {"merge without space",
-       [](Image &i) {
-         i.setStrings("tokenizer.ggml.merges", {"a b", "ab"});
-       },
+       [](Image &i) { i.setStrings("tokenizer.ggml.merges", {"a b", "ab"}); },
        {"'tokenizer.ggml.merges' element 1 is 'ab'"}},
       {"merge without second piece",
        [](Image &i) { i.setStrings("tokenizer.ggml.merges", {"a "}); },

@@ -46,8 +46,7 @@ struct LoopProgram {
     Random random(21);
     std::vector<std::vector<uint8_t>> stored;
     for (int64_t i = 0; i < layers; ++i) {
-      stored.push_back(
-          randomMatrix(TensorFormat::F16, kWidth, kWidth, random));
+      stored.push_back(randomMatrix(TensorFormat::F16, kWidth, kWidth, random));
       weights.push_back(
           decodeMatrix(TensorFormat::F16, kWidth, kWidth, stored.back()));
     }

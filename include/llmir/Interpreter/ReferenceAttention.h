@@ -38,8 +38,8 @@ struct AttentionParams {
   /// Queries and weights are rounded to bf16, as compiled code does it with a
   /// cache of bf16 at levels that multiply bf16. The query that is rounded is
   /// multiplied by scale · log2(e), by scale where there is a mask; the weight
-  /// is exp(s − m) with m the greatest score of the key's chunk of 512 up to the
-  /// end of its span of 64.
+  /// is exp(s − m) with m the greatest score of the key's chunk of 512 up to
+  /// the end of its span of 64.
   bool roundsToBf16 = false;
 };
 

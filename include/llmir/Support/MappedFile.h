@@ -47,9 +47,9 @@ public:
   std::string_view text() const {
     return {reinterpret_cast<const char *>(content.data()), content.size()};
   }
-  /// Says that a part of bytes() is not needed now: its pages no longer count as
-  /// memory of the process, and are found in the system's cache, or read again,
-  /// by who reads them later.
+  /// Says that a part of bytes() is not needed now: its pages no longer count
+  /// as memory of the process, and are found in the system's cache, or read
+  /// again, by who reads them later.
   void release(Span<const uint8_t> part) const;
   /// Last modification, in nanoseconds since 1970.
   int64_t modifiedNs() const { return modified; }

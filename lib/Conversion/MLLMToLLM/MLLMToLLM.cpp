@@ -427,8 +427,9 @@ private:
                        .Default(Type());
     Location loc = getOperation().getLoc();
     if (!element)
-      return emitError(loc) << "kv-element-type must be f32, f16, bf16 or q8, not '"
-                            << kvElementType << "'";
+      return emitError(loc)
+             << "kv-element-type must be f32, f16, bf16 or q8, not '"
+             << kvElementType << "'";
     int64_t maxSeqLen = contextLength;
     if (maxSeqLen == 0)
       maxSeqLen = facts.contextLength;

@@ -84,8 +84,8 @@ public:
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, KVElementType elementType,
                const PagedKVCacheOptions &options);
-  /// The same with MLIR's f32, f16, bf16 or i8 (Q8). Defined in LLMIRRuntimeBridge,
-  /// which links MLIR; the cache itself does not.
+  /// The same with MLIR's f32, f16, bf16 or i8 (Q8). Defined in
+  /// LLMIRRuntimeBridge, which links MLIR; the cache itself does not.
   PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                int64_t blockSize, int64_t maxSeqLen, mlir::Type elementType,
                int64_t valueDim = 0);
