@@ -32,23 +32,26 @@ template <int tag> struct Tile {
   constexpr explicit Tile(int64_t rowTiles, int64_t tokens = 1)
       : tile{rowTiles, tokens} {}
 };
-using Gemm = Tile<0>;
-using GemmBlocks = Tile<1>;
-using GemmIntegers = Tile<2>;
-using Gemv = Tile<3>;
-using GemvBlocks = Tile<4>;
+using GemmBlocks = Tile<0>;
+using GemmIntegers = Tile<1>;
+using GemvBlocks = Tile<2>;
 } // namespace
 
 /// One row; the words' types keep their order.
-static constexpr CPULevel makeLevel(llvm::StringLiteral name,
-                                    llvm::StringLiteral architecture,
-                                    Target target, Vectors vectors, Dots dots,
-                                    Gemm gemm, GemmBlocks gemmBlocks,
-                                    GemmIntegers gemmIntegers, Gemv gemv,
-                                    GemvBlocks gemvBlocks) {
-  return {name,           architecture,      target.cpu,        target.features,
-          vectors.bits,   vectors.registers, dots.bytes,        dots.bf16,
-          gemm.tile,      gemmBlocks.tile,   gemmIntegers.tile, gemv.tile,
+static constexpr CPULevel
+makeLevel(llvm::StringLiteral name, llvm::StringLiteral architecture,
+          Target target, Vectors vectors, Dots dots, GemmBlocks gemmBlocks,
+          GemmIntegers gemmIntegers, GemvBlocks gemvBlocks) {
+  return {name,
+          architecture,
+          target.cpu,
+          target.features,
+          vectors.bits,
+          vectors.registers,
+          dots.bytes,
+          dots.bf16,
+          gemmBlocks.tile,
+          gemmIntegers.tile,
           gemvBlocks.tile};
 }
 
@@ -58,22 +61,19 @@ static constexpr CPULevel levelTable[] = {
 #include "llmir/Support/CPULevels.def"
 };
 
-/// True when a tile's accumulators, one line of weights per row tile and one
-/// activation fit into the registers of the level.
-static constexpr bool fits(const CPULevel &level, RegisterTile tile,
-                           bool blockFormat) {
+/// True when a tile's accumulators, two for each output, one line of weights
+/// per row tile and one activation fit into the registers of the level.
+static constexpr bool fits(const CPULevel &level, RegisterTile tile) {
   int64_t perVector = 512 / level.vectorBits; // Registers of 16 f32 lanes.
-  int64_t accumulators = tile.rowTiles * tile.tokens * (blockFormat ? 2 : 1);
+  int64_t accumulators = 2 * tile.rowTiles * tile.tokens;
   return (accumulators + tile.rowTiles + 1) * perVector <=
          level.vectorRegisters;
 }
 
 static constexpr bool allFit() {
   for (const CPULevel &level : levelTable)
-    if (!fits(level, level.gemm, false) || !fits(level, level.gemv, false) ||
-        !fits(level, level.gemmBlocks, true) ||
-        !fits(level, level.gemmIntegers, true) ||
-        !fits(level, level.gemvBlocks, true))
+    if (!fits(level, level.gemmBlocks) || !fits(level, level.gemmIntegers) ||
+        !fits(level, level.gemvBlocks))
       return false;
   return true;
 }

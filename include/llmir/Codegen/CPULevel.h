@@ -54,29 +54,15 @@ struct CPULevel {
   int64_t vectorBits, vectorRegisters;
   ByteDots byteDots;
   Bf16Dots bf16Dots;
-  RegisterTile gemm, gemmBlocks, gemmIntegers; ///< Several tokens.
-  RegisterTile gemv, gemvBlocks;               ///< One token.
+  RegisterTile gemmBlocks, gemmIntegers; ///< Several tokens.
+  RegisterTile gemvBlocks;               ///< One token.
 
-  /// One instruction multiplies unsigned by signed bytes and adds fours.
-  bool hasUnsignedByteDots() const {
-    return byteDots == ByteDots::VPDPBUSD || byteDots == ByteDots::AMX;
-  }
-  /// One instruction multiplies signed bytes and adds fours.
-  bool hasSignedByteDots() const {
-    return byteDots == ByteDots::SDOT || byteDots == ByteDots::SMMLA;
-  }
   /// One instruction multiplies bf16 numbers and adds twos.
   bool hasBf16Dots() const { return bf16Dots != Bf16Dots::None; }
 
   /// What LLVM and artifacts call the kind of machine.
   std::string triple() const {
     return architecture.str() + "-unknown-linux-gnu";
-  }
-
-  RegisterTile tile(bool blockFormat, bool oneToken) const {
-    if (oneToken)
-      return blockFormat ? gemvBlocks : gemv;
-    return blockFormat ? gemmBlocks : gemm;
   }
 };
 
