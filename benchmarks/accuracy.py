@@ -131,37 +131,42 @@ class Measurement(object):
         np.save(self.base_file, base)
 
     def source(self, case):
-        """-> (what llmir is given, its flags, the reference model of the same weights)."""
+        """-> (what llmir is given, how it is told to quantize that)."""
+        if not case.gguf:
+            return MODEL, ["--quantize", case.quantize]
+        path = os.path.join(self.work, "demo-%s.gguf" % case.gguf)
+        if not os.path.exists(path):
+            quantize_checkpoint(MODEL, path, case.gguf)
+        return path, []
+
+    def reference(self, case):
+        """The reference model of the same weights."""
         if case.gguf:
-            path = os.path.join(self.work, "demo-%s.gguf" % case.gguf)
-            if not os.path.exists(path):
-                quantize_checkpoint(MODEL, path, case.gguf)
-            return path, [], Model(*read(path))
+            return Model(*read(self.source(case)[0]))
         config, weights, formats = self.checkpoint
         weights, formats = quantized_projections(weights, formats, case.quantize)
-        return MODEL, ["--quantize", case.quantize], Model(config, weights, formats)
+        return Model(config, weights, formats)
 
-    def row(self, case):
-        """The figures of a case, by the names of the columns."""
-        path, flags, model = self.source(case)
+    def start(self, case, artifact=None):
+        """-> a function that waits for llmir and gives its answer and log-probabilities. With
+        `artifact`, source() is compiled there already."""
+        path, flags = self.source(case)
+        model = [artifact] if artifact else [path, "--kv", case.kv] + flags
         out = os.path.join(self.work, "logits.npy")
-        finish = self.llmir.start(  # Compiles while NumPy computes.
-            "perplexity", path, "--ids", self.ids_file, "--ctx", str(CONTEXT), "--kv", case.kv,
-            "--kl-base", self.base_file, "--logits", out, "--json", *flags)
-        exact = log_softmax(logits(model, self.ids))
-        rounded = log_softmax(logits(model, self.ids, compiled(case.kv)))
-        answer = json.loads(finish())
-        computed = log_softmax(np.load(out))
-        from_base = {"llmir": log_divergence(computed, self.base),
-                     "numpy": log_divergence(rounded, self.base)}
-        arithmetic = {"llmir": log_divergence(computed, exact),
-                      "numpy": log_divergence(rounded, exact)}
+        finish = self.llmir.start("perplexity", *model, "--ids", self.ids_file, "--ctx",
+                                  str(CONTEXT), "--kl-base", self.base_file, "--logits", out,
+                                  "--json")
+        return lambda: (json.loads(finish()), log_softmax(np.load(out)))
+
+    def from_base(self, case, answer, computed):
+        """-> (figures, {engine: divergences [tokens] from the base}) of what start() gave."""
+        divergences = {"llmir": log_divergence(computed, self.base)}
         if self.options.llama_cpp and case.gguf:
-            peer = log_softmax(self.peer(path, case.kv))
-            from_base["llama_cpp"] = log_divergence(peer, self.base)
+            peer = log_softmax(self.peer(self.source(case)[0], case.kv))
+            divergences["llama_cpp"] = log_divergence(peer, self.base)
         # The command's own sums are held to NumPy's.
         agreeing = np.mean(computed.argmax(axis=1) == self.base.argmax(axis=1))
-        ordered = np.sort(from_base["llmir"])
+        ordered = np.sort(divergences["llmir"])
         for name, value in (("kl_mean", ordered.mean()), ("top1_agreement", agreeing),
                             ("kl_p99", ordered[(len(ordered) * 99 + 99) // 100 - 1])):
             if not abs(answer[name] - value) <= 1e-9 + 1e-6 * abs(value):
@@ -169,14 +174,28 @@ class Measurement(object):
                                  % (label(case), name, answer[name], value))
         figures = {name: answer[name] for name in
                    ("kl_mean", "kl_p99", "top1_agreement", "artifact_checksum")}
+        figures["tokens"] = len(self.ids)
+        if "llama_cpp" in divergences:
+            figures["kl_llama_cpp"] = divergences["llama_cpp"].mean()
+        return figures, divergences
+
+    def row(self, case):
+        """The figures of a case, by the names of the columns."""
+        finish = self.start(case)  # Compiles while NumPy computes.
+        model = self.reference(case)
+        exact = log_softmax(logits(model, self.ids))
+        rounded = log_softmax(logits(model, self.ids, compiled(case.kv)))
+        answer, computed = finish()
+        figures, from_base = self.from_base(case, answer, computed)
+        from_base["numpy"] = log_divergence(rounded, self.base)
+        arithmetic = {"llmir": log_divergence(computed, exact),
+                      "numpy": log_divergence(rounded, exact)}
         figures.update(
             kl_numpy=from_base["numpy"].mean(), arithmetic=arithmetic["llmir"].mean(),
-            arithmetic_numpy=arithmetic["numpy"].mean(), tokens=len(self.ids),
+            arithmetic_numpy=arithmetic["numpy"].mean(),
             from_numpy=log_divergence(computed, rounded).mean(),
             faults=[text for what, divergences in (("KLD", from_base), ("arithmetic", arithmetic))
                     for text in faults(what, divergences)])
-        if "llama_cpp" in from_base:
-            figures["kl_llama_cpp"] = from_base["llama_cpp"].mean()
         return figures
 
     def peer(self, path, kv):

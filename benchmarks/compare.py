@@ -5,8 +5,9 @@
 
     compare.py --llmir build/bin/llmir --work FOLDER --ik-llama-bench ik/build/bin/llama-bench
                [--llama-bench PATH] [--shape NAME,...] [--type NAME,...] [--threads 1,2]
-               [--prompt 512] [--gen 64] [--depth 0,4096] [--sequences 1,4,16] [--level x86-64-v3]
-               [--plan performance] [--rounds 3] [--minutes 20]
+               [--prompt 512] [--gen 64] [--depth 0,4096] [--sequences 1,4,16] [--kv bf16,f16,q8]
+               [--level x86-64-v3] [--plan performance] [--only TEXT]... [--list]
+               [--rounds 3] [--minutes 60] [--accuracy-tokens 3072]
                [--markdown OUT.md] [--json OUT.json] [--plot OUT.png]
 
 Models have the shapes and formats of make_model.py and random weights; they are made in FOLDER, as
@@ -19,7 +20,13 @@ FOLDER/results.json after each round; a second call goes on where the first one 
 llama.cpp is the prebuilt one of an npm package, installed by name into FOLDER, unless --llama-bench
 names a native build. ik_llama.cpp runs with and without -rtr 1 (repacking); the better of the two
 counts. A row without it is marked incomplete. --level compiles for, and compares with, the peers'
-code of a lower level of processors: --ik-llama-bench must be built for that level.
+code of a lower level of processors: --ik-llama-bench-level must be built for that level.
+
+Beside each speed stand the KL divergence and the top-1 agreement of the demo model with its float64
+reference, compiled with the same flags, and llama.cpp's with the same file (see accuracy.py); below
+the table, the SHA-256 of both artifacts.
+
+An engine that fails where another does not is noted, and a later round tries it again.
 """
 import argparse
 import itertools
@@ -32,15 +39,16 @@ import sys
 import time
 from collections import namedtuple
 
-from compare_report import write_markdown, write_plot
-from peers import LlamaBench, LlamaCppLibrary, Llmir, Test
+from compare_accuracy import DemoAccuracy, sha256_of
+from compare_report import accuracy_key, case_name, write_markdown, write_plot
+from peers import EngineFailed, KV_TYPES, LlamaBench, LlamaCppLibrary, Llmir, Test
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHAPES = ("tinyllama-1.1b", "llama-3.2-1b", "qwen2.5-0.5b", "stories-15m")
 FILE_TYPES = ("bf16", "f16", "q8_0", "q4_0", "q4_1", "q4_k_m", "q4_k", "q5_k", "q6_k")
 
-# A model and one way to run it; `kind` is what Test makes of it: pp or tg.
-Case = namedtuple("Case", "shape type threads prompt gen depth sequences level")
+# A model and one way to run it.
+Case = namedtuple("Case", "shape type threads prompt gen depth sequences level kv")
 
 
 def peer_type(model_type):
@@ -51,22 +59,28 @@ def peer_type(model_type):
 
 
 def plan_performance():
-    """The rows of docs/Performance.md, the most telling first."""
-    def cases(shapes, types, threads, prompt=512, gen=32, depth=0, sequences=1, level=None):
-        return [Case(*values) for values in itertools.product(
-            shapes, types, threads, [prompt], [gen], [depth], [sequences], [level])]
-    tiny, llama, qwen, stories = ((shape,) for shape in SHAPES)
-    plan = cases(tiny, ("q8_0", "q4_0", "bf16", "q4_k_m"), (1,))
-    plan += cases(stories, ("q8_0",), (1,), gen=256)
-    plan += cases(llama, ("bf16", "q4_0", "q8_0"), (1,))
-    plan += [case for sequences in (1, 4, 16) for case in
-             cases(tiny, ("q4_0",), (2,), prompt=0, sequences=sequences)]
-    plan += cases(tiny, ("q8_0", "q4_0", "bf16"), (2,))
-    plan += cases(tiny, ("int8", "int4:g128"), (1,))
+    """The rows of docs/Performance.md. Those of a shape are neighbours, as its files are large, and
+    so are those of an artifact."""
+    def cases(shape, types, threads, kv=(None,), prompt=512, gen=32, depth=(0,), sequences=(1,),
+              level=None):
+        return [Case(shape, kind, count, prompt, gen, far, many, level, cache)
+                for kind, cache, count, far, many in itertools.product(
+                    types, kv, threads, depth, sequences)]
+    tiny, llama, qwen, stories = SHAPES
+    formats = ("bf16", "q8_0", "q4_0", "q4_k_m", "int8", "int4:g32", "int4:g128")
+    # A context of 4096 tokens is more than TinyLlama has.
+    deep = dict(prompt=0, depth=(0, 4096), kv=("bf16", "f16", "q8"))
+    batch = dict(prompt=0, sequences=(4, 16))
+    plan = cases(tiny, formats, (1, 2))
+    plan += cases(tiny, ("q4_0",), (1, 2), **batch)
     plan += cases(tiny, ("q8_0", "q4_0"), (1,), level="x86-64-v3")
-    plan += cases(llama, ("q4_0",), (1,), prompt=0, depth=4096)
-    plan += cases(qwen, ("q8_0", "q4_0", "bf16"), (1,))
-    plan += cases(llama, ("q4_k_m",), (1,)) + cases(llama + qwen, ("q8_0", "q4_0"), (2,))
+    plan += cases(stories, ("q8_0",), (1, 2), gen=256)
+    plan += cases(llama, formats, (1, 2))
+    plan += cases(llama, ("q4_0", "q4_k_m", "int4:g128"), (1,), **batch)
+    plan += cases(llama, ("q4_0",), (1, 2), **deep)
+    plan += cases(llama, ("q8_0", "q4_0"), (1,), level="x86-64-v3")
+    plan += cases(qwen, formats, (1, 2))
+    plan += cases(qwen, ("q4_0",), (1,), **deep)
     return plan
 
 
@@ -74,42 +88,55 @@ def key_of(case, kind):
     return "/".join(str(part) for part in case) + "/" + kind
 
 
-class Models:
-    """The files in the work folder, made when they are first needed."""
+def in_order(plan, rounds):
+    """(number of a round, case): every case once, so that who runs out of time has seen all; then
+    the other rounds of each shape's cases together, so that its files are made twice at most."""
+    yield from ((0, case) for case in plan)
+    for shape in dict.fromkeys(case.shape for case in plan):
+        for number in range(1, rounds):
+            yield from ((number, case) for case in plan if case.shape == shape)
 
-    def __init__(self, work, llmir, keep):
-        self.work, self.llmir, self.keep = work, llmir, keep
-        self.made = []
+
+def kinds_of(case):
+    """What is measured: pp, the prompt; tg, the tokens behind it."""
+    return [kind for kind, tokens in (("pp", case.prompt), ("tg", case.gen)) if tokens]
+
+
+class Models:
+    """The files in the work folder, made when they are first needed. Unless they are to be kept,
+    those of one shape are there at a time, and one artifact."""
+
+    def __init__(self, work, build, keep):
+        self.work, self.build, self.keep = work, build, keep
 
     def gguf(self, shape, file_type):
         path = os.path.join(self.work, "%s-%s.gguf" % (shape, file_type))
         if not os.path.exists(path):
-            self.drop_others(shape)
+            self.drop(lambda name: not name.startswith(shape))
             subprocess.run([sys.executable, os.path.join(HERE, "make_model.py"), "--shape", shape,
                             "--type", file_type, "--out", path], check=True,
                            stdout=subprocess.DEVNULL)
-        self.made.append(path)
         return path
 
-    def artifact(self, case):
-        """Compiled anew when llmir is newer."""
+    def artifact(self, case, llmir):
+        """-> (the artifact of a case, which this build of llmir has made, its SHA-256)."""
         file_type, quantize = peer_type(case.type)
         source = self.gguf(case.shape, "bf16" if quantize else file_type)
-        level = "-" + case.level if case.level else ""
-        name = "%s-%s%s.llmir" % (case.shape, case.type.replace(":", "-"), level)
+        parts = [case.shape, case.type.replace(":", "-"), case.level, case.kv, self.build]
+        name = "-".join(part for part in parts if part) + ".llmir"
         path = os.path.join(self.work, name)
-        if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(
-                self.llmir.program):
-            self.llmir.compile(source, path, quantize)
-        self.made.append(path)
-        return path
+        if not os.path.exists(path + ".sha256"):
+            self.drop(lambda other: ".llmir" in other)
+            llmir.compile(source, path, quantize, case.kv)
+            with open(path + ".sha256", "w", encoding="utf-8") as stream:
+                stream.write(sha256_of(path))
+        with open(path + ".sha256", encoding="utf-8") as stream:
+            return path, stream.read()
 
-    def drop_others(self, shape):
-        """Frees the disk of models of other shapes, unless they are to be kept."""
-        if self.keep:
-            return
+    def drop(self, condition):
+        """Frees the disk of models, unless they are to be kept."""
         for name in os.listdir(self.work):
-            if name.endswith((".gguf", ".llmir")) and not name.startswith(shape):
+            if name.endswith((".gguf", ".llmir", ".sha256")) and condition(name) and not self.keep:
                 os.remove(os.path.join(self.work, name))
 
 
@@ -117,18 +144,21 @@ class Comparison:
     def __init__(self, options):
         self.options = options
         self.path = os.path.join(options.work, "results.json")
-        self.results = {"engines": {}, "cases": {}}
+        self.results = {"engines": {}, "cases": {}, "accuracy": {}}
         if os.path.exists(self.path):
             with open(self.path, encoding="utf-8") as stream:
                 self.results = json.load(stream)
         self.results["machine"] = machine()
         # What another build has measured does not belong into the same row.
-        version = Llmir(options.llmir, None).describe()["version"]
+        self.llmir = Llmir(options.llmir, None)
+        version = self.llmir.describe()["version"]
         if self.results.setdefault("llmir", version) != version and not options.report:
             print("llmir was built anew: what was measured is dropped", file=sys.stderr)
-            self.results.update(llmir=version, engines={}, cases={})
+            self.results.update(llmir=version, engines={}, cases={}, accuracy={})
         self.deadline = time.monotonic() + 60 * options.minutes
         self.engines = {}
+        self.models = Models(options.work, self.llmir.build(), options.keep)
+        self.accuracy = DemoAccuracy(options.llmir, options.work, options.accuracy_tokens)
 
     def engines_of(self, level):
         """What can run code of the level (None: the machine's)."""
@@ -149,40 +179,56 @@ class Comparison:
         return engines
 
     def run(self, plan):
-        models = Models(self.options.work, Llmir(self.options.llmir, None), self.options.keep)
-        # Every case once, then every case twice: who runs out of time has seen all.
-        for number, case in itertools.product(range(self.options.rounds), plan):
+        for number, case in in_order(plan, self.options.rounds):
             if self.rounds_of(case) > number:
                 continue
             if time.monotonic() > self.deadline:
                 print("out of time; call again to go on", file=sys.stderr)
                 return
-            models.llmir.level = case.level
-            self.round(case, models)
+            self.round(case)
+            self.look_at_accuracy(case)
+            self.save()
 
     def rounds_of(self, case):
         """Rounds that all engines have been through."""
-        kinds = [kind for kind, tokens in (("pp", case.prompt), ("tg", case.gen)) if tokens]
         counts = []
-        for kind in kinds:
+        for kind in kinds_of(case):
             row = self.results["cases"].get(key_of(case, kind), {}).get("engines", {})
             counts.append(len(row.get("llmir", {}).get("samples", [])))
         return min(counts)
 
-    def round(self, case, models):
-        test = Test(case.prompt, case.gen, case.depth, case.sequences, case.threads)
-        label = " ".join(str(part) for part in case if part is not None)
-        artifact, model = models.artifact(case), models.gguf(case.shape, peer_type(case.type)[0])
+    def round(self, case):
+        test = Test(case.prompt, case.gen, case.depth, case.sequences, case.threads, case.kv)
         engines = self.engines_of(case.level)
+        artifact, checksum = self.models.artifact(case, engines[0])
+        model = self.models.gguf(case.shape, peer_type(case.type)[0])
         # The engine whose row counts rounds comes last: a round is whole or not there.
         for engine in engines[1:] + engines[:1]:
-            print("%s: %s" % (label, engine.name), file=sys.stderr)
-            rows = engine.measure(artifact if engine.name == "llmir" else model, test)
+            print("%s: %s" % (case_name(case._asdict()), engine.name), file=sys.stderr)
+            own = engine is engines[0]
+            try:
+                rows = engine.measure(artifact if own else model, test)
+            except EngineFailed as failure:
+                if own:
+                    raise
+                print(failure, file=sys.stderr)
+                rows = {kind: {"failures": str(failure)} for kind in kinds_of(case)}
             for kind, row in rows.items():
-                self.add(case, kind, engine.name, row)
+                self.add(case, kind, engine.name, dict(row, artifact=checksum) if own else row)
             name = engine.name + (" " + case.level if case.level else "")
             self.results["engines"][name] = engine.describe()
-        self.save()
+
+    def look_at_accuracy(self, case):
+        """Once for all cases whose artifacts are made with the same flags."""
+        key = accuracy_key(case._asdict())
+        if not self.options.accuracy_tokens or key in self.results["accuracy"]:
+            return
+        print("%s: accuracy" % key, file=sys.stderr)
+        file_type, quantize = peer_type(case.type)
+        llmir, llama_cpp = self.engines_of(case.level)[:2]
+        libraries = llama_cpp.folder if isinstance(llama_cpp, LlamaCppLibrary) else None
+        figures = self.accuracy.row(llmir, file_type, quantize, case.kv, libraries)
+        self.results["accuracy"][key] = dict(figures, flags=llmir.flags(quantize, case.kv))
 
     def add(self, case, kind, engine, row):
         entry = self.results["cases"].setdefault(
@@ -228,7 +274,13 @@ def parse_arguments():
     parser.add_argument("--depth", type=list_of(int), default=[0])
     parser.add_argument("--sequences", type=list_of(int), default=[1])
     parser.add_argument("--level", help="code for this level of processors, not the machine's own")
+    parser.add_argument("--kv", type=list_of(str), default=[None],
+                        help="types of the KV cache, of all engines: " + ", ".join(KV_TYPES))
     parser.add_argument("--plan", choices=["performance"], help="the rows of docs/Performance.md")
+    parser.add_argument("--only", action="append", help="cases whose line of --list contains this")
+    parser.add_argument("--list", action="store_true", help="name the cases and measure nothing")
+    parser.add_argument("--accuracy-tokens", type=int, default=3072,
+                        help="tokens of held-out text; 0: no accuracy")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--keep", action="store_true", help="keep models of all shapes")
@@ -236,21 +288,34 @@ def parse_arguments():
     for form in ("markdown", "json", "plot"):
         parser.add_argument("--" + form)
     options = parser.parse_args()
-    for program in (options.llmir, options.ik_llama_bench, options.llama_bench):
+    for program in (options.llmir, options.ik_llama_bench, options.ik_llama_bench_level,
+                    options.llama_bench):
         if program and not shutil.which(program):
             parser.error("%s is not a program" % program)
+    for kv in options.kv:
+        if kv not in KV_TYPES and kv is not None:
+            parser.error("--kv %s is none of %s" % (kv, ", ".join(KV_TYPES)))
     return options
 
 
-def main():
-    options = parse_arguments()
-    os.makedirs(options.work, exist_ok=True)
+def plan_of(options):
     if options.plan:
         plan = plan_performance()
     else:
         plan = [Case(*values) for values in itertools.product(
             options.shape, options.type, options.threads, [options.prompt], [options.gen],
-            options.depth, options.sequences, [options.level])]
+            options.depth, options.sequences, [options.level], options.kv)]
+    return [case for case in plan if not options.only or any(
+        text in case_name(case._asdict()) for text in options.only)]
+
+
+def main():
+    options = parse_arguments()
+    plan = plan_of(options)
+    if options.list:
+        print("\n".join(case_name(case._asdict()) for case in plan))
+        return
+    os.makedirs(options.work, exist_ok=True)
     comparison = Comparison(options)
     if not options.report:
         comparison.run(plan)

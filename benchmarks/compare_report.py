@@ -30,8 +30,10 @@ def target(entry):
         return None, [(1.05 if kind == "tg" else 1.0, PEERS)]
     ik = ("ik", "ik +rtr")
     if kind == "tg":
-        if entry["depth"]:
+        if entry["depth"]:  # Of the keys and values alone: kv_share.
             return None, [(1.15, PEERS)]
+        if entry["kv"]:
+            return None, []
         if bits == "bf16":
             return 0.93, [(1.1, PEERS)]
         return (0.92, [(1.15, PEERS)]) if eight else (0.88, [(1.25, PEERS)])
@@ -50,7 +52,26 @@ def test_name(entry):
         name += " x %d" % entry["sequences"]
     if entry["depth"]:
         name += " @ d%d" % entry["depth"]
-    return name + (", " + entry["level"] if entry["level"] else "")
+    return name + options_text(entry)
+
+
+def options_text(entry):
+    """", KV f16, x86-64-v3" """
+    return ((", KV " + entry["kv"] if entry["kv"] else "")
+            + (", " + entry["level"] if entry["level"] else ""))
+
+
+def case_name(case):
+    """A line for a case of compare.py, that is for its rows of the table."""
+    tests = [test_name(dict(case, kind=kind)) for kind, tokens in
+             (("pp", case["prompt"]), ("tg", case["gen"])) if tokens]
+    return "%s %s, -t %d: %s" % (case["shape"], case["type"], case["threads"],
+                                      "; ".join(tests))
+
+
+def accuracy_key(entry):
+    """The demo model compiled like an entry's, by what is particular of that."""
+    return entry["type"] + options_text(entry)
 
 
 def rate(value):
@@ -59,10 +80,12 @@ def rate(value):
 
 def sibling(results, entry, **changes):
     """The entry of the case that differs in that; None where it was not measured."""
-    fields = dict(entry, **changes)
+    unused = "prompt" if entry["kind"] == "tg" else "gen"
+    fields = {name: value for name, value in dict(entry, **changes).items()
+              if name not in ("engines", unused)}
     return next((other for other in results["cases"].values()
-                 if all(other[name] == fields[name] for name in fields if name != "engines")
-                 and "llmir" in other["engines"]), None)
+                 if all(other[name] == value for name, value in fields.items())
+                 and median(other, "llmir")), None)
 
 
 def judge_batch(results, entry):
@@ -75,7 +98,7 @@ def judge_batch(results, entry):
     if entry["sequences"] == 4:
         wanted = 3.2
     prompt = [other for other in results["cases"].values() if other["kind"] == "pp" and all(
-        other[name] == entry[name] for name in ("shape", "type", "threads", "level"))]
+        other[name] == entry[name] for name in ("shape", "type", "threads", "level", "kv"))]
     if entry["sequences"] == 16 and prompt:
         wanted = 0.8 * min(16, median(prompt[0], "llmir") / median(alone, "llmir"))
     if wanted is None:
@@ -105,6 +128,20 @@ def threads_table(results):
             "|---|---|---|---|---|"] + lines
 
 
+def judge_kv(results, entry):
+    """"; KV 83 % (≥ 80)": keys and values that the tokens before need, by the time that they add."""
+    near = sibling(results, entry, depth=0)
+    if entry["kind"] != "tg" or not entry["depth"] or not near:
+        return ""
+    seconds = 1 / median(entry, "llmir") - 1 / median(near, "llmir")
+    if seconds <= 0:
+        return "; KV –"
+    rate_of_kv = (median(entry, "llmir", "kv_bytes") - median(near, "llmir", "kv_bytes")) / seconds
+    share = rate_of_kv / median(entry, "llmir", "read_limit")
+    text = "KV %.0f %% (≥ 80)" % (100 * share)
+    return "; " + (text if share >= 0.8 else "**%s**" % text)
+
+
 def judge(results, entry):
     """"94 % (≥ 93)" and "1.31 × ik (≥ 1.25)", with what is missed in bold."""
     wanted, ratios = target(entry)
@@ -113,6 +150,7 @@ def judge(results, entry):
     if wanted and share is not None:
         text += " (≥ %.0f)" % (100 * wanted)
         text = text if share >= wanted else "**%s**" % text
+    text += judge_kv(results, entry)
     own = median(entry, "llmir")
     cells = []
     for times, peers in ratios:
@@ -131,7 +169,59 @@ def judge(results, entry):
 
 
 def is_complete(entry):
+    """ik_llama.cpp was asked; peers decode one sequence only."""
     return entry["sequences"] > 1 or "ik" in entry["engines"]
+
+
+def accuracy_text(results, entry):
+    """"3.8e-04, 98.5 %": of the demo model; llama.cpp's divergence beside it where it reads the file,
+    and the whole in bold where that is less."""
+    figures = results["accuracy"].get(accuracy_key(entry))
+    if not figures:
+        return "–"
+    text = "%.2e, %.1f %%" % (figures["kl_mean"], 100 * figures["top1_agreement"])
+    if "kl_llama_cpp" not in figures:
+        return text
+    text += " (llama.cpp %.2e)" % figures["kl_llama_cpp"]
+    return text if figures["kl_mean"] <= figures["kl_llama_cpp"] else "**%s**" % text
+
+
+def speed_text(entry, engine):
+    failed = entry["engines"].get(engine, {}).get("failures")
+    value = median(entry, engine)
+    return "fails" if failed and value is None else rate(value)
+
+
+def artifacts_list(results):
+    """A line for each way to compile: the artifacts' SHA-256, the demo model's last."""
+    made = {}
+    for entry in results["cases"].values():
+        checksums = entry["engines"].get("llmir", {}).get("artifact", [])
+        shapes = made.setdefault(accuracy_key(entry), {})
+        shapes.setdefault(entry["shape"], set()).update(text[:16] for text in checksums)
+    lines, tokens = [], set()
+    for key, shapes in made.items():
+        parts = ["%s %s" % (shape, ", ".join(sorted(sums))) for shape, sums in shapes.items()]
+        figures = results["accuracy"].get(key)
+        if figures:
+            parts.append("demo " + figures["artifact"][:16])
+            tokens.add(figures["tokens"])
+        flags = " (`%s`)" % " ".join(figures["flags"]) if figures and figures["flags"] else ""
+        lines.append("- %s%s: %s" % (key, flags, "; ".join(parts)))
+    head = "Artifacts, by the first digits of their SHA-256."
+    if tokens:
+        head += (" KL divergence (nats) and top-1 agreement are those of the demo model, compiled "
+                 "with the same flags, and its float64 reference, over %s tokens of held-out text."
+                 % ", ".join(map(str, sorted(tokens))))
+    return ["", head, ""] + lines if lines else []
+
+
+def failures_list(results):
+    return ["- %s does not run %s %s: %s" % (name, entry["shape"], entry["type"] + ", "
+                                             + test_name(entry),
+                                             " ".join(engine["failures"][-1].split())[-300:])
+            for entry in results["cases"].values() for name, engine in entry["engines"].items()
+            if engine.get("failures")]
 
 
 def limit_text(entry):
@@ -155,14 +245,16 @@ def reached_text(entry):
 
 def markdown(results):
     lines = ["| model, format | threads | test | llmir | llama.cpp | ik | ik +rtr | limit | "
-             "reached, source (packed) | share of the limit | to the better peer |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+             "reached, source (packed) | share of the limit | to the better peer | "
+             "KL divergence, top-1 |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for entry in results["cases"].values():
         share, ratio = judge(results, entry)
         cells = ["%s %s" % (entry["shape"], entry["type"]), str(entry["threads"]),
                  test_name(entry) + ("" if is_complete(entry) else " (incomplete)")]
-        cells += [rate(median(entry, name)) for name in ("llmir",) + PEERS]
-        cells += [limit_text(entry), reached_text(entry), share, ratio]
+        cells += [speed_text(entry, name) for name in ("llmir",) + PEERS]
+        cells += [limit_text(entry), reached_text(entry), share, ratio,
+                  accuracy_text(results, entry)]
         lines.append("| " + " | ".join(cells) + " |")
     lines += threads_table(results)
     facts = results["machine"]
@@ -171,6 +263,7 @@ def markdown(results):
                                 facts["system"]), ""]
     for name, engine in sorted(results["engines"].items()):
         lines.append("- %s: %s" % (name, "; ".join(value for value in engine.values() if value)))
+    lines += failures_list(results) + artifacts_list(results)
     return "\n".join(lines) + "\n"
 
 
@@ -202,7 +295,7 @@ def write_plot(results, path):
         axes.set_xticks(range(len(rows)))
         axes.set_xticklabels(["%s\n%s, %d thr.%s" % (
             entry["shape"], entry["type"], entry["threads"],
-            "\n" + test_name(entry) if entry["depth"] or entry["level"] else "")
+            "\n" + test_name(entry) if entry["depth"] or options_text(entry) else "")
             for entry in rows], fontsize=6, rotation=45, ha="right")
         axes.set_ylabel("speed, better peer = 1")
         axes.set_title("%s (%s)" % (title, results["machine"]["cpu"]), fontsize=10)

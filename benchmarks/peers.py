@@ -3,7 +3,8 @@
 """The engines that compare.py compares: how each is run, and what is known of its build.
 
 An engine measures a model file with some threads and gives samples in tokens per second: of a prompt
-of `prompt` tokens and of decoding `gen` tokens, behind `depth` tokens that are there already.
+of `prompt` tokens and of decoding `gen` tokens, behind `depth` tokens that are there already. What
+cannot be measured raises EngineFailed.
 """
 import glob
 import hashlib
@@ -16,17 +17,25 @@ from collections import namedtuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# One measurement: numbers of tokens, threads, sequences that decode together.
-Test = namedtuple("Test", "prompt gen depth sequences threads")
+# One measurement: numbers of tokens, threads, sequences that decode together; the type of the KV
+# cache (KV_TYPES), None for the engine's own choice.
+Test = namedtuple("Test", "prompt gen depth sequences threads kv")
+
+# --kv of llmir, and what llama.cpp calls it.
+KV_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "q8": "q8_0"}
+
+
+class EngineFailed(SystemExit):
+    """A command that ended with an error."""
 
 
 def output_of(command, **options):
-    """Standard output of a command; SystemExit with its last words where it fails."""
+    """Standard output of a command; EngineFailed with its last words where it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           check=False, **options)
     if done.returncode != 0:
-        raise SystemExit("%s ended with %d: %s" % (" ".join(command), done.returncode,
-                                                   done.stderr.strip()[-600:]))
+        raise EngineFailed("%s ended with %d: %s" % (" ".join(command), done.returncode,
+                                                     done.stderr.strip()[-600:]))
     return done.stdout
 
 
@@ -65,18 +74,19 @@ class Llmir:
                 digest.update(stream.read())
         return digest.hexdigest()[:12]
 
-    def compile(self, model, artifact, quantize):
-        command = [self.program, "compile", model, "-o", artifact]
-        if quantize:
-            command += ["--quantize", quantize]
-        if self.level:
-            command += ["--target", self.level]
-        output_of(command)
+    def flags(self, quantize, kv):
+        """What `llmir compile` is told of a model besides its name."""
+        given = (("--quantize", quantize), ("--kv", kv), ("--target", self.level))
+        return [word for flag, value in given if value for word in (flag, value)]
+
+    def compile(self, model, artifact, quantize, kv):
+        output_of([self.program, "compile", model, "-o", artifact] + self.flags(quantize, kv))
 
     def measure(self, artifact, test):
         command = [self.program, "bench", artifact, "-p", str(test.prompt), "-n", str(test.gen),
                    "-d", str(test.depth), "-s", str(test.sequences), "-t", str(test.threads),
                    "-r", "1", "-o", "json"]
+        # `test.kv` is the artifact's.
         rows = json.loads(output_of(command))
         return {row["test"][:2]: {
             "samples": row["samples"], "share": row["share_of_limit"], "bound": row["bound"],
@@ -84,7 +94,9 @@ class Llmir:
             "peak": row.get(row["bound"] + "_limit"),
             "source_bytes_per_second": row["source_bytes_per_second"],
             "packed_bytes_per_second": row["packed_bytes_per_second"],
-            "operations_per_second": row["operations_per_second"]} for row in rows}
+            "operations_per_second": row["operations_per_second"],
+            # Of a sequence's keys and values, what a token needs.
+            "kv_bytes": row["kv_bytes_per_second"] / row["tokens_per_second"]} for row in rows}
 
 
 class LlamaBench:
@@ -120,6 +132,8 @@ class LlamaBench:
             return {}
         command = [self.program, "-m", model, "-t", str(test.threads), "-r", "1",
                    "-o", "json"] + self.extra
+        if test.kv:  # Values of 8 bits need flash attention; the default where there is one.
+            command += ["-ctk", KV_TYPES[test.kv], "-ctv", KV_TYPES[test.kv], "-fa", "1"]
         if test.depth and self.is_ik:
             command += ["-p", "0", "-n", "0", "-gp", "%d,%d" % (test.depth, test.gen)]
         else:
@@ -180,6 +194,7 @@ class LlamaCppLibrary:
                    "--libraries", self.folder, "-m", model, "-p", str(test.prompt),
                    "-n", str(test.gen), "-d", str(test.depth), "-s", str(test.sequences),
                    "-t", str(test.threads), "-r", "1"]
+        command += ["--kv", test.kv] if test.kv else []
         paths = [self.folder, os.environ.get("LD_LIBRARY_PATH", "")]
         environment = dict(os.environ, LD_LIBRARY_PATH=":".join(path for path in paths if path))
         result = {}
