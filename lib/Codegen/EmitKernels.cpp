@@ -297,7 +297,8 @@ LogicalResult KernelEmission::emit(const QuantizeRowsSpec &spec) {
   if (failed(checkSizes({{"columns", spec.columns},
                          {"group", spec.group},
                          {"segment", spec.segment},
-                         {"padded", spec.padded}})))
+                         {"padded", spec.padded}})) ||
+      (spec.topK != 0 && failed(checkSizes({{"top_k", spec.topK}}))))
     return failure();
   if ((spec.group < spec.columns && spec.group % spec.segment != 0) ||
       spec.padded % 4 != 0 || spec.padded < spec.segment)

@@ -69,7 +69,8 @@ void RowQuantizer::emit() {
   int64_t group =
       spec.group > 0 ? std::min(spec.group, spec.columns) : spec.columns;
   int64_t whole = spec.columns / group;
-  auto [first, last] = kb.share(kb.rowCount(spec.over));
+  Value count = kb.rowCount(spec.over);
+  auto [first, last] = kb.share(spec.topK ? kb.mul(count, spec.topK) : count);
   kb.loop(first, last, kb.index(1), [&](Value token) {
     kb.loop(0, whole, 1, [&](Value g) { emitGroup(token, g, group, group); });
     if (int64_t rest = spec.columns % group)

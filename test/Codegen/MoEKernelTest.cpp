@@ -148,6 +148,8 @@ struct Experts {
 struct FFN {
   TensorFormat format;
   int64_t experts, topK, hidden, inner;
+  /// Integers multiply int8 with a scale for 32 neighbours, as in a step.
+  bool bytes = false;
   Experts gate = {}, up = {}, down = {};
   std::vector<float> x = {}, weights = {};
   std::vector<int32_t> chosen = {};
@@ -197,6 +199,19 @@ private:
     return result;
   }
 
+  static QuantizeRowsSpec quantizeRows(const FFN &ffn, int64_t rows,
+                                       int64_t columns) {
+    if (!ffn.bytes)
+      return {};
+    IntegerFormat format = *IntegerFormat::ofBlocks(ffn.format);
+    auto row = QuantizedRowLayout::forWeights(
+        {format, rows, columns}, commonSegment(columns, format.group, 32));
+    return {columns, 32, row.segment, row.padded};
+  }
+  static int64_t wordsOf(const QuantizeRowsSpec &spec) {
+    return QuantizedRowLayout{spec.columns, spec.segment, spec.padded}.words();
+  }
+
   /// The kernels in the order in which a program calls them.
   void addCalls(FFN &ffn) {
     int64_t places = kMostRows * ffn.topK;
@@ -206,12 +221,21 @@ private:
     unsigned offsets = program.addIntegers(1, ffn.experts + 1);
     unsigned pairs = program.addIntegers(1, places);
     unsigned placesOf = program.addIntegers(1, places);
-    // Beside bf16, rows are words of two numbers.
+    // Beside bf16, rows are words of two numbers; beside integers, of bytes.
     bool inWords = ffn.format == TensorFormat::BF16;
+    QuantizeRowsSpec forGate = quantizeRows(ffn, ffn.inner, ffn.hidden);
+    QuantizeRowsSpec forDown = quantizeRows(ffn, ffn.hidden, ffn.inner);
     auto width = [&](int64_t columns) {
+      if (ffn.bytes)
+        return wordsOf(columns == ffn.hidden ? forGate : forDown);
       return inWords ? RoundRowsSpec::words(columns) : columns;
     };
     unsigned x = ffn.xBuffer;
+    if (ffn.bytes) {
+      x = program.addBuffer(kMostRows, width(ffn.hidden));
+      program.call(forGate, {}, {ffn.xBuffer, x});
+      ffn.scratch.push_back({x, 1});
+    }
     if (inWords) {
       x = program.addBuffer(kMostRows, width(ffn.hidden));
       program.call(RoundRowsSpec{ffn.hidden, RowSpace::Tokens}, {},
@@ -226,8 +250,10 @@ private:
     unsigned down = program.addBuffer(places, ffn.hidden);
     ffn.out = program.addBuffer(kMostRows, ffn.hidden);
     std::string format = packedFormatName(ffn.format);
-    MoELinearSpec wide{format, ffn.experts, ffn.inner, ffn.hidden};
-    MoELinearSpec narrow{format, ffn.experts, ffn.hidden, ffn.inner};
+    MoELinearSpec wide{format, ffn.experts, ffn.inner, ffn.hidden,
+                       ffn.bytes ? forGate.segment : 0};
+    MoELinearSpec narrow{format, ffn.experts, ffn.hidden, ffn.inner,
+                         ffn.bytes ? forDown.segment : 0};
     program.call(MoESortSpec{ffn.experts, ffn.topK}, {},
                  {ffn.chosenBuffer, offsets, pairs, placesOf});
     program.barrier();
@@ -239,6 +265,14 @@ private:
     program.call(MoEGateSpec{ffn.inner, ffn.topK, inWords}, {},
                  {gate, up, gated});
     program.barrier();
+    if (ffn.bytes) {
+      unsigned quantized = program.addBuffer(places, width(ffn.inner));
+      forDown.topK = ffn.topK;
+      program.call(forDown, {}, {gated, quantized});
+      program.barrier();
+      ffn.scratch.push_back({quantized, ffn.topK});
+      gated = quantized;
+    }
     program.call(narrow, {ffn.down.name}, {offsets, gated, down});
     program.barrier();
     program.call(MoECombineSpec{ffn.hidden, ffn.topK}, {},
@@ -253,13 +287,27 @@ private:
   Random &random;
 };
 
-std::vector<double> multiply(TensorFormat format,
-                             const std::vector<float> &matrix,
+/// Each 32 neighbours as whole multiples of a scale, max|x| / 127.
+void quantizeValues(std::vector<double> &x) {
+  for (size_t first = 0; first < x.size(); first += 32) {
+    size_t end = std::min(first + 32, x.size());
+    float most = 0;
+    for (size_t k = first; k < end; ++k)
+      most = std::max(most, std::fabs(static_cast<float>(x[k])));
+    float scale = most / 127.0f;
+    for (size_t k = first; k < end && scale > 0; ++k)
+      x[k] = std::nearbyintf(static_cast<float>(x[k]) / scale) * double(scale);
+  }
+}
+
+std::vector<double> multiply(const FFN &ffn, const std::vector<float> &matrix,
                              std::vector<double> x) {
   std::vector<double> y(matrix.size() / x.size());
-  if (format == TensorFormat::BF16)
+  if (ffn.format == TensorFormat::BF16)
     for (double &value : x)
-      value = roundTo(format, static_cast<float>(value));
+      value = roundTo(ffn.format, static_cast<float>(value));
+  if (ffn.bytes)
+    quantizeValues(x);
   for (size_t n = 0; n < y.size(); ++n)
     for (size_t k = 0; k < x.size(); ++k)
       y[n] += matrix[n * x.size() + k] * x[k];
@@ -273,11 +321,11 @@ std::vector<double> expected(const FFN &ffn, int64_t token) {
     int32_t e = ffn.chosen[i];
     if (e < 0 || e >= ffn.experts)
       continue;
-    std::vector<double> inner = multiply(ffn.format, ffn.gate.values[e], x);
-    std::vector<double> up = multiply(ffn.format, ffn.up.values[e], x);
+    std::vector<double> inner = multiply(ffn, ffn.gate.values[e], x);
+    std::vector<double> up = multiply(ffn, ffn.up.values[e], x);
     for (size_t n = 0; n < inner.size(); ++n)
       inner[n] = inner[n] / (1 + std::exp(-inner[n])) * up[n];
-    std::vector<double> y = multiply(ffn.format, ffn.down.values[e], inner);
+    std::vector<double> y = multiply(ffn, ffn.down.values[e], inner);
     for (int64_t k = 0; k < ffn.hidden; ++k)
       sum[k] += ffn.weights[i] * y[k];
   }
@@ -292,6 +340,12 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
        {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16,
         TensorFormat::Q8_0, TensorFormat::Q4_0})
     cases.push_back({format, 8, 2, 64, 96});
+  // As in a step: formats with minima, and of groups smaller than 32.
+  for (TensorFormat format :
+       {TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1})
+    cases.push_back({format, 8, 2, 64, 96, /*bytes=*/true});
+  for (TensorFormat format : {TensorFormat::Q4_K, TensorFormat::Q6_K})
+    cases.push_back({format, 3, 2, 256, 256, /*bytes=*/true});
   cases.push_back({TensorFormat::BF16, 5, 3, 37, 20});
   cases.push_back({TensorFormat::F32, 1, 1, 16, 7});
   cases.push_back({TensorFormat::F32, 9, 8, 5, 33});
@@ -332,7 +386,9 @@ TEST_P(MoEKernels, ExpertsAgreeWithFloat64) {
       for (int64_t t = 0; t < tokens; ++t)
         for (double value : expected(cases[i], t))
           all.push_back(value);
-      EXPECT_LE(normalizedError(first[i], all), 1e-10)
+      // A gated number on the other side of a half is another byte: without
+      // bytes at all, the error would be 1e-5 and more.
+      EXPECT_LE(normalizedError(first[i], all), cases[i].bytes ? 3e-7 : 1e-10)
           << "case " << i << ", " << tokens << " tokens";
     }
   }

@@ -73,6 +73,13 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'top_k' is -1, expected 1 to 268435456}}
+  mllm.program.kernel @k "quantize_rows" {columns = 64 : i64, group = 32 : i64, segment = 32 : i64, padded = 32 : i64, over = "tokens", top_k = -1 : i64} [memref<8x64xf32>, memref<8x32xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
   // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', expected static rows of f32 with 22 columns or more}}
   mllm.program.kernel @k "quantize_rows" {columns = 64 : i64, group = 32 : i64, segment = 32 : i64, padded = 32 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x16xf32>]
 }

@@ -15,6 +15,8 @@
 
 #include "llmir/Support/PackedLayout.h"
 
+#include <optional>
+
 using namespace mlir;
 namespace ll = mlir::llm;
 
@@ -38,6 +40,17 @@ static LogicalResult convert(ProgramConversion &c, ll::MoERouteOp op) {
 }
 
 namespace {
+/// The matrices [rows, columns] of all experts, and what they multiply.
+struct ExpertMatrices {
+  Value tensor;
+  KernelWeights weights;
+  int64_t rows, columns;
+  /// Rows of int8, where a step's matrices are integers.
+  std::optional<QuantizeRowsSpec> quantize;
+
+  int64_t segment() const { return quantize ? quantize->segment : 0; }
+};
+
 /// The conversion of one mixture: its sizes and what its kernels share.
 class ExpertConversion {
 public:
@@ -60,12 +73,14 @@ private:
     return c.createScratch(op.getLoc(), 1, columns, /*integers=*/true);
   }
   void sort(const RowsValue &chosen);
-  /// The tokens' rows at their places, as that weight takes them.
-  RowsValue gather(Value weight, StringRef format);
+  FailureOr<ExpertMatrices> lookupMatrices(Value tensor, int64_t rows,
+                                           int64_t columns);
+  /// The tokens' rows at their places, as these matrices take them.
+  RowsValue gather(const ExpertMatrices &matrices);
   /// silu(gate) * up at each place, as `down` takes it.
-  RowsValue gated(const RowsValue &gate, const RowsValue &up, StringRef format);
-  RowsValue multiply(const KernelWeights &matrices, const RowsValue &x,
-                     int64_t inputs, int64_t outputs);
+  RowsValue gated(const RowsValue &gate, const RowsValue &up,
+                  const ExpertMatrices &down);
+  RowsValue multiply(const ExpertMatrices &matrices, const RowsValue &x);
   /// How the kernels that work on all places divide columns. They count places
   /// by the tokens.
   WorkShare columnShare(int64_t columns) const {
@@ -95,9 +110,26 @@ void ExpertConversion::sort(const RowsValue &chosen) {
           {places.buffer, true, std::nullopt}});
 }
 
-RowsValue ExpertConversion::gather(Value weight, StringRef format) {
+FailureOr<ExpertMatrices>
+ExpertConversion::lookupMatrices(Value tensor, int64_t rows, int64_t columns) {
+  FailureOr<KernelWeights> weights = c.weights(op, {tensor});
+  if (failed(weights))
+    return failure();
+  ExpertMatrices result{tensor, *weights, rows, columns, std::nullopt};
+  auto format = IntegerFormat::fromName(weights->format);
+  if (format && !c.hasStaticRows())
+    result.quantize = quantizeRowsFor(
+        {*format, rows, columns}, kActivationGroup,
+        commonSegment(columns, format->group, kActivationGroup));
+  return result;
+}
+
+RowsValue ExpertConversion::gather(const ExpertMatrices &matrices) {
   RowsValue x =
-      c.matmulInput(op.getLoc(), op.getX(), tokens, weight.getType(), format);
+      matrices.quantize
+          ? quantizedRows(c, op.getLoc(), op.getX(), tokens, *matrices.quantize)
+          : c.matmulInput(op.getLoc(), op.getX(), tokens,
+                          matrices.tensor.getType(), matrices.weights.format);
   RowsValue &known = gathered[x.buffer];
   if (known.buffer)
     return known;
@@ -111,8 +143,8 @@ RowsValue ExpertConversion::gather(Value weight, StringRef format) {
 }
 
 RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
-                                  StringRef format) {
-  bool inWords = format == "bf16";
+                                  const ExpertMatrices &down) {
+  bool inWords = down.weights.format == "bf16";
   RowsValue out =
       inWords ? createPlaces(RoundRowsSpec::words(inner)) : RowsValue(gate);
   WorkShare share = columnShare(inner);
@@ -123,24 +155,33 @@ RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
          MoEGateSpec{inner, topK, inWords}, {},
          {{gate.buffer, false, share}, {up.buffer, false, share}, written});
   // A weight that the program has packed as f32 still stands for bf16.
-  Type element = getElementTypeOrSelf(op.getDown().getType());
+  Type element = getElementTypeOrSelf(down.tensor.getType());
   if (!inWords && element.isBF16())
     c.roundRows(op.getLoc(), out, element);
-  return out;
+  if (!down.quantize)
+    return out;
+  QuantizeRowsSpec spec = *down.quantize;
+  spec.topK = topK;
+  RowsValue bytes = createPlaces(quantizedWords(spec));
+  c.call(
+      op.getLoc(), kernelName("moe_quantize_rows", {spec.columns, spec.group}),
+      spec, {},
+      {{out.buffer, false, std::nullopt}, {bytes.buffer, true, std::nullopt}});
+  return bytes;
 }
 
-RowsValue ExpertConversion::multiply(const KernelWeights &matrices,
-                                     const RowsValue &x, int64_t inputs,
-                                     int64_t outputs) {
-  RowsValue y = createPlaces(outputs);
-  MoELinearSpec spec{matrices.format, experts, outputs, inputs};
+RowsValue ExpertConversion::multiply(const ExpertMatrices &matrices,
+                                     const RowsValue &x) {
+  RowsValue y = createPlaces(matrices.rows);
+  MoELinearSpec spec{matrices.weights.format, experts, matrices.rows,
+                     matrices.columns, matrices.segment()};
   c.call(op.getLoc(),
          kernelName(Twine("moe_linear_") + spec.format,
-                    {experts, outputs, inputs}),
-         spec, matrices,
+                    {experts, spec.rows, spec.columns}),
+         spec, matrices.weights,
          {{offsets.buffer, false, std::nullopt},
           {x.buffer, false, std::nullopt},
-          {y.buffer, true, columnShare(outputs)}});
+          {y.buffer, true, columnShare(spec.rows)}});
   return y;
 }
 
@@ -157,26 +198,25 @@ LogicalResult ExpertConversion::convert() {
         std::max(numPlaces,
                  cast<MemRefType>(rows.buffer.getType()).getDimSize(0) * topK);
 
-  FailureOr<KernelWeights> gateWeights = c.weights(op, {op.getGate()});
-  FailureOr<KernelWeights> upWeights = c.weights(op, {op.getUp()});
-  FailureOr<KernelWeights> downWeights = c.weights(op, {op.getDown()});
-  if (failed(gateWeights) || failed(upWeights) || failed(downWeights))
+  FailureOr<ExpertMatrices> gate = lookupMatrices(op.getGate(), inner, hidden);
+  FailureOr<ExpertMatrices> up = lookupMatrices(op.getUp(), inner, hidden);
+  FailureOr<ExpertMatrices> down = lookupMatrices(op.getDown(), hidden, inner);
+  if (failed(gate) || failed(up) || failed(down))
     return failure();
   RowsValue out = c.createResult(op.getResult(), tokens, hidden);
   // Sorting and gathering count tokens, but share nothing out by them.
   c.bindCount(op.getLoc(), StepField::num_tokens, tokens.rows);
   sort(*chosen);
-  RowsValue forGate = gather(op.getGate(), gateWeights->format);
-  RowsValue forUp = gather(op.getUp(), upWeights->format);
-  RowsValue gate = multiply(*gateWeights, forGate, hidden, inner);
-  RowsValue up = multiply(*upWeights, forUp, hidden, inner);
-  RowsValue forDown = gated(gate, up, downWeights->format);
-  RowsValue down = multiply(*downWeights, forDown, inner, hidden);
+  RowsValue forGate = gather(*gate);
+  RowsValue forUp = gather(*up);
+  RowsValue gates = multiply(*gate, forGate);
+  RowsValue ups = multiply(*up, forUp);
+  RowsValue results = multiply(*down, gated(gates, ups, *down));
   c.call(op.getLoc(), kernelName("moe_combine", {hidden}),
          MoECombineSpec{hidden, topK}, {},
          {{places.buffer, false, std::nullopt},
           {factors->buffer, false, std::nullopt},
-          {down.buffer, false, std::nullopt},
+          {results.buffer, false, std::nullopt},
           {out.buffer, true, tokens.rowShare()}});
   return success();
 }

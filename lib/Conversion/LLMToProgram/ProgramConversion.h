@@ -335,6 +335,24 @@ void addCollectiveConversions(ConversionTable &table);
 void addDenseAttentionConversion(ConversionTable &table);
 void addRuntimeConversions(ConversionTable &table);
 
+/// Neighbours of an activation that share a scale beside weights of blocks.
+inline constexpr int64_t kActivationGroup = 32;
+
+/// How rows of activations are quantized for these weights, a scale for `group`
+/// neighbours, in segments of as many values. (QuantOps.cpp)
+QuantizeRowsSpec quantizeRowsFor(const IntegerMatrixLayout &weights,
+                                 int64_t group, int64_t segment);
+
+/// The rows of the tensor x, quantized so; made once for all matmuls of x.
+RowsValue quantizedRows(ProgramConversion &c, mlir::Location loc,
+                        mlir::Value tensor, const RowsValue &x,
+                        QuantizeRowsSpec spec);
+
+/// Words of a row that such a spec writes.
+inline int64_t quantizedWords(const QuantizeRowsSpec &spec) {
+  return QuantizedRowLayout{spec.columns, spec.segment, spec.padded}.words();
+}
+
 /// A projection by a weight of a block format, which is integers: of bytes in a
 /// step, of f32 rows in a function, whose ops mean the exact product.
 /// (QuantOps.cpp)

@@ -299,21 +299,22 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
 // The matmul
 //===----------------------------------------------------------------------===//
 
-/// The rows of the tensor x as bytes for these weights, a scale for `group`
-/// neighbours; made once for all matmuls of x.
-static RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
-                               const RowsValue &x, int64_t group,
-                               const IntegerMatrixLayout &weights,
-                               int64_t segment) {
-  int64_t k = weights.columns;
+QuantizeRowsSpec quantizeRowsFor(const IntegerMatrixLayout &weights,
+                                 int64_t group, int64_t segment) {
   auto row = QuantizedRowLayout::forWeights(weights, segment);
-  QuantizeRowsSpec spec{k, std::min(group, k), row.segment, row.padded, x.over};
+  return {weights.columns, std::min(group, weights.columns), row.segment,
+          row.padded};
+}
+
+RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
+                        const RowsValue &x, QuantizeRowsSpec spec) {
+  spec.over = x.over;
   RowsValue &known =
       c.quantizedRows(tensor, toParameters(loc.getContext(), spec));
   if (known.buffer)
     return known;
-  known = c.createRowsLike(loc, x, row.words());
-  c.call(loc, kernelName("quantize_rows", {k, spec.group}), spec, {},
+  known = c.createRowsLike(loc, x, quantizedWords(spec));
+  c.call(loc, kernelName("quantize_rows", {spec.columns, spec.group}), spec, {},
          {{x.buffer, false, x.rowShare()},
           {known.buffer, true, known.rowShare()}});
   return known;
@@ -398,17 +399,15 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
   RowsValue input = *x;
   if (plan.segment)
     input = quantizedRows(c, op.getLoc(), op.getX(), *x,
-                          op.getActivationGroupOrDefault(), {plan.format, n, k},
-                          plan.segment);
+                          quantizeRowsFor({plan.format, n, k},
+                                          op.getActivationGroupOrDefault(),
+                                          plan.segment));
   QuantizedLinearSpec spec{
       plan.format.name(), n,      k, static_cast<bool>(op.getBias()),
       plan.segment,       x->over};
   return callMatmul(c, op, kernelName("quantized_linear", {n, k}), spec,
                     *weights, *x, input.buffer);
 }
-
-/// Neighbours of an activation that share a scale beside blocks.
-static constexpr int64_t kActivationGroup = 32;
 
 LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
                                  const RowsValue &x,
@@ -419,8 +418,9 @@ LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
   RowsValue input = x;
   if (!c.hasStaticRows()) {
     segment = commonSegment(k, format.group, kActivationGroup);
-    input = quantizedRows(c, op.getLoc(), op.getX(), x, kActivationGroup,
-                          {format, n, k}, segment);
+    input = quantizedRows(
+        c, op.getLoc(), op.getX(), x,
+        quantizeRowsFor({format, n, k}, kActivationGroup, segment));
   }
   QuantizedLinearSpec spec{
       weights.format, n, k, static_cast<bool>(op.getBias()), segment, x.over};

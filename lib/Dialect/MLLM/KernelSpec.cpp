@@ -89,6 +89,7 @@ static void visit(QuantizeRowsSpec &spec, Fields &fields) {
   fields("segment", spec.segment);
   fields("padded", spec.padded);
   fields("over", spec.over);
+  fields.optional("top_k", spec.topK);
 }
 
 template <typename Fields>

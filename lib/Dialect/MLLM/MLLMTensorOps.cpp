@@ -34,9 +34,9 @@ LogicalResult RegisterOp::verify() {
                             "!llm.quantized_tensor";
   // c2
   size_t leastRank = isa<llm::QuantizedTensorType>(getType()) ? 2 : 1;
-  if (shape->size() < leastRank || shape->size() > 2)
+  if (shape->size() < leastRank || shape->size() > 3)
     return emitOpError() << "has rank " << shape->size() << ", want "
-                         << (leastRank == 2 ? "2" : "1 or 2");
+                         << (leastRank == 2 ? "2 or 3" : "1, 2 or 3");
   // c3
   for (auto [index, size] : llvm::enumerate(*shape)) {
     if (ShapedType::isDynamic(size))
@@ -50,7 +50,8 @@ LogicalResult RegisterOp::verify() {
     return emitOpError() << "has an empty 'source', want a tensor's name";
   // c5
   if (std::optional<uint64_t> attr = getRopeUnpermuteHeads()) {
-    int64_t heads = static_cast<int64_t>(*attr), rows = shape->front();
+    int64_t heads = static_cast<int64_t>(*attr),
+            rows = shape->size() == 1 ? shape->front() : shape->end()[-2];
     if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0)
       return emitOpError() << "has 'rope_unpermute_heads' " << heads
                            << ", which does not divide " << rows

@@ -202,13 +202,13 @@ mllm.tensor.register @w : f32 {source = "w"}
 // -----
 
 // tensor_register_c2
-// expected-error@+1 {{has rank 3, want 1 or 2}}
-mllm.tensor.register @w : tensor<2x3x4xf32> {source = "w"}
+// expected-error@+1 {{has rank 4, want 1, 2 or 3}}
+mllm.tensor.register @w : tensor<2x3x4x5xf32> {source = "w"}
 
 // -----
 
 // tensor_register_c2, quantized
-// expected-error@+1 {{has rank 1, want 2}}
+// expected-error@+1 {{has rank 1, want 2 or 3}}
 mllm.tensor.register @w : !llm.quantized_tensor<i8, [32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
 
 // -----
@@ -240,6 +240,12 @@ mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 
 // tensor_register_c5, a rest
 // expected-error@+1 {{has 'rope_unpermute_heads' 3, which does not divide 8 rows}}
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 3 : i64}
+
+// -----
+
+// tensor_register_c5, matrices of experts
+// expected-error@+1 {{has 'rope_unpermute_heads' 3, which does not divide 8 rows}}
+mllm.tensor.register @w : tensor<6x8x4xf32> {source = "w", rope_unpermute_heads = 3 : i64}
 
 // -----
 

@@ -21,6 +21,8 @@ mllm.tensor.register @head_norm.weight : tensor<16xf32> {source = "blk.0.attn_q_
 mllm.tensor.register @q.weight : tensor<64x64xf16> {source = "blk.0.attn_q.weight", rope_unpermute_heads = 4}
 // CHECK: mllm.tensor.register @q.bias : tensor<64xf32> {rope_unpermute_heads = 4 : i64, source = "blk.0.attn_q.bias"}
 mllm.tensor.register @q.bias : tensor<64xf32> {source = "blk.0.attn_q.bias", rope_unpermute_heads = 4}
+// CHECK: mllm.tensor.register @experts : !llm.quantized_tensor<i8, [3, 16, 64], true, false, -1, 32, 8, format = q8_0> {source = "blk.0.ffn_up_exps.weight"}
+mllm.tensor.register @experts : !llm.quantized_tensor<i8, [3, 16, 64], true, false, -1, 32, 8, format = q8_0> {source = "blk.0.ffn_up_exps.weight"}
 // CHECK: mllm.tensor.register @k.weight : !llm.quantized_tensor<i8, [32, 64], true, false, -1, 32, 8, format = q8_0> {source = "blk.0.attn_k.weight"}
 mllm.tensor.register @k.weight : !llm.quantized_tensor<i8, [32, 64], true, false, -1, 32, 8, format = q8_0> {source = "blk.0.attn_k.weight"}
 // CHECK: mllm.tensor.register @v.weight : !llm.quantized_tensor<i4, [32, 64], true, false, -1, 32, 4, format = q4_0> {source = "blk.0.attn_v.weight"}

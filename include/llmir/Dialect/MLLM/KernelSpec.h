@@ -135,12 +135,14 @@ struct QuantizedLinearSpec {
 /// Each row as int8 with a scale for every `group` neighbours, the last group
 /// perhaps shorter: scale = max|x| / 127, q = roundeven(x / scale), 0 where the
 /// scale is 0, all in f32. Written as a QuantizedRowLayout of `segment` (which
-/// divides `group`, or holds all of K) and `padded`. Buffers: x, out. Split by
-/// Rows.
+/// divides `group`, or holds all of K) and `padded`. With `topK`, rows are the
+/// places of a mixture of experts, as many for each token. Buffers: x, out.
+/// Split by Rows.
 struct QuantizeRowsSpec {
   static constexpr llvm::StringLiteral kind = "quantize_rows";
   int64_t columns = 0, group = 0, segment = 0, padded = 0;
   RowSpace over = RowSpace::Tokens;
+  int64_t topK = 0; ///< 0: one row for each of `over`.
 };
 
 /// Each row rounded to bf16, nearest even: 4-byte words of two neighbours, the

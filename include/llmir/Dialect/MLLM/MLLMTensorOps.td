@@ -23,8 +23,9 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     Gives a parameter its name, its shape, and the format in which it is stored;
     the values stay in the checkpoint, where `source` names them. A linear
     weight and an embedding table are [rows, columns], a norm's weight and a
-    bias are [columns]. Ops use the parameter by its symbol, from any number of
-    places: a tied output projection uses the embedding's parameter.
+    bias are [columns], the matrices of experts [experts, rows, columns]. Ops
+    use the parameter by its symbol, from any number of places: a tied output
+    projection uses the embedding's parameter.
 
     With `rope_unpermute_heads = H` the stored rows were reordered for a rotation
     of adjacent pairs, and whoever reads the values restores the order: within
@@ -34,7 +35,7 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     Fails verification when
     - c1: the type is neither a ranked tensor of f32, f16 or bf16 nor an
       `!llm.quantized_tensor`;
-    - c2: the rank is not 1 or 2 (2 if quantized);
+    - c2: the rank is not 1, 2 or 3 (2 or 3 if quantized);
     - c3: a size is dynamic or less than 1;
     - c4: `source` is empty;
     - c5: `rope_unpermute_heads` is less than 1, or does not divide the rows

@@ -1,0 +1,50 @@
+// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s
+
+// A mixture of experts in a step whose matrices are stored in blocks: inputs are
+// int8, as those of projections. The tokens' rows are quantized once for gate and
+// up, and gathered as they are; what the gate leaves is quantized at its places.
+
+!cache = !llm.paged_kv_cache<bf16, 1, 2, 8, 16, 128>
+!table = tensor<100x512xbf16>
+!gate = !llm.quantized_tensor<i4, [3, 256, 512], false, false, -1, 256, 4, format = q4_k>
+!down = !llm.quantized_tensor<i6, [3, 512, 256], true, false, -1, 256, 6, format = q6_k>
+
+// CHECK: kernel @quantize_rows_512x32 "quantize_rows" {columns = 512 : i64, group = 32 : i64, over = "tokens", padded = 32 : i64, segment = 32 : i64} [memref<8x512xf32>, memref<8x176xf32>]
+// CHECK: kernel @moe_gather_176 "moe_gather" {columns = 176 : i64, top_k = 2 : i64}
+// CHECK: kernel @[[WIDE:"moe_linear[^ ]*]] "moe_linear" {columns = 512 : i64, experts = 3 : i64, format = "int4:g32:k256:min:f16", rows = 256 : i64, segment = 32 : i64} [memref<1x16xi32>, memref<16x176xf32>, memref<16x256xf32>]
+// CHECK: kernel @moe_gate_256
+// CHECK: kernel @moe_quantize_rows_256x32 "quantize_rows" {columns = 256 : i64, group = 32 : i64, over = "tokens", padded = 16 : i64, segment = 16 : i64, top_k = 2 : i64} [memref<16x256xf32>, memref<16x112xf32>]
+// CHECK: kernel @[[NARROW:"moe_linear[^ ]*]] "moe_linear" {columns = 256 : i64, experts = 3 : i64, format = "int6:g16:k256:f16", rows = 512 : i64, segment = 16 : i64}
+
+// CHECK: instruction @quantize_rows_512x32 weights [](%{{.*}}, %[[X:.*]]) replicated :
+// CHECK: instruction @moe_gather_176 weights [](%{{.*}}, %[[X]], %[[ROWS:.*]]) :
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @[[WIDE]] weights [@gate](%{{.*}}, %[[ROWS]], %[[GATE:.*]]) :
+// CHECK-NEXT: instruction @[[WIDE]] weights [@up](%{{.*}}, %[[ROWS]], %[[UP:.*]]) :
+// CHECK-NEXT: instruction @moe_gate_256 weights [](%[[GATE]], %[[UP]], %[[GATE]]) :
+// CHECK-NEXT: barrier{{$}}
+// Places are more than tokens: nobody has all of them for himself.
+// CHECK-NEXT: instruction @moe_quantize_rows_256x32 weights [](%[[GATE]], %[[BYTES:.*]]) :
+// CHECK-NEXT: barrier{{$}}
+// CHECK-NEXT: instruction @[[NARROW]] weights [@down](%{{.*}}, %[[BYTES]], %{{.*}}) :
+
+mllm.tensor.register @table : !table {source = "table"}
+mllm.tensor.register @router : tensor<3x512xf32> {source = "router"}
+mllm.tensor.register @gate : !gate {source = "gate"}
+mllm.tensor.register @up : !gate {source = "up"}
+mllm.tensor.register @down : !down {source = "down"}
+
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x100xf32>, !cache) {
+  %t = llm.weight @table : !table
+  %r = llm.weight @router : tensor<3x512xf32>
+  %g = llm.weight @gate : !gate
+  %u = llm.weight @up : !gate
+  %d = llm.weight @down : !down
+  %x = llm.embedding %ids, %t : tensor<?xi32>, !table -> tensor<?x512xf32>
+  %l = llm.linear %x, %r : tensor<?x512xf32>, tensor<3x512xf32> -> tensor<?x3xf32>
+  %e, %w = llm.moe_route %l {top_k = 2} : (tensor<?x3xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  %y = llm.moe_ffn %x, %e, %w, %g, %u, %d : tensor<?x512xf32>, tensor<?x2xi32>, tensor<?x2xf32>, !gate, !gate, !down -> tensor<?x512xf32>
+  %s = llm.select_rows %y, %rows : tensor<?x512xf32>, tensor<?xi32> -> tensor<?x512xf32>
+  %logits = llm.linear %s, %t : tensor<?x512xf32>, !table -> tensor<?x100xf32>
+  return %logits, %cache : tensor<?x100xf32>, !cache
+}
