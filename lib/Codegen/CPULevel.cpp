@@ -61,18 +61,31 @@ static constexpr CPULevel levelTable[] = {
 #include "llmir/Support/CPULevels.def"
 };
 
-/// True when a tile's accumulators, two for each output, one line of weights
-/// per row tile and one activation fit into the registers of the level.
+/// True when so many accumulators of 16 lanes, one line of weights per row tile
+/// and one activation fit into the registers of the level.
+static constexpr bool fits(const CPULevel &level, int64_t accumulators,
+                           int64_t rowTiles) {
+  int64_t perVector = 512 / level.vectorBits; // Registers of 16 lanes.
+  return (accumulators + rowTiles + 1) * perVector <= level.vectorRegisters;
+}
+
+/// True when a tile with two accumulators for each output fits.
 static constexpr bool fits(const CPULevel &level, RegisterTile tile) {
-  int64_t perVector = 512 / level.vectorBits; // Registers of 16 f32 lanes.
-  int64_t accumulators = 2 * tile.rowTiles * tile.tokens;
-  return (accumulators + tile.rowTiles + 1) * perVector <=
-         level.vectorRegisters;
+  return fits(level, 2 * tile.rowTiles * tile.tokens, tile.rowTiles);
+}
+
+/// Of smmla's tiles, the integer sums of half of the rows must fit; chains may
+/// wait in memory (IntegerPairs.cpp).
+static constexpr bool integersFit(const CPULevel &level) {
+  RegisterTile tile = level.gemmIntegers;
+  if (level.byteDots != ByteDots::SMMLA)
+    return fits(level, tile);
+  return fits(level, tile.rowTiles * tile.tokens / 2, tile.rowTiles);
 }
 
 static constexpr bool allFit() {
   for (const CPULevel &level : levelTable)
-    if (!fits(level, level.gemmBlocks) || !fits(level, level.gemmIntegers) ||
+    if (!fits(level, level.gemmBlocks) || !integersFit(level) ||
         !fits(level, level.gemvBlocks))
       return false;
   return true;

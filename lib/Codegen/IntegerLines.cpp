@@ -89,9 +89,11 @@ Value callPerRegister(KernelBuilder &kb, StringRef name, Type element,
                       ValueRange operands) {
   int64_t parts = kLanes * 32 / kb.level().vectorBits;
   auto part = [&](Value whole, int64_t i) -> Value {
-    if (parts == 1)
+    auto type = cast<VectorType>(whole.getType());
+    if (type.getDimSize(0) * type.getElementTypeBitWidth() ==
+        kb.level().vectorBits)
       return whole;
-    int64_t lanes = cast<VectorType>(whole.getType()).getDimSize(0) / parts;
+    int64_t lanes = type.getDimSize(0) / parts;
     return vector::ExtractStridedSliceOp::create(kb, whole, {lanes * i},
                                                  {lanes}, {1});
   };

@@ -47,7 +47,8 @@ mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
 
 /// The result of an intrinsic of the level's registers, called once for each
 /// register that a vector of 16 words takes. All operands are such vectors, of
-/// any lanes, and the result has lanes of `element`.
+/// any lanes, or single registers, which every call gets; the result has lanes
+/// of `element`.
 mlir::Value callPerRegister(KernelBuilder &kb, llvm::StringRef name,
                             mlir::Type element, mlir::ValueRange operands);
 

@@ -47,6 +47,7 @@ SmallVector<Value> IntegerMatmul::emitSums(ArrayRef<Value> tiles, Value token,
                            });
   if (!lastIsWhole)
     addBlock(blockAt(kb.index(whole), layout.lastBlock()), token, tokens, sums);
+  toRows(sums.total, tokens);
   return sums.total;
 }
 
@@ -102,7 +103,8 @@ void IntegerMatmul::closeBlock(const Block &block, int64_t tokens, Sums &sums) {
     Value scale = blockScaleAt(block, r, layout.scalesAt(block.values));
     for (int64_t t = 0; t < tokens; ++t) {
       Value &total = sums.total[r * tokens + t];
-      total = kb.fma(sums.open[r * tokens + t], scale, total);
+      total =
+          kb.fma(sums.open[r * tokens + t], inLanes(scale, t, tokens), total);
     }
   }
   sums.open.clear();

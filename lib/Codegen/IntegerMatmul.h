@@ -60,6 +60,16 @@ protected:
   /// total += scale * open, with the scales of the block.
   void closeBlock(const Block &block, int64_t tokens, Sums &sums);
 
+  // Lanes of a sum are the 16 rows of its row tile, at one token, unless the
+  // emitter has another form of its own for them, of as many sums.
+  /// Numbers of 16 rows in the lanes of sum `i` of a row tile.
+  virtual mlir::Value inLanes(mlir::Value ofRows, int64_t i, int64_t tokens) {
+    return ofRows;
+  }
+  /// Brings such sums into the form that is stored.
+  virtual void toRows(llvm::MutableArrayRef<mlir::Value> sums, int64_t tokens) {
+  }
+
   IntegerLines linesAt(mlir::Value offset) {
     return IntegerLines(kb, layout.format, weights.bytes, offset);
   }

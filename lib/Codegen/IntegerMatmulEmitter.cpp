@@ -15,8 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ByteProducts.h"
-#include "IntegerMatmul.h"
+#include "ByteActivations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,76 +25,26 @@
 using namespace mlir;
 
 namespace llmir {
-namespace {
 
 /// A longer segment has a loop, of so many values a turn: what makes lines of
 /// any format.
-constexpr int64_t kTurnValues = 32;
+static constexpr int64_t kTurnValues = 32;
 /// A longer group of weights has a loop over its segments: sums of segments,
 /// of groups and of all of K would not fit into registers together.
-constexpr int64_t kMostUnrolled = 32;
+static constexpr int64_t kMostUnrolled = 32;
 
-class ByteActivations : public IntegerMatmul {
-public:
-  ByteActivations(KernelBuilder &kb, const IntegerWeights &weights, Value x,
-                  const QuantizedRowLayout &row, MatmulOutput output)
-      : IntegerMatmul(kb, weights, x,
-                      TileShapes::of(layoutOf(weights).numTiles(),
-                                     layoutOf(weights).tileBytes(),
-                                     kb.level().gemmIntegers,
-                                     kb.level().gemvBlocks),
-                      std::move(output)),
-        row(row), products(kb, layout.format) {
-    planStretches();
-  }
-
-private:
-  static const IntegerMatrixLayout &layoutOf(const IntegerWeights &weights) {
-    return weights.layout;
-  }
-  void planStretches();
-  int64_t stretchValues() const override { return stretch; }
-  bool closesInStretch() const override {
-    return stretch % layout.group() == 0;
-  }
-  void addStretch(const Stretch &stretch, Value token, int64_t tokens,
-                  Sums &sums) override;
-
-  /// Part of a stretch.
-  struct Segment {
-    const Stretch &stretch;
-    int64_t first, values; ///< In the stretch.
-    Value number;          ///< Of the segment in its row.
-  };
-  void addSegment(const Segment &segment, Value token, int64_t tokens,
-                  Sums &sums);
-  /// The integer sums of a segment: (q - zero point) . activations.
-  SmallVector<Value> dot(const Segment &segment, Value token, int64_t tokens);
-  /// Sums with `count` words of activations from `word` on, which begin at
-  /// value `first` of the lines.
-  SmallVector<Value> addWords(ArrayRef<Value> lines, int64_t first,
-                              int64_t count, Value word, Value token,
-                              int64_t tokens, ValueRange sums);
-  /// What a sum begins with: minus what the weights are counted from, times the
-  /// sum of the activations.
-  SmallVector<Value> startsOf(const Segment &segment, Value token,
-                              int64_t tokens);
-  /// Word `column` of a row, as an i32.
-  Value loadWord(Value token, Value column) {
-    return arith::BitcastOp::create(kb, kb.getI32Type(),
-                                    kb.load(x, {token, column}));
-  }
-  /// One of the numbers of a segment, in every lane.
-  Value numberOf(const Segment &segment, Value token, int64_t place) {
-    return kb.broadcast(kb.load(x, {token, kb.add(segment.number, place)}));
-  }
-
-  QuantizedRowLayout row;
-  ByteProducts products;
-  int64_t stretch = 0;
-};
-
-} // namespace
+ByteActivations::ByteActivations(KernelBuilder &kb,
+                                 const IntegerWeights &weights, Value x,
+                                 const QuantizedRowLayout &row,
+                                 MatmulOutput output)
+    : IntegerMatmul(
+          kb, weights, x,
+          TileShapes::of(weights.layout.numTiles(), weights.layout.tileBytes(),
+                         kb.level().gemmIntegers, kb.level().gemvBlocks),
+          std::move(output)),
+      row(row), products(kb, layout.format) {
+  planStretches();
+}
 
 void ByteActivations::planStretches() {
   const int64_t segment = row.segment, group = layout.group();
@@ -122,36 +71,55 @@ void ByteActivations::addStretch(const Stretch &stretch, Value token,
   }
 }
 
+ByteActivations::Ends ByteActivations::endsOf(const Segment &segment) {
+  const Stretch &stretch = segment.stretch;
+  int64_t end = segment.first + segment.values;
+  bool isLast =
+      closesInStretch() && (end % layout.group() == 0 || end == stretch.values);
+  return {segment.first / layout.group(), isLast};
+}
+
 void ByteActivations::addSegment(const Segment &segment, Value token,
                                  int64_t tokens, Sums &sums) {
   const Stretch &stretch = segment.stretch;
   SmallVector<Value> dots = dot(segment, token, tokens);
   bool isFirst = sums.open.empty();
   sums.open.resize(dots.size());
-  int64_t group = segment.first / layout.group();
-  int64_t end = segment.first + segment.values;
-  bool isLast =
-      closesInStretch() && (end % layout.group() == 0 || end == stretch.values);
+  auto [group, isLast] = endsOf(segment);
   for (size_t r = 0; r < stretch.lines.size(); ++r) {
-    Value scale = isLast ? scaleOf(stretch, r, group) : Value();
-    Value min = layout.format.minima ? minOf(stretch, r, group) : Value();
+    Factors factors;
+    if (isLast)
+      factors.scale = scaleOf(stretch, r, group);
+    if (layout.format.minima)
+      factors.min = minOf(stretch, r, group);
     for (int64_t t = 0; t < tokens; ++t) {
-      size_t i = r * tokens + t;
       Value rowOfX = kb.add(token, t);
-      Value sum = arith::SIToFPOp::create(kb, kb.f32x16(), dots[i]);
-      Value activations = numberOf(segment, rowOfX, row.scalesAt());
-      Value &open = sums.open[i], &total = sums.total[i];
-      open =
-          isFirst ? kb.mulf(sum, activations) : kb.fma(sum, activations, open);
-      if (min)
-        total =
-            kb.fma(min, numberOf(segment, rowOfX, row.scaledSumsAt()), total);
-      if (isLast)
-        total = kb.fma(open, scale, total);
+      factors.activations = numberOf(segment, rowOfX, row.scalesAt());
+      if (factors.min)
+        factors.scaledSums = numberOf(segment, rowOfX, row.scaledSumsAt());
+      size_t i = r * tokens + t;
+      addScaled(sums, i, isFirst, dots[i], factors);
     }
   }
   if (isLast)
     sums.open.clear();
+}
+
+void ByteActivations::addScaled(Sums &sums, size_t i, bool isFirst, Value dot,
+                                const Factors &factors) {
+  Value sum = arith::SIToFPOp::create(kb, kb.f32x16(), dot);
+  Value &open = sums.open[i], &total = sums.total[i];
+  open = isFirst ? kb.mulf(sum, factors.activations)
+                 : kb.fma(sum, factors.activations, open);
+  if (factors.min)
+    total = kb.fma(factors.min, factors.scaledSums, total);
+  if (factors.scale)
+    total = kb.fma(open, factors.scale, total);
+}
+
+Value ByteActivations::loadWord(Value token, Value column) {
+  return arith::BitcastOp::create(kb, kb.getI32Type(),
+                                  kb.load(x, {token, column}));
 }
 
 SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
@@ -181,61 +149,65 @@ SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
 
 SmallVector<Value> ByteActivations::dot(const Segment &segment, Value token,
                                         int64_t tokens) {
+  return overWords(segment, /*prefetches=*/true,
+                   startsOf(segment, token, tokens),
+                   [&](const Words &words, ValueRange sums) {
+                     return addWords(words, token, tokens, sums);
+                   });
+}
+
+SmallVector<Value> ByteActivations::overWords(
+    const Segment &segment, bool prefetches, ArrayRef<Value> starts,
+    llvm::function_ref<SmallVector<Value>(const Words &, ValueRange)> body) {
   const Stretch &stretch = segment.stretch;
-  SmallVector<Value> sums = startsOf(segment, token, tokens);
   Value word = kb.mul(segment.number, row.wordsPerSegment());
   // Segments that share lines are short, or begin between two of them.
   bool isAlone = segment.values == stretch.values;
   if (!isAlone || segment.values <= 2 * kTurnValues) {
-    if (segment.first == 0)
+    if (prefetches && segment.first == 0)
       prefetch(stretch.lines, layout.numLines(stretch.values) * kLineBytes);
-    return addWords(stretch.lines, segment.first, ceilDiv(segment.values, 4),
-                    word, token, tokens, sums);
+    return body(
+        {stretch.lines, segment.first / 4, ceilDiv(segment.values, 4), word},
+        starts);
   }
   int64_t turnBytes =
       kTurnValues / layout.bundleValues() * layout.bundleLines() * kLineBytes;
   int64_t turns = segment.values / kTurnValues;
-  auto linesOf = [&](Value turn) {
-    SmallVector<Value> lines;
+  auto wordsOf = [&](Value turn, int64_t count) {
+    Words words{{}, 0, count, kb.add(word, kb.mul(turn, kTurnValues / 4))};
     for (Value line : stretch.lines)
-      lines.push_back(kb.add(line, kb.mul(turn, turnBytes)));
-    return lines;
+      words.lines.push_back(kb.add(line, kb.mul(turn, turnBytes)));
+    return words;
   };
-  auto wordOf = [&](Value turn) {
-    return kb.add(word, kb.mul(turn, kTurnValues / 4));
-  };
-  sums = kb.reduce(kb.index(0), kb.index(turns), 1, sums,
-                   [&](Value turn, ValueRange carried) {
-                     SmallVector<Value> lines = linesOf(turn);
-                     prefetch(lines, turnBytes);
-                     return addWords(lines, 0, kTurnValues / 4, wordOf(turn),
-                                     token, tokens, carried);
-                   });
+  SmallVector<Value> sums = kb.reduce(kb.index(0), kb.index(turns), 1, starts,
+                                      [&](Value turn, ValueRange carried) {
+                                        Words words =
+                                            wordsOf(turn, kTurnValues / 4);
+                                        if (prefetches)
+                                          prefetch(words.lines, turnBytes);
+                                        return body(words, carried);
+                                      });
   int64_t rest = segment.values % kTurnValues;
   if (rest == 0)
     return sums;
-  Value last = kb.index(turns);
-  return addWords(linesOf(last), 0, ceilDiv(rest, 4), wordOf(last), token,
-                  tokens, sums);
+  return body(wordsOf(kb.index(turns), ceilDiv(rest, 4)), sums);
 }
 
-SmallVector<Value> ByteActivations::addWords(ArrayRef<Value> lines,
-                                             int64_t first, int64_t count,
-                                             Value word, Value token,
+SmallVector<Value> ByteActivations::addWords(const Words &words, Value token,
                                              int64_t tokens, ValueRange sums) {
   SmallVector<IntegerLines> tiles;
-  for (Value offset : lines)
+  for (Value offset : words.lines)
     tiles.push_back(linesAt(offset));
   SmallVector<ByteProducts::Sum> dots;
   for (Value sum : sums)
     dots.push_back({sum, {}, 0});
-  for (int64_t w = 0; w < count; ++w) {
+  for (int64_t w = 0; w < words.count; ++w) {
     SmallVector<ByteProducts::Operands> operands;
     for (IntegerLines &tile : tiles)
-      operands.push_back(products.weightOperands(tile.bytes(first / 4 + w)));
+      operands.push_back(products.weightOperands(tile.bytes(words.first + w)));
     for (int64_t t = 0; t < tokens; ++t) {
       ByteProducts::Operands activations = products.activationOperands(
-          loadWord(kb.add(token, t), kb.add(word, w)));
+          loadWord(kb.add(token, t), kb.add(words.column, w)));
       for (auto [r, operand] : llvm::enumerate(operands))
         products.add(dots[r * tokens + t], operand, activations);
     }
@@ -249,6 +221,8 @@ SmallVector<Value> ByteActivations::addWords(ArrayRef<Value> lines,
 void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
                          Value x, const QuantizedRowLayout &row,
                          const MatmulOutput &output) {
+  if (kb.level().byteDots == ByteDots::SMMLA)
+    return emitBytePairs(kb, weights, x, row, output);
   ByteActivations(kb, weights, x, row, output).emit();
 }
 

@@ -546,16 +546,15 @@ std::vector<const CPULevel *> allLevels() {
 }
 
 /// Emulated levels of one architecture differ in products of bytes only: the
-/// lowest one is tried everywhere, the next where there are such products, the
-/// others, whose code is that one's, in long tests.
+/// lowest one is tried everywhere, the others where there are such products,
+/// and everywhere in long tests.
 static bool isTriedHere(const CPULevel &level) {
   if (level.byteDots == ByteDots::Generic || std::getenv("LLMIR_LONG_TESTS"))
     return true;
   const auto *test = testing::UnitTest::GetInstance()->current_test_info();
   std::string suite = test ? test->test_suite_name() : "";
-  return level.byteDots == ByteDots::SDOT &&
-         (suite.find("Quant") != std::string::npos ||
-          suite.find("MoE") != std::string::npos);
+  return suite.find("Quant") != std::string::npos ||
+         suite.find("MoE") != std::string::npos;
 }
 
 std::string whyNotRunnable(const CPULevel *level) {

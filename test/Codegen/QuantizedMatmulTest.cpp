@@ -121,6 +121,7 @@ std::vector<QuantCase> allCases() {
       {33, 96, "int4:g32:min:f16", 32, true},
       {17, 100, "int4:g32:min:f16", 32},
       {17, 96, "int8:g32:min", 32},
+      {17, 60, "int8:g12:min", 12},
       {17, 96, "int4:g64:min", 32},
       {33, 512, "int4:g32:k256:min:f16", 32, true},
       {17, 288, "int4:g32:k256:min:f16", 32},

@@ -1,0 +1,112 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The matmul of integers and quantized activations (IntegerMatmulEmitter.cpp),
+// and what levels with instructions for several tokens at once do otherwise: a
+// class of their own each, which overrides how a segment is added up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_BYTEACTIVATIONS_H
+#define LLMIR_LIB_CODEGEN_BYTEACTIVATIONS_H
+
+#include "ByteProducts.h"
+#include "IntegerMatmul.h"
+
+namespace llmir {
+
+class ByteActivations : public IntegerMatmul {
+public:
+  ByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
+                  mlir::Value x, const QuantizedRowLayout &row,
+                  MatmulOutput output);
+
+protected:
+  /// Part of a stretch.
+  struct Segment {
+    const Stretch &stretch;
+    int64_t first, values; ///< In the stretch.
+    mlir::Value number;    ///< Of the segment in its row.
+  };
+  /// Adds a segment to the chains.
+  virtual void addSegment(const Segment &segment, mlir::Value token,
+                          int64_t tokens, Sums &sums);
+  /// The integer sums of a segment: (q - zero point) . activations.
+  virtual llvm::SmallVector<mlir::Value> dot(const Segment &segment,
+                                             mlir::Value token, int64_t tokens);
+
+  /// What a sum begins with: minus what the weights are counted from, times the
+  /// sum of the activations.
+  llvm::SmallVector<mlir::Value> startsOf(const Segment &segment,
+                                          mlir::Value token, int64_t tokens);
+
+  /// The group of weights in the stretch that a segment belongs to, and whether
+  /// it is the group's last one.
+  struct Ends {
+    int64_t group;
+    bool isLast;
+  };
+  Ends endsOf(const Segment &segment);
+  /// What the integer sums of one segment are multiplied by on their way into
+  /// sum `i`; the scale and the minimum of the weights are null where there is
+  /// none to be applied yet.
+  struct Factors {
+    mlir::Value activations, scale = {}, min = {}, scaledSums = {};
+  };
+  void addScaled(Sums &sums, size_t i, bool isFirst, mlir::Value dot,
+                 const Factors &factors);
+
+  /// Words of K: those of the activations from `column` on, which are words
+  /// `first` and so on of the lines that begin at `lines`.
+  struct Words {
+    llvm::SmallVector<mlir::Value> lines; ///< Offsets, one per row tile.
+    int64_t first, count;
+    mlir::Value column;
+  };
+  /// body(words, sums), which gives the next sums, for all words of a segment.
+  llvm::SmallVector<mlir::Value>
+  overWords(const Segment &segment, bool prefetches,
+            llvm::ArrayRef<mlir::Value> starts,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(const Words &,
+                                                              mlir::ValueRange)>
+                body);
+
+  /// Word `column` of a row, as an i32.
+  mlir::Value loadWord(mlir::Value token, mlir::Value column);
+  /// One of the numbers of a segment, in every lane.
+  mlir::Value numberOf(const Segment &segment, mlir::Value token,
+                       int64_t place) {
+    return kb.broadcast(kb.load(x, {token, kb.add(segment.number, place)}));
+  }
+
+  QuantizedRowLayout row;
+  ByteProducts products;
+
+private:
+  void planStretches();
+  int64_t stretchValues() const override { return stretch; }
+  bool closesInStretch() const override {
+    return stretch % layout.group() == 0;
+  }
+  void addStretch(const Stretch &stretch, mlir::Value token, int64_t tokens,
+                  Sums &sums) override;
+  llvm::SmallVector<mlir::Value> addWords(const Words &words, mlir::Value token,
+                                          int64_t tokens,
+                                          mlir::ValueRange sums);
+
+  int64_t stretch = 0;
+};
+
+/// Two tokens at once, by smmla (IntegerPairs.cpp).
+void emitBytePairs(KernelBuilder &kb, const IntegerWeights &weights,
+                   mlir::Value x, const QuantizedRowLayout &row,
+                   const MatmulOutput &output);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_BYTEACTIVATIONS_H

@@ -1,0 +1,211 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Integers times quantized activations of two tokens at once: smmla, which adds
+// two rows of 8 bytes times two rows of 8 bytes to the four words of a
+// register.
+//
+// The words that a row has in two lines, side by side (zip), are its 8 bytes;
+// the other two rows are those of a pair of tokens. So the words of a register
+// are
+//
+//   row 0, token 0 | row 0, token 1 | row 1, token 0 | row 1, token 1
+//
+// and the 32 sums of a row tile and a pair of tokens are two vectors of 16
+// lanes, one of each half of the rows. All that scales them is brought into
+// this form instead, and the chains are taken apart when they are stored. The
+// integers are those of sdot, and each chain gets the same operations.
+//
+// A zip is worth two of what it saves: smmla needs many tokens for each. So
+// half of the rows after the other are added up, whose integer sums take 12 of
+// 32 registers with six tokens; of the chains, which a segment adds to once,
+// some wait in memory. (Vector instructions for each token of a segment of 32
+// bytes: 38, with four tokens 43, sdot with three 44.) An odd number of tokens
+// is left to sdot.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ByteActivations.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace llmir {
+namespace {
+
+constexpr int64_t kHalfRows = kTileRows / 2;
+
+class BytePairs : public ByteActivations {
+public:
+  using ByteActivations::ByteActivations;
+
+private:
+  static bool arePairs(int64_t tokens) { return tokens % 2 == 0; }
+
+  // Sum r * tokens + 2 * p + h belongs to half h of row tile r and pair p.
+  Value inLanes(Value ofRows, int64_t i, int64_t tokens) override {
+    return arePairs(tokens) ? twice(ofRows, i % 2) : ofRows;
+  }
+  void toRows(MutableArrayRef<Value> sums, int64_t tokens) override;
+  void addSegment(const Segment &segment, Value token, int64_t tokens,
+                  Sums &sums) override;
+
+  /// Those of one half of the rows: sum r * pairs + p.
+  SmallVector<Value> dotHalf(const Segment &segment, Value token, int64_t pairs,
+                             int64_t half);
+  SmallVector<Value> startsOfHalf(const Segment &segment, Value token,
+                                  int64_t pairs, int64_t half);
+  SmallVector<Value> addWords(const Words &words, Value token, int64_t pairs,
+                              int64_t half, ValueRange sums);
+
+  /// 8 of the 16 lanes.
+  Value halfOf(Value ofRows, int64_t half) {
+    return vector::ExtractStridedSliceOp::create(
+        kb, ofRows, ArrayRef<int64_t>{half * kHalfRows},
+        ArrayRef<int64_t>{kHalfRows}, ArrayRef<int64_t>{1});
+  }
+  /// Word `i` of 8 rows, as smmla multiplies it.
+  Value bytesOfHalf(IntegerLines &lines, int64_t i, int64_t half) {
+    Value bytes = products.weightOperands(lines.bytes(i)).front();
+    return halfOf(vector::BitCastOp::create(kb, kb.i32x16(), bytes), half);
+  }
+  /// Each of them two times.
+  Value twice(Value ofRows, int64_t half) {
+    Value rows = halfOf(ofRows, half);
+    return vector::InterleaveOp::create(kb, rows, rows);
+  }
+  /// One of the numbers of a segment: those of both tokens, in turn.
+  Value numbersOf(const Segment &segment, Value token, int64_t pair,
+                  int64_t place) {
+    Value first = kb.add(token, 2 * pair);
+    return alternate(numberOf(segment, first, place),
+                     numberOf(segment, kb.add(first, 1), place));
+  }
+  /// Lanes of `a` and of `b`, all of which are equal, in turn.
+  Value alternate(Value a, Value b) {
+    return vector::InterleaveOp::create(kb, halfOf(a, 0), halfOf(b, 0));
+  }
+  /// 8 bytes of each token from word `column` on.
+  Value loadPair(Value token, Value column);
+};
+
+} // namespace
+
+void BytePairs::toRows(MutableArrayRef<Value> sums, int64_t tokens) {
+  if (!arePairs(tokens))
+    return;
+  auto lanes = [](int64_t first) {
+    SmallVector<int64_t> all;
+    for (int64_t i = 0; i < kTileRows; ++i)
+      all.push_back(first + 2 * i);
+    return all;
+  };
+  for (size_t i = 0; i < sums.size(); i += 2) {
+    Value low = sums[i], high = sums[i + 1];
+    sums[i] = vector::ShuffleOp::create(kb, low, high, lanes(0));
+    sums[i + 1] = vector::ShuffleOp::create(kb, low, high, lanes(1));
+  }
+}
+
+void BytePairs::addSegment(const Segment &segment, Value token, int64_t tokens,
+                           Sums &sums) {
+  if (!arePairs(tokens))
+    return ByteActivations::addSegment(segment, token, tokens, sums);
+  const int64_t pairs = tokens / 2;
+  const size_t rowTiles = segment.stretch.lines.size();
+  bool isFirst = sums.open.empty();
+  sums.open.resize(rowTiles * tokens);
+  auto [group, isLast] = endsOf(segment);
+  for (int64_t half = 0; half < 2; ++half) {
+    SmallVector<Value> dots = dotHalf(segment, token, pairs, half);
+    for (size_t r = 0; r < rowTiles; ++r) {
+      Factors factors;
+      if (isLast)
+        factors.scale = twice(scaleOf(segment.stretch, r, group), half);
+      if (layout.format.minima)
+        factors.min = twice(minOf(segment.stretch, r, group), half);
+      for (int64_t p = 0; p < pairs; ++p) {
+        factors.activations = numbersOf(segment, token, p, row.scalesAt());
+        if (factors.min)
+          factors.scaledSums = numbersOf(segment, token, p, row.scaledSumsAt());
+        addScaled(sums, r * tokens + 2 * p + half, isFirst, dots[r * pairs + p],
+                  factors);
+      }
+    }
+  }
+  if (isLast)
+    sums.open.clear();
+}
+
+SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment, Value token,
+                                           int64_t pairs, int64_t half) {
+  SmallVector<Value> ofRows = startsOf(segment, token, 2 * pairs);
+  SmallVector<Value> starts;
+  for (size_t i = 0; i < ofRows.size(); i += 2)
+    starts.push_back(vector::InterleaveOp::create(kb, halfOf(ofRows[i], half),
+                                                  halfOf(ofRows[i + 1], half)));
+  return starts;
+}
+
+SmallVector<Value> BytePairs::dotHalf(const Segment &segment, Value token,
+                                      int64_t pairs, int64_t half) {
+  return overWords(segment, /*prefetches=*/half == 0,
+                   startsOfHalf(segment, token, pairs, half),
+                   [&](const Words &words, ValueRange sums) {
+                     return addWords(words, token, pairs, half, sums);
+                   });
+}
+
+Value BytePairs::loadPair(Value token, Value column) {
+  auto load = [&](Value row) { return kb.loadVector(x, {row, column}, 2); };
+  Value words = vector::ShuffleOp::create(
+      kb, load(token), load(kb.add(token, 1)), ArrayRef<int64_t>{0, 1, 2, 3});
+  return vector::BitCastOp::create(kb, kb.vec(16, kb.getI8Type()), words);
+}
+
+SmallVector<Value> BytePairs::addWords(const Words &words, Value token,
+                                       int64_t pairs, int64_t half,
+                                       ValueRange sums) {
+  SmallVector<IntegerLines> tiles;
+  for (Value offset : words.lines)
+    tiles.push_back(linesAt(offset));
+  SmallVector<Value> result(sums);
+  Value none = kb.intConstant(kb.vec(kHalfRows, kb.getI32Type()), 0);
+  for (int64_t w = 0; w < words.count; w += 2) {
+    // What stands behind the last word of the activations is multiplied by
+    // zero.
+    bool isPair = w + 1 < words.count;
+    SmallVector<Value> weights;
+    for (IntegerLines &tile : tiles) {
+      Value low = bytesOfHalf(tile, words.first + w, half);
+      Value high = isPair ? bytesOfHalf(tile, words.first + w + 1, half) : none;
+      Value both = vector::InterleaveOp::create(kb, low, high);
+      weights.push_back(vector::BitCastOp::create(
+          kb, kb.vec(kTileRows * 4, kb.getI8Type()), both));
+    }
+    for (int64_t p = 0; p < pairs; ++p) {
+      Value activations =
+          loadPair(kb.add(token, 2 * p), kb.add(words.column, w));
+      for (auto [r, rows] : llvm::enumerate(weights)) {
+        Value &sum = result[r * pairs + p];
+        sum = callPerRegister(kb, "llvm.aarch64.neon.smmla.v4i32.v16i8",
+                              kb.getI32Type(), {sum, rows, activations});
+      }
+    }
+  }
+  return result;
+}
+
+void emitBytePairs(KernelBuilder &kb, const IntegerWeights &weights, Value x,
+                   const QuantizedRowLayout &row, const MatmulOutput &output) {
+  BytePairs(kb, weights, x, row, output).emit();
+}
+
+} // namespace llmir
