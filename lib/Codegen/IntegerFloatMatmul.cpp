@@ -42,8 +42,8 @@ private:
   static TileShapes shapesOf(KernelBuilder &kb,
                              const IntegerMatrixLayout &layout) {
     int64_t rowTiles = kb.level().gemmBlocks.rowTiles;
-    return TileShapes::of(layout.numTiles(), layout.tileBytes(), {rowTiles, 2},
-                          {rowTiles, 1});
+    return TileShapes::of(layout.numTiles(), layout.tileBytes(),
+                          4 * layout.columns, {rowTiles, 2}, {rowTiles, 1});
   }
   int64_t stretchValues() const override { return stretch; }
   bool closesInStretch() const override {

@@ -37,11 +37,12 @@ ByteActivations::ByteActivations(KernelBuilder &kb,
                                  const IntegerWeights &weights, Value x,
                                  const QuantizedRowLayout &row,
                                  MatmulOutput output)
-    : IntegerMatmul(
-          kb, weights, x,
-          TileShapes::of(weights.layout.numTiles(), weights.layout.tileBytes(),
-                         kb.level().gemmIntegers, kb.level().gemvBlocks),
-          std::move(output)),
+    : IntegerMatmul(kb, weights, x,
+                    TileShapes::of(weights.layout.numTiles(),
+                                   weights.layout.tileBytes(), 4 * row.words(),
+                                   kb.level().gemmIntegers,
+                                   kb.level().gemvBlocks),
+                    std::move(output)),
       row(row), products(kb, layout.format) {
   planStretches();
 }

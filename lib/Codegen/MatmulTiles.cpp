@@ -19,52 +19,106 @@ namespace llmir {
 /// meets at once: enough for the memory's latency at its bandwidth.
 static constexpr int64_t kNearBytes = 4096;
 
+/// Rows of x that a second-level cache keeps, beside a group of row tiles,
+/// while all weights pass by.
+static constexpr int64_t kPanelBytes = 512 << 10;
+
 void MatmulTiles::emit() {
   auto [first, last] = kb.share(kb.index(shapes.numTiles), output.unit);
-  int64_t streams = shapes.rowTiles.front();
+  int64_t streams = shapes.rowTiles.front(), wide = panelTile().rowTiles;
+  Value tokens = kb.sub(output.endToken, output.firstToken);
+  Value areMany = arith::CmpIOp::create(kb, arith::CmpIPredicate::ugt, tokens,
+                                        kb.index(2 * shapes.rowTiles.size()));
+  Value areFew =
+      arith::XOrIOp::create(kb, areMany, kb.intConstant(kb.getI1Type(), 1));
+  Value tiles = kb.sub(last, first);
+  Value groups = kb.div(tiles, wide), stride = kb.div(tiles, streams);
+  kb.when(areMany, [&, first = first] { emitPanels(first, groups); });
+  kb.when(areFew, [&, first = first] { emitStreams(first, stride); });
+  if (wide == 1 && streams == 1)
+    return;
+  Value used = arith::SelectOp::create(kb, areMany, kb.mul(groups, wide),
+                                       kb.mul(stride, streams));
+  kb.loop(kb.add(first, used), last, kb.index(1),
+          [&](Value tile) { emitRest(tile); });
+}
+
+RegisterTile MatmulTiles::panelTile() const {
+  auto largest = static_cast<int64_t>(shapes.rowTiles.size());
+  int64_t tokens = shapes.many ? shapes.many : largest;
+  return {shapes.rowTiles[tokens - 1], tokens};
+}
+
+void MatmulTiles::emitPanels(Value first, Value groups) {
+  RegisterTile shape = panelTile();
+  // Register tiles of a panel: two at least, so that sizes that differ by one
+  // are not less than half of the largest.
+  int64_t most =
+      std::max<int64_t>(kPanelBytes / (shapes.rowBytes * shape.tokens), 2);
+  Value count = kb.sub(output.endToken, output.firstToken);
+  Value passes = kb.div(kb.add(count, shape.tokens - 1), shape.tokens);
+  Value panels = kb.div(kb.add(passes, most - 1), most);
+  auto boundary = [&](Value number) {
+    Value before = kb.div(kb.mul(passes, number), panels);
+    return kb.add(output.firstToken,
+                  kb.min(kb.mul(before, shape.tokens), count));
+  };
+  kb.loop(kb.index(0), panels, kb.index(1), [&](Value panel) {
+    TokenDeal deal =
+        dealOut(boundary(panel), boundary(kb.add(panel, 1)), shape.tokens);
+    kb.loop(kb.index(0), groups, kb.index(1), [&](Value group) {
+      Value tile = kb.add(first, kb.mul(group, shape.rowTiles));
+      SmallVector<Value> tiles;
+      for (int64_t r = 0; r < shape.rowTiles; ++r)
+        tiles.push_back(kb.add(tile, r));
+      overTokens(
+          deal, (shape.tokens + 1) / 2, shape.tokens,
+          [&](Value token, int64_t tokens) { emitTile(tiles, token, tokens); });
+    });
+  });
+}
+
+void MatmulTiles::emitStreams(Value first, Value stride) {
+  auto largest = static_cast<int64_t>(shapes.rowTiles.size());
   Value tokens = kb.sub(output.endToken, output.firstToken);
   // Where tokens take several register tiles, all but the first one find the
   // weights in a cache, and memory can bring the next tile's meanwhile.
   Value inOnePass = arith::CmpIOp::create(kb, arith::CmpIPredicate::ule, tokens,
-                                          kb.index(shapes.rowTiles.size()));
+                                          kb.index(largest));
   ahead = arith::SelectOp::create(kb, inOnePass, kb.index(kNearBytes),
                                   kb.index(shapes.tileBytes));
-  Value stride = kb.div(kb.sub(last, first), streams);
-  Value endOfFirst = kb.add(first, stride);
-  kb.loop(first, endOfFirst, kb.index(1),
-          [&](Value tile) { emitTokens(tile, stride); });
-  if (streams > 1)
-    kb.loop(kb.add(first, kb.mul(stride, streams)), last, kb.index(1),
-            [&](Value tile) { emitRest(tile); });
+  TokenDeal deal = dealOut(output.firstToken, output.endToken, largest);
+  kb.loop(first, kb.add(first, stride), kb.index(1), [&](Value tile) {
+    overTokens(deal, 1, largest, [&](Value token, int64_t tokens) {
+      emitGroup(tile, stride, token, tokens);
+    });
+  });
+  ahead = Value();
 }
 
-void MatmulTiles::emitTokens(Value from, Value stride) {
-  // As few register tiles as possible, of sizes that differ by one at most: no
-  // token is left over alone. `longer` of them have one token more.
-  int64_t largest = shapes.rowTiles.size();
-  Value count = kb.sub(output.endToken, output.firstToken);
-  Value most = kb.index(largest);
-  if (shapes.many) {
-    Value areMany = arith::CmpIOp::create(kb, arith::CmpIPredicate::ugt, count,
-                                          kb.index(2 * largest));
-    most = arith::SelectOp::create(kb, areMany, kb.index(shapes.many), most);
-  }
-  Value passes = kb.div(kb.sub(kb.add(count, most), kb.index(1)), most);
+MatmulTiles::TokenDeal MatmulTiles::dealOut(Value first, Value end,
+                                            int64_t most) {
+  Value count = kb.sub(end, first);
+  Value passes = kb.div(kb.add(count, most - 1), most);
   Value atLeastOne = arith::MaxUIOp::create(kb, passes, kb.index(1));
   Value size = kb.div(count, atLeastOne);
   Value longer = kb.sub(count, kb.mul(size, passes));
-  Value middle = kb.add(output.firstToken, kb.mul(longer, kb.add(size, 1)));
+  return {first, kb.add(first, kb.mul(longer, kb.add(size, 1))), end, size};
+}
+
+void MatmulTiles::overTokens(const TokenDeal &deal, int64_t least, int64_t most,
+                             llvm::function_ref<void(Value, int64_t)> body) {
   auto sizeIs = [&](int64_t tokens) {
-    return arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, size,
+    return arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, deal.size,
                                  kb.index(tokens));
   };
-  for (int64_t tokens = largest; tokens > 0; --tokens) {
-    Value begin = arith::SelectOp::create(kb, sizeIs(tokens - 1),
-                                          output.firstToken, middle);
+  for (int64_t tokens = most; tokens >= least; --tokens) {
+    Value begin = arith::SelectOp::create(kb, sizeIs(tokens - 1), deal.first,
+                                          deal.middle);
     Value end =
-        arith::SelectOp::create(kb, sizeIs(tokens), output.endToken, middle);
+        arith::SelectOp::create(kb, sizeIs(tokens), deal.end, deal.middle);
     kb.loop(begin, end, kb.index(tokens),
-            [&](Value token) { emitGroup(from, stride, token, tokens); });
+            [&](Value token) { body(token, tokens); });
   }
 }
 
@@ -112,6 +166,8 @@ void MatmulTiles::prefetchOperands(ArrayRef<Value> tiles, Value token,
 }
 
 void MatmulTiles::prefetchBehind(Value weights, Value offset) {
+  if (!ahead)
+    return;
   memref::PrefetchOp::create(kb, weights, kb.add(offset, ahead),
                              /*isWrite=*/false, /*localityHint=*/3,
                              /*isDataCache=*/true);

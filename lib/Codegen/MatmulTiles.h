@@ -6,10 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How every matmul kernel covers its output: this worker's row tiles as several
-// streams, each a stretch of tiles that follow each other in memory; for each
-// group of one tile per stream, all tokens, in register tiles. What a register
-// tile computes is its emitter's.
+// How every matmul kernel covers its output with register tiles. What one
+// computes is its emitter's.
+//
+// Few tokens: this worker's row tiles are several streams, each a stretch of
+// tiles that follow each other in memory; for each group of one tile per
+// stream, all tokens. What counts is to read weights from memory.
+//
+// Many tokens, more than two register tiles: panels of tokens; for each of them
+// all row tiles, in groups of neighbours; for each group all tokens of the
+// panel. The panel and a group both stay in the second-level cache, and what is
+// written, or read by the epilogue, lies side by side in few rows.
 //
 // Each output element has one f32 accumulator chain over ascending K. Tiles
 // differ only in how many rows and tokens they hold at once, so the bits of a
@@ -59,16 +66,17 @@ MatmulOutput matmulOutput(KernelBuilder &kb, const MatmulTarget &target);
 struct TileShapes {
   int64_t numTiles;
   int64_t tileBytes; ///< From one row tile to the next.
+  int64_t rowBytes;  ///< From one row of x to the next.
   llvm::SmallVector<int64_t> rowTiles;
-  /// The most tokens of a register tile where a step takes more than two of the
-  /// largest: 0: of those as well. Then weights come from a cache, and what
-  /// counts is how many products there are for each load.
+  /// The most tokens of a register tile where there are many: 0: of those as
+  /// well. Then weights come from a cache, and what counts is how many products
+  /// there are for each load.
   int64_t many = 0;
 
   /// `gemv` for one token, `gemm` for more.
-  static TileShapes of(int64_t numTiles, int64_t tileBytes, RegisterTile gemm,
-                       RegisterTile gemv) {
-    TileShapes shapes{numTiles, tileBytes, {}};
+  static TileShapes of(int64_t numTiles, int64_t tileBytes, int64_t rowBytes,
+                       RegisterTile gemm, RegisterTile gemv) {
+    TileShapes shapes{numTiles, tileBytes, rowBytes, {}};
     shapes.rowTiles.assign(gemm.tokens, gemm.rowTiles);
     shapes.rowTiles.front() = std::max(gemv.rowTiles, gemm.rowTiles);
     return shapes;
@@ -94,14 +102,30 @@ protected:
            int64_t tokens) = 0;
 
   /// Asks for the 64 bytes that will be read some time after those at byte
-  /// `offset` of the weights: within emitSums.
+  /// `offset` of the weights, where streams are read: within emitSums.
   void prefetchBehind(mlir::Value weights, mlir::Value offset);
 
   KernelBuilder &kb;
 
 private:
-  /// Tiles from + j * stride for each stream j, for every token.
-  void emitTokens(mlir::Value from, mlir::Value stride);
+  /// `groups` groups of row tiles from `first` on.
+  void emitPanels(mlir::Value first, mlir::Value groups);
+  /// The register tile of many tokens.
+  RegisterTile panelTile() const;
+  /// Streams of `stride` row tiles each from `first` on.
+  void emitStreams(mlir::Value first, mlir::Value stride);
+
+  /// Tokens in as few register tiles as possible, of sizes that differ by one
+  /// at most, so that none is left over alone: size + 1 at once up to `middle`,
+  /// then `size`.
+  struct TokenDeal {
+    mlir::Value first, middle, end, size;
+  };
+  TokenDeal dealOut(mlir::Value first, mlir::Value end, int64_t most);
+  /// body(token, tokens) for each of these tiles, whose sizes are known to be
+  /// from `least` to `most`.
+  void overTokens(const TokenDeal &deal, int64_t least, int64_t most,
+                  llvm::function_ref<void(mlir::Value, int64_t)> body);
   /// One tile of what the streams leave over, for every token.
   void emitRest(mlir::Value tile);
   /// A register tile for `tokens` tokens from each of the streams' tiles.
@@ -119,7 +143,8 @@ private:
 
   TileShapes shapes;
   MatmulOutput output;
-  mlir::Value ahead; ///< Bytes from what is read to what is prefetched.
+  /// Bytes from what is read to what is prefetched; null: nothing is.
+  mlir::Value ahead;
 };
 
 /// body(matrix, output) for each expert of a `moe_linear`, whose matrices have

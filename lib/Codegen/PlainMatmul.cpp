@@ -34,7 +34,7 @@ constexpr int64_t kLinesPerTurn = 2;
 /// The most tokens that share a line: with so many, a line takes longer to
 /// multiply than to read.
 constexpr int64_t kMostTokens = 12;
-/// Weights that a second-level cache keeps while all rows of x go by.
+/// Weights that a second-level cache keeps while rows of x go by.
 constexpr int64_t kGroupBytes = 512 << 10;
 
 class PlainMatmul : public MatmulTiles {
@@ -86,9 +86,12 @@ TileShapes PlainMatmul::shapesFor(const CPULevel &level,
     int64_t vectors = rowTiles * tokens + lines * (taken ? 1 : 2);
     return vectors * perVector + others <= level.vectorRegisters;
   };
-  // All tokens of a step meet a group of row tiles: it stays in the cache.
+  // Many tokens meet a group of row tiles: it stays in the cache.
   int64_t streams = 4 * layout.tileBytes() <= kGroupBytes ? 4 : 2;
-  TileShapes shapes{layout.numTiles(), layout.tileBytes(), {}};
+  // Rows are words of two bf16 numbers beside weights of bf16, else f32.
+  int64_t rowBytes =
+      layout.columns * (layout.format == TensorFormat::BF16 ? 2 : 4);
+  TileShapes shapes{layout.numTiles(), layout.tileBytes(), rowBytes, {}};
   double best = 0;
   for (int64_t tokens = 1; tokens <= kMostTokens; ++tokens) {
     int64_t rowTiles = streams;
