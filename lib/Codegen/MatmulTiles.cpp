@@ -178,12 +178,7 @@ void MatmulTiles::storeTile(ArrayRef<Value> tiles, Value token, int64_t tokens,
   for (size_t i = 0; i < sums.size(); ++i) {
     Value column = kb.mul(tiles[static_cast<int64_t>(i) / tokens], kTileRows);
     Value row = kb.add(token, static_cast<int64_t>(i) % tokens);
-    Value value = sums[i];
-    if (output.bias)
-      value = kb.addf(value, kb.loadVector(output.bias, column));
-    if (output.epilogue)
-      value = output.epilogue(value, row, column);
-    kb.storeVector(value, output.y, {row, column});
+    output.store(kb, sums[i], row, column);
   }
 }
 

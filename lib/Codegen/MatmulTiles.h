@@ -46,6 +46,10 @@ struct MatmulOutput {
       epilogue = {};
   /// Rows that the epilogue reads where it writes those of y.
   llvm::SmallVector<mlir::Value, 2> read = {};
+
+  /// Stores what becomes of a sum, with its bias yet to be added.
+  void store(KernelBuilder &kb, mlir::Value sum, mlir::Value token,
+             mlir::Value column) const;
 };
 
 /// What the spec of a kernel says of its output.
@@ -146,6 +150,11 @@ private:
   /// Bytes from what is read to what is prefetched; null: nothing is.
   mlir::Value ahead;
 };
+
+/// y = x W^T with weights of bf16, by tiles of the level (PlainTiles.cpp).
+void emitPlainTiles(KernelBuilder &kb, const PackedMatrixLayout &layout,
+                    mlir::Value weights, mlir::Value x,
+                    const MatmulOutput &output);
 
 /// body(matrix, output) for each expert of a `moe_linear`, whose matrices have
 /// `matrixBytes` bytes each.

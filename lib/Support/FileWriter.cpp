@@ -21,7 +21,9 @@
 
 namespace llmir {
 
-static constexpr size_t bufferBytes = size_t(1) << 20;
+/// Files are written in pieces of so many bytes, each at a multiple of it: what
+/// a huge page holds, so that the page cache can keep a large file in those.
+static constexpr size_t pieceBytes = size_t(2) << 20;
 
 /// "folder/" of "folder/name", "./" of "name".
 static std::string folderOf(const std::string &target) {
@@ -144,13 +146,21 @@ Status AtomicFile::write(const void *data, size_t size) {
     return Status(StatusCode::Internal,
                   "'" + targetPath + "' was written to after its commit");
   const uint8_t *bytes = static_cast<const uint8_t *>(data);
-  if (buffer.size() + size > bufferBytes)
-    LLMIR_RETURN_IF_ERROR(flush());
-  if (size >= bufferBytes)
-    LLMIR_RETURN_IF_ERROR(writeFully(appended, bytes, size));
-  else
-    buffer.insert(buffer.end(), bytes, bytes + size);
-  appended += size;
+  while (size > 0) {
+    size_t room = pieceBytes - appended % pieceBytes;
+    size_t part = std::min(size, room);
+    if (buffer.empty() && size >= room && appended % pieceBytes == 0) {
+      part = size / pieceBytes * pieceBytes;
+      LLMIR_RETURN_IF_ERROR(writeFully(appended, bytes, part));
+    } else {
+      buffer.insert(buffer.end(), bytes, bytes + part);
+    }
+    appended += part;
+    bytes += part;
+    size -= part;
+    if (appended % pieceBytes == 0)
+      LLMIR_RETURN_IF_ERROR(flush());
+  }
   return Status::ok();
 }
 

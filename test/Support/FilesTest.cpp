@@ -135,6 +135,30 @@ TEST_F(Files, WritesAtOnce) {
   EXPECT_EQ(facts.st_mode & 0777, 0666 & ~mask);
 }
 
+// Pieces of 2 MB are cut out of what is written, however it comes.
+TEST_F(Files, WritesInPieces) {
+  const size_t sizes[] = {
+      1, (2 << 20) - 1, 2 << 20, (6 << 20) + 3, 2 << 20, (2 << 20) - 3, 4 << 20,
+      5, (1 << 20) + 7, 3 << 20};
+  std::string path = folder + "/out", expected;
+  Expected<AtomicFile> file = AtomicFile::create(path);
+  ASSERT_TRUE(file) << file.status().message();
+  char next = 'a';
+  for (size_t size : sizes) {
+    std::string part(size, next++);
+    part.front() = '<';
+    part.back() = '>';
+    ASSERT_TRUE(file->write(part));
+    expected += part;
+    EXPECT_EQ(file->position(), expected.size());
+    // A flush in between moves no boundary.
+    ASSERT_TRUE(file->writeAt(0, "!", 1));
+    expected[0] = '!';
+  }
+  ASSERT_TRUE(file->commit());
+  EXPECT_TRUE(read(path) == expected);
+}
+
 TEST_F(Files, LeavesNothingWithoutCommit) {
   {
     Expected<AtomicFile> file = AtomicFile::create(folder + "/out");
