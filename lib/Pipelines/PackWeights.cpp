@@ -16,8 +16,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <future>
-#include <system_error>
+#include <new>
 #include <thread>
 
 namespace llmir {
@@ -26,17 +27,28 @@ namespace llmir {
 /// beside a model.
 static constexpr int64_t kPieceBytes = int64_t(8) << 20;
 
+static Status noMemory() {
+  return Status(StatusCode::ResourceExhausted,
+                "no memory is left to pack the weights in",
+                "free some, or compile on a larger machine");
+}
+
 /// Calls body(i) for i in [first, end) on all cores; on fewer where no more
-/// threads can be had.
-static void parallelFor(int64_t first, int64_t end,
-                        const std::function<void(int64_t)> &body) {
+/// threads can be had. Fails where a call finds no memory.
+static Status parallelFor(int64_t first, int64_t end,
+                          const std::function<void(int64_t)> &body) {
   constexpr int64_t together = 4; // Taken at once: tiles are short work.
   std::atomic<int64_t> next{first};
+  std::atomic<bool> isExhausted{false};
   auto work = [&] {
-    for (int64_t from = next.fetch_add(together); from < end;
-         from = next.fetch_add(together))
-      for (int64_t i = from; i < std::min(end, from + together); ++i)
-        body(i);
+    try {
+      for (int64_t from = next.fetch_add(together); from < end && !isExhausted;
+           from = next.fetch_add(together))
+        for (int64_t i = from; i < std::min(end, from + together); ++i)
+          body(i);
+    } catch (const std::bad_alloc &) { // Must not leave the thread.
+      isExhausted = true;
+    }
   };
   int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   int64_t workers = std::min(cores, ceilDiv(end - first, together));
@@ -44,19 +56,20 @@ static void parallelFor(int64_t first, int64_t end,
   try {
     for (int64_t worker = 1; worker < workers; ++worker)
       threads.emplace_back(work);
-  } catch (const std::system_error &) {
-    // Those that there are do it.
+  } catch (const std::exception &) {
+    // No thread, or no memory for one: those that there are do it.
   }
   work();
   for (std::thread &thread : threads)
     thread.join();
+  return isExhausted ? noMemory() : Status::ok();
 }
 
 /// Packs the tiles [first, end) to `out`.
-static void packTiles(const TensorPacker &packer, int64_t first, int64_t end,
-                      uint8_t *out) {
+static Status packTiles(const TensorPacker &packer, int64_t first, int64_t end,
+                        uint8_t *out) {
   int64_t start = packer.tileAt(first);
-  parallelFor(first, end, [&](int64_t tile) {
+  return parallelFor(first, end, [&](int64_t tile) {
     packer.packTile(tile, out + packer.tileAt(tile) - start);
   });
 }
@@ -70,13 +83,20 @@ static int64_t endOfPiece(const TensorPacker &packer, int64_t first) {
   return end;
 }
 
+std::string PackProgress::text() const {
+  double rate = static_cast<double>(bytes) / 1e6 / seconds;
+  return "packing weights" +
+         (std::isfinite(rate) && rate < 1e9
+              ? ", " + std::to_string(std::lround(rate)) + " MB/s"
+              : "");
+}
+
 Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
                   Span<uint8_t> out) {
   Expected<TensorPacker> packer = TensorPacker::create(tensor, job);
   if (!packer)
     return packer.takeStatus();
-  packTiles(*packer, 0, packer->numTiles(), out.data());
-  return Status::ok();
+  return packTiles(*packer, 0, packer->numTiles(), out.data());
 }
 
 namespace {
@@ -86,11 +106,16 @@ public:
   explicit PieceWriter(ArtifactWriter &writer) : writer(writer) {}
   ~PieceWriter() { (void)wait(); }
 
-  /// Memory for the next piece, which nothing reads any more.
-  std::vector<uint8_t> &buffer(int64_t bytes) {
+  /// Memory for the next piece, which nothing reads any more; null where there
+  /// is none.
+  uint8_t *buffer(int64_t bytes) {
     std::vector<uint8_t> &next = buffers[number % 2];
-    next.resize(bytes);
-    return next;
+    try {
+      next.resize(bytes);
+    } catch (const std::bad_alloc &) {
+      return nullptr;
+    }
+    return next.data();
   }
   /// Writes what buffer() gave last; says how the piece before it went.
   Status write() {
@@ -99,7 +124,7 @@ public:
     auto append = [this, &piece] { return writer.append(piece); };
     try {
       underWay = std::async(std::launch::async, append);
-    } catch (const std::system_error &) { // No thread is to be had.
+    } catch (const std::exception &) { // No thread, or no memory for one.
       underWay = std::async(std::launch::deferred, append);
     }
     return before;
@@ -132,7 +157,10 @@ Status packWeights(const Checkpoint &checkpoint,
     for (int64_t tile = 0; tile < packer->numTiles();) {
       int64_t end = endOfPiece(*packer, tile);
       int64_t bytes = packer->tileAt(end) - packer->tileAt(tile);
-      packTiles(*packer, tile, end, pieces.buffer(bytes).data());
+      uint8_t *piece = pieces.buffer(bytes);
+      if (!piece)
+        return noMemory();
+      LLMIR_RETURN_IF_ERROR(packTiles(*packer, tile, end, piece));
       LLMIR_RETURN_IF_ERROR(pieces.write());
       if ((*tensor)->file)
         (*tensor)->file->release(packer->storedBytes(tile, end));

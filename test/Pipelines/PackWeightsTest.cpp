@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/PackWeights.h"
+#include "AddressSpaceLimit.h"
 #include "llmir/Support/Quantization.h"
 #include "llmir/Support/SmallFloat.h"
 
@@ -189,6 +190,39 @@ TEST(PackWeights, RefusesBytesThatAreNotTheShape) {
   EXPECT_EQ(status.code(), StatusCode::InvalidFile);
   EXPECT_NE(status.cause().find("63 bytes"), std::string::npos)
       << status.cause();
+}
+
+TEST(PackWeights, SaysWhereThereIsNoMemory) {
+  if (!test::canLimitAddressSpace)
+    GTEST_SKIP() << "a sanitizer has the addresses";
+  // Its numbers as f32 are needed once more.
+  constexpr int64_t rows = int64_t(16) << 20;
+  Bytes stored(rows * 4), packed(packedVectorBytes(rows));
+  PackJob job;
+  job.source = "w";
+  job.isVector = true;
+  job.rows = rows;
+  job.bytes = packedVectorBytes(rows);
+  CheckpointTensor tensor = tensorOf(TensorFormat::F32, {rows}, stored);
+  {
+    test::AddressSpaceLimit limit(int64_t(16) << 20);
+    ASSERT_TRUE(limit.isSet);
+    Status status = packTensor(tensor, job, packed);
+    EXPECT_EQ(status.code(), StatusCode::ResourceExhausted);
+  }
+  EXPECT_TRUE(packTensor(tensor, job, packed).isOk());
+}
+
+TEST(PackWeights, ProgressHasARateWhereTimeHasPassed) {
+  PackProgress progress;
+  progress.bytes = 5000000;
+  EXPECT_EQ(progress.text(), "packing weights");
+  progress.seconds = 1e-300;
+  EXPECT_EQ(progress.text(), "packing weights");
+  progress.seconds = 0.01;
+  EXPECT_EQ(progress.text(), "packing weights, 500 MB/s");
+  progress.bytes = 0;
+  EXPECT_EQ(progress.text(), "packing weights, 0 MB/s");
 }
 
 TEST(PackWeights, RefusesAFormatItCannotUse) {

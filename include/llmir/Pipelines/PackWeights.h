@@ -45,9 +45,13 @@ struct PackJob {
 struct PackProgress {
   int64_t bytes = 0, totalBytes = 0;
   double seconds = 0; ///< Since it began.
+
+  /// "packing weights, 812 MB/s"; without a rate where no time has passed.
+  std::string text() const;
 };
 
 /// Packs one tensor into `out` (`job.bytes` bytes, all of which are written).
+/// Fails with InvalidFile, or with ResourceExhausted where there is no memory.
 Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
                   Span<uint8_t> out);
 
