@@ -50,6 +50,14 @@ static void visitFields(Info &info, Visitor &&visitor) {
   visitor("eosTokens", info.eosTokens);
   visitor("generation", info.generation);
   visitor("sites", info.sites);
+  visitor("matrices", info.matrices);
+}
+
+template <typename Place, typename Visitor>
+static void visitMatrix(Place &place, Visitor &&visitor) {
+  visitor("offset", place.offset);
+  visitor("bytes", place.bytes);
+  visitor("count", place.count);
 }
 
 template <typename Site, typename Visitor>
@@ -105,6 +113,13 @@ struct FieldWriter {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const StepSite &site : sites)
       visitSite(site, FieldWriter{list.emplace_back()});
+    object[name] = std::move(list);
+  }
+  void operator()(const char *name,
+                  const std::vector<MatrixPlace> &matrices) const {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const MatrixPlace &place : matrices)
+      visitMatrix(place, FieldWriter{list.emplace_back()});
     object[name] = std::move(list);
   }
   void operator()(const char *name, const std::vector<CodeTarget> &list) const {
@@ -208,6 +223,19 @@ struct FieldReader {
     }
   }
   void operator()(const char *name, std::vector<StepSite> &field) const {
+    readObjects(name, field, [](StepSite &site, const FieldReader &fields) {
+      visitSite(site, fields);
+    });
+  }
+  void operator()(const char *name, std::vector<MatrixPlace> &field) const {
+    readObjects(name, field, [](MatrixPlace &place, const FieldReader &fields) {
+      visitMatrix(place, fields);
+    });
+  }
+  /// A list of objects, each of which `visit` reads.
+  template <typename T, typename Visit>
+  void readObjects(const char *name, std::vector<T> &field,
+                   Visit &&visit) const {
     if (!status)
       return;
     Expected<const Json *> list = reader.array(name);
@@ -223,8 +251,8 @@ struct FieldReader {
       }
       std::string path =
           std::string(name) + "." + std::to_string(field.size()) + ".";
-      visitSite(field.emplace_back(),
-                FieldReader{JsonReader(element, where, path), status});
+      visit(field.emplace_back(),
+            FieldReader{JsonReader(element, where, path), status});
       if (!status)
         return;
     }
@@ -362,6 +390,10 @@ static Status checkSizes(const ArtifactInfo &info) {
       checkRange("arenaBytes", info.arenaBytes, 0, int64_t(1) << 40));
   LLMIR_RETURN_IF_ERROR(
       checkRange("workerBytes", info.workerBytes, 0, int64_t(1) << 36));
+  for (const auto &[name, bytes] : {std::pair("arenaBytes", info.arenaBytes),
+                                    std::pair("workerBytes", info.workerBytes)})
+    if (bytes % 64 != 0)
+      return outOfRange(name, std::to_string(bytes), "a multiple of 64");
   LLMIR_RETURN_IF_ERROR(
       checkRange("contextLength", info.contextLength, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("numLayers", info.numLayers, 1, 65536));
@@ -402,6 +434,20 @@ static Status checkSites(const ArtifactInfo &info) {
   return Status::ok();
 }
 
+static Status checkMatrices(const ArtifactInfo &info) {
+  if (info.matrices.size() > maxSites)
+    return outOfRange("matrices", "too long", "a shorter list");
+  constexpr int64_t most = int64_t(1) << 44;
+  for (const MatrixPlace &place : info.matrices) {
+    LLMIR_RETURN_IF_ERROR(checkRange("matrices.offset", place.offset, 0, most));
+    LLMIR_RETURN_IF_ERROR(
+        checkRange("matrices.count", place.count, 1, 1 << 20));
+    LLMIR_RETURN_IF_ERROR(
+        checkRange("matrices.bytes", place.bytes, 0, most / place.count));
+  }
+  return Status::ok();
+}
+
 Status validateArtifactInfo(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkTexts(info));
   LLMIR_RETURN_IF_ERROR(checkCode(info));
@@ -409,6 +455,7 @@ Status validateArtifactInfo(const ArtifactInfo &info) {
       checkRange("abiVersion", info.abiVersion, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkSizes(info));
   LLMIR_RETURN_IF_ERROR(checkSites(info));
+  LLMIR_RETURN_IF_ERROR(checkMatrices(info));
   LLMIR_RETURN_IF_ERROR(checkRange("bosToken", info.bosToken, -1, INT32_MAX));
   if (info.eosTokens.size() > maxListEntries)
     return outOfRange("eosTokens", "too long", "a shorter list");

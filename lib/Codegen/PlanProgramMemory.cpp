@@ -241,6 +241,8 @@ private:
            cast<BufferOp>(op).getPerWorker()});
     sortBySize(buffers);
     int64_t total = placeAll(buffers, &PlannedBuffer::meetsInArena);
+    if (fragment->hasAttr(kFewTokensAttr)) // The workers' pages follow.
+      total = llvm::alignTo(total, kWorkerAlignment);
     for (PlannedBuffer &buffer : buffers) {
       buffer.op.setOffset(buffer.offset);
       unsharedBytes += buffer.bytes;

@@ -48,6 +48,10 @@ ArtifactInfo Compilation::makeInfo() const {
       info.parameterCount +=
           static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
   info.sites = sites;
+  for (const PackJob &job : jobs)
+    if (!job.isVector)
+      info.matrices.push_back(
+          {job.offset, job.bytes / job.matrices, job.matrices});
 
   info.abiVersion = LLMIR_ABI_VERSION;
   for (const CPULevel *level : levels)
@@ -123,10 +127,7 @@ Status Compilation::writeArtifact() {
       packWeights(*checkpoint, jobs, *writer, [&](const PackProgress &done) {
         if (!options.progress)
           return;
-        double rate = static_cast<double>(done.bytes) / 1e6 / done.seconds;
-        std::string stage =
-            "packing weights, " + std::to_string(std::lround(rate)) + " MB/s";
-        options.progress(stage.c_str(),
+        options.progress(done.text().c_str(),
                          0.3 + 0.7 * static_cast<double>(done.bytes) /
                                    static_cast<double>(done.totalBytes));
       }));

@@ -8,6 +8,7 @@
 
 #include "llmir/Runtime/Executor.h"
 #include "ControlGroup.h"
+#include "NumaPlacement.h"
 #include "StepMemory.h"
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactInfoJSON.h"
@@ -40,6 +41,7 @@ struct Executor::State {
   std::optional<StepRuntime> runtime;
   std::unique_ptr<StepTrace> trace;
   StepMemory memory;
+  NumaPlacement numa;
   std::vector<KVReservation> reservations; ///< Capacity: the token budget.
 
   Status prepare(Span<const uint8_t> weightBytes,
@@ -123,8 +125,7 @@ static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
 
 Status Executor::State::prepare(Span<const uint8_t> weightBytes,
                                 const ExecutorOptions &options) {
-  weights = weightBytes.data();
-  if (reinterpret_cast<uintptr_t>(weights) % 64 != 0)
+  if (reinterpret_cast<uintptr_t>(weightBytes.data()) % 64 != 0)
     return Status(StatusCode::InvalidArgument,
                   "the weights are not aligned to 64 bytes");
   Expected<KVSize> size = chooseKVSize(info, options);
@@ -138,14 +139,18 @@ Status Executor::State::prepare(Span<const uint8_t> weightBytes,
       size->contextLength, info.kvFormat, cacheOptions);
   LLMIR_RETURN_IF_ERROR(cache->status());
   reservations.reserve(static_cast<size_t>(info.tokenBudget));
-  Expected<std::unique_ptr<WorkerTeam>> workers =
-      WorkerTeam::create(options.threads, options.pin);
+  Expected<std::unique_ptr<WorkerTeam>> workers = numa.startTeam(options);
   if (!workers)
     return workers.takeStatus();
   team = std::move(*workers);
   LLMIR_RETURN_IF_ERROR(
       memory.allocate(info, std::min(cache->blocksPerSequence(), size->blocks),
                       team->size(), options.guardPages));
+  Expected<const uint8_t *> placed =
+      numa.place(*team, info, weightBytes, memory, *cache);
+  if (!placed)
+    return placed.takeStatus();
+  weights = *placed;
   runtime.emplace(*team, cache.get());
   return Status::ok();
 }
@@ -175,7 +180,7 @@ Executor::create(std::shared_ptr<const Artifact> artifact,
     return status;
   // Let the system begin to read; a refusal costs nothing but time. The
   // section is aligned to 64 KiB.
-  if (!weights.empty())
+  if (!weights.empty() && state->weights == weights.data())
     madvise(const_cast<uint8_t *>(weights.data()), weights.size(),
             MADV_WILLNEED);
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
@@ -218,9 +223,14 @@ int64_t Executor::tokenBudget() const { return state->info.tokenBudget; }
 int64_t Executor::maxLogitRows() const { return state->info.maxLogitRows; }
 int64_t Executor::contextLength() const { return state->cache->getMaxSeqLen(); }
 int64_t Executor::threads() const { return state->team->size(); }
-int64_t Executor::memoryBytes() const {
-  return state->memory.bytes() + state->cache->getTotalMemoryUsage();
+const std::vector<std::vector<int>> &Executor::processors() const {
+  return state->team->processors();
 }
+int64_t Executor::memoryBytes() const {
+  return state->memory.bytes() + state->cache->getTotalMemoryUsage() +
+         state->numa.bytes();
+}
+const std::string &Executor::placement() const { return state->numa.text(); }
 
 //===----------------------------------------------------------------------===//
 // A step

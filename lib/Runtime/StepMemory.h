@@ -33,6 +33,10 @@ public:
   Status allocate(int64_t bytes, bool guardPages, const char *what);
   uint8_t *data() const { return base; }
   int64_t bytes() const { return static_cast<int64_t>(mappedBytes); }
+  /// Calls fn(memory, bytes) for all of it, the guards included.
+  template <typename Fn> Status forPages(Fn &&fn) const {
+    return fn(mapping, bytes());
+  }
 
 private:
   void *mapping = nullptr;
@@ -56,6 +60,7 @@ struct StepMemory {
   Status allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
                   int64_t workers, bool guardPages);
   int64_t bytes() const;
+  const PageMemory &pagesOfArena() const { return arenaPages; }
 
 private:
   PageMemory arenaPages, logitsPages, arrayPages, tablePages;

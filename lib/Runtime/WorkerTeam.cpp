@@ -19,6 +19,7 @@
 #include <optional>
 #include <pthread.h>
 #include <sched.h>
+#include <set>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -29,7 +30,7 @@ namespace llmir {
 // Processors
 //===----------------------------------------------------------------------===//
 
-static std::vector<int> affinityList() {
+std::vector<int> usableProcessorList() {
   std::vector<int> list;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0)
@@ -40,7 +41,7 @@ static std::vector<int> affinityList() {
 }
 
 int64_t usableProcessors() {
-  auto count = static_cast<int64_t>(affinityList().size());
+  auto count = static_cast<int64_t>(usableProcessorList().size());
   if (count == 0) { // More processors than a cpu_set_t holds.
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     count = online > 0 ? online : 1;
@@ -244,6 +245,7 @@ struct WorkerTeam::State {
   };
 
   int64_t size = 1;
+  std::vector<std::vector<int>> processors;     ///< By worker; empty: anywhere.
   std::vector<Waits> waits;                     ///< By worker.
   std::vector<std::unique_ptr<Thread>> threads; ///< Workers 1 to size - 1.
   std::optional<Crowding> crowding;
@@ -267,7 +269,9 @@ struct WorkerTeam::State {
   cpu_set_t callerMask{};
 
   ~State();
-  Status startThreads(bool pin);
+  Status startThreads();
+  /// Binds worker i to the processors of list i.
+  Status bind(const std::vector<std::vector<int>> &processors);
   void workerLoop(Thread &thread);
   /// One worker's part of a run, watched by the clocks; `waking` of them it has
   /// lost before.
@@ -313,14 +317,16 @@ void WorkerTeam::State::run(int64_t workers) {
   wasCrowded = stolen > std::max(kLeastStolen, (nanoseconds() - begin) / 4);
 }
 
-static bool pinThread(pthread_t thread, int cpu) {
+static bool bindThread(pthread_t thread, const std::vector<int> &processors) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
+  for (int cpu : processors)
+    if (cpu < CPU_SETSIZE)
+      CPU_SET(cpu, &set);
   return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
 }
 
-Status WorkerTeam::State::startThreads(bool pin) {
+Status WorkerTeam::State::startThreads() {
   for (int64_t worker = 1; worker < size; ++worker) {
     threads.push_back(std::make_unique<Thread>(this, worker));
     int error = pthread_create(
@@ -340,25 +346,22 @@ Status WorkerTeam::State::startThreads(bool pin) {
                     "use fewer threads");
     }
   }
-  if (!pin)
-    return Status::ok();
-  std::vector<int> cpus = affinityList();
-  if (cpus.empty())
-    return Status(StatusCode::Unsupported,
-                  "threads cannot be pinned on this machine",
-                  "leave out --pin");
+  return Status::ok();
+}
+
+Status
+WorkerTeam::State::bind(const std::vector<std::vector<int>> &processors) {
   caller = pthread_self();
   pinnedCaller =
       pthread_getaffinity_np(caller, sizeof callerMask, &callerMask) == 0;
-  bool pinned = pinnedCaller && pinThread(caller, cpus[0]);
+  bool bound = pinnedCaller && bindThread(caller, processors[0]);
   for (const std::unique_ptr<Thread> &thread : threads)
-    pinned &=
-        pinThread(thread->handle,
-                  cpus[static_cast<size_t>(thread->worker) % cpus.size()]);
-  return pinned ? Status::ok()
-                : Status(StatusCode::IoError,
-                         "the system refused to pin the threads",
-                         "leave out --pin");
+    bound &= bindThread(thread->handle,
+                        processors[static_cast<size_t>(thread->worker)]);
+  return bound ? Status::ok()
+               : Status(StatusCode::IoError,
+                        "the system refused to bind the threads to processors",
+                        "leave out --pin and --numa");
 }
 
 WorkerTeam::State::~State() {
@@ -371,25 +374,63 @@ WorkerTeam::State::~State() {
     pthread_setaffinity_np(caller, sizeof callerMask, &callerMask);
 }
 
-Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::create(int64_t workers,
-                                                         bool pin) {
-  const int64_t processors = usableProcessors();
+Expected<int64_t> WorkerTeam::chooseSize(int64_t workers) {
   if (workers == 0)
-    workers = processors < maxWorkers ? processors : maxWorkers;
+    workers = std::min(usableProcessors(), maxWorkers);
   if (workers < 1 || workers > maxWorkers)
     return Status(StatusCode::InvalidArgument,
                   std::to_string(workers) + " worker threads",
                   "use 1 to " + std::to_string(maxWorkers) +
                       ", or 0 for one per processor");
+  return workers;
+}
+
+Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::start(int64_t workers,
+                                                        int64_t numProcessors) {
   auto state = std::make_unique<State>();
   state->size = workers;
   // Who spins while another worker waits for the processor only delays it.
-  int64_t most = workers <= processors ? Patience::kMost : 0;
+  int64_t most = workers <= numProcessors ? Patience::kMost : 0;
   state->waits.assign(static_cast<size_t>(workers), State::Waits(most));
   state->crowding.emplace(workers);
-  if (Status status = state->startThreads(pin); !status)
-    return status;
+  LLMIR_RETURN_IF_ERROR(state->startThreads());
   return std::unique_ptr<WorkerTeam>(new WorkerTeam(std::move(state)));
+}
+
+Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::create(int64_t workers,
+                                                         bool pin) {
+  Expected<int64_t> size = chooseSize(workers);
+  if (!size)
+    return size.takeStatus();
+  if (!pin)
+    return start(*size, usableProcessors());
+  std::vector<int> cpus = usableProcessorList();
+  if (cpus.empty())
+    return Status(StatusCode::Unsupported,
+                  "threads cannot be pinned on this machine",
+                  "leave out --pin");
+  std::vector<std::vector<int>> processors;
+  for (int64_t worker = 0; worker < *size; ++worker)
+    processors.push_back({cpus[static_cast<size_t>(worker) % cpus.size()]});
+  return create(std::move(processors));
+}
+
+Expected<std::unique_ptr<WorkerTeam>>
+WorkerTeam::create(std::vector<std::vector<int>> processors) {
+  Expected<int64_t> size = chooseSize(static_cast<int64_t>(processors.size()));
+  if (!size || processors.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "places for " + std::to_string(processors.size()) +
+                      " worker threads");
+  std::set<int> all;
+  for (const std::vector<int> &own : processors)
+    all.insert(own.begin(), own.end());
+  auto team = start(*size, static_cast<int64_t>(all.size()));
+  if (team) {
+    LLMIR_RETURN_IF_ERROR((*team)->state->bind(processors));
+    (*team)->state->processors = std::move(processors);
+  }
+  return team;
 }
 
 WorkerTeam::WorkerTeam(std::unique_ptr<State> state)
@@ -397,6 +438,10 @@ WorkerTeam::WorkerTeam(std::unique_ptr<State> state)
 WorkerTeam::~WorkerTeam() = default;
 
 int64_t WorkerTeam::size() const { return state->size; }
+
+const std::vector<std::vector<int>> &WorkerTeam::processors() const {
+  return state->processors;
+}
 
 void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data) {
   if (state->size == 1)

@@ -45,6 +45,12 @@ TEST(ArtifactInfo, ComesBackFromItsText) {
     EXPECT_EQ(after->sites[i].products, before.sites[i].products);
     EXPECT_EQ(after->sites[i].inputs, before.sites[i].inputs);
   }
+  ASSERT_EQ(after->matrices.size(), before.matrices.size());
+  for (size_t i = 0; i < after->matrices.size(); ++i) {
+    EXPECT_EQ(after->matrices[i].offset, before.matrices[i].offset);
+    EXPECT_EQ(after->matrices[i].bytes, before.matrices[i].bytes);
+    EXPECT_EQ(after->matrices[i].count, before.matrices[i].count);
+  }
   EXPECT_EQ(after->vocabSize, before.vocabSize);
   EXPECT_EQ(after->logitsRowStride, before.logitsRowStride);
   EXPECT_EQ(after->tokenBudget, before.tokenBudget);
@@ -101,6 +107,16 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = -1; }},
       {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = INT64_MAX; }},
       {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = INT64_MAX; }},
+      {"arenaBytes", [](ArtifactInfo &i) { i.arenaBytes = 4100; }},
+      {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = 4100; }},
+      {"matrices.offset", [](ArtifactInfo &i) { i.matrices[0].offset = -1; }},
+      {"matrices.bytes", [](ArtifactInfo &i) { i.matrices[1].bytes = -1; }},
+      {"matrices.bytes",
+       [](ArtifactInfo &i) {
+         i.matrices[1] = {0, int64_t(1) << 44, 2};
+       }},
+      {"matrices.count", [](ArtifactInfo &i) { i.matrices[1].count = 0; }},
+      {"matrices", [](ArtifactInfo &i) { i.matrices.resize(70000); }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = 0; }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = INT64_MAX; }},
       {"numLayers", [](ArtifactInfo &i) { i.numLayers = 0; }},

@@ -76,6 +76,7 @@ inline ArtifactInfo sampleInfo() {
   info.sites[0].products = 3200;
   info.sites[0].inputs = "f32";
   info.sites[1].name = info.sites[1].kind = "barrier";
+  info.matrices = {{0, 16384, 1}, {16384, 6400, 2}};
   info.abiVersion = LLMIR_ABI_VERSION;
   const std::string &arch = CpuFeatures::host().architecture();
   info.code = {{arch == "aarch64" ? "aarch64" : "x86-64",

@@ -211,12 +211,13 @@ mllm.program.fragment @pointers code {
 // own, with no more rows than such a step has, as one worker goes through the
 // code: %b takes the place of %a, which its worker no longer needs. In the arena
 // they lie as a larger step needs them, where a barrier parts %a and %y; the
-// others must do without that barrier: %x, %y and %z are alive at once.
+// others must do without that barrier: %x, %y and %z are alive at once. The
+// workers' pages follow behind whole pages.
 
 mllm.program.fragment @kernels text {
   mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
 }
-// CHECK-LABEL: @few code attributes {arena_bytes = 2048 : i64, few_tokens = 2 : i64, worker_bytes = 4096 : i64}
+// CHECK-LABEL: @few code attributes {arena_bytes = 4096 : i64, few_tokens = 2 : i64, worker_bytes = 4096 : i64}
 mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
   %x = mllm.program.buffer : memref<8x16xf32>

@@ -15,6 +15,7 @@
 #include "Command.h"
 #include "Console.h"
 #include "ModelResolver.h"
+#include "Placement.h"
 #include "Profile.h"
 
 #include "llmir/Support/Json.h"
@@ -35,7 +36,7 @@ struct BenchOptions {
   std::vector<int64_t> threads;
   int64_t piece = 0;
   int64_t repetitions = 5;
-  bool pin = false;
+  PlacementRequest placement;
   std::string format = "md";
   bool json = false;
   std::string profile;
@@ -156,6 +157,8 @@ static Json describe(const Artifact &artifact, const BenchResult &r) {
       {"read_limit", limits.read.bytesPerSecond},
       {"reader", limits.read.reader},
       {"share_of_limit", hasShare(r) ? Json(r.share()) : Json(nullptr)}};
+  if (!r.placement.empty())
+    row["placement"] = r.placement;
   for (int unit = 0; unit < numDotUnits; ++unit)
     row[std::string(dotUnitName(static_cast<DotUnit>(unit))) + "_limit"] =
         limits.units[unit].opsPerSecond;
@@ -243,7 +246,7 @@ Status BenchCommand::runThreads(int64_t threads) {
   const ArtifactInfo &info = model.artifact->info();
   ExecutorOptions settings;
   settings.threads = threads;
-  settings.pin = options.pin;
+  options.placement.apply(settings);
   settings.level = options.model.level;
   for (const BenchTest &test : tests) {
     settings.contextLength = std::max(settings.contextLength, test.longest());
@@ -254,8 +257,9 @@ Status BenchCommand::runThreads(int64_t threads) {
   auto executor = Executor::create(model.artifact, settings);
   if (!executor)
     return executor.takeStatus();
-  auto meter = LimitMeter::create((*executor)->threads(), options.pin,
-                                  stepWeightBytes(info), (*executor)->level());
+  if (!(*executor)->placement().empty())
+    note((*executor)->placement());
+  auto meter = LimitMeter::create(**executor);
   if (!meter)
     return meter.takeStatus();
   for (const BenchTest &test : tests)
@@ -368,7 +372,7 @@ void cli::addBenchCommand(CommandLine &line) {
             "of each test, after one to warm up")
       ->capture_default_str()
       ->check(atLeast(1));
-  addFlag(command, "--pin", options->pin, "bind each thread to a processor");
+  addPlacementOptions(command, options->placement);
   addOption(command, "-o,--output", options->format, "form of the result")
       ->capture_default_str()
       ->check(CLI::IsMember({"md", "json", "csv"}));

@@ -209,6 +209,7 @@ BenchRunner::run(const BenchTest &test,
   BenchResult result;
   result.test = test;
   result.threads = executor.threads();
+  result.placement = executor.placement();
   result.level = executor.level();
   result.cost = cost(test);
   result.sizeClass = meter.reader().sizeClass();

@@ -120,6 +120,9 @@ double Divergence::mean() const {
 
 double Divergence::percentile99() const {
   std::vector<double> sorted = divergences;
+  for (double divergence : sorted)
+    if (std::isnan(divergence)) // Has no place in an order; the mean is NaN.
+      return divergence;
   std::sort(sorted.begin(), sorted.end());
   return sorted[(sorted.size() * 99 + 99) / 100 - 1];
 }

@@ -107,9 +107,11 @@ template <Width W> static void readPages(const char *from, size_t bytes) {
 }
 
 #define LLMIR_STREAMS(streams, ahead)                                          \
-  {readStreams<Width::Baseline, streams, ahead>,                               \
-   readStreams<Width::AVX, streams, ahead>,                                    \
-   readStreams<Width::AVX512, streams, ahead>}
+  {                                                                            \
+    readStreams<Width::Baseline, streams, ahead>,                              \
+        readStreams<Width::AVX, streams, ahead>,                               \
+        readStreams<Width::AVX512, streams, ahead>                             \
+  }
 
 static const NamedReader readers[] = {
     {"one stream", LLMIR_STREAMS(1, 0)},
@@ -166,16 +168,26 @@ MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)
 Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
                                                              int64_t bytes) {
   constexpr int64_t least = grain, enough = int64_t(512) << 20;
-  bytes = std::clamp(bytes, least, enough);
-  bytes = std::max(least, std::min(bytes, freeMemory() / 4));
-  std::unique_ptr<MemoryReader> reader(new MemoryReader(team, bytes));
-  size_t size = static_cast<size_t>(reader->bytes());
-  reader->buffer.reset(static_cast<char *>(std::aligned_alloc(4096, size)));
-  if (!reader->buffer)
-    return Status(StatusCode::ResourceExhausted,
-                  formatBytes(static_cast<double>(size)) +
-                      " of memory for measuring cannot be had",
-                  "close other programs");
+  const int64_t wanted = std::clamp(bytes, least, enough);
+  bytes = std::max(least, std::min(wanted, freeMemory() / 4));
+  std::unique_ptr<MemoryReader> reader;
+  for (;; bytes /= 2) {
+    reader.reset(new MemoryReader(team, bytes));
+    auto size = static_cast<size_t>(reader->bytes());
+    reader->buffer.reset(static_cast<char *>(std::aligned_alloc(4096, size)));
+    if (reader->buffer)
+      break;
+    if (bytes <= least)
+      return Status(StatusCode::ResourceExhausted,
+                    formatBytes(static_cast<double>(size)) +
+                        " of memory for measuring cannot be had",
+                    "close other programs");
+  }
+  if (reader->bytes() < wanted / 2)
+    note("reading is measured over " +
+         formatBytes(static_cast<double>(reader->bytes())) + ", not " +
+         formatBytes(static_cast<double>(wanted)) +
+         ": no more memory is to be had; a cache may hold some of it");
   // Each worker touches its part first, so that its pages are near it.
   char *bytesOfAll = reader->buffer.get();
   int64_t part = reader->part;

@@ -37,8 +37,9 @@ class MemoryReader {
 public:
   /// Takes a buffer as large as what is to be compared with, `bytes`: what fits
   /// into a cache is read from there. Above 512 MiB it makes no difference; it
-  /// is never more than a quarter of the memory that is free. `team` must
-  /// outlive the object. Fails when the memory cannot be had.
+  /// is never more than a quarter of the memory that is free, and less where
+  /// that cannot be had; half of what was asked for or less is noted. `team`
+  /// must outlive the object.
   static Expected<std::unique_ptr<MemoryReader>> create(WorkerTeam &team,
                                                         int64_t bytes);
 

@@ -14,6 +14,7 @@
 #include "Console.h"
 #include "Ids.h"
 #include "ModelResolver.h"
+#include "Placement.h"
 #include "Profile.h"
 
 #include "llmir/Runtime/Executor.h"
@@ -39,7 +40,7 @@ struct RunOptions {
   std::optional<uint64_t> seed;
   int64_t threads = 0;
   int64_t context = 0;
-  bool pin = false;
+  PlacementRequest placement;
   bool json = false;
   std::string profile;
 };
@@ -102,12 +103,14 @@ Status Run::load() {
   ExecutorOptions settings;
   settings.level = options.model.level;
   settings.threads = options.threads;
-  settings.pin = options.pin;
+  options.placement.apply(settings);
   settings.contextLength = options.context;
   auto created = Executor::create(model.artifact, settings);
   if (!created)
     return created.takeStatus();
   executor = std::move(*created);
+  if (!executor->placement().empty())
+    note(executor->placement());
   loadMs = watch.milliseconds();
   profile.end(loading);
   if (!options.profile.empty())
@@ -194,9 +197,7 @@ Status Run::writeProfile() {
   executor->stopTrace();
   profile.addSteps(*executor);
   StepCost needs = tracedNeeds(*executor);
-  auto meter =
-      LimitMeter::create(executor->threads(), options.pin,
-                         stepWeightBytes(executor->info()), executor->level());
+  auto meter = LimitMeter::create(*executor);
   if (!meter)
     return meter.takeStatus();
   note("profile of the steps\n" +
@@ -218,6 +219,8 @@ void Run::report(const GenerateResult &result) {
                      {"decode_ms", result.decodeMilliseconds},
                      {"prompt_tokens", result.promptTokens},
                      {"generated_tokens", generated}}}};
+    if (!executor->placement().empty())
+      object["placement"] = executor->placement();
     print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     return;
   }
@@ -292,7 +295,7 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--ctx", options->context,
             "longest sequence in tokens (default: the model's own)")
       ->check(atLeast(1));
-  addFlag(command, "--pin", options->pin, "bind each thread to a processor");
+  addPlacementOptions(command, options->placement);
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,
             "write what every worker did when to FILE, for ui.perfetto.dev, "

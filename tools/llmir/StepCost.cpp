@@ -104,20 +104,21 @@ int64_t cli::stepWeightBytes(const ArtifactInfo &info) {
   return static_cast<int64_t>(stepCost(info, 1, 1).packedBytes);
 }
 
-Expected<std::unique_ptr<LimitMeter>> LimitMeter::create(int64_t threads,
-                                                         bool pin,
-                                                         int64_t weightBytes,
-                                                         std::string level) {
+Expected<std::unique_ptr<LimitMeter>>
+LimitMeter::create(const Executor &executor) {
   std::unique_ptr<LimitMeter> meter(new LimitMeter);
-  auto team = WorkerTeam::create(threads, pin);
+  auto team = executor.processors().empty()
+                  ? WorkerTeam::create(executor.threads())
+                  : WorkerTeam::create(executor.processors());
   if (!team)
     return team.takeStatus();
   meter->team = std::move(*team);
-  auto memory = MemoryReader::create(*meter->team, weightBytes);
+  auto memory =
+      MemoryReader::create(*meter->team, stepWeightBytes(executor.info()));
   if (!memory)
     return memory.takeStatus();
   meter->memory = std::move(*memory);
-  meter->level = std::move(level);
+  meter->level = executor.level();
   return meter;
 }
 

@@ -17,7 +17,7 @@
 #include "MachinePeak.h"
 #include "MemoryBandwidth.h"
 
-#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Runtime/Executor.h"
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Status.h"
 
@@ -67,9 +67,8 @@ int64_t stepWeightBytes(const ArtifactInfo &info);
 /// Measures what code of one level can reach with some threads.
 class LimitMeter {
 public:
-  /// `weightBytes`: how much the workers read in a step.
-  static Expected<std::unique_ptr<LimitMeter>>
-  create(int64_t threads, bool pin, int64_t weightBytes, std::string level);
+  /// For the workers and the code of this executor.
+  static Expected<std::unique_ptr<LimitMeter>> create(const Executor &executor);
 
   /// Takes about a fifth of a second; units that `needs` has no operations of
   /// are left out, and so is reading where it takes none of the time.

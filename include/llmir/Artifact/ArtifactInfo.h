@@ -53,6 +53,13 @@ struct StepSite {
   int64_t experts = 0, chosen = 0;
 };
 
+/// Where packed matrices lie in the weights: `count` of `bytes` each, one after
+/// the other. Workers share the rows of each out in contiguous parts; memory is
+/// placed near to them by this.
+struct MatrixPlace {
+  int64_t offset = 0, bytes = 0, count = 1;
+};
+
 /// The metadata section of an artifact, stored as JSON.
 struct ArtifactInfo {
   // Identity.
@@ -60,7 +67,8 @@ struct ArtifactInfo {
   std::string architecture;       ///< "llama", "qwen2", "qwen3".
   std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
   uint64_t parameterCount = 0;
-  std::vector<StepSite> sites; ///< Of the code, in its order.
+  std::vector<StepSite> sites;       ///< Of the code, in its order.
+  std::vector<MatrixPlace> matrices; ///< By offset.
 
   // Compatibility, checked on load.
   int64_t abiVersion = 0;

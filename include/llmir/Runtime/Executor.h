@@ -35,7 +35,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmir {
 
@@ -45,9 +48,26 @@ class StepTrace;
 using mlir::llm::runtime::PagedKVCache;
 using mlir::llm::runtime::SequenceId;
 
+/// Where memory lies on a machine of several nodes (sockets).
+enum class NumaPolicy : uint8_t {
+  Off, ///< Wherever the system puts it: the weights are the file's own pages.
+  /// Workers stay on a node each. What one of them reads and writes is its
+  /// node's: its shares of the weights, of which there is a copy in memory
+  /// then, its heads of the cache, its rows of the arena.
+  FirstTouch,
+  /// The pages of weights (a copy), cache and arena come from all nodes in
+  /// turn, and workers run anywhere.
+  Interleave,
+};
+
+/// A policy by its name, as `--numa` gives it: off, first-touch, interleave.
+std::optional<NumaPolicy> numaPolicyFromName(std::string_view name);
+
 struct ExecutorOptions {
   int64_t threads = 0; ///< 0 = one per usable processor.
   bool pin = false;    ///< Bind each worker to a processor.
+  /// Changes nothing where the machine has one node; see Executor::placement().
+  NumaPolicy numa = NumaPolicy::Off;
   /// Which of the artifact's levels to run; empty: the best that fits.
   std::string level;
   /// Longest sequence. 0 = the model's own, or, where neither kvBlocks nor
@@ -60,6 +80,8 @@ struct ExecutorOptions {
   int64_t kvBytes = 0;
   /// Unreadable pages around arena, logits and KV pool. For tests.
   bool guardPages = false;
+  /// What the system says of its nodes. Another folder is for tests.
+  std::string numaRoot = "/sys/devices/system/node";
 };
 
 /// Which rows' logits a step shall give.
@@ -137,8 +159,13 @@ public:
   int64_t maxLogitRows() const;
   int64_t contextLength() const; ///< Longest sequence of this executor.
   int64_t threads() const;
-  /// Bytes taken by create(): arena, logits, batch arrays and KV pool.
+  /// As of its WorkerTeam.
+  const std::vector<std::vector<int>> &processors() const;
+  /// Bytes taken by create(): arena, logits, batch arrays, KV pool, and the
+  /// weights where `numa` has them copied.
   int64_t memoryBytes() const;
+  /// What `numa` did, as a sentence; empty where it is off.
+  const std::string &placement() const;
 
 private:
   struct State;

@@ -26,12 +26,17 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace llmir {
 
 /// Processors that this process may use (its affinity mask, and the time that
 /// its control group has); at least 1.
 int64_t usableProcessors();
+
+/// The numbers of the processors in its affinity mask, ascending; empty where
+/// the system does not say.
+std::vector<int> usableProcessorList();
 
 class WorkerTeam {
 public:
@@ -43,11 +48,21 @@ public:
   /// ResourceExhausted.
   static Expected<std::unique_ptr<WorkerTeam>> create(int64_t workers,
                                                       bool pin = false);
+  /// The same for as many workers as `processors` has lists; worker i, be it
+  /// the calling thread, runs on the processors of list i.
+  static Expected<std::unique_ptr<WorkerTeam>>
+  create(std::vector<std::vector<int>> processors);
+  /// How many workers create() starts. Fails with InvalidArgument.
+  static Expected<int64_t> chooseSize(int64_t workers);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam &) = delete;
   WorkerTeam &operator=(const WorkerTeam &) = delete;
 
   int64_t size() const;
+  /// Where each worker runs; empty where workers are not bound. Threads that
+  /// the creating thread starts meanwhile are bound as it is: another team
+  /// beside this one is given these.
+  const std::vector<std::vector<int>> &processors() const;
 
   /// Calls fn(worker) once for every worker in [0, size()) and returns when all
   /// have returned. One thread at a time may call it, and not from within.
@@ -83,6 +98,8 @@ public:
 private:
   struct State;
   explicit WorkerTeam(std::unique_ptr<State> state);
+  static Expected<std::unique_ptr<WorkerTeam>> start(int64_t workers,
+                                                     int64_t numProcessors);
   void runJob(void (*job)(void *, int64_t), void *data);
   int64_t chooseWorkers();
   void runJob(void (*job)(void *, int64_t), void *data, int64_t workers);

@@ -1,0 +1,132 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "NumaPlacement.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace llmir {
+
+std::optional<NumaPolicy> numaPolicyFromName(std::string_view name) {
+  if (name == "off")
+    return NumaPolicy::Off;
+  if (name == "first-touch")
+    return NumaPolicy::FirstTouch;
+  if (name == "interleave")
+    return NumaPolicy::Interleave;
+  return std::nullopt;
+}
+
+Expected<std::unique_ptr<WorkerTeam>>
+NumaPlacement::startTeam(const ExecutorOptions &options) {
+  policy = options.numa;
+  if (policy == NumaPolicy::Off)
+    return WorkerTeam::create(options.threads, options.pin);
+  auto known = readNumaNodes(options.numaRoot, usableProcessorList());
+  if (!known)
+    return known.takeStatus();
+  nodes = std::move(*known);
+  if (!isActive()) {
+    sentence = "--numa changes nothing: the processors of this process belong "
+               "to one node of memory";
+    return WorkerTeam::create(options.threads, options.pin);
+  }
+  if (policy == NumaPolicy::Interleave)
+    return WorkerTeam::create(options.threads, options.pin);
+  Expected<int64_t> workers = WorkerTeam::chooseSize(options.threads);
+  if (!workers)
+    return workers.takeStatus();
+  std::vector<std::vector<int>> processors;
+  for (WorkerPlace &place : placeWorkers(nodes, *workers, options.pin))
+    processors.push_back(std::move(place.processors));
+  return WorkerTeam::create(std::move(processors));
+}
+
+/// Makes pages come from the nodes in turn, or one by one from that of whoever
+/// touches them first: large pages would be shared by workers of several.
+Status NumaPlacement::prepare(void *memory, int64_t bytes) const {
+  if (policy == NumaPolicy::Interleave)
+    return interleavePages(memory, bytes, nodes);
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto base = reinterpret_cast<uintptr_t>(memory);
+  uintptr_t first = base / page * page;
+  // Refused where the system has no large pages: then there is nothing to do.
+  madvise(reinterpret_cast<void *>(first),
+          base + static_cast<uintptr_t>(bytes) - first, MADV_NOHUGEPAGE);
+  return Status::ok();
+}
+
+/// Copies the worker's share of `bytes` from `offset` on: of their rows, the
+/// part that workers share out in the same proportion.
+static void copyShare(const uint8_t *from, uint8_t *to, int64_t offset,
+                      int64_t bytes, int64_t worker, int64_t workers) {
+  // Below 2^44 each, and at most 1024 workers: no product overflows.
+  int64_t first = offset + bytes * worker / workers;
+  int64_t end = offset + bytes * (worker + 1) / workers;
+  std::memcpy(to + first, from + first, static_cast<size_t>(end - first));
+}
+
+Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
+                                               const ArtifactInfo &info,
+                                               Span<const uint8_t> weights,
+                                               const StepMemory &memory,
+                                               PagedKVCache &cache) {
+  if (!isActive())
+    return weights.data();
+  auto size = static_cast<int64_t>(weights.size());
+  int64_t end = 0;
+  for (const MatrixPlace &matrix : info.matrices) {
+    if (matrix.offset < end ||
+        matrix.offset > size - matrix.bytes * matrix.count)
+      return Status(StatusCode::InvalidFile,
+                    "the artifact has a matrix at byte " +
+                        std::to_string(matrix.offset) + " of " +
+                        std::to_string(size) +
+                        " of weights, within another one or behind the end",
+                    "compile it again with 'llmir compile'");
+    end = matrix.offset + matrix.bytes * matrix.count;
+  }
+  copy.emplace();
+  LLMIR_RETURN_IF_ERROR(
+      copy->allocate(size, /*guardPages=*/false, "weights of --numa"));
+  auto prepared = [this](void *base, int64_t bytes) {
+    return prepare(base, bytes);
+  };
+  LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
+  LLMIR_RETURN_IF_ERROR(memory.pagesOfArena().forPages(prepared));
+  LLMIR_RETURN_IF_ERROR(prepare(cache.pool(), cache.getTotalMemoryUsage()));
+  team.run([&](int64_t worker) {
+    int64_t at = 0;
+    auto copyBetween = [&](int64_t to) { // What is no matrix: all read it.
+      copyShare(weights.data(), copy->data(), at, to - at, worker, team.size());
+    };
+    for (const MatrixPlace &matrix : info.matrices) {
+      copyBetween(matrix.offset);
+      for (int64_t i = 0; i < matrix.count; ++i)
+        copyShare(weights.data(), copy->data(),
+                  matrix.offset + i * matrix.bytes, matrix.bytes, worker,
+                  team.size());
+      at = matrix.offset + matrix.bytes * matrix.count;
+    }
+    copyBetween(size);
+  });
+  sentence = std::to_string(nodes.size()) +
+             " nodes of memory: " + std::to_string(size >> 20) +
+             " MiB of weights copied";
+  sentence += policy == NumaPolicy::Interleave
+                  ? ", their pages, those of the cache and of the arena from "
+                    "all nodes in turn"
+                  : ", each part by the worker that reads it; cache and arena "
+                    "belong to who touches them first";
+  return copy->data();
+}
+
+} // namespace llmir

@@ -1,0 +1,57 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Puts what a step reads and writes near to the workers that do so, on a
+// machine of several nodes of memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_RUNTIME_NUMAPLACEMENT_H
+#define LLMIR_LIB_RUNTIME_NUMAPLACEMENT_H
+
+#include "NumaNodes.h"
+#include "StepMemory.h"
+
+#include "llmir/Runtime/Executor.h"
+#include "llmir/Runtime/WorkerTeam.h"
+
+#include <optional>
+
+namespace llmir {
+
+class NumaPlacement {
+public:
+  /// The workers, each on its node where the policy is FirstTouch. Fails where
+  /// the policy cannot be had.
+  Expected<std::unique_ptr<WorkerTeam>>
+  startTeam(const ExecutorOptions &options);
+
+  /// Places memory that nobody has touched yet; gives the weights that steps
+  /// read, `weights` itself or a copy that this object owns.
+  Expected<const uint8_t *> place(WorkerTeam &team, const ArtifactInfo &info,
+                                  Span<const uint8_t> weights,
+                                  const StepMemory &memory,
+                                  PagedKVCache &cache);
+
+  /// Of the copy.
+  int64_t bytes() const { return copy ? copy->bytes() : 0; }
+  const std::string &text() const { return sentence; }
+
+private:
+  bool isActive() const { return nodes.size() > 1; }
+  Status prepare(void *memory, int64_t bytes) const;
+
+  NumaPolicy policy = NumaPolicy::Off;
+  std::vector<NumaNode> nodes; ///< Empty where the policy is Off.
+  std::optional<PageMemory> copy;
+  std::string sentence;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_RUNTIME_NUMAPLACEMENT_H

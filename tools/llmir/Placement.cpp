@@ -1,0 +1,26 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Placement.h"
+
+using namespace llmir;
+using namespace llmir::cli;
+
+void PlacementRequest::apply(ExecutorOptions &options) const {
+  options.pin = pin;
+  options.numa = numaPolicyFromName(numa).value_or(NumaPolicy::Off);
+}
+
+void cli::addPlacementOptions(CLI::App &command, PlacementRequest &request) {
+  addFlag(command, "--pin", request.pin, "bind each thread to a processor");
+  addOption(command, "--numa", request.numa,
+            "on a machine of several nodes of memory: first-touch copies what "
+            "each thread reads to its node, interleave spreads it over all")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "first-touch", "interleave"}));
+}
