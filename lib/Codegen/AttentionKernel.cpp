@@ -8,7 +8,7 @@
 //
 // Attention, which reads K and V from the paged cache only, at the cache's
 // precision: the online softmax of FlashAttention over spans of 64 keys at
-// fixed positions, for all rows of an item (AttentionWork.h).
+// fixed positions, for all rows of a group of items (AttentionWork.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -147,19 +147,34 @@ public:
   void emit();
 
 private:
+  /// The rows of an item, and where its group keeps what belongs to them.
+  struct ItemRows {
+    Value count;
+    RowArea queries, chunkStates, totals;
+  };
+
   RowArea createArea(int64_t rows, int64_t bytes);
-  void emitItem(const AttentionItem &item);
-  void prepareQueries(const AttentionItem &item, Value rows, Value blocks);
-  /// A chunk's spans, whose results go to `states`.
-  void emitChunk(const AttentionItem &item, Value chunk, Value rows,
-                 Value blocks, RowArea states);
+  void emitGroup(const AttentionGroup &group);
+  /// body(item, rows, number of the head's block) for the group's items.
+  void overItems(
+      const AttentionGroup &group,
+      llvm::function_ref<void(const AttentionItem &, const ItemRows &, Value)>
+          body);
+  void overRows(const ItemRows &rows, llvm::function_ref<void(Value)> body) {
+    kb.loop(kb.index(0), rows.count, kb.index(1), body);
+  }
+  void prepareQueries(const AttentionItem &item, const ItemRows &rows);
+  /// Brings the results of a chunk up to date, from nothing to all its spans.
+  void emitChunk(const AttentionGroup &group, Value chunk);
   /// One span for one block of rows.
-  void attendBlock(const AttentionItem &item, Value rows, Value block,
-                   Value firstKey, const KeySpan &span, const KeySpan &next,
-                   RowArea states);
-  void attendRows(const AttentionItem &item, Value rows, Value firstRow,
-                  Value firstKey, const KeySpan &span, const KeySpan &next,
-                  RowArea states, bool whole);
+  void attendBlock(const AttentionItem &item, const ItemRows &rows, Value block,
+                   Value firstKey, const KeySpan &span, const KeySpan &next);
+  void attendRows(const AttentionItem &item, const ItemRows &rows,
+                  Value firstRow, Value firstKey, const KeySpan &span,
+                  const KeySpan &next, bool whole);
+  Value blocksOf(const ItemRows &rows) {
+    return work.ceilDiv(rows.count, kRowBlock);
+  }
   Value both(Value a, Value b) { return arith::AndIOp::create(kb, a, b); }
   Value compare(arith::CmpIPredicate how, Value a, Value b) {
     return arith::CmpIOp::create(kb, how, a, b);
@@ -218,79 +233,99 @@ RowArea AttentionEmitter::createArea(int64_t rows, int64_t bytes) {
 }
 
 void AttentionEmitter::emit() {
-  work.overItems(split, [&](const AttentionItem &item) { emitItem(item); });
+  work.overGroups(split,
+                  [&](const AttentionGroup &group) { emitGroup(group); });
 }
 
-void AttentionEmitter::emitItem(const AttentionItem &item) {
-  Value rows = kb.mul(item.tile.tokens, work.itemHeads());
-  Value blocks = work.ceilDiv(rows, kRowBlock);
-  prepareQueries(item, rows, blocks);
-  auto overRows = [&](llvm::function_ref<void(Value)> body) {
-    kb.loop(kb.index(0), rows, kb.index(1), body);
-  };
-  overRows([&](Value row) {
-    merger.begin(totals.at(kb, row),
-                 softmax.queryRow(item, work.itemHeads(), row).head);
+void AttentionEmitter::overItems(
+    const AttentionGroup &group,
+    llvm::function_ref<void(const AttentionItem &, const ItemRows &, Value)>
+        body) {
+  kb.loop(group.firstBlock, group.blockEnd, kb.index(1), [&](Value block) {
+    AttentionItem item = work.itemOf(group, block);
+    Value first =
+        kb.mul(kb.sub(block, group.firstBlock), work.itemRows(group.tile));
+    auto from = [&](const RowArea &area) {
+      return RowArea{area.at(kb, first), area.stride};
+    };
+    ItemRows rows{kb.mul(group.tile.tokens, work.itemHeads()), from(queries),
+                  from(chunkStates), from(totals)};
+    if (spec.partialRows) {
+      Value partials = kb.advance(addressOf(kb, operands.partials),
+                                  kb.mul(item.partialRow, state.bytes()));
+      rows.chunkStates.base =
+          arith::SelectOp::create(kb, split, partials, rows.chunkStates.base);
+    }
+    body(item, rows, block);
   });
-  RowArea states = chunkStates;
-  if (spec.partialRows) {
-    Value partials = kb.advance(addressOf(kb, operands.partials),
-                                kb.mul(item.partialRow, state.bytes()));
-    states.base =
-        arith::SelectOp::create(kb, split, partials, chunkStates.base);
-  }
+}
+
+void AttentionEmitter::emitGroup(const AttentionGroup &group) {
+  overItems(group, [&](const AttentionItem &item, const ItemRows &rows, Value) {
+    prepareQueries(item, rows);
+    overRows(rows, [&](Value row) {
+      merger.begin(rows.totals.at(kb, row),
+                   softmax.queryRow(item, work.itemHeads(), row).head);
+    });
+  });
   Value merges =
       arith::XOrIOp::create(kb, split, kb.intConstant(kb.getI1Type(), 1));
-  kb.loop(item.firstChunk, item.chunkEnd, kb.index(1), [&](Value chunk) {
-    emitChunk(item, chunk, rows, blocks, states);
+  kb.loop(group.firstChunk, group.chunkEnd, kb.index(1), [&](Value chunk) {
+    emitChunk(group, chunk);
     kb.when(merges, [&] {
-      overRows([&](Value row) {
-        merger.add(totals.at(kb, row), states.at(kb, row));
+      overItems(group, [&](const AttentionItem &, const ItemRows &rows, Value) {
+        overRows(rows, [&](Value row) {
+          merger.add(rows.totals.at(kb, row), rows.chunkStates.at(kb, row));
+        });
       });
     });
   });
   kb.when(merges, [&] {
-    overRows([&](Value number) {
-      QueryRow row = softmax.queryRow(item, work.itemHeads(), number);
-      merger.finish(totals.at(kb, number), row.token, row.head);
-    });
+    overItems(
+        group, [&](const AttentionItem &item, const ItemRows &rows, Value) {
+          overRows(rows, [&](Value number) {
+            QueryRow row = softmax.queryRow(item, work.itemHeads(), number);
+            merger.finish(rows.totals.at(kb, number), row.token, row.head);
+          });
+        });
   });
 }
 
-void AttentionEmitter::prepareQueries(const AttentionItem &item, Value rows,
-                                      Value blocks) {
+void AttentionEmitter::prepareQueries(const AttentionItem &item,
+                                      const ItemRows &rows) {
   Value factor =
       kb.floatConstant(kb.f32x16(), static_cast<float>(softmax.queryFactor()));
   // The last block is filled up with the last row.
-  Value last = kb.sub(rows, kb.index(1));
+  Value last = kb.sub(rows.count, kb.index(1));
   kb.loop(
-      kb.index(0), kb.mul(blocks, kRowBlock), kb.index(1), [&](Value number) {
+      kb.index(0), work.itemRows(item.tile), kb.index(1), [&](Value number) {
         QueryRow row =
             softmax.queryRow(item, work.itemHeads(), kb.min(number, last));
         Value column = kb.mul(row.head, spec.headDim);
         int64_t whole = spec.headDim / kLanes * kLanes;
-        products->prepareQuery(queries.at(kb, number), [&](Value dim) -> Value {
-          auto load = [&](int64_t lanes) {
-            Value q = kb.loadVector(operands.query,
-                                    {row.token, kb.add(column, dim)}, lanes);
-            return kb.mulf(kb.widen(q, 0.0), factor);
-          };
-          if (whole == spec.headDim)
-            return load(kLanes);
-          if (whole == 0)
-            return load(spec.headDim);
-          Value isWhole =
-              compare(arith::CmpIPredicate::ult, dim, kb.index(whole));
-          auto choice = scf::IfOp::create(
-              kb, isWhole,
-              [&](OpBuilder &, Location) {
-                scf::YieldOp::create(kb, load(kLanes));
-              },
-              [&](OpBuilder &, Location) {
-                scf::YieldOp::create(kb, load(spec.headDim - whole));
-              });
-          return choice.getResult(0);
-        });
+        products->prepareQuery(
+            rows.queries.at(kb, number), [&](Value dim) -> Value {
+              auto load = [&](int64_t lanes) {
+                Value q = kb.loadVector(
+                    operands.query, {row.token, kb.add(column, dim)}, lanes);
+                return kb.mulf(kb.widen(q, 0.0), factor);
+              };
+              if (whole == spec.headDim)
+                return load(kLanes);
+              if (whole == 0)
+                return load(spec.headDim);
+              Value isWhole =
+                  compare(arith::CmpIPredicate::ult, dim, kb.index(whole));
+              auto choice = scf::IfOp::create(
+                  kb, isWhole,
+                  [&](OpBuilder &, Location) {
+                    scf::YieldOp::create(kb, load(kLanes));
+                  },
+                  [&](OpBuilder &, Location) {
+                    scf::YieldOp::create(kb, load(spec.headDim - whole));
+                  });
+              return choice.getResult(0);
+            });
       });
 }
 
@@ -298,36 +333,50 @@ void AttentionEmitter::prepareQueries(const AttentionItem &item, Value rows,
 // Chunks
 //===----------------------------------------------------------------------===//
 
-void AttentionEmitter::emitChunk(const AttentionItem &item, Value chunk,
-                                 Value rows, Value blocks, RowArea states) {
-  kb.loop(kb.index(0), kb.mul(blocks, kRowBlock), kb.index(1),
-          [&](Value row) { merger.beginChunk(states.at(kb, row)); });
+void AttentionEmitter::emitChunk(const AttentionGroup &group, Value chunk) {
+  const QueryTile &tile = group.tile;
+  overItems(group, [&](const AttentionItem &, const ItemRows &rows, Value) {
+    kb.loop(kb.index(0), work.itemRows(tile), kb.index(1), [&](Value row) {
+      merger.beginChunk(rows.chunkStates.at(kb, row));
+    });
+  });
   // Spans before the first key that a row sees, or behind the last, are left
   // out; the others stay where they are.
-  const QueryTile &tile = item.tile;
   Value begin = kb.mul(chunk, kAttentionChunk);
   Value first = kb.div(work.max(begin, tile.keyBegin), kSpanKeys);
   Value end = work.ceilDiv(kb.min(kb.add(begin, kAttentionChunk), tile.keyEnd),
                            kSpanKeys);
-  Value kvHead = kb.div(item.firstHead, spec.heads / spec.kvHeads);
-  locator.overSpans(
-      tile.sequence, tile.length, kvHead, first, end,
-      [&](Value number, const KeySpan &span, const KeySpan &next) {
-        Value firstKey = kb.mul(number, kSpanKeys);
-        kb.loop(kb.index(0), blocks, kb.index(1), [&](Value block) {
-          attendBlock(item, rows, block, firstKey, span, next, states);
-        });
+  locator.beginSequence(tile.sequence, tile.length);
+  int64_t blocksPerHead = spec.heads / spec.kvHeads / work.itemHeads();
+  kb.loop(first, end, kb.index(1), [&](Value number) {
+    overItems(group, [&](const AttentionItem &item, const ItemRows &rows,
+                         Value headBlock) {
+      // The group's next head, or the first one of the next span.
+      Value following = kb.add(headBlock, 1);
+      Value wraps =
+          compare(arith::CmpIPredicate::eq, following, group.blockEnd);
+      Value nextBlock =
+          arith::SelectOp::create(kb, wraps, group.firstBlock, following);
+      Value nextNumber = kb.add(
+          number, arith::SelectOp::create(kb, wraps, kb.index(1), kb.index(0)));
+      KeySpan span = locator.span(number, kb.div(headBlock, blocksPerHead));
+      KeySpan next =
+          locator.later(nextNumber, kb.div(nextBlock, blocksPerHead));
+      kb.loop(kb.index(0), blocksOf(rows), kb.index(1), [&](Value block) {
+        attendBlock(item, rows, block, kb.mul(number, kSpanKeys), span, next);
       });
+    });
+  });
 }
 
-void AttentionEmitter::attendBlock(const AttentionItem &item, Value rows,
-                                   Value block, Value firstKey,
-                                   const KeySpan &span, const KeySpan &next,
-                                   RowArea states) {
+void AttentionEmitter::attendBlock(const AttentionItem &item,
+                                   const ItemRows &rows, Value block,
+                                   Value firstKey, const KeySpan &span,
+                                   const KeySpan &next) {
   // Rows see the more keys the later they are.
   Value firstRow = kb.mul(block, kRowBlock);
   Value lastRow =
-      kb.min(kb.add(firstRow, kRowBlock - 1), kb.sub(rows, kb.index(1)));
+      kb.min(kb.add(firstRow, kRowBlock - 1), kb.sub(rows.count, kb.index(1)));
   QueryRow first = softmax.queryRow(item, work.itemHeads(), firstRow);
   QueryRow last = softmax.queryRow(item, work.itemHeads(), lastRow);
   Value endKey = kb.add(firstKey, kSpanKeys);
@@ -336,7 +385,7 @@ void AttentionEmitter::attendBlock(const AttentionItem &item, Value rows,
                     compare(Predicate::slt, first.keyBegin, endKey));
   kb.when(some, [&] {
     auto attend = [&](bool whole) {
-      attendRows(item, rows, firstRow, firstKey, span, next, states, whole);
+      attendRows(item, rows, firstRow, firstKey, span, next, whole);
     };
     if (softmax.hasMask())
       return attend(false);
@@ -355,14 +404,16 @@ void AttentionEmitter::attendBlock(const AttentionItem &item, Value rows,
   });
 }
 
-void AttentionEmitter::attendRows(const AttentionItem &item, Value rows,
-                                  Value firstRow, Value firstKey,
-                                  const KeySpan &span, const KeySpan &next,
-                                  RowArea states, bool whole) {
-  RowArea blockQueries{queries.at(kb, firstRow), queries.stride};
-  RowArea blockStates{states.at(kb, firstRow), states.stride};
-  products->multiplyKeys(span, next, blockQueries, scores);
-  Value last = kb.sub(rows, kb.index(1));
+void AttentionEmitter::attendRows(const AttentionItem &item,
+                                  const ItemRows &rows, Value firstRow,
+                                  Value firstKey, const KeySpan &span,
+                                  const KeySpan &next, bool whole) {
+  auto blockOf = [&](const RowArea &area) {
+    return RowArea{area.at(kb, firstRow), area.stride};
+  };
+  RowArea blockStates = blockOf(rows.chunkStates);
+  products->multiplyKeys(span, next, blockOf(rows.queries), scores);
+  Value last = kb.sub(rows.count, kb.index(1));
   kb.loop(0, kRowBlock, 1, [&](Value r) {
     QueryRow row = softmax.queryRow(item, work.itemHeads(),
                                     kb.min(kb.add(firstRow, r), last));

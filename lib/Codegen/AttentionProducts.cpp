@@ -33,10 +33,74 @@ int64_t AttentionProducts::linesAtOnce() const {
   return registers == 1 ? 4 : registers == 2 && planes() == 2 ? 2 : 1;
 }
 
-void AttentionProducts::prefetch(Value address, Value bytes) {
-  LLVM::Prefetch::create(kb, kb.advance(address, bytes), /*rw=*/0, /*hint=*/3,
-                         /*cache=*/1);
+//===----------------------------------------------------------------------===//
+// Prefetching
+//===----------------------------------------------------------------------===//
+
+// A span's values are asked for while its keys are multiplied, and the next
+// keys while values are. Memory is fastest where lines are asked for in the
+// order in which they lie, a few KB ahead and at an even pace: then the
+// processor's own prefetchers run before these. So each iteration asks for as
+// many lines as it reads, and each row of a block for its share of them.
+
+/// For iteration `number` over the cells of tiles [first, first + tiles).
+AttentionProducts::Lines AttentionProducts::valueLines(const KeySpan &span,
+                                                       int64_t first,
+                                                       int64_t tiles,
+                                                       Value number) const {
+  int64_t ofTile = layout.paddedValueDim() / cell;
+  int64_t each =
+      llvm::divideCeil(ofTile, std::max<int64_t>(layout.headDim / cell, 1));
+  Lines lines;
+  auto add = [&](Value tile, int64_t count) {
+    Value from = kb.mul(number, count * kLineBytes);
+    for (int64_t i = 0; i < count; ++i)
+      lines.push_back(kb.advance(tile, kb.add(from, i * kLineBytes)));
+  };
+  if (layout.blockSize % kSpanKeys == 0) {
+    add(span.values[first], tiles * each); // Tiles lie side by side.
+    return lines;
+  }
+  for (int64_t t = 0; t < tiles; ++t)
+    add(span.values[first + t], each);
+  return lines;
 }
+
+/// For iteration `group` over the values of a tile, at vector `column`.
+AttentionProducts::Lines AttentionProducts::keyLines(const KeySpan &span,
+                                                     int64_t tile, Value column,
+                                                     Value group) const {
+  int64_t groups = kLanes / cell, step = linesAtOnce();
+  int64_t cells = layout.keyDim() / cell;
+  int64_t passes = llvm::divideCeil(layout.paddedValueDim() / kLanes, step);
+  Value pass = kb.div(column, step);
+  Lines lines;
+  auto add = [&](Value from, Value number, int64_t each, int64_t stride) {
+    for (int64_t i = 0; i < each; ++i)
+      lines.push_back(
+          kb.advance(from, kb.mul(kb.add(kb.mul(number, each), i), stride)));
+  };
+  if (layout.blockSize == kSpanKeys) { // Lines of all tiles lie side by side.
+    Value number =
+        kb.add(kb.mul(kb.add(kb.mul(pass, kSpanTiles), tile), groups), group);
+    add(span.keys[0], number,
+        llvm::divideCeil(cells * kSpanTiles, passes * kSpanTiles * groups),
+        kLineBytes);
+  } else {
+    add(span.keys[tile], kb.add(kb.mul(pass, groups), group),
+        llvm::divideCeil(cells, passes * groups), layout.blockSize * 4);
+  }
+  return lines;
+}
+
+void AttentionProducts::prefetchShare(const Lines &lines, int64_t row) {
+  for (size_t i = row; i < lines.size(); i += kRowBlock)
+    LLVM::Prefetch::create(kb, lines[i], /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
 
 void AttentionProducts::prepareSeen(Value to, int64_t tile, Value seen) {
   Type element = kb.getIntegerType(8 * layout.elementBytes);
@@ -51,10 +115,11 @@ AttentionProducts::Operands AttentionProducts::startScores(Value query) {
 void AttentionProducts::multiplyKeys(const KeySpan &span, const KeySpan &next,
                                      RowArea queries, RowArea scores) {
   for (int64_t tile = 0; tile < kSpanTiles; tile += linesAtOnce())
-    multiplyTiles(span, next, tile, linesAtOnce(), queries, scores);
+    multiplyTiles(span, !next.keys.empty(), tile, linesAtOnce(), queries,
+                  scores);
 }
 
-void AttentionProducts::multiplyTiles(const KeySpan &span, const KeySpan &next,
+void AttentionProducts::multiplyTiles(const KeySpan &span, bool ahead,
                                       int64_t first, int64_t tiles,
                                       RowArea queries, RowArea scores) {
   SmallVector<Value> rows, sums;
@@ -76,10 +141,10 @@ void AttentionProducts::multiplyTiles(const KeySpan &span, const KeySpan &next,
             arith::AndIOp::create(kb, words, kb.intConstant(kb.i32x16(), mask));
       }
       lines.push_back(keyOperands(words));
-      if (!next.keys.empty())
-        prefetch(next.keys[first + t], bytes);
     }
+    Lines later = ahead ? valueLines(span, first, tiles, number) : Lines();
     for (int64_t r = 0; r < kRowBlock; ++r) {
+      prefetchShare(later, r);
       Operands row = queryOperands(rows[r], number);
       for (int64_t t = 0; t < tiles; ++t)
         multiply(
@@ -89,10 +154,10 @@ void AttentionProducts::multiplyTiles(const KeySpan &span, const KeySpan &next,
     return after;
   };
   int64_t cells = layout.headDim / cell, rest = layout.headDim % cell;
-  sums = kb.reduce(kb.index(0), kb.index(cells), 1, sums,
-                   [&](Value number, ValueRange before) {
-                     return addCell(number, cell, before);
-                   });
+  sums = kb.reduceRolled(kb.index(0), kb.index(cells), 1, sums,
+                         [&](Value number, ValueRange before) {
+                           return addCell(number, cell, before);
+                         });
   if (rest)
     sums = addCell(kb.index(cells), rest, sums);
   for (int64_t r = 0; r < kRowBlock; ++r)
@@ -144,7 +209,7 @@ void AttentionProducts::addColumns(const KeySpan &span, const KeySpan &next,
   }
   int64_t groups = kLanes / cell, rowBytes = layout.paddedValueDim() * 4;
   for (int64_t tile = 0; tile < kSpanTiles; ++tile)
-    chains = kb.reduce(
+    chains = kb.reduceRolled(
         kb.index(0), kb.index(groups), 1, chains,
         [&](Value group, ValueRange carried) {
           SmallVector<Value> after(carried), lines;
@@ -152,14 +217,15 @@ void AttentionProducts::addColumns(const KeySpan &span, const KeySpan &next,
           for (int64_t v = 0; v < vectors; ++v) {
             Value at = kb.add(bytes, v * kLanes * 4);
             lines.push_back(loadWords(span.values[tile], at));
-            if (!next.values.empty())
-              prefetch(next.values[tile], at);
           }
+          Lines later =
+              next.keys.empty() ? Lines() : keyLines(next, tile, column, group);
           SmallVector<Operands> operands;
           for (Value line : lines)
             operands.push_back(valueOperands(line));
           Value number = kb.add(group, tile * groups);
           for (int64_t r = 0; r < kRowBlock; ++r) {
+            prefetchShare(later, r);
             Operands row = weightOperands(rowWeights[r], number);
             Value mask;
             if (seen)

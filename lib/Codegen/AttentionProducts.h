@@ -75,11 +75,12 @@ public:
   void prepareSeen(mlir::Value to, int64_t tile, mlir::Value seen);
 
   /// scores[row][key] = query . key as rows of 64 f32, for a block of rows.
-  /// `next` is read soon.
+  /// Where there is a `next`, the span's values are asked for meanwhile.
   void multiplyKeys(const KeySpan &span, const KeySpan &next, RowArea queries,
                     RowArea scores);
   /// sums[row] = rescale[row] * sums[row] + sum of weight * value, as rows of
-  /// paddedValueDim() f32. Without `seen`, every row sees every token.
+  /// paddedValueDim() f32. Without `seen`, every row sees every token. The keys
+  /// of `next` are asked for meanwhile.
   void addValues(const KeySpan &span, const KeySpan &next, RowArea weights,
                  const RowArea *seen, RowArea rescale, RowArea sums);
 
@@ -139,8 +140,14 @@ private:
   /// Tiles of keys, or vectors of values, that fit into the registers beside
   /// each other.
   int64_t linesAtOnce() const;
-  void prefetch(mlir::Value address, mlir::Value bytes);
-  void multiplyTiles(const KeySpan &span, const KeySpan &next, int64_t first,
+  /// Addresses of which each row of a block asks for its share.
+  using Lines = llvm::SmallVector<mlir::Value, 8>;
+  Lines valueLines(const KeySpan &span, int64_t first, int64_t tiles,
+                   mlir::Value number) const;
+  Lines keyLines(const KeySpan &span, int64_t tile, mlir::Value column,
+                 mlir::Value group) const;
+  void prefetchShare(const Lines &lines, int64_t row);
+  void multiplyTiles(const KeySpan &span, bool ahead, int64_t first,
                      int64_t tiles, RowArea queries, RowArea scores);
   void addColumns(const KeySpan &span, const KeySpan &next, mlir::Value column,
                   int64_t vectors, RowArea weights, const RowArea *seen,

@@ -116,8 +116,44 @@ Value AttentionWork::partialRow(const QueryTile &tile, Value token, Value head,
   return kb.add(itemPartials(tile, kb.div(head, headsPerItem), chunk), row);
 }
 
-void AttentionWork::overItems(
-    Value split, llvm::function_ref<void(const AttentionItem &)> body) {
+AttentionItem AttentionWork::itemOf(const AttentionGroup &group,
+                                    Value headBlock) {
+  AttentionItem item;
+  item.tile = group.tile;
+  item.firstHead = kb.mul(headBlock, headsPerItem);
+  item.firstChunk = group.firstChunk;
+  item.chunkEnd = group.chunkEnd;
+  item.partialRow = itemPartials(
+      group.tile, headBlock, kb.sub(group.firstChunk, group.tile.firstChunk));
+  return item;
+}
+
+/// Items [first, end) of a tile, which are numbered by chunk and then by head.
+void AttentionWork::overGroupsOf(
+    const QueryTile &tile, Value split, Value first, Value end,
+    llvm::function_ref<void(const AttentionGroup &)> body) {
+  Value one = kb.index(1);
+  Value together = kb.div(kb.index(mostRows()), itemRows(tile));
+  kb.loop(kb.div(first, headBlocks), ceilDiv(end, headBlocks), one,
+          [&](Value chunk) {
+            AttentionGroup group;
+            group.tile = tile;
+            group.firstChunk = kb.add(tile.firstChunk, chunk);
+            group.chunkEnd = arith::SelectOp::create(
+                kb, split, kb.add(group.firstChunk, one), tile.chunkEnd);
+            Value before = kb.mul(chunk, headBlocks);
+            Value last = kb.min(kb.sub(end, before), kb.index(headBlocks));
+            kb.loop(notNegative(kb.sub(first, before)), last, together,
+                    [&](Value block) {
+                      group.firstBlock = block;
+                      group.blockEnd = kb.min(kb.add(block, together), last);
+                      body(group);
+                    });
+          });
+}
+
+void AttentionWork::overGroups(
+    Value split, llvm::function_ref<void(const AttentionGroup &)> body) {
   Value total = overTiles(
       {kb.index(0)},
       [&](const QueryTile &tile, ValueRange sum) -> SmallVector<Value> {
@@ -137,21 +173,7 @@ void AttentionWork::overItems(
           return kb.min(
               kb.div(kb.add(distance, kb.sub(each, kb.index(1))), each), count);
         };
-        Value perHead = kb.sub(tile.chunkEnd, tile.firstChunk);
-        kb.loop(firstAt(begin), firstAt(end), kb.index(1), [&](Value number) {
-          Value one = kb.index(1);
-          Value divisor = arith::SelectOp::create(kb, split, perHead, one);
-          Value headBlock = kb.div(number, divisor);
-          Value chunk = kb.rem(number, divisor);
-          AttentionItem item;
-          item.tile = tile;
-          item.firstHead = kb.mul(headBlock, headsPerItem);
-          item.firstChunk = kb.add(tile.firstChunk, chunk);
-          item.chunkEnd = arith::SelectOp::create(
-              kb, split, kb.add(item.firstChunk, one), tile.chunkEnd);
-          item.partialRow = itemPartials(tile, headBlock, chunk);
-          body(item);
-        });
+        overGroupsOf(tile, split, firstAt(begin), firstAt(end), body);
         return {kb.add(before[0], kb.mul(each, count))};
       });
 }

@@ -16,8 +16,10 @@
 // them.
 //
 // Items are numbered over the step and have a cost that all workers know; each
-// worker has the items whose middle lies in its share of the whole cost.
-// Nothing about a row depends on who computes it or beside what.
+// worker has the items whose middle lies in its share of the whole cost. Items
+// of few rows are done in groups, of neighbouring heads: span by span, all
+// heads of each, as they lie in memory. Nothing about a row depends on who
+// computes it or beside what.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,13 +52,26 @@ struct AttentionItem {
   mlir::Value partialRow;
 };
 
+/// Items of one worker that are done together: blocks of heads [first, end) of
+/// a tile.
+struct AttentionGroup {
+  QueryTile tile;
+  mlir::Value firstBlock, blockEnd;
+  mlir::Value firstChunk, chunkEnd;
+};
+
 class AttentionWork {
 public:
   AttentionWork(KernelBuilder &kb, const PagedAttentionSpec &spec);
 
-  /// Most rows of an item, in whole blocks.
+  /// Most rows of a group, each item's in whole blocks.
   int64_t mostRows() const {
     return roundUpTo(headsPerItem * tokensPerItem, kRowBlock);
+  }
+  /// Rows of an item of the tile, in whole blocks.
+  mlir::Value itemRows(const QueryTile &tile) {
+    return kb.mul(ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock),
+                  kRowBlock);
   }
   int64_t itemHeads() const { return headsPerItem; }
 
@@ -65,9 +80,11 @@ public:
       const QueryTile &, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> overTiles(llvm::ArrayRef<mlir::Value> initial,
                                            TileBody body);
-  /// body(item) for every item of this worker. `split` is an i1.
-  void overItems(mlir::Value split,
-                 llvm::function_ref<void(const AttentionItem &)> body);
+  /// body(group) for every group of this worker. `split` is an i1.
+  void overGroups(mlir::Value split,
+                  llvm::function_ref<void(const AttentionGroup &)> body);
+  /// The item of a block of heads of the group.
+  AttentionItem itemOf(const AttentionGroup &group, mlir::Value headBlock);
   /// Row of partial results of one head of a tile's token and of one of its
   /// chunks (counted from 0).
   mlir::Value partialRow(const QueryTile &tile, mlir::Value token,
@@ -86,6 +103,9 @@ private:
   mlir::Value countItems(const QueryTile &tile, mlir::Value split);
   mlir::Value itemPartials(const QueryTile &tile, mlir::Value headBlock,
                            mlir::Value chunk);
+  void overGroupsOf(const QueryTile &tile, mlir::Value split, mlir::Value first,
+                    mlir::Value end,
+                    llvm::function_ref<void(const AttentionGroup &)> body);
 
   KernelBuilder &kb;
   bool causal;

@@ -180,6 +180,20 @@ SmallVector<Value> KernelBuilder::reduce(
   return SmallVector<Value>(op.getResults());
 }
 
+SmallVector<Value> KernelBuilder::reduceRolled(
+    Value from, Value to, int64_t step, ArrayRef<Value> initial,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  SmallVector<Value> results = reduce(from, to, step, initial, body);
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      getContext(), /*disable=*/getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  // Loops hand attributes of the LLVM dialect on to their branches.
+  results.front().getDefiningOp()->setAttr(
+      "loop_annotation",
+      LLVM::LoopAnnotationAttr::get(getContext(), {}, {}, {}, unroll, {}, {},
+                                    {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  return results;
+}
+
 void KernelBuilder::vectorLoop(int64_t size,
                                llvm::function_ref<void(Value, int64_t)> body) {
   int64_t whole = size / kLanes * kLanes;

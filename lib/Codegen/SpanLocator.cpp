@@ -36,18 +36,25 @@ int64_t SpanLocator::partTokens() const {
   return std::gcd(layout.blockSize, kLanes);
 }
 
-Value SpanLocator::blockOf(Value key) {
+Value SpanLocator::blockOf(Value key, Value kvHead) {
   Value entry = kb.min(kb.div(key, layout.blockSize), lastEntry);
   Value block = kb.contextArray(StepField::block_tables, kb.add(table, entry));
   return kb.advance(base, kb.add(kb.mul(block, layout.blockBytes()),
                                  kb.mul(kvHead, layout.headBytes())));
 }
 
-KeySpan SpanLocator::locate(Value firstKey) {
+KeySpan SpanLocator::locate(Value firstKey, Value kvHead) {
   KeySpan span;
+  // One block may hold all of them.
+  const bool together = layout.blockSize % kSpanKeys == 0;
+  Value block, first;
   for (int64_t t = 0; t < kSpanTiles; ++t) {
-    Value key = kb.add(firstKey, t * kLanes);
-    Value block = blockOf(key), inBlock = kb.rem(key, layout.blockSize);
+    if (t == 0 || !together) {
+      Value key = kb.add(firstKey, t * kLanes);
+      block = blockOf(key, kvHead);
+      first = kb.rem(key, layout.blockSize);
+    }
+    Value inBlock = together ? kb.add(first, t * kLanes) : first;
     // In K the tokens of a tile are neighbouring 4-byte words, in V whole rows.
     int64_t tokenBytes = layout.paddedValueDim() * layout.elementBytes;
     span.keys.push_back(kb.advance(block, kb.mul(inBlock, int64_t(4))));
@@ -81,13 +88,13 @@ void SpanLocator::copyPart(Value block, Value inBlock, Value to,
          kb.index(tiles.keyScaleOffset(token, 0) + i * tiles.scaleBytes()));
 }
 
-KeySpan SpanLocator::copy(Value firstKey) {
+KeySpan SpanLocator::copy(Value firstKey, Value kvHead) {
   KeySpan span;
   for (int64_t t = 0; t < kSpanTiles; ++t) {
     Value to = kb.advance(copies, kb.index(t * tiles.headBytes()));
     for (int64_t token = 0; token < kLanes; token += partTokens()) {
       Value key = kb.add(firstKey, t * kLanes + token);
-      copyPart(blockOf(key), kb.rem(key, layout.blockSize), to, token);
+      copyPart(blockOf(key, kvHead), kb.rem(key, layout.blockSize), to, token);
     }
     span.keys.push_back(to);
     span.values.push_back(kb.advance(to, kb.index(tiles.keyTileBytes())));
@@ -95,36 +102,18 @@ KeySpan SpanLocator::copy(Value firstKey) {
   return span;
 }
 
-void SpanLocator::overSpans(
-    Value sequence, Value length, Value head, Value first, Value end,
-    llvm::function_ref<void(Value, const KeySpan &, const KeySpan &)> body) {
+void SpanLocator::beginSequence(Value sequence, Value length) {
   table = kb.mul(sequence, kb.contextIndex(StepField::block_table_stride));
   lastEntry = kb.div(kb.sub(length, kb.index(1)), layout.blockSize);
-  kvHead = head;
-  auto firstKey = [&](Value number) { return kb.mul(number, kSpanKeys); };
-  if (!inPlace()) {
-    kb.loop(first, end, kb.index(1),
-            [&](Value number) { body(number, copy(firstKey(number)), {}); });
-    return;
-  }
-  // The next span is found one ahead, to be asked for while this one is used.
-  auto flat = [](const KeySpan &span) {
-    SmallVector<Value> values(span.keys.begin(), span.keys.end());
-    llvm::append_range(values, span.values);
-    return values;
-  };
-  auto fromFlat = [](ValueRange values) {
-    KeySpan span;
-    span.keys.assign(values.begin(), values.begin() + kSpanTiles);
-    span.values.assign(values.begin() + kSpanTiles, values.end());
-    return span;
-  };
-  SmallVector<Value> start = flat(locate(firstKey(first)));
-  kb.reduce(first, end, 1, start, [&](Value number, ValueRange carried) {
-    KeySpan next = locate(firstKey(kb.add(number, 1)));
-    body(number, fromFlat(carried), next);
-    return flat(next);
-  });
+}
+
+KeySpan SpanLocator::span(Value number, Value kvHead) {
+  Value firstKey = kb.mul(number, kSpanKeys);
+  return inPlace() ? locate(firstKey, kvHead) : copy(firstKey, kvHead);
+}
+
+KeySpan SpanLocator::later(Value number, Value kvHead) {
+  return inPlace() ? locate(kb.mul(number, kSpanKeys), kvHead) : KeySpan();
 }
 
 } // namespace llmir

@@ -26,30 +26,31 @@ public:
   /// The layout of what overSpans gives: the cache's, or that of copies.
   const KVBlockLayout &tileLayout() const { return tiles; }
 
-  /// body(number of the span, the span, the next one) for spans [first, end) of
-  /// a sequence's KV head, in order. Keys behind the sequence's last one are
-  /// some other keys, or nothing that a number can be.
-  void overSpans(
-      mlir::Value sequence, mlir::Value length, mlir::Value kvHead,
-      mlir::Value first, mlir::Value end,
-      llvm::function_ref<void(mlir::Value, const KeySpan &, const KeySpan &)>
-          body);
+  /// Spans are of this sequence from here on.
+  void beginSequence(mlir::Value sequence, mlir::Value length);
+  /// Span `number` of a KV head. Keys behind the sequence's last one are some
+  /// other keys, or nothing that a number can be. Copies are overwritten by the
+  /// next call.
+  KeySpan span(mlir::Value number, mlir::Value kvHead);
+  /// Where a span will be read that is needed later; nothing where it will be
+  /// copied. Behind the sequence, it is some span of the sequence.
+  KeySpan later(mlir::Value number, mlir::Value kvHead);
 
 private:
   bool inPlace() const { return layout.blockSize % kLanes == 0; }
   /// Tokens of a tile that are sure to share a block.
   int64_t partTokens() const;
   /// The KV head's part of the block that holds `key`, or of the last block.
-  mlir::Value blockOf(mlir::Value key);
-  KeySpan locate(mlir::Value firstKey);
-  KeySpan copy(mlir::Value firstKey);
+  mlir::Value blockOf(mlir::Value key, mlir::Value kvHead);
+  KeySpan locate(mlir::Value firstKey, mlir::Value kvHead);
+  KeySpan copy(mlir::Value firstKey, mlir::Value kvHead);
   void copyPart(mlir::Value block, mlir::Value inBlock, mlir::Value to,
                 int64_t token);
 
   KernelBuilder &kb;
   KVBlockLayout layout, tiles;
   mlir::Value base, copies;
-  mlir::Value table, lastEntry, kvHead; ///< Of the sequence under way.
+  mlir::Value table, lastEntry; ///< Of the sequence under way.
 };
 
 /// Memory of the kernel's own, on a line.

@@ -11,8 +11,10 @@
 //   llmir-attention-bench FORMAT HEADS KV_HEADS HEAD_DIM [BLOCK_SIZE] [LEVEL]
 //
 // FORMAT is f32, f16, bf16 or q8. Decoding is 16 sequences of 4096 keys, more
-// than any cache holds; prefilling is one prompt of 512 and of 2048 tokens. The
-// limit is measured before each round, and shares are medians of the rounds'.
+// than any cache holds, and the same with block tables that name a few blocks
+// over and over, which a cache does hold: what computing alone takes.
+// Prefilling is one prompt of 512 and of 2048 tokens. The limit is measured
+// before each round, and shares are medians of the rounds'.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +30,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <sys/mman.h>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -39,12 +42,31 @@ constexpr int kRounds = 9;
 /// Some tokens of some sequences.
 struct Work {
   int64_t sequences, keys, tokens; ///< Tokens of each sequence.
+  int64_t distinctKeys = 0; ///< Keys that there are; 0: as many as are read.
+};
+
+/// Memory in large pages, as the runtime's pool is.
+struct LargePages {
+  explicit LargePages(size_t size)
+      : memory(static_cast<uint8_t *>(std::aligned_alloc(
+                   kPage, (size + kPage - 1) / kPage * kPage)),
+               &std::free),
+        length(size) {
+    madvise(memory.get(), size, MADV_HUGEPAGE); // Advice: may be refused.
+  }
+  uint8_t *data() { return memory.get(); }
+  size_t size() const { return length; }
+
+private:
+  static constexpr size_t kPage = size_t(2) << 20;
+  std::unique_ptr<uint8_t, decltype(&std::free)> memory;
+  size_t length;
 };
 
 /// A pool in which any bits are small numbers, and blocks in no order.
 struct Pool {
   Pool(const KVBlockLayout &layout, KVFormat format, const Work &work)
-      : bytes(static_cast<size_t>(work.sequences * blocksOf(layout, work) *
+      : bytes(static_cast<size_t>(distinctBlocks(layout, work) *
                                   layout.blockBytes())) {
     Random random(1);
     const bool wide = format == KVFormat::F32;
@@ -57,9 +79,10 @@ struct Pool {
                                        : (word & 0x807f807f) | 0x3b003b00;
       std::memcpy(bytes.data() + i, &word, 4);
     }
-    int64_t blocks = work.sequences * blocksOf(layout, work);
-    for (int64_t i = 0; i < blocks; ++i)
-      inputs.blockTables.push_back(static_cast<int32_t>(i));
+    int64_t blocks = distinctBlocks(layout, work);
+    int64_t entries = work.sequences * blocksOf(layout, work);
+    for (int64_t i = 0; i < entries; ++i)
+      inputs.blockTables.push_back(static_cast<int32_t>(i % blocks));
     for (int64_t i = blocks; i > 1; --i)
       std::swap(inputs.blockTables[i - 1],
                 inputs.blockTables[random.bits() % i]);
@@ -79,6 +102,11 @@ struct Pool {
     return (work.keys + layout.blockSize - 1) / layout.blockSize;
   }
 
+  static int64_t distinctBlocks(const KVBlockLayout &layout, const Work &work) {
+    return work.distinctKeys ? work.distinctKeys / layout.blockSize
+                             : work.sequences * blocksOf(layout, work);
+  }
+
   void fillScales(const KVBlockLayout &layout, int64_t blocks) {
     const float scale = 1e-3f;
     for (int64_t block = 0; block < blocks; ++block)
@@ -90,7 +118,7 @@ struct Pool {
                         4);
   }
 
-  AlignedBytes bytes;
+  LargePages bytes;
   StepInputs inputs;
 };
 
@@ -153,15 +181,16 @@ bool AttentionBench::run(const Work &work, WorkerTeam &team,
     rates.push_back((decodes ? bytes : ops) / passed.count());
     shares.push_back(rates.back() / limit);
   }
-  std::printf("%lld keys, %lld tokens each, %lld sequences: %7.1f %s, %5.1f %% "
-              "of the %s\n",
-              static_cast<long long>(work.keys),
-              static_cast<long long>(work.tokens),
-              static_cast<long long>(work.sequences), median(rates) * 1e-9,
-              decodes ? "GB/s" : "Gflop/s", 100 * median(shares),
-              decodes                      ? "read bandwidth"
-              : unit == cli::DotUnit::BF16 ? "bf16 peak"
-                                           : "f32 peak");
+  std::printf(
+      "%lld keys, %lld tokens each, %lld sequences, %6.1f MB: %7.1f %s, "
+      "%5.1f %% of the %s\n",
+      static_cast<long long>(work.keys), static_cast<long long>(work.tokens),
+      static_cast<long long>(work.sequences),
+      static_cast<double>(pool.bytes.size()) * 1e-6, median(rates) * 1e-9,
+      decodes ? "GB/s" : "Gflop/s", 100 * median(shares),
+      decodes                      ? "read bandwidth"
+      : unit == cli::DotUnit::BF16 ? "bf16 peak"
+                                   : "f32 peak");
   return true;
 }
 
@@ -196,7 +225,8 @@ int main(int argc, char **argv) {
     return fail(reader.takeStatus().message());
   AttentionBench bench(spec, *format, *level);
   for (const Work &work :
-       {Work{16, 4096, 1}, Work{1, 512, 512}, Work{1, 2048, 2048}})
+       {Work{16, 4096, 1}, Work{16, 4096, 1, 4096}, Work{16, 4096, 1, 256},
+        Work{1, 512, 512}, Work{1, 2048, 2048}})
     if (!bench.run(work, **team, **reader))
       return 1;
   return 0;

@@ -131,6 +131,14 @@ public:
          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                            mlir::ValueRange)>
              body);
+  /// The same, never unrolled: what the body prefetches stays spread out, and
+  /// no address is computed beforehand and kept in memory.
+  llvm::SmallVector<mlir::Value> reduceRolled(
+      mlir::Value from, mlir::Value to, int64_t step,
+      llvm::ArrayRef<mlir::Value> initial,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                        mlir::ValueRange)>
+          body);
   /// body(position, lanes) over [0, size) in steps of 16, then once with what
   /// remains. `size` is static, so every vector's length is.
   void vectorLoop(int64_t size,
