@@ -19,9 +19,10 @@ namespace llmir {
 /// meets at once: enough for the memory's latency at its bandwidth.
 static constexpr int64_t kNearBytes = 4096;
 
-/// Rows of x that a second-level cache keeps, beside a group of row tiles,
-/// while all weights pass by.
-static constexpr int64_t kPanelBytes = 512 << 10;
+/// Rows of x that a core's part of the third-level cache keeps while all
+/// weights pass by. Smaller panels, for the second level, would have more
+/// weights come from memory, with a miss of the TLB for each of their pages.
+static constexpr int64_t kPanelBytes = 4 << 20;
 
 void MatmulTiles::emit() {
   auto [first, last] = kb.share(kb.index(shapes.numTiles), output.unit);

@@ -15,8 +15,8 @@
 //
 // Many tokens, more than two register tiles: panels of tokens; for each of them
 // all row tiles, in groups of neighbours; for each group all tokens of the
-// panel. The panel and a group both stay in the second-level cache, and what is
-// written, or read by the epilogue, lies side by side in few rows.
+// panel. A group stays in the second-level cache, and what is written for it,
+// or read by the epilogue, lies side by side in each row.
 //
 // Each output element has one f32 accumulator chain over ascending K. Tiles
 // differ only in how many rows and tokens they hold at once, so the bits of a
