@@ -40,10 +40,11 @@ protected:
   virtual llvm::SmallVector<mlir::Value> dot(const Segment &segment,
                                              mlir::Value token, int64_t tokens);
 
-  /// What a sum begins with: minus what the weights are counted from, times the
-  /// sum of the activations.
+  /// What a sum begins with: minus what the weights are counted from, their
+  /// zero point and `bias`, times the sum of the activations.
   llvm::SmallVector<mlir::Value> startsOf(const Segment &segment,
-                                          mlir::Value token, int64_t tokens);
+                                          mlir::Value token, int64_t tokens,
+                                          int64_t bias);
 
   /// The group of weights in the stretch that a segment belongs to, and whether
   /// it is the group's last one.
@@ -104,6 +105,11 @@ private:
 
 /// Two tokens at once, by smmla (IntegerPairs.cpp).
 void emitBytePairs(KernelBuilder &kb, const IntegerWeights &weights,
+                   mlir::Value x, const QuantizedRowLayout &row,
+                   const MatmulOutput &output);
+
+/// 16 tokens at once, by tiles (IntegerTiles.cpp).
+void emitByteTiles(KernelBuilder &kb, const IntegerWeights &weights,
                    mlir::Value x, const QuantizedRowLayout &row,
                    const MatmulOutput &output);
 

@@ -83,14 +83,15 @@ protected:
   /// Prefetches behind `bytes` bytes of each row tile.
   void prefetch(llvm::ArrayRef<mlir::Value> offsets, int64_t bytes);
 
+  llvm::SmallVector<mlir::Value> emitSums(llvm::ArrayRef<mlir::Value> tiles,
+                                          mlir::Value token,
+                                          int64_t tokens) final;
+
   const IntegerMatrixLayout &layout;
   IntegerWeights weights;
   mlir::Value x;
 
 private:
-  llvm::SmallVector<mlir::Value> emitSums(llvm::ArrayRef<mlir::Value> tiles,
-                                          mlir::Value token,
-                                          int64_t tokens) final;
   void addBlock(const Block &block, mlir::Value token, int64_t tokens,
                 Sums &sums);
   mlir::Value subScaleAt(const Stretch &stretch, size_t rowTile, int64_t group,

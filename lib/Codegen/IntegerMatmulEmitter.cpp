@@ -124,9 +124,9 @@ Value ByteActivations::loadWord(Value token, Value column) {
 }
 
 SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
-                                             Value token, int64_t tokens) {
+                                             Value token, int64_t tokens,
+                                             int64_t bias) {
   const Stretch &stretch = segment.stretch;
-  const int64_t bias = products.weightBias();
   SmallVector<Value> starts(stretch.lines.size() * tokens,
                             kb.intConstant(kb.i32x16(), 0));
   if (bias == 0 && !layout.format.zeroPoints)
@@ -151,7 +151,7 @@ SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
 SmallVector<Value> ByteActivations::dot(const Segment &segment, Value token,
                                         int64_t tokens) {
   return overWords(segment, /*prefetches=*/true,
-                   startsOf(segment, token, tokens),
+                   startsOf(segment, token, tokens, products.weightBias()),
                    [&](const Words &words, ValueRange sums) {
                      return addWords(words, token, tokens, sums);
                    });
@@ -224,6 +224,8 @@ void emitByteActivations(KernelBuilder &kb, const IntegerWeights &weights,
                          const MatmulOutput &output) {
   if (kb.level().byteDots == ByteDots::SMMLA)
     return emitBytePairs(kb, weights, x, row, output);
+  if (kb.level().byteDots == ByteDots::AMX)
+    return emitByteTiles(kb, weights, x, row, output);
   ByteActivations(kb, weights, x, row, output).emit();
 }
 

@@ -146,7 +146,8 @@ void BytePairs::addSegment(const Segment &segment, Value token, int64_t tokens,
 
 SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment, Value token,
                                            int64_t pairs, int64_t half) {
-  SmallVector<Value> ofRows = startsOf(segment, token, 2 * pairs);
+  SmallVector<Value> ofRows =
+      startsOf(segment, token, 2 * pairs, products.weightBias());
   SmallVector<Value> starts;
   for (size_t i = 0; i < ofRows.size(); i += 2)
     starts.push_back(vector::InterleaveOp::create(kb, halfOf(ofRows[i], half),

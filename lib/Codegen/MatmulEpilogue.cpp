@@ -42,6 +42,16 @@ static Value cloneOnLanes(KernelBuilder &kb, Block &region,
   return mapping.lookup(region.getTerminator()->getOperand(0));
 }
 
+void MatmulOutput::store(KernelBuilder &kb, Value sum, Value token,
+                         Value column) const {
+  Value value = sum;
+  if (bias)
+    value = kb.addf(value, kb.loadVector(bias, column));
+  if (epilogue)
+    value = epilogue(value, token, column);
+  kb.storeVector(value, y, {token, column});
+}
+
 MatmulOutput matmulOutput(KernelBuilder &kb, const MatmulTarget &target) {
   int64_t operands =
       target.region ? target.region->getNumArguments() - 1 : int64_t(0);

@@ -206,17 +206,27 @@ void PlainMatmul::addPairs(ArrayRef<Value> lines, Value column, Value token,
   }
 }
 
+/// y = x W^T.
+static void emitPlainMatmul(KernelBuilder &kb,
+                            const PackedMatrixLayout &layout, Value weights,
+                            Value x, const MatmulOutput &output) {
+  if (layout.format == TensorFormat::BF16 &&
+      kb.level().bf16Dots == Bf16Dots::AMX)
+    return emitPlainTiles(kb, layout, weights, x, output);
+  PlainMatmul(kb, layout, weights, x, output).emit();
+}
+
 void emitLinear(KernelBuilder &kb, const LinearSpec &spec,
                 const PackedMatrixLayout &weights, Block *epilogue) {
   MatmulOutput output =
       matmulOutput(kb, {spec.bias, spec.over, spec.unit, epilogue});
-  PlainMatmul(kb, weights, kb.weight(0), kb.buffer(0), output).emit();
+  emitPlainMatmul(kb, weights, kb.weight(0), kb.buffer(0), output);
 }
 
 void emitMoELinear(KernelBuilder &kb, const MoELinearSpec &spec,
                    const PackedMatrixLayout &weights) {
   overExperts(kb, spec, weights.bytes(), [&](Value matrix, MatmulOutput out) {
-    PlainMatmul(kb, weights, matrix, kb.buffer(1), out).emit();
+    emitPlainMatmul(kb, weights, matrix, kb.buffer(1), out);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "KernelHarness.h"
 #include "Conformance/Emulation.h"
 #include "Conformance/StepThreads.h"
+#include "Conformance/TileEmulation.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Pipelines/Compilation.h"
@@ -94,6 +95,7 @@ void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
   LLMIRStepContext context = contextOf(inputs);
   if (image) {
     runStepThreads(image->step(), context, workers);
+    EXPECT_EQ(tileCounts().configured, 0) << "a kernel kept its tiles";
     return;
   }
   auto list = [](StepField field, const std::vector<int32_t> &values) {
@@ -437,8 +439,19 @@ static Expected<CodeImage> mapImage(Span<const uint8_t> image) {
 }
 
 static bool runsHere(const CPULevel &level) {
-  return level.architecture.str() == CpuFeatures::host().architecture() &&
-         CpuFeatures::host().hasAll(cpuLevelFeatures(level.name.str()));
+  const CpuFeatures &host = CpuFeatures::host();
+  return level.architecture.str() == host.architecture() &&
+         (host.hasAll(cpuLevelFeatures(level.name.str())) ||
+          canEmulateTiles(level));
+}
+
+/// Prepares this process for code of a level that runs here.
+static Status prepareFor(const CPULevel &level) {
+  if (!canEmulateTiles(level))
+    return enableCpuState({level.name.str(), level.triple(),
+                           cpuLevelFeatures(level.name.str())});
+  startTileEmulation();
+  return Status::ok();
 }
 
 Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
@@ -447,6 +460,7 @@ Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
     return image.takeStatus();
   LoadedProgram loaded(level);
   if (runsHere(level)) {
+    LLMIR_RETURN_IF_ERROR(prepareFor(level));
     Expected<CodeImage> mapped = mapImage(*image);
     if (!mapped)
       return mapped.takeStatus();

@@ -26,8 +26,8 @@ using namespace llmir::test;
 
 namespace {
 
-constexpr int64_t kBudget = 28;
-const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17};
+constexpr int64_t kBudget = 49;
+const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17, 49};
 
 /// One matmul of a program, and what it should give.
 struct LinearCase {
@@ -41,8 +41,9 @@ struct LinearCase {
 
 std::vector<LinearCase> shapes() {
   return {
-      {1, 1},   {5, 6, true},   {172, 64}, {64, 172, true},
-      {33, 96}, {16, 7, false}, {80, 33},  {48, 64, true, RowSpace::LogitRows}};
+      {1, 1},    {5, 6, true},   {172, 64}, {64, 172, true},
+      {33, 96},  {16, 7, false}, {80, 33},  {48, 64, true, RowSpace::LogitRows},
+      {1, 16384}};
 }
 
 /// All shapes of a format as one program.
@@ -91,22 +92,44 @@ struct LinearProgram {
   bool roundsRows() const { return format == TensorFormat::BF16; }
 };
 
+/// With `flush` denormals are zero.
+float flushed(float value, bool flush) {
+  return flush && std::fpclassify(value) == FP_SUBNORMAL
+             ? std::copysign(0.0f, value)
+             : value;
+}
+
 /// A fused multiply-add; with `flush` denormals are zero, read and written.
 float multiplyAdd(float a, float b, float c, bool flush) {
-  auto flushed = [&](float value) {
-    return flush && std::fpclassify(value) == FP_SUBNORMAL
-               ? std::copysign(0.0f, value)
-               : value;
-  };
-  return flushed(std::fma(flushed(a), flushed(b), flushed(c)));
+  return flushed(
+      std::fma(flushed(a, flush), flushed(b, flush), flushed(c, flush)), flush);
+}
+
+/// The sum of tiles of bf16: 32 values of K have a chain of the even ones from
+/// zero and one of the odd ones, whose sum is added.
+float tileSumOf(const float *w, const float *x, int64_t columns) {
+  float sum = 0.0f;
+  for (int64_t first = 0; first < columns; first += 32) {
+    float chains[2] = {0.0f, 0.0f};
+    for (int64_t k = first; k < std::min(first + 32, columns); ++k) {
+      float rounded = roundTo(TensorFormat::BF16, x[k]);
+      chains[k % 2] = multiplyAdd(w[k], rounded, chains[k % 2], true);
+    }
+    sum = flushed(sum + flushed(chains[0] + chains[1], true), true);
+  }
+  return sum;
 }
 
 /// Output element `row` as the design promises it: one chain of fused
-/// multiply-adds over ascending K; bf16 in pairs, the second of each first.
+/// multiply-adds over ascending K; bf16 in pairs, the second of each first, or
+/// as tiles add.
 float chainOf(TensorFormat format, const LinearCase &c, int64_t row,
-              const float *x, bool flush) {
+              const float *x, Bf16Dots dots) {
+  bool flush = dots != Bf16Dots::None;
   float sum = 0.0f;
-  if (format == TensorFormat::BF16) {
+  if (format == TensorFormat::BF16 && dots == Bf16Dots::AMX) {
+    sum = tileSumOf(&c.weights[row * c.columns], x, c.columns);
+  } else if (format == TensorFormat::BF16) {
     const float *w = &c.weights[row * c.columns];
     for (int64_t k = 0; k < c.columns; k += 2)
       for (int64_t i : {k + 1, k})
@@ -207,10 +230,10 @@ TEST_P(LinearKernels, AgreeWithFloat64) {
 }
 
 TEST_P(LinearKernels, AddAlongAscendingColumns) {
-  bool flush = std::get<0>(GetParam())->hasBf16Dots();
+  Bf16Dots dots = std::get<0>(GetParam())->bf16Dots;
   // Every size of register tile, alone or beside another, and a step of so many
   // tokens that smaller ones are chosen.
-  for (int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27}) {
+  for (int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27, 32, 49}) {
     auto results = run(tokens, 1);
     for (size_t i = 0; i < results.size(); ++i) {
       const LinearCase &c = program->cases[i];
@@ -218,7 +241,7 @@ TEST_P(LinearKernels, AddAlongAscendingColumns) {
       for (int64_t t = 0; t < tokens; ++t)
         for (int64_t n = 0; n < c.rows; ++n)
           expected.push_back(
-              chainOf(program->format, c, n, x.data() + t * c.columns, flush));
+              chainOf(program->format, c, n, x.data() + t * c.columns, dots));
       EXPECT_TRUE(sameBits(results[i], expected)) << label(c, tokens);
     }
   }

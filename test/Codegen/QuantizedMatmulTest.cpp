@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Conformance/TileEmulation.h"
 #include "KernelHarness.h"
 
 #include <cmath>
@@ -114,6 +115,7 @@ std::vector<QuantCase> allCases() {
       {33, 512, "int4:g256:asym", 32, true},
       {17, 600, "int8", 32},
       {17, 300, "int8", kWholeRow},
+      {17, 704, "int4:asym", kWholeRow},
       {16, 260, "int4:g128", 32},
       // Q8_0 and Q4_0, minima, super-groups, lines of high bits.
       {33, 96, "int8:g32:f16", 32},
@@ -139,6 +141,8 @@ std::vector<QuantCase> allCases() {
       {17, 288, "int4:g32:k256:min:f16", kFloat},
       {17, 256, "int5:g32:k256:min:f16", kFloat},
       {17, 272, "int6:g16:k256:f16", kFloat, true},
+      // Rows so long that a few of them are a panel.
+      {1, 32768, "int8:g32:f16", 32},
       {48, 64, "int4:g32", 32, true, logits},
       {48, 64, "int8:g32:asym", kFloat, true, logits},
   };
@@ -407,8 +411,12 @@ TEST_P(QuantizedMatmul, AgreesWithFloat64) {
 }
 
 TEST_P(QuantizedMatmul, AddsAlongAscendingColumns) {
-  for (int64_t tokens : {1, 3, 6, 7}) {
+  for (int64_t tokens : {1, 3, 6, 7, 16, 33}) {
+    int64_t dots = tileCounts().byteDots;
     auto results = run(*program, tokens, 1);
+    // Sixteen tokens are multiplied by tiles where the level has them.
+    bool hasTiles = canEmulateTiles(*GetParam()) && tokens >= 16;
+    EXPECT_EQ(tileCounts().byteDots > dots, hasTiles) << tokens << " tokens";
     for (size_t i = 0; i < results.size(); ++i) {
       const QuantCase &c = program->cases[i];
       std::vector<float> x = input(c, 0, tokens), expected;

@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// AMX on a processor that has none: an instruction of tiles is illegal there,
+// so a handler of SIGILL does what Intel's manual says of it and goes on behind
+// it. All other instructions run as they are. So code for AMX is tested to the
+// bit, as it was generated, though not its speed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
+#define LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
+
+#include "llmir/Codegen/CPULevel.h"
+
+#include <cstdint>
+
+namespace llmir::test {
+
+/// True where this processor has all that the level needs but AMX.
+bool canEmulateTiles(const CPULevel &level);
+
+/// From now on, instructions of tiles are emulated in every thread. One that
+/// the manual forbids (a shape that does not fit, tiles that are not
+/// configured) stays illegal: it ends the process.
+void startTileEmulation();
+
+/// What was emulated so far.
+struct TileCounts {
+  int64_t byteDots, bf16Dots;
+  int64_t configured; ///< Threads that have configured tiles now.
+};
+TileCounts tileCounts();
+
+} // namespace llmir::test
+
+#endif // LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
