@@ -17,6 +17,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace llmir {
@@ -108,16 +110,22 @@ Value AppendEmitter::writeScale(Value buffer, Value token, Value head,
   return scale;
 }
 
+/// Bytes as `byteCode` has them (Support/ByteCode.h).
 Value AppendEmitter::encode(Value numbers, Value scale) {
   if (format != KVFormat::Q8)
     return encodeFloat(kb, storedFormat(format), numbers);
   Value quotient = kb.divf(numbers, kb.broadcast(scale));
-  Value code = arith::FPToSIOp::create(kb, kb.i32x16(),
-                                       math::RoundEvenOp::create(kb, quotient));
-  Value none =
-      arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, scale, kb.f32(0.0));
-  code =
-      arith::SelectOp::create(kb, none, kb.intConstant(kb.i32x16(), 0), code);
+  Value rounded = clampToBytes(kb, math::RoundEvenOp::create(kb, quotient));
+  Value code = arith::FPToSIOp::create(kb, kb.i32x16(), rounded);
+  auto compare = [&](arith::CmpFPredicate predicate, double limit) -> Value {
+    return arith::CmpFOp::create(kb, predicate, scale, kb.f32(limit));
+  };
+  Value isUsable =
+      arith::AndIOp::create(kb, compare(arith::CmpFPredicate::OGT, 0.0),
+                            compare(arith::CmpFPredicate::OLT,
+                                    std::numeric_limits<double>::infinity()));
+  code = arith::SelectOp::create(kb, isUsable, code,
+                                 kb.intConstant(kb.i32x16(), 0));
   return arith::TruncIOp::create(kb, kb.vec(kLanes, kb.getI8Type()), code);
 }
 

@@ -78,6 +78,8 @@ void emitPackIntegers(KernelBuilder &kb, const PackIntegersSpec &spec,
 
 // QuantizeRows.cpp
 void emitQuantizeRows(KernelBuilder &kb, const QuantizeRowsSpec &spec);
+/// 16 rounded quotients within -127 and 127, as `byteCode` has them.
+mlir::Value clampToBytes(KernelBuilder &kb, mlir::Value rounded);
 
 // RoundRows.cpp
 void emitRoundRows(KernelBuilder &kb, const RoundRowsSpec &spec);

@@ -198,16 +198,10 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
 Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
                                Value column, int64_t words) {
   Value rounded = math::RoundEvenOp::create(kb, quotients);
-  if (!isInRange) {
-    // Beyond 127 where the scale is subnormal, or where a number is not finite:
-    // then the scale says so, and the integer only has to be one.
-    Value low = kb.floatConstant(kb.f32x16(), -127.0);
-    Value high = kb.floatConstant(kb.f32x16(), 127.0);
-    Value above = kb.maxf(rounded, low);
-    Value isBelow =
-        arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, above, high);
-    rounded = arith::SelectOp::create(kb, isBelow, above, high);
-  }
+  // Beyond 127 where the scale is subnormal, or where a number is not finite:
+  // then the scale says so, and the integer only has to be one.
+  if (!isInRange)
+    rounded = clampToBytes(kb, rounded);
   Value integers = arith::FPToSIOp::create(kb, kb.i32x16(), rounded);
   Value bytes =
       arith::TruncIOp::create(kb, kb.vec(kLanes, kb.getI8Type()), integers);
@@ -218,6 +212,17 @@ Value RowQuantizer::storeBytes(Value quotients, bool isInRange, Value token,
         vector::ExtractStridedSliceOp::create(kb, packed, {0}, {words}, {1});
   kb.storeVector(packed, out, {token, column});
   return integers;
+}
+
+Value clampToBytes(KernelBuilder &kb, Value rounded) {
+  Value low = kb.floatConstant(kb.f32x16(), -127.0);
+  Value high = kb.floatConstant(kb.f32x16(), 127.0);
+  Value isBelow =
+      arith::CmpFOp::create(kb, arith::CmpFPredicate::OLT, rounded, high);
+  Value below = arith::SelectOp::create(kb, isBelow, rounded, high);
+  Value isAbove =
+      arith::CmpFOp::create(kb, arith::CmpFPredicate::OGT, below, low);
+  return arith::SelectOp::create(kb, isAbove, below, low);
 }
 
 void emitQuantizeRows(KernelBuilder &kb, const QuantizeRowsSpec &spec) {

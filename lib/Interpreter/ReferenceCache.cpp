@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/ReferenceCache.h"
+#include "llmir/Support/ByteCode.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,16 +67,13 @@ const double *PagedCache::value(int64_t layer, int64_t block, int64_t offset,
 
 /// A head's row as bytes with a scale mean it: in f32, as the type says.
 static void storeBytes(const double *row, int64_t count, double *to) {
-  float most = 0;
+  GreatestMagnitude most;
   for (int64_t i = 0; i < count; ++i)
-    most = std::max(most, std::fabs(static_cast<float>(row[i])));
-  const float scale = most / 127.0f;
+    most.add(static_cast<float>(row[i]));
+  const float scale = most.scale();
   for (int64_t i = 0; i < count; ++i)
-    to[i] =
-        scale == 0
-            ? 0
-            : static_cast<double>(
-                  scale * std::nearbyint(static_cast<float>(row[i]) / scale));
+    to[i] = static_cast<double>(scale *
+                                byteCode(static_cast<float>(row[i]), scale));
 }
 
 void PagedCache::store(int64_t layer, int64_t block, int64_t offset,

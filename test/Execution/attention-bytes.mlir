@@ -21,6 +21,22 @@ func.func @lookup(%k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>) -> (tensor<2
   return %a, %b : tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>
 }
 
+// A scale that is subnormal has few digits: its codes keep to 127 steps. (The
+// numbers are so many times 2^-149.)
+// CHECK: @few_digits result 0: nmse 0.00e+00
+func.func @few_digits() -> tensor<1x1x2x16xf32> {
+  %x = arith.constant dense<[[[2.6624670822171524e-43, -2.6624670822171524e-43, 1.401298464324817e-43, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+                             [8.8281803252463475e-44, -1.401298464324817e-44, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]]> : tensor<1x2x16xf32>
+  %slots = arith.constant dense<[8]> : tensor<1xi32>
+  %t = arith.constant dense<[[1]]> : tensor<1x1xi32>
+  %l = arith.constant dense<[1]> : tensor<1xi32>
+  %zero = arith.constant 0 : index
+  %c0 = llm.create_paged_cache : !cache
+  %c = llm.append_kv %c0, %x, %x slots(%slots) layer(%zero) : (!cache, tensor<1x2x16xf32>, tensor<1x2x16xf32>, tensor<1xi32>) -> !cache
+  %a, %b = llm.lookup_kv %c, %t, %l layer(%zero) : (!cache, tensor<1x1xi32>, tensor<1xi32>) -> (tensor<1x1x2x16xf32>, tensor<1x1x2x16xf32>)
+  return %a : tensor<1x1x2x16xf32>
+}
+
 // CHECK: @attention result 0: nmse
 // CHECK: @attention result 1: nmse
 func.func @attention(%q: tensor<2x3x4x16xf32>, %k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>,

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -71,6 +72,31 @@ TEST(ReferenceCache, NumbersAreRoundedToTheCachesType) {
   ASSERT_TRUE(cache.appendSlots(0, keys, values, ids({5})));
   EXPECT_EQ(cache.key(0, 1, 1, 0)[0], 256);
   EXPECT_EQ(cache.key(0, 1, 1, 0)[1], 258);
+}
+
+// Where one number of a head's row is none, none is; a scale with few digits
+// keeps to 127 steps; less than a step is zero.
+TEST(ReferenceCache, BytesBesideStrangeScales) {
+  CacheGeometry geometry = small;
+  geometry.kind = ElementKind::I8;
+  PagedCache cache(geometry);
+  const double least = std::ldexp(1.0, -149);
+  Tensor keys = numbered({1, 2, 3}, 1), values = numbered({1, 2, 2}, 1);
+  keys[1] = NAN;
+  keys[3] = 190 * least;
+  keys[4] = -190 * least;
+  keys[5] = 100 * least;
+  values[0] = INFINITY;
+  values[2] = 63 * least;
+  ASSERT_TRUE(cache.appendSlots(0, keys, values, ids({5})));
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(std::isnan(cache.key(0, 1, 1, 0)[i])) << i;
+  EXPECT_EQ(cache.key(0, 1, 1, 1)[0], 127 * least);
+  EXPECT_EQ(cache.key(0, 1, 1, 1)[1], -127 * least);
+  EXPECT_EQ(cache.key(0, 1, 1, 1)[2], 100 * least);
+  EXPECT_TRUE(std::isnan(cache.value(0, 1, 1, 0)[1]));
+  EXPECT_EQ(cache.value(0, 1, 1, 1)[0], 0); // Beside 4.
+  EXPECT_EQ(cache.value(0, 1, 1, 1)[1], 4);
 }
 
 TEST(ReferenceCache, ACopyIsAnotherValue) {

@@ -33,7 +33,7 @@ namespace llmir {
 
 /// What one number of K or V is stored as. F32, F16 and BF16 are rounded to
 /// nearest even; Q8 is a signed byte, a row of a head (one token's) with the
-/// scale max|x| / 127.
+/// scale max|x| / 127 (Support/ByteCode.h).
 enum class KVFormat : uint8_t { F32, F16, BF16, Q8 };
 
 /// "f32", "f16", "bf16", "q8".

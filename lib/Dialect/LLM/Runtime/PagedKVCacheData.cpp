@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/Support/ByteCode.h"
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"
 
 #include <algorithm>
@@ -80,8 +81,7 @@ static void loadElements(const KVBlockLayout &layout, const uint8_t *block,
 //===----------------------------------------------------------------------===//
 
 /// A head's row of `dims` numbers; `offset(dim)` says where each byte goes.
-/// scale = max|x| / 127, q = roundeven(x / scale), 0 where the scale is 0: the
-/// arithmetic of append_kv.
+/// Codes and their scale (ByteCode.h), as append_kv makes them.
 template <typename Offset>
 static void quantizeRow(uint8_t *block, int64_t scaleOffset, int64_t dims,
                         const uint8_t *numbers, Offset offset) {
@@ -90,21 +90,14 @@ static void quantizeRow(uint8_t *block, int64_t scaleOffset, int64_t dims,
     std::memcpy(&x, numbers + dim * 4, 4);
     return x;
   };
-  float most = 0;
-  for (int64_t dim = 0; dim < dims; ++dim) {
-    float size = std::fabs(number(dim));
-    most = size <= most ? most : size; // Stays what is no number.
-    if (std::isnan(most))
-      break;
-  }
-  const float scale = most / 127.0f;
+  llmir::GreatestMagnitude most;
+  for (int64_t dim = 0; dim < dims; ++dim)
+    most.add(number(dim));
+  const float scale = most.scale();
   std::memcpy(block + scaleOffset, &scale, 4);
-  for (int64_t dim = 0; dim < dims; ++dim) {
-    float quotient = scale == 0 ? 0 : std::nearbyint(number(dim) / scale);
-    bool fits = std::fabs(quotient) <= 127;
+  for (int64_t dim = 0; dim < dims; ++dim)
     block[offset(dim)] =
-        static_cast<uint8_t>(static_cast<int8_t>(fits ? quotient : 0));
-  }
+        static_cast<uint8_t>(llmir::byteCode(number(dim), scale));
 }
 
 template <typename Offset>

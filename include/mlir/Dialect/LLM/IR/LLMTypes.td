@@ -36,8 +36,9 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     numbers too, or `valueDim` where that is given and another number.
 
     Numbers of i8 have a scale for each head of each token: scale = max|x| / 127
-    over the head's numbers, q = roundeven(x / scale), and x is read back as
-    scale · q. Outside the cache they are f32.
+    over the head's numbers, q = roundeven(x / scale) within ±127, and x is read
+    back as scale · q: NaN where one of the head's numbers is not finite. Outside
+    the cache they are f32.
 
     A value of this type is the cache at one moment. It is used linearly: an
     append makes a new value, and the value before it may not be used any more
