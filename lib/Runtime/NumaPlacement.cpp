@@ -100,7 +100,9 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
   auto prepared = [this](void *base, int64_t bytes) {
     return prepare(base, bytes);
   };
-  LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
+  // The weights keep large pages: most of them lie within a worker's share.
+  if (policy == NumaPolicy::Interleave)
+    LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
   LLMIR_RETURN_IF_ERROR(memory.pagesOfArena().forPages(prepared));
   LLMIR_RETURN_IF_ERROR(prepare(cache.pool(), cache.getTotalMemoryUsage()));
   team.run([&](int64_t worker) {

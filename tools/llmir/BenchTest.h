@@ -41,7 +41,7 @@ struct BenchTest {
 struct BenchResult {
   BenchTest test;
   int64_t threads = 0;
-  std::string placement; ///< Of the executor.
+  std::string placement;     ///< Of the executor.
   std::string level;         ///< Of the code.
   std::vector<double> rates; ///< Tokens per second of each repetition.
   /// The limits beside each repetition: the mean of what was measured right
