@@ -43,8 +43,10 @@ static bool isInPath(const std::string &program) {
   std::string folders = path ? path : "";
   for (size_t at = 0; at <= folders.size();) {
     size_t end = std::min(folders.find(':', at), folders.size());
-    if (access((folders.substr(at, end - at) + "/" + program).c_str(), X_OK) ==
-        0)
+    std::string candidate = folders.substr(at, end - at);
+    candidate += '/';
+    candidate += program;
+    if (access(candidate.c_str(), X_OK) == 0)
       return true;
     at = end + 1;
   }
