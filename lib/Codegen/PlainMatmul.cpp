@@ -207,9 +207,9 @@ void PlainMatmul::addPairs(ArrayRef<Value> lines, Value column, Value token,
 }
 
 /// y = x W^T.
-static void emitPlainMatmul(KernelBuilder &kb,
-                            const PackedMatrixLayout &layout, Value weights,
-                            Value x, const MatmulOutput &output) {
+static void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
+                            Value weights, Value x,
+                            const MatmulOutput &output) {
   if (layout.format == TensorFormat::BF16 &&
       kb.level().bf16Dots == Bf16Dots::AMX)
     return emitPlainTiles(kb, layout, weights, x, output);

@@ -448,8 +448,8 @@ static bool runsHere(const CPULevel &level) {
 /// Prepares this process for code of a level that runs here.
 static Status prepareFor(const CPULevel &level) {
   if (!canEmulateTiles(level))
-    return enableCpuState({level.name.str(), level.triple(),
-                           cpuLevelFeatures(level.name.str())});
+    return enableCpuState(
+        {level.name.str(), level.triple(), cpuLevelFeatures(level.name.str())});
   startTileEmulation();
   return Status::ok();
 }
