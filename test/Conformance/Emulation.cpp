@@ -35,7 +35,7 @@ static const char *emulatedCPU(const CPULevel &level) {
 }
 
 static std::string runnerPath() {
-  return std::string(LLMIR_AARCH64_FOLDER) + "/bin/tests/llmir-kernel-runner";
+  return LLMIR_AARCH64_FOLDER "/bin/tests/llmir-kernel-runner";
 }
 
 static bool isInPath(const std::string &program) {
