@@ -15,7 +15,12 @@ import numpy as np
 
 from .formats import round_to
 
-INPUT_GROUP = 32  # values of an input that share one scale
+
+def input_group(fmt):
+    """Values of an input of int8 that share one scale, beside weights of this format: 64 where
+    --quantize gives weights a scale for each row or for more than 32 values, else 32."""
+    parts = fmt.split(":")
+    return 64 if parts[0] in ("int8", "int4") and "g32" not in parts else 32
 
 
 class Rounding(namedtuple("Rounding", "results kv attention inputs")):
@@ -40,7 +45,7 @@ class Rounding(namedtuple("Rounding", "results kv attention inputs")):
     def input(self, fmt, x):
         """The inputs [T, K] of a matmul whose weights have this format."""
         kind = self.inputs.get(base_format(fmt))
-        return int8_groups(x, INPUT_GROUP) if kind == "int8" else round_to(kind, x)
+        return int8_groups(x, input_group(fmt)) if kind == "int8" else round_to(kind, x)
 
 
 def base_format(fmt):

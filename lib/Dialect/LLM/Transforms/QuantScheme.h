@@ -37,6 +37,11 @@ struct QuantScheme {
   bool fits(int64_t inputs) const {
     return groupSize == -1 || inputs % groupSize == 0;
   }
+  /// Neighbours in a row of inputs that share a scale, where inputs are int8:
+  /// each of them costs a conversion and a product for every output, and more
+  /// of them are rounded worse. On the demo model, 64 beside int8 with a scale
+  /// for each row are as close to the reference as 32 beside Q8_0.
+  int64_t inputGroup() const { return groupSize == 32 ? 32 : 64; }
   /// What a number of a row of `inputs` takes in memory, with its share of an
   /// f32 scale and an i8 zero point.
   double bitsPerNumber(int64_t inputs) const {

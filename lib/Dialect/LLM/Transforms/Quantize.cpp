@@ -125,9 +125,12 @@ struct QuantizeLinear : OpRewritePattern<LinearOp> {
       return failure();
     QuantizedWeight weight =
         getQuantized(linear.getWeight(), linear, scheme, rewriter);
-    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+    auto product = rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         linear, linear.getX(), weight.numbers, weight.scales, weight.zeroPoints,
         linear.getBias(), /*transposeRhs=*/true, activationBits);
+    int64_t group = scheme.inputGroup();
+    if (activationBits && group != product.getActivationGroupOrDefault())
+      product.setActivationGroup(group);
     return success();
   }
 

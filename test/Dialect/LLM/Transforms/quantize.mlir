@@ -1,5 +1,6 @@
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize)' --split-input-file --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{scheme=int4:g32:asym activations=int8})' --split-input-file | FileCheck %s --check-prefixes=CHECK,INT4
+// RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{activations=int8})' --split-input-file | FileCheck %s --check-prefix=BYTES
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{scheme=int8:g64 include=q_proj exclude=blocks.1})' --split-input-file | FileCheck %s --check-prefix=NAMES
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{exclude= min-elements=1024})' --split-input-file | FileCheck %s --check-prefix=SIZES
 // RUN: not llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{scheme=int5})' 2>&1 | FileCheck %s --check-prefix=SCHEME
@@ -15,12 +16,14 @@
 // A weight of two projections is quantized once, where it is made.
 // SPEC: 9 40 88 124 125
 // CHECK-LABEL: func @twice(
+// BYTES-LABEL: func @twice(
 // CHECK-SAME: %[[X:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<8x64xbf16>, %[[B:.*]]: tensor<8xf32>)
 func.func @twice(%x: tensor<?x64xf32>, %w: tensor<8x64xbf16>, %b: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   // INT8-NEXT: %[[S:.*]] = llm.quant_params %[[W]] {axis = 0 : i64, bits = 8 : i64, group_size = -1 : i64, symmetric = true} : (tensor<8x64xbf16>) -> tensor<8xf32>
   // INT8-NEXT: %[[Q:.*]] = llm.quantize %[[W]], %[[S]] : (tensor<8x64xbf16>, tensor<8xf32>) -> !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>
   // INT8-NEXT: %[[Y:.*]] = llm.quantized_matmul %[[X]], %[[Q]], %[[S]] bias(%[[B]]) {transpose_rhs} : ({{.*}}) -> tensor<?x8xf32>
   // INT8-NEXT: %[[Z:.*]] = llm.quantized_matmul %[[X]], %[[Q]], %[[S]] {transpose_rhs} :
+  // BYTES-COUNT-2: {activation_bits = 8 : i64, activation_group = 64 : i64, transpose_rhs}
   // INT4-NEXT: %[[S:.*]], %[[P:.*]] = llm.quant_params %[[W]] {axis = 0 : i64, bits = 4 : i64, group_size = 32 : i64, symmetric = false} : (tensor<8x64xbf16>) -> (tensor<8x2xf32>, tensor<8x2xi8>)
   // INT4-NEXT: %[[Q:.*]] = llm.quantize %[[W]], %[[S]], %[[P]] : ({{.*}}) -> !llm.quantized_tensor<i4, [8, 64], false, true, 0, 32, 4>
   // INT4-NEXT: %[[Y:.*]] = llm.quantized_matmul %[[X]], %[[Q]], %[[S]], %[[P]] bias(%[[B]]) {activation_bits = 8 : i64, transpose_rhs} :

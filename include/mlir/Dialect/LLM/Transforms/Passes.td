@@ -334,7 +334,8 @@ def LLMQuantize : Pass<"llm-quantize"> {
     ```
     A weight of several projections is quantized once. With `activations=int8`
     the products have `activation_bits = 8`, so that they are sums of products
-    of integers.
+    of integers, and `activation_group = 64` where weights have a scale for a
+    row or for more than 32 neighbours.
 
     What is dequantized only to be multiplied is not dequantized, in `llm` and
     in linalg (a contraction `[m, k] x [k, n]` or `[n, k]` into zeros):
