@@ -65,7 +65,7 @@ try:
         config.available_features.add("avx2")
     if {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags:
         config.available_features.add("avx512")
-    for flag in ("avx_vnni", "avx512_vnni"):
+    for flag in ("avx_vnni", "avx512_vnni", "avx512_bf16"):
         if flag in flags:
             config.available_features.add(flag.replace("_", ""))
 except OSError:

@@ -442,12 +442,12 @@ static bool runsHere(const CPULevel &level) {
   const CpuFeatures &host = CpuFeatures::host();
   return level.architecture.str() == host.architecture() &&
          (host.hasAll(cpuLevelFeatures(level.name.str())) ||
-          canEmulateTiles(level));
+          canEmulateTiles(level.name.str()));
 }
 
 /// Prepares this process for code of a level that runs here.
 static Status prepareFor(const CPULevel &level) {
-  if (!canEmulateTiles(level))
+  if (!canEmulateTiles(level.name.str()))
     return enableCpuState(
         {level.name.str(), level.triple(), cpuLevelFeatures(level.name.str())});
   startTileEmulation();

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Conformance/TileEmulation.h"
 #include "KernelHarness.h"
 
 #include "llmir/Support/SmallFloat.h"
@@ -234,7 +235,11 @@ TEST_P(LinearKernels, AddAlongAscendingColumns) {
   // Every size of register tile, alone or beside another, and a step of so many
   // tokens that smaller ones are chosen.
   for (int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27, 32, 49}) {
+    int64_t tileDots = tileCounts().bf16Dots;
     auto results = run(tokens, 1);
+    bool hasTiles = program->roundsRows() &&
+                    canEmulateTiles(std::get<0>(GetParam())->name.str());
+    EXPECT_EQ(tileCounts().bf16Dots > tileDots, hasTiles) << tokens;
     for (size_t i = 0; i < results.size(); ++i) {
       const LinearCase &c = program->cases[i];
       std::vector<float> x = input(c, 0, tokens), expected;

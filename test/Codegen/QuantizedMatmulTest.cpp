@@ -415,7 +415,7 @@ TEST_P(QuantizedMatmul, AddsAlongAscendingColumns) {
     int64_t dots = tileCounts().byteDots;
     auto results = run(*program, tokens, 1);
     // Sixteen tokens are multiplied by tiles where the level has them.
-    bool hasTiles = canEmulateTiles(*GetParam()) && tokens >= 16;
+    bool hasTiles = canEmulateTiles(GetParam()->name.str()) && tokens >= 16;
     EXPECT_EQ(tileCounts().byteDots > dots, hasTiles) << tokens << " tokens";
     for (size_t i = 0; i < results.size(); ++i) {
       const QuantCase &c = program->cases[i];

@@ -34,16 +34,18 @@ TileCounts tileCounts() { return {byteDots, bf16Dots, configured}; }
 
 #ifdef LLMIR_EMULATES_TILES
 
-bool canEmulateTiles(const CPULevel &level) {
+bool canEmulateTiles(std::string_view level) {
   const CpuFeatures &host = CpuFeatures::host();
-  if (level.architecture.str() != host.architecture() ||
-      level.bf16Dots != Bf16Dots::AMX || host.has("amx-tile"))
-    return false;
-  std::vector<std::string> features = cpuLevelFeatures(level.name.str());
-  return std::all_of(
-      features.begin(), features.end(), [&](const std::string &feature) {
-        return feature.rfind("amx-", 0) == 0 || host.has(feature);
-      });
+  std::vector<std::string> features = cpuLevelFeatures(level);
+  auto isTiles = [](const std::string &feature) {
+    return feature.rfind("amx-", 0) == 0;
+  };
+  return !host.has("amx-tile") &&
+         std::any_of(features.begin(), features.end(), isTiles) &&
+         std::all_of(features.begin(), features.end(),
+                     [&](const std::string &feature) {
+                       return isTiles(feature) || host.has(feature);
+                     });
 }
 
 namespace {
@@ -325,7 +327,11 @@ bool Instruction::byteProducts() {
 }
 
 static void onIllegalInstruction(int, siginfo_t *, void *context) {
-  if (!Instruction(static_cast<ucontext_t *>(context)).run())
+  // They follow each other, and a signal takes longer than any of them.
+  int done = 0;
+  while (Instruction(static_cast<ucontext_t *>(context)).run())
+    ++done;
+  if (done == 0)
     std::signal(SIGILL, SIG_DFL); // It is illegal once more.
 }
 
@@ -338,7 +344,7 @@ void startTileEmulation() {
 
 #else
 
-bool canEmulateTiles(const CPULevel &) { return false; }
+bool canEmulateTiles(std::string_view) { return false; }
 void startTileEmulation() {}
 
 #endif

@@ -16,14 +16,13 @@
 #ifndef LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
 #define LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
 
-#include "llmir/Codegen/CPULevel.h"
-
 #include <cstdint>
+#include <string_view>
 
 namespace llmir::test {
 
-/// True where this processor has all that the level needs but AMX.
-bool canEmulateTiles(const CPULevel &level);
+/// True where this processor has all that the level of that name needs but AMX.
+bool canEmulateTiles(std::string_view level);
 
 /// From now on, instructions of tiles are emulated in every thread. One that
 /// the manual forbids (a shape that does not fit, tiles that are not

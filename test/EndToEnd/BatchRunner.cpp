@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "BatchRunner.h"
+#include "Conformance/TileEmulation.h"
 
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CpuFeatures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,19 @@
 #include <random>
 
 namespace llmir::test {
+
+/// Lets code with tiles of AMX run where only their instructions are missing:
+/// the loader takes it for code of the level below.
+static void emulateTiles(const Artifact &artifact) {
+  auto &info = const_cast<ArtifactInfo &>(artifact.info());
+  for (CodeTarget &target : info.code) {
+    if (!canEmulateTiles(target.level))
+      continue;
+    target.level = "x86-64-v4-bf16";
+    target.cpuFeatures = cpuLevelFeatures(target.level);
+    startTileEmulation();
+  }
+}
 
 std::unique_ptr<Executor> openExecutor(const std::string &model,
                                        const ExecutorOptions &options) {
@@ -33,6 +48,7 @@ std::unique_ptr<Executor> openExecutor(const std::string &model,
     ADD_FAILURE() << artifact.status().message();
     return nullptr;
   }
+  emulateTiles(**artifact);
   Expected<std::unique_ptr<Executor>> executor =
       Executor::create(*artifact, options);
   EXPECT_TRUE(executor) << executor.status().message();
