@@ -41,8 +41,8 @@ def table():
         # 135 MB more in 4 ms more: 33.5 GB/s of 40.
         entry("tg", [1 / 0.024], peers, kv="bf16", prompt=0, depth=4096, kv_bytes=[135e6]),
         entry("tg", [50.0], kv="q8", prompt=0, kv_bytes=[1e6]),
-        entry("tg", [40.0], dict(peers, ik="bench -m x ended with 1: no\nsuch cache"), kv="q8", prompt=0, depth=4096,
-              kv_bytes=[71e6]),
+        entry("tg", [40.0], dict(peers, ik="bench -m x ended with 1: no\nsuch cache"), kv="q8",
+              prompt=0, depth=4096, kv_bytes=[71e6]),
         entry("tg", [90.0], peers, threads=2)]
     figures = {"kl_mean": 0.0242, "top1_agreement": 0.877, "kl_llama_cpp": 0.0245, "tokens": 3072,
                "artifact": "fedcba9876543210ffff", "flags": []}
