@@ -11,8 +11,9 @@
 //   llmir-attention-bench FORMAT HEADS KV_HEADS HEAD_DIM [BLOCK_SIZE] [LEVEL]
 //
 // FORMAT is f32, f16, bf16 or q8. Decoding is 16 sequences of 4096 keys, more
-// than any cache holds, and the same with block tables that name a few blocks
-// over and over, which a cache does hold: what computing alone takes.
+// than any cache holds, with blocks in order and in none, and with block tables
+// that name a few blocks over and over, which a cache does hold: what computing
+// alone takes.
 // Prefilling is one prompt of 512 and of 2048 tokens. The limit is measured
 // before each round, and shares are medians of the rounds'.
 //
@@ -43,6 +44,7 @@ constexpr int kRounds = 9;
 struct Work {
   int64_t sequences, keys, tokens; ///< Tokens of each sequence.
   int64_t distinctKeys = 0; ///< Keys that there are; 0: as many as are read.
+  bool inOrder = false;     ///< Blocks, as a fresh cache gives them.
 };
 
 /// Memory in large pages, as the runtime's pool is.
@@ -63,7 +65,7 @@ private:
   size_t length;
 };
 
-/// A pool in which any bits are small numbers, and blocks in no order.
+/// A pool in which any bits are small numbers.
 struct Pool {
   Pool(const KVBlockLayout &layout, KVFormat format, const Work &work)
       : bytes(static_cast<size_t>(distinctBlocks(layout, work) *
@@ -83,7 +85,7 @@ struct Pool {
     int64_t entries = work.sequences * blocksOf(layout, work);
     for (int64_t i = 0; i < entries; ++i)
       inputs.blockTables.push_back(static_cast<int32_t>(i % blocks));
-    for (int64_t i = blocks; i > 1; --i)
+    for (int64_t i = work.inOrder ? 0 : blocks; i > 1; --i)
       std::swap(inputs.blockTables[i - 1],
                 inputs.blockTables[random.bits() % i]);
     if (layout.hasScales())
@@ -225,7 +227,7 @@ int main(int argc, char **argv) {
     return fail(reader.takeStatus().message());
   AttentionBench bench(spec, *format, *level);
   for (const Work &work :
-       {Work{16, 4096, 1}, Work{16, 4096, 1, 4096}, Work{16, 4096, 1, 256},
+       {Work{16, 4096, 1, 0, true}, Work{16, 4096, 1}, Work{16, 4096, 1, 256},
         Work{1, 512, 512}, Work{1, 2048, 2048}})
     if (!bench.run(work, **team, **reader))
       return 1;

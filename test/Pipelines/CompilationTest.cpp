@@ -80,7 +80,7 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   EXPECT_EQ(info.numLayers, 2);
   EXPECT_EQ(info.numKVHeads, 2);
   EXPECT_EQ(info.headDim, 16);
-  EXPECT_EQ(info.kvBlockSize, 16);
+  EXPECT_EQ(info.kvBlockSize, 64);
   EXPECT_EQ(info.kvFormat, KVFormat::BF16);
   ASSERT_EQ(info.code.size(), 1u);
   EXPECT_EQ(info.code[0].level, "x86-64-v3");

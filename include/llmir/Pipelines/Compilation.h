@@ -47,7 +47,9 @@ struct CompilationOptions {
   int64_t contextLength = 0; ///< 0 = the model's own.
   int64_t tokenBudget = 512;
   int64_t maxLogitRows = 64;
-  int64_t kvBlockSize = 16; ///< Tokens in a block of the KV cache.
+  /// Tokens in a block of the KV cache: those that attention takes at once, so
+  /// that it reads the cache in the order in which it lies.
+  int64_t kvBlockSize = 64;
   std::optional<Form> form; ///< Written instead of an artifact …
   std::string formOutput;   ///< … to this file; empty or "-" = stdout.
   std::optional<Stage> stopAfter;
