@@ -78,7 +78,7 @@ Status Artifact::damaged(const std::string &what) const {
 
 Status Artifact::mapFile() {
   fd = ::open(filePath.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
+  struct stat status{};
   if (fd < 0 || fstat(fd, &status) != 0)
     return Status(errno == ENOENT || errno == ENOTDIR ? StatusCode::NotFound
                                                       : StatusCode::IoError,
