@@ -28,22 +28,26 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Queries and weights are rounded to bf16: words of two neighbours.
+/// Queries are sums of two bf16 numbers, which leave 2^-17 of them out, and
+/// weights are rounded to one: words of two neighbours. A query's row is its
+/// greater halves, and then what they left.
 class Bf16Products : public AttentionProducts {
 public:
   Bf16Products(KernelBuilder &kb, const KVBlockLayout &layout)
       : AttentionProducts(kb, layout) {}
 
-  int64_t queryBytes() const override {
-    return roundUpTo(layout.headDim, kLanes) * 2;
-  }
+  int64_t queryBytes() const override { return 2 * planeBytes(); }
   int64_t weightBytes() const override { return kSpanKeys * 2; }
 
   void prepareQuery(Value to,
                     llvm::function_ref<Value(Value)> numbers) override {
     kb.loop(0, layout.headDim, kLanes, [&](Value dim) {
-      kb.storeAt(encodeFloat(kb, TensorFormat::BF16, numbers(dim)), to,
-                 kb.mul(dim, 2));
+      Value number = numbers(dim), at = kb.mul(dim, 2);
+      Value greater = encodeFloat(kb, TensorFormat::BF16, number);
+      kb.storeAt(greater, to, at);
+      Value rest = kb.subf(number, widened(greater));
+      kb.storeAt(encodeFloat(kb, TensorFormat::BF16, rest), to,
+                 kb.add(at, planeBytes()));
     });
   }
 
@@ -67,22 +71,33 @@ private:
   }
   Operands keyOperands(Value words) override { return {pairs(words)}; }
   Operands valueOperands(Value words) override { return {pairs(words)}; }
-  Operands wordOf(Value row, Value number) {
-    return {pairs(broadcastAt(kb.getI32Type(), row, kb.mul(number, 4)))};
+  /// Of the halves of a query.
+  int64_t planeBytes() const { return roundUpTo(layout.headDim, kLanes) * 2; }
+  /// 16 bf16 numbers, given as their bits.
+  Value widened(Value halves) {
+    Value words = arith::ExtUIOp::create(kb, kb.i32x16(), halves);
+    Value bits =
+        arith::ShLIOp::create(kb, words, kb.intConstant(kb.i32x16(), 16));
+    return arith::BitcastOp::create(kb, kb.f32x16(), bits);
+  }
+  Value wordAt(Value row, Value bytes) {
+    return pairs(broadcastAt(kb.getI32Type(), row, bytes));
   }
   Operands queryOperands(Value query, Value number) override {
-    return wordOf(query, number);
+    Value at = kb.mul(number, 4);
+    return {wordAt(query, at), wordAt(query, kb.add(at, planeBytes()))};
   }
   Operands weightOperands(Value weights, Value number) override {
-    return wordOf(weights, number);
+    return {wordAt(weights, kb.mul(number, 4))};
   }
   void multiply(MutableArrayRef<Value> sums, ArrayRef<Value> line,
                 ArrayRef<Value> row) override {
-    sums[0] = LLVM::CallIntrinsicOp::create(
-                  kb, kb.f32x16(),
-                  kb.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-                  ValueRange{sums[0], line[0], row[0]})
-                  .getResult(0);
+    for (Value words : row)
+      sums[0] = LLVM::CallIntrinsicOp::create(
+                    kb, kb.f32x16(),
+                    kb.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+                    ValueRange{sums[0], line[0], words})
+                    .getResult(0);
   }
 };
 } // namespace

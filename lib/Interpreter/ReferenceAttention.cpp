@@ -77,11 +77,14 @@ static std::vector<double> roundedQuery(const AttentionParams &params,
   const double unit = params.mask ? 1 : 1.4426950408889634; // log2(e)
   const double factor = params.scale * unit;
   std::vector<double> query(row.query, row.query + row.headDim);
-  for (double &q : query)
-    if (factor != 0)
-      q = roundedToBf16(static_cast<double>(static_cast<float>(q) *
-                                            static_cast<float>(factor))) /
-          factor;
+  for (double &q : query) {
+    if (factor == 0)
+      continue;
+    const auto scaled =
+        static_cast<double>(static_cast<float>(q) * static_cast<float>(factor));
+    const double greater = roundedToBf16(scaled);
+    q = (greater + roundedToBf16(scaled - greater)) / factor;
+  }
   return query;
 }
 

@@ -63,8 +63,8 @@ public:
   std::unique_ptr<KVPool> pool;
 };
 
-/// What compiled code rounds at a level: nothing, or queries and weights to
-/// bf16 where products of bf16 numbers are its own.
+/// What compiled code rounds at a level: nothing, or queries to two bf16
+/// numbers and weights to one where products of bf16 numbers are its own.
 struct AttentionRounding {
   AttentionRounding(const CPULevel &level, TensorFormat format)
       : bf16(format == TensorFormat::BF16 && level.hasBf16Dots()) {}
@@ -73,8 +73,8 @@ struct AttentionRounding {
     params.roundsToBf16 = bf16;
   }
   /// The error that is left: weights on a border between two bf16 numbers may
-  /// be rounded to either.
-  double tolerance() const { return bf16 ? 2e-8 : 1e-10; }
+  /// be rounded to either, 6e-9 for each of them in some 100 rows of 32 keys.
+  double tolerance() const { return bf16 ? 5e-8 : 1e-10; }
 
   bool bf16;
 };

@@ -101,15 +101,18 @@ def attention(q, k, v, scale=None, dtype="f64"):
     are the last of the S positions, and position p sees keys 0 to p. Query head h reads key/value
     head h // (H/G) (Ainslie et al. 2023).
 
-    `dtype` is what the dot products are rounded to: queries, multiplied by the scale for a softmax
-    of base 2, and the exponentials that weigh the values, whose sum is of rounded ones, too."""
+    `dtype` is what dot products multiply: the exponentials that weigh the values are rounded to it,
+    their sum is of rounded ones, too, and queries, multiplied by the scale for a softmax of base 2,
+    are the sum of two such numbers, the second one what the first leaves."""
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     tokens, heads, head_dim = q.shape
     length, kv_heads = k.shape[:2]
     scale = head_dim ** -0.5 if scale is None else scale
     position = np.arange(length - tokens, length)
     hidden = np.arange(length)[None, :] > position[:, None]  # [T, S]: keys of the future
-    q = round_to(dtype, q * (scale / np.log(2)))
+    q = q * (scale / np.log(2))
+    greater = round_to(dtype, q)
+    q = greater + round_to(dtype, q - greater)
     out = np.empty((tokens, heads, v.shape[-1]))
     for h in range(heads):
         g = h // (heads // kv_heads)

@@ -26,7 +26,7 @@ def input_group(fmt):
 class Rounding(namedtuple("Rounding", "results kv attention inputs")):
     """results    the result of each operation: f64 (left alone) or f32
     kv         keys and values as they enter the cache: f64, f32, f16, bf16, or q8
-    attention  queries, and the exponentials that weigh values: f64 or bf16
+    attention  the exponentials that weigh values: f64 or bf16; queries are two such numbers
     inputs     {format of a weight: what its matmul multiplies by: bf16 or int8}; others left alone
     """
 
