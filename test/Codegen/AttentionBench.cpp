@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
   spec.heads = std::stoll(argv[2]);
   spec.kvHeads = std::stoll(argv[3]);
   spec.headDim = std::stoll(argv[4]);
-  spec.blockSize = argc > 5 ? std::stoll(argv[5]) : 16;
+  spec.blockSize = argc > 5 ? std::stoll(argv[5]) : 64;
   spec.scale = 1 / std::sqrt(static_cast<double>(spec.headDim));
   auto team = WorkerTeam::create(1);
   if (!team)
