@@ -410,7 +410,7 @@ TEST_P(CausalAttention, DoesNotReadWhatItMustNotSee) {
 TEST_P(AttentionBlockSizes, GiveTheSameBits) {
   auto [level, format, features] = GetParam();
   std::vector<float> bits;
-  for (int64_t blockSize : {16, 2, 8, 24, 32}) {
+  for (int64_t blockSize : {16, 2, 8, 24, 32, 64, 128}) {
     AttentionRun run(features, format, *level, blockSize);
     ASSERT_TRUE(run.loaded) << run.failure.message();
     std::vector<float> now = run.run(kInOrder, 1);

@@ -49,8 +49,8 @@ void AttentionSplits::SetUp() {
   auto [level, format, window] = GetParam();
   LLMIR_SKIP_UNLESS_RUNNABLE(level);
   spec.kvFormat = tensorFormatInfo(format).name;
-  spec.heads = 7;
-  spec.kvHeads = 1;
+  spec.heads = 28;
+  spec.kvHeads = 4; // Groups of three heads and of one.
   spec.headDim = 40;
   spec.blockSize = 16;
   spec.scale = 1 / std::sqrt(40.0);
@@ -120,8 +120,13 @@ std::vector<double> AttentionSplits::expected() const {
         facts.headDim = facts.valueDim = d;
         facts.keys = kSequences[s].keys;
         facts.position = kSequences[s].keys - kSequences[s].queries + i;
-        facts.key = [&](int64_t j) { return &keys[j * d]; };
-        facts.value = [&](int64_t j) { return &values[j * d]; };
+        const int64_t kvHead = h / (spec.heads / spec.kvHeads);
+        facts.key = [&](int64_t j) {
+          return &keys[(j * spec.kvHeads + kvHead) * d];
+        };
+        facts.value = [&](int64_t j) {
+          return &values[(j * spec.kvHeads + kvHead) * d];
+        };
         facts.batch = facts.maskRow = 0;
         facts.head = h;
         reference::attendRow(params, facts, &result[row * d]);
