@@ -24,12 +24,16 @@ static constexpr int64_t kNearBytes = 4096;
 /// weights come from memory, with a miss of the TLB for each of their pages.
 static constexpr int64_t kPanelBytes = 4 << 20;
 
+/// A step of more tokens than that is bound by its products even if nothing
+/// hides how the weights come from memory. Up to it, streams hide that.
+static constexpr int64_t kStreamTokens = 64;
+
 void MatmulTiles::emit() {
   auto [first, last] = kb.share(kb.index(shapes.numTiles), output.unit);
   int64_t streams = shapes.rowTiles.front(), wide = panelTile().rowTiles;
   Value tokens = kb.sub(output.endToken, output.firstToken);
   Value areMany = arith::CmpIOp::create(kb, arith::CmpIPredicate::ugt, tokens,
-                                        kb.index(2 * shapes.rowTiles.size()));
+                                        kb.index(kStreamTokens));
   Value areFew =
       arith::XOrIOp::create(kb, areMany, kb.intConstant(kb.getI1Type(), 1));
   Value tiles = kb.sub(last, first);
@@ -52,10 +56,13 @@ RegisterTile MatmulTiles::panelTile() const {
 
 void MatmulTiles::emitPanels(Value first, Value groups) {
   RegisterTile shape = panelTile();
-  // Register tiles of a panel: two at least, so that sizes that differ by one
-  // are not less than half of the largest.
+  // Register tiles of a panel, at most and, as panels are shared out evenly, at
+  // least; and the tokens of one of them where so few share the least tokens
+  // that they can have.
   int64_t most =
       std::max<int64_t>(kPanelBytes / (shapes.rowBytes * shape.tokens), 2);
+  int64_t fewest = std::min(ceilDiv(kStreamTokens + 1, shape.tokens), most / 2);
+  int64_t least = ((fewest - 1) * shape.tokens + 1) / fewest;
   Value count = kb.sub(output.endToken, output.firstToken);
   Value passes = kb.div(kb.add(count, shape.tokens - 1), shape.tokens);
   Value panels = kb.div(kb.add(passes, most - 1), most);
@@ -72,9 +79,9 @@ void MatmulTiles::emitPanels(Value first, Value groups) {
       SmallVector<Value> tiles;
       for (int64_t r = 0; r < shape.rowTiles; ++r)
         tiles.push_back(kb.add(tile, r));
-      overTokens(
-          deal, (shape.tokens + 1) / 2, shape.tokens,
-          [&](Value token, int64_t tokens) { emitTile(tiles, token, tokens); });
+      overTokens(deal, least, shape.tokens, [&](Value token, int64_t tokens) {
+        emitTile(tiles, token, tokens);
+      });
     });
   });
 }

@@ -13,7 +13,7 @@
 // tiles that follow each other in memory; for each group of one tile per
 // stream, all tokens. What counts is to read weights from memory.
 //
-// Many tokens, more than two register tiles: panels of tokens; for each of them
+// Many tokens (above kStreamTokens): panels of tokens; for each of them
 // all row tiles, in groups of neighbours; for each group all tokens of the
 // panel. A group stays in the second-level cache, and what is written for it,
 // or read by the epilogue, lies side by side in each row.

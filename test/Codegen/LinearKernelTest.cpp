@@ -27,8 +27,8 @@ using namespace llmir::test;
 
 namespace {
 
-constexpr int64_t kBudget = 49;
-const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17, 49};
+constexpr int64_t kBudget = 71;
+const int64_t kTokenCounts[] = {0, 1, 3, 4, 5, 17, 71};
 
 /// One matmul of a program, and what it should give.
 struct LinearCase {
@@ -44,7 +44,7 @@ std::vector<LinearCase> shapes() {
   return {
       {1, 1},    {5, 6, true},   {172, 64}, {64, 172, true},
       {33, 96},  {16, 7, false}, {80, 33},  {48, 64, true, RowSpace::LogitRows},
-      {1, 16384}};
+      {17, 16384}}; // Two panels of 71 rows of f32.
 }
 
 /// All shapes of a format as one program.
@@ -234,7 +234,8 @@ TEST_P(LinearKernels, AddAlongAscendingColumns) {
   Bf16Dots dots = std::get<0>(GetParam())->bf16Dots;
   // Every size of register tile, alone or beside another, and a step of so many
   // tokens that smaller ones are chosen.
-  for (int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27, 32, 49}) {
+  for (int64_t tokens :
+       {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 17, 27, 32, 64, 65, 71}) {
     int64_t tileDots = tileCounts().bf16Dots;
     auto results = run(tokens, 1);
     bool hasTiles = program->roundsRows() &&

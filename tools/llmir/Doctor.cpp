@@ -129,11 +129,9 @@ static Finding checkCache(const CacheOptions &options) {
 static Finding checkMemory() {
   double total = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                  static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::string available = lineOf("/proc/meminfo", "MemAvailable");
   std::string text = formatBytes(total);
-  if (!available.empty())
-    text += ", " + formatBytes(std::strtod(available.c_str(), nullptr) * 1024) +
-            " available";
+  if (int64_t available = availableMemory())
+    text += ", " + formatBytes(static_cast<double>(available)) + " available";
   return {"memory", text};
 }
 

@@ -13,9 +13,11 @@
 #include "llmir/Runtime/WorkerTeam.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace llmir;
@@ -107,9 +109,11 @@ template <Width W> static void readPages(const char *from, size_t bytes) {
 }
 
 #define LLMIR_STREAMS(streams, ahead)                                          \
-  {readStreams<Width::Baseline, streams, ahead>,                               \
-   readStreams<Width::AVX, streams, ahead>,                                    \
-   readStreams<Width::AVX512, streams, ahead>}
+  {                                                                            \
+    readStreams<Width::Baseline, streams, ahead>,                              \
+        readStreams<Width::AVX, streams, ahead>,                               \
+        readStreams<Width::AVX512, streams, ahead>                             \
+  }
 
 static const NamedReader readers[] = {
     {"one stream", LLMIR_STREAMS(1, 0)},
@@ -149,9 +153,14 @@ static constexpr int64_t mostBytesOfPass = int64_t(32) << 20;
 /// not count.
 static constexpr int64_t leastBytesOfPass = int64_t(8) << 20;
 
-static int64_t freeMemory() {
+int64_t llmir::cli::availableMemory() {
+  std::ifstream facts("/proc/meminfo");
+  for (std::string line; std::getline(facts, line);)
+    if (line.rfind("MemAvailable:", 0) == 0)
+      return int64_t(std::strtod(line.c_str() + 13, nullptr)) * 1024;
+  // Other systems say how much nothing at all uses.
   long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? int64_t(pages) * size : int64_t(1) << 30;
+  return pages > 0 && size > 0 ? int64_t(pages) * size : 0;
 }
 
 MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)
@@ -167,14 +176,18 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
                                                              int64_t bytes) {
   constexpr int64_t least = grain, enough = int64_t(512) << 20;
   const int64_t wanted = std::clamp(bytes, least, enough);
-  bytes = std::max(least, std::min(wanted, freeMemory() / 4));
+  bytes = std::max(least, std::min(wanted, availableMemory() / 4));
   std::unique_ptr<MemoryReader> reader;
   for (;; bytes /= 2) {
     reader.reset(new MemoryReader(team, bytes));
     auto size = static_cast<size_t>(reader->bytes());
-    reader->buffer.reset(static_cast<char *>(std::aligned_alloc(4096, size)));
-    if (reader->buffer)
+    constexpr size_t hugePage = size_t(2) << 20;
+    reader->buffer.reset(static_cast<char *>(std::aligned_alloc(
+        hugePage, (size + hugePage - 1) / hugePage * hugePage)));
+    if (reader->buffer) {
+      madvise(reader->buffer.get(), size, MADV_HUGEPAGE); // As weights are.
       break;
+    }
     if (bytes <= least)
       return Status(StatusCode::ResourceExhausted,
                     formatBytes(static_cast<double>(size)) +

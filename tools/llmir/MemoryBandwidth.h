@@ -30,6 +30,10 @@ struct ReadBandwidth {
   const char *reader = "";   ///< Its name.
 };
 
+/// Bytes of memory that programs can still have, those of the page cache that
+/// can be given up among them; 0: not known.
+int64_t availableMemory();
+
 /// Reads a buffer over and over, as decoding reads weights: each worker its own
 /// part. What else the machine does changes from second to second, so one
 /// object serves many short measurements.
@@ -37,7 +41,7 @@ class MemoryReader {
 public:
   /// Takes a buffer as large as what is to be compared with, `bytes`: what fits
   /// into a cache is read from there. Above 512 MiB it makes no difference; it
-  /// is never more than a quarter of the memory that is free, and less where
+  /// is never more than a quarter of the memory that is available, and less where
   /// that cannot be had; half of what was asked for or less is noted. `team`
   /// must outlive the object.
   static Expected<std::unique_ptr<MemoryReader>> create(WorkerTeam &team,
