@@ -186,6 +186,7 @@ class Comparison:
                 print("out of time; call again to go on", file=sys.stderr)
                 return
             self.round(case)
+            self.save()
             self.look_at_accuracy(case)
             self.save()
 

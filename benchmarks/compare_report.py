@@ -233,7 +233,7 @@ def failures_list(results):
                                              + test_name(entry),
                                              last_words(engine["failures"][-1]))
             for entry in results["cases"].values() for name, engine in entry["engines"].items()
-            if engine.get("failures")]
+            if engine.get("failures") and median(entry, name) is None]
 
 
 def limit_text(entry):

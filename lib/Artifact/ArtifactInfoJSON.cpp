@@ -443,7 +443,7 @@ static Status checkMatrices(const ArtifactInfo &info) {
     LLMIR_RETURN_IF_ERROR(
         checkRange("matrices.count", place.count, 1, 1 << 20));
     LLMIR_RETURN_IF_ERROR(
-        checkRange("matrices.bytes", place.bytes, 0, most / place.count));
+        checkRange("matrices.bytes", place.bytes, 1, most / place.count));
   }
   return Status::ok();
 }

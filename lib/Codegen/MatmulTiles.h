@@ -72,9 +72,9 @@ struct TileShapes {
   int64_t tileBytes; ///< From one row tile to the next.
   int64_t rowBytes;  ///< From one row of x to the next.
   llvm::SmallVector<int64_t> rowTiles;
-  /// The most tokens of a register tile where there are many: 0: of those as
-  /// well. Then weights come from a cache, and what counts is how many products
-  /// there are for each load.
+  /// The tokens of a register tile in panels, where weights come from a cache
+  /// and what counts is how many products there are for each load; 0: as many
+  /// as there are entries.
   int64_t many = 0;
 
   /// `gemv` for one token, `gemm` for more.

@@ -23,7 +23,7 @@ class SpanLocator {
 public:
   SpanLocator(KernelBuilder &kb, const KVBlockLayout &layout);
 
-  /// The layout of what overSpans gives: the cache's, or that of copies.
+  /// The layout of what span() gives: the cache's, or that of copies.
   const KVBlockLayout &tileLayout() const { return tiles; }
 
   /// Spans are of this sequence from here on.

@@ -51,7 +51,7 @@ static std::optional<std::vector<int>> parseList(const std::string &text,
       return std::nullopt;
     for (int i = first; i <= last; ++i)
       numbers.push_back(i);
-    if (at < end && text[at++] != ',')
+    if (at < end && (text[at++] != ',' || at == end))
       return std::nullopt;
   }
   return numbers;

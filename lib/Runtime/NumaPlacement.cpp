@@ -95,12 +95,16 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
     end = matrix.offset + matrix.bytes * matrix.count;
   }
   copy.emplace();
-  LLMIR_RETURN_IF_ERROR(
-      copy->allocate(size, /*guardPages=*/false, "weights of --numa"));
+  if (Status status =
+          copy->allocate(size, /*guardPages=*/false, "copy of the weights");
+      !status)
+    return Status(status.code(), status.cause(),
+                  "free memory, or leave out --numa");
   auto prepared = [this](void *base, int64_t bytes) {
     return prepare(base, bytes);
   };
-  // The weights keep large pages: most of them lie within a worker's share.
+  // The weights keep large pages: most of those of a large matrix lie within
+  // one node's part. One that several workers share is near to the first.
   if (policy == NumaPolicy::Interleave)
     LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
   LLMIR_RETURN_IF_ERROR(memory.pagesOfArena().forPages(prepared));

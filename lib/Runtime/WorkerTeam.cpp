@@ -425,7 +425,12 @@ WorkerTeam::create(std::vector<std::vector<int>> processors) {
   std::set<int> all;
   for (const std::vector<int> &own : processors)
     all.insert(own.begin(), own.end());
-  auto team = start(*size, static_cast<int64_t>(all.size()));
+  // A container may have them, but not all of their time. (This thread's mask
+  // says nothing here: another team may have bound it.)
+  auto numProcessors = static_cast<int64_t>(all.size());
+  numProcessors = std::min(
+      numProcessors, controlGroupLimits().processors.value_or(numProcessors));
+  auto team = start(*size, numProcessors);
   if (team) {
     LLMIR_RETURN_IF_ERROR((*team)->state->bind(processors));
     (*team)->state->processors = std::move(processors);

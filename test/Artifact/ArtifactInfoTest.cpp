@@ -111,8 +111,11 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"workerBytes", [](ArtifactInfo &i) { i.workerBytes = 4100; }},
       {"matrices.offset", [](ArtifactInfo &i) { i.matrices[0].offset = -1; }},
       {"matrices.bytes", [](ArtifactInfo &i) { i.matrices[1].bytes = -1; }},
+      {"matrices.bytes", [](ArtifactInfo &i) { i.matrices[1].bytes = 0; }},
       {"matrices.bytes",
-       [](ArtifactInfo &i) { i.matrices[1] = {0, int64_t(1) << 44, 2}; }},
+       [](ArtifactInfo &i) {
+         i.matrices[1] = {0, int64_t(1) << 44, 2};
+       }},
       {"matrices.count", [](ArtifactInfo &i) { i.matrices[1].count = 0; }},
       {"matrices", [](ArtifactInfo &i) { i.matrices.resize(70000); }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = 0; }},

@@ -152,7 +152,7 @@ std::vector<Damage> damages() {
        [](Bytes &file) { std::memcpy(file.data(), "GGUF\3\0\0\0", 8); },
        invalid, "is not an LLMIR artifact"},
       {"next format version",
-       inHeader([](ArtifactHeader &h) { h.formatVersion = 3; }), incompatible,
+       inHeader([](ArtifactHeader &h) { ++h.formatVersion; }), incompatible,
        "format version 3; this build reads version 2"},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,

@@ -79,7 +79,8 @@ protected:
     ASSERT_NO_FATAL_FAILURE(run.step({{&two, 1}, {&one, 1}}));
   }
 
-  BatchRunner run{GetParam(), 2, 12};
+  /// Four blocks, of which each text begins with one.
+  BatchRunner run{GetParam(), 2, 4};
   Story one, two;
 };
 } // namespace
@@ -110,11 +111,13 @@ TEST_P(BatchErrors, BadRequestsChangeNothing) {
 }
 
 TEST_P(BatchErrors, AFullPoolChangesNothing) {
-  // 12 blocks, of which the texts have 2 and 3; a third takes 4.
-  const TokenIds few(20, 3), third = run.text(3, 50);
+  // A third text takes a block; the others want one more each.
+  const auto block = static_cast<size_t>(run->info().kvBlockSize);
+  const TokenIds ofOne(block + 1 - one.done, 3), ofTwo(block + 1 - two.done, 3);
+  const TokenIds third = run.text(3, 50);
   Story three = run.begin(third);
   ASSERT_NO_FATAL_FAILURE(run.step(three, 49));
-  refuse({part(one.id, few), part(two.id, few), part(three.id, few)},
+  refuse({part(one.id, ofOne), part(two.id, ofTwo)},
          StatusCode::ResourceExhausted, "blocks");
   run.end(three);
   // What was in the way is gone.

@@ -88,9 +88,10 @@ TEST(Numa, WhatIsNoListIsRefused) {
   for (const std::string &text :
        {std::string("x"), std::string("-1"), std::string("1-"),
         std::string("3-1"), std::string("0,0"), std::string("0 1"),
-        std::string("0,,1"), std::string("0-4294967296"), std::string("1024"),
-        std::string("99999999999999999999"), std::string("0-1\n2"),
-        std::string(70000, '1'), std::string("0\0 1", 4)}) {
+        std::string("0,,1"), std::string("0,"), std::string("0-4294967296"),
+        std::string("1024"), std::string("99999999999999999999"),
+        std::string("0-1\n2"), std::string(70000, '1'),
+        std::string("0\0 1", 4)}) {
     Folder folder;
     folder.write("online", text);
     auto nodes = folder.nodes({0});

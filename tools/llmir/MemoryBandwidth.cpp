@@ -176,7 +176,9 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
                                                              int64_t bytes) {
   constexpr int64_t least = grain, enough = int64_t(512) << 20;
   const int64_t wanted = std::clamp(bytes, least, enough);
-  bytes = std::max(least, std::min(wanted, availableMemory() / 4));
+  bytes = wanted;
+  if (int64_t available = availableMemory()) // Else: not known.
+    bytes = std::max(least, std::min(wanted, available / 4));
   std::unique_ptr<MemoryReader> reader;
   for (;; bytes /= 2) {
     reader.reset(new MemoryReader(team, bytes));

@@ -41,9 +41,9 @@ class MemoryReader {
 public:
   /// Takes a buffer as large as what is to be compared with, `bytes`: what fits
   /// into a cache is read from there. Above 512 MiB it makes no difference; it
-  /// is never more than a quarter of the memory that is available, and less where
-  /// that cannot be had; half of what was asked for or less is noted. `team`
-  /// must outlive the object.
+  /// is never more than a quarter of the memory that is available, and less
+  /// where that cannot be had; less than half of what is wanted is noted.
+  /// `team` must outlive the object. Fails when no memory can be had.
   static Expected<std::unique_ptr<MemoryReader>> create(WorkerTeam &team,
                                                         int64_t bytes);
 

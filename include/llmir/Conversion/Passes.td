@@ -61,7 +61,7 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     Option<"kvElementType", "kv-element-type", "std::string", "\"f32\"",
            "Element type of the cache: f32, f16 or bf16">,
     Option<"blockSize", "block-size", "int64_t", "16",
-           "Tokens in a block of the cache, a power of two">,
+           "Tokens in a block of the cache, a power of two; llmir compile has 64">,
     Option<"contextLength", "context-length", "int64_t", "0",
            "Most tokens of a sequence; 0 means what the model was trained for">
   ];

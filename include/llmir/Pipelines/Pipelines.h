@@ -26,9 +26,10 @@ struct LLMStageOptions : mlir::PassPipelineOptions<LLMStageOptions> {
   Option<std::string> kvElementType{*this, "kv-element-type",
                                     llvm::cl::desc("f32, f16 or bf16"),
                                     llvm::cl::init("f32")};
-  Option<int64_t> blockSize{*this, "block-size",
-                            llvm::cl::desc("tokens per KV block"),
-                            llvm::cl::init(16)};
+  Option<int64_t> blockSize{
+      *this, "block-size",
+      llvm::cl::desc("tokens per KV block; 'llmir compile' has 64"),
+      llvm::cl::init(16)};
   Option<int64_t> contextLength{
       *this, "context-length",
       llvm::cl::desc("longest sequence; 0 = the model's own"),
