@@ -153,7 +153,9 @@ std::vector<Damage> damages() {
        invalid, "is not an LLMIR artifact"},
       {"next format version",
        inHeader([](ArtifactHeader &h) { ++h.formatVersion; }), incompatible,
-       "format version 3; this build reads version 2"},
+       "format version " + std::to_string(artifactFormatVersion + 1) +
+           "; this build reads version " +
+           std::to_string(artifactFormatVersion)},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,
        "format version 0"},
