@@ -153,9 +153,7 @@ std::vector<Damage> damages() {
        invalid, "is not an LLMIR artifact"},
       {"next format version",
        inHeader([](ArtifactHeader &h) { ++h.formatVersion; }), incompatible,
-       "format version " + std::to_string(artifactFormatVersion + 1) +
-           "; this build reads version " +
-           std::to_string(artifactFormatVersion)},
+       "format version 4; this build reads version 3"},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,
        "format version 0"},
