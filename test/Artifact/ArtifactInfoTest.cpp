@@ -113,9 +113,7 @@ TEST(ArtifactInfo, EveryRangeIsChecked) {
       {"matrices.bytes", [](ArtifactInfo &i) { i.matrices[1].bytes = -1; }},
       {"matrices.bytes", [](ArtifactInfo &i) { i.matrices[1].bytes = 0; }},
       {"matrices.bytes",
-       [](ArtifactInfo &i) {
-         i.matrices[1] = {0, int64_t(1) << 44, 2};
-       }},
+       [](ArtifactInfo &i) { i.matrices[1] = {0, int64_t(1) << 44, 2}; }},
       {"matrices.count", [](ArtifactInfo &i) { i.matrices[1].count = 0; }},
       {"matrices", [](ArtifactInfo &i) { i.matrices.resize(70000); }},
       {"contextLength", [](ArtifactInfo &i) { i.contextLength = 0; }},

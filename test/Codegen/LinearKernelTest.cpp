@@ -41,10 +41,11 @@ struct LinearCase {
 };
 
 std::vector<LinearCase> shapes() {
-  return {
-      {1, 1},    {5, 6, true},   {172, 64}, {64, 172, true},
-      {33, 96},  {16, 7, false}, {80, 33},  {48, 64, true, RowSpace::LogitRows},
-      {17, 16384}}; // Two panels of 71 rows of f32.
+  return {{1, 1},     {5, 6, true},
+          {172, 64},  {64, 172, true},
+          {33, 96},   {16, 7, false},
+          {80, 33},   {48, 64, true, RowSpace::LogitRows},
+          {17, 16384}}; // Two panels of 71 rows of f32.
 }
 
 /// All shapes of a format as one program.

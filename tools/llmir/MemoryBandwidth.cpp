@@ -109,11 +109,9 @@ template <Width W> static void readPages(const char *from, size_t bytes) {
 }
 
 #define LLMIR_STREAMS(streams, ahead)                                          \
-  {                                                                            \
-    readStreams<Width::Baseline, streams, ahead>,                              \
-        readStreams<Width::AVX, streams, ahead>,                               \
-        readStreams<Width::AVX512, streams, ahead>                             \
-  }
+  {readStreams<Width::Baseline, streams, ahead>,                               \
+   readStreams<Width::AVX, streams, ahead>,                                    \
+   readStreams<Width::AVX512, streams, ahead>}
 
 static const NamedReader readers[] = {
     {"one stream", LLMIR_STREAMS(1, 0)},

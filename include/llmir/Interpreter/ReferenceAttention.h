@@ -38,9 +38,9 @@ struct AttentionParams {
   /// Queries are rounded to sums of two bf16 numbers and weights to one, as
   /// compiled code does it with a cache of bf16 at levels that multiply bf16.
   /// The query that is rounded is multiplied by scale · log2(e), by scale where
-  /// there is a mask, and its second number is what the first leaves; the weight
-  /// is exp(s − m) with m the greatest score of the key's chunk of 512 up to
-  /// the end of its span of 64.
+  /// there is a mask, and its second number is what the first leaves; the
+  /// weight is exp(s − m) with m the greatest score of the key's chunk of 512
+  /// up to the end of its span of 64.
   bool roundsToBf16 = false;
 };
 
