@@ -106,23 +106,32 @@ static int64_t bufferBytes(BufferOp buffer, int64_t mostRows = INT64_MAX) {
   return llvm::alignTo(llvm::divideCeil(bits, 8), kAlignment);
 }
 
-/// What a kernel only writes it does not read; anything else may be read.
+/// The kernel of that name, or null where it has become a function.
+static KernelOp findKernel(FragmentOp user, FlatSymbolRefAttr name) {
+  for (FragmentOp other :
+       user->getParentOfType<ModuleOp>().getOps<FragmentOp>())
+    if (auto kernel = dyn_cast_or_null<KernelOp>(
+            SymbolTable::lookupSymbolIn(other, name.getAttr())))
+      return kernel;
+  return nullptr;
+}
+
+/// What a kernel only writes it does not read; anything else may be read. Of
+/// several kernels the first that touches the buffer decides.
 static bool mayRead(OpOperand &use, FragmentOp fragment) {
   auto instruction = dyn_cast<InstructionOp>(use.getOwner());
   if (!instruction)
     return true;
-  KernelOp kernel;
-  for (FragmentOp other :
-       fragment->getParentOfType<ModuleOp>().getOps<FragmentOp>())
-    if (auto found = dyn_cast_or_null<KernelOp>(SymbolTable::lookupSymbolIn(
-            other, instruction.getKernelAttr().getAttr())))
-      kernel = found;
-  unsigned inputs = instruction->getNumOperands();
-  if (kernel)
-    inputs -= std::min<int64_t>(countOutputs(kernel), inputs);
-  return use.getOperandNumber() < inputs ||
-         llvm::is_contained(instruction->getOperands().take_front(inputs),
-                            use.get());
+  for (const KernelCall &call : instruction.getCalls()) {
+    if (!llvm::is_contained(call.buffers, use.get()))
+      continue;
+    KernelOp kernel = findKernel(fragment, call.kernel);
+    size_t inputs = call.buffers.size();
+    if (kernel)
+      inputs -= std::min<size_t>(countOutputs(kernel), inputs);
+    return llvm::is_contained(call.buffers.take_front(inputs), use.get());
+  }
+  return true;
 }
 
 /// Where each buffer is touched, and the ranges of the loops.

@@ -52,8 +52,8 @@ public:
   std::vector<StepSite> take() { return std::move(sites); }
 
 private:
-  StepSite describe(InstructionOp op);
-  void addWeight(StepSite &site, WeightOp weight, InstructionOp user);
+  StepSite describe(const KernelCall &call);
+  void addWeight(StepSite &site, WeightOp weight, const KernelCall &user);
   template <typename Op> Op find(SymbolRefAttr name) {
     for (FragmentOp fragment : module.getOps<FragmentOp>())
       if (auto op = dyn_cast_or_null<Op>(
@@ -79,9 +79,9 @@ static std::string inputsOf(KernelOp kernel, StringRef weightFormat) {
 }
 
 void SiteReader::addWeight(StepSite &site, WeightOp weight,
-                           InstructionOp user) {
+                           const KernelCall &user) {
   ArrayRef<int64_t> shape = weight.getShape();
-  auto kernel = find<KernelOp>(user.getKernelAttr());
+  auto kernel = find<KernelOp>(user.kernel);
   if (shape.size() < 2) {
     site.sourceBytes += weight.getBytes();
     site.packedBytes += weight.getBytes();
@@ -97,24 +97,24 @@ void SiteReader::addWeight(StepSite &site, WeightOp weight,
   if (matrices == 1)
     return;
   // The kernel's rows are (token, choice) pairs.
-  auto places = cast<MemRefType>(user.getBuffers().back().getType());
+  auto places = cast<MemRefType>(user.buffers.back().getType());
   site.experts = matrices;
   site.chosen =
       std::clamp<int64_t>(places.getDimSize(0) / tokenBudget, 1, matrices);
   site.products *= site.chosen;
 }
 
-StepSite SiteReader::describe(InstructionOp op) {
+StepSite SiteReader::describe(const KernelCall &call) {
   StepSite site;
-  site.name = op.getKernel().str();
-  auto kernel = find<KernelOp>(op.getKernelAttr());
+  site.name = call.kernel.getValue().str();
+  auto kernel = find<KernelOp>(call.kernel);
   site.kind = kernel.getKind().str();
   auto over = kernel.getParameters().getAs<StringAttr>("over");
   site.logitRows = over && over.getValue() == "logit_rows";
   // Of the embedding a token needs one row.
   if (site.kind != "embedding")
-    for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>())
-      addWeight(site, find<WeightOp>(name), op);
+    for (Attribute name : call.weights)
+      addWeight(site, find<WeightOp>(cast<FlatSymbolRefAttr>(name)), call);
   return site;
 }
 
@@ -130,8 +130,9 @@ void SiteReader::read(Operation &op) {
     }
     layer = jump.getLimit();
   } else if (auto instruction = dyn_cast<InstructionOp>(op)) {
-    sites.push_back(describe(instruction));
-  } else if (isTraceSite(op)) {
+    for (const KernelCall &call : instruction.getCalls())
+      sites.push_back(describe(call));
+  } else if (numTraceSites(op) == 1) {
     StepSite site;
     auto call = dyn_cast<RuntimeCallOp>(op);
     site.name =

@@ -127,8 +127,6 @@ LogicalResult FragmentLowering::lower() {
     b.setLoc(op.getLoc());
     if (failed(lowerOp(op)))
       return failure();
-    if (isTraceSite(op) && !isa<BarrierOp>(op)) // These do it themselves.
-      traceSite();
   }
   fragment.erase();
   return success();
@@ -310,6 +308,7 @@ LogicalResult FragmentLowering::lower(RuntimeCallOp op) {
   callRuntime(op.getRuntimeFunction(), arguments);
   LLVM::BrOp::create(b, ValueRange(), after);
   b.setInsertionPointToStart(after);
+  traceSite();
   return success();
 }
 
@@ -355,24 +354,29 @@ FailureOr<Value> FragmentLowering::weightAddress(InstructionOp user,
 }
 
 LogicalResult FragmentLowering::lower(InstructionOp op) {
-  auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(op.getKernelAttr());
-  if (!kernel)
-    return op.emitOpError("calls kernel ")
-           << op.getKernelAttr() << ", for which no code was emitted";
-  SmallVector<Value> operands{kernelContext, worker, workers, layer};
+  Value ownWorker = worker, ownWorkers = workers;
   if (op.getReplicated()) { // As if it were alone.
-    operands[1] = whenFew(i64(0), worker);
-    operands[2] = whenFew(i64(1), workers);
+    ownWorker = whenFew(i64(0), worker);
+    ownWorkers = whenFew(i64(1), workers);
   }
-  for (auto name : op.getWeights().getAsRange<FlatSymbolRefAttr>()) {
-    FailureOr<Value> address = weightAddress(op, name);
-    if (failed(address))
-      return failure();
-    operands.push_back(*address);
+  for (const KernelCall &call : op.getCalls()) {
+    auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(call.kernel);
+    if (!kernel)
+      return op.emitOpError("calls kernel ")
+             << call.kernel << ", for which no code was emitted";
+    SmallVector<Value> operands{kernelContext, ownWorker, ownWorkers, layer};
+    for (Attribute name : call.weights) {
+      FailureOr<Value> address =
+          weightAddress(op, cast<FlatSymbolRefAttr>(name));
+      if (failed(address))
+        return failure();
+      operands.push_back(*address);
+    }
+    for (Value buffer : call.buffers)
+      operands.push_back(addresses.lookup(buffer));
+    LLVM::CallOp::create(b, kernel, operands);
+    traceSite();
   }
-  for (Value buffer : op.getBuffers())
-    operands.push_back(addresses.lookup(buffer));
-  LLVM::CallOp::create(b, kernel, operands);
   return success();
 }
 

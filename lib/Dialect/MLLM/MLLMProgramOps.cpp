@@ -65,6 +65,25 @@ static LogicalResult verifyFewTokens(FragmentOp fragment) {
   return success();
 }
 
+/// c5: a jump knows where to.
+static LogicalResult verifyLabels(FragmentOp fragment) {
+  llvm::StringMap<LabelOp> known;
+  for (LabelOp label : fragment.getBody().front().getOps<LabelOp>()) {
+    auto [first, isNew] = known.try_emplace(label.getName(), label);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diag = label.emitOpError("stands a second time in code "
+                                                "fragment '")
+                              << fragment.getSymName()
+                              << "' with the name "
+                                 " << label.getName() << "
+                                 "";
+    diag.attachNote(first->second.getLoc()) << "the first one";
+    return diag;
+  }
+  return success();
+}
+
 template <typename... Allowed>
 static LogicalResult verifyHoldsOnly(FragmentOp fragment, StringRef what) {
   for (Operation &op : fragment.getBody().front())
@@ -79,7 +98,9 @@ LogicalResult FragmentOp::verify() {
   if (getKind() == FragmentKind::Code) {
     if (getBody().front().empty())
       return emitOpError("code needs one entry_point, found 0");
-    return failed(verifyCode(*this)) ? failure() : verifyFewTokens(*this);
+    if (failed(verifyCode(*this)) || failed(verifyLabels(*this)))
+      return failure();
+    return verifyFewTokens(*this);
   }
   if (getKind() == FragmentKind::Data)
     return verifyHoldsOnly<WeightOp, ConstantOp>(
@@ -247,20 +268,158 @@ LogicalResult RuntimeCallOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// JumpNextLayerOp
+// Jumps
 //===----------------------------------------------------------------------===//
 
-LogicalResult JumpNextLayerOp::verify() {
-  for (LabelOp label : (*this)->getBlock()->getOps<LabelOp>())
-    if (label.getName() == getLabel())
+static LogicalResult verifyLabel(Operation *jump, StringRef name) {
+  for (LabelOp label : jump->getBlock()->getOps<LabelOp>())
+    if (label.getName() == name)
       return success();
-  return emitOpError("jumps to label \"")
-         << getLabel() << "\", which this fragment lacks";
+  return jump->emitOpError("jumps to label \"")
+         << name << "\", which this fragment lacks";
+}
+
+LogicalResult JumpNextLayerOp::verify() {
+  return verifyLabel(*this, getLabel());
+}
+
+LogicalResult JumpOp::verify() { return verifyLabel(*this, getLabel()); }
+
+LogicalResult JumpIfOp::verify() {
+  if (failed(verifyLabel(*this, getLabel())))
+    return failure();
+  auto type = cast<MemRefType>(getCondition().getType());
+  if (!type.getElementType().isSignlessInteger(32) ||
+      type.getNumElements() == 0)
+    return emitOpError("looks at the first element of ")
+           << type << ", which is no i32 number";
+  if (auto buffer = getCondition().getDefiningOp<BufferOp>();
+      buffer && buffer.getPerWorker())
+    return emitOpError("looks at a buffer that is per_worker, so that workers "
+                       "could go different ways");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // InstructionOp
 //===----------------------------------------------------------------------===//
+
+ParseResult parseFragmentKind(OpAsmParser &parser, FragmentKindAttr &kind) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<FragmentKind> known =
+      name == "table" ? FragmentKind::Text : symbolizeFragmentKind(name);
+  if (!known)
+    return parser.emitError(loc)
+           << "unknown kind of fragment '" << name
+           << "'; it is code, data or text (or table, which is text)";
+  kind = FragmentKindAttr::get(parser.getContext(), *known);
+  return success();
+}
+
+void printFragmentKind(OpAsmPrinter &printer, Operation *,
+                       FragmentKindAttr kind) {
+  printer << stringifyFragmentKind(kind.getValue());
+}
+
+ParseResult
+parseKernelCalls(OpAsmParser &parser, ArrayAttr &kernels, ArrayAttr &weights,
+                 DenseI32ArrayAttr &weightCounts,
+                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &buffers,
+                 DenseI32ArrayAttr &bufferCounts) {
+  SmallVector<Attribute> kernelList, weightList;
+  SmallVector<int32_t> weightCountList, bufferCountList;
+  auto parseCall = [&]() -> ParseResult {
+    FlatSymbolRefAttr kernel;
+    SmallVector<FlatSymbolRefAttr> own;
+    size_t buffersBefore = buffers.size();
+    auto parseWeight = [&] {
+      return parser.parseAttribute(own.emplace_back());
+    };
+    if (parser.parseAttribute(kernel) || parser.parseKeyword("weights") ||
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                       parseWeight) ||
+        parser.parseOperandList(buffers, OpAsmParser::Delimiter::Paren))
+      return failure();
+    kernelList.push_back(kernel);
+    llvm::append_range(weightList, own);
+    weightCountList.push_back(static_cast<int32_t>(own.size()));
+    bufferCountList.push_back(
+        static_cast<int32_t>(buffers.size() - buffersBefore));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseCall))
+    return failure();
+  Builder &b = parser.getBuilder();
+  kernels = b.getArrayAttr(kernelList);
+  weights = b.getArrayAttr(weightList);
+  weightCounts = b.getDenseI32ArrayAttr(weightCountList);
+  bufferCounts = b.getDenseI32ArrayAttr(bufferCountList);
+  return success();
+}
+
+void printKernelCalls(OpAsmPrinter &printer, InstructionOp op, ArrayAttr,
+                      ArrayAttr, DenseI32ArrayAttr, OperandRange,
+                      DenseI32ArrayAttr) {
+  llvm::interleaveComma(op.getCalls(), printer, [&](const KernelCall &call) {
+    printer << call.kernel << " weights [";
+    llvm::interleaveComma(call.weights, printer);
+    printer << "](" << call.buffers << ")";
+  });
+}
+
+void InstructionOp::build(OpBuilder &builder, OperationState &state,
+                          FlatSymbolRefAttr kernel, ArrayAttr weights,
+                          ValueRange buffers) {
+  build(builder, state, builder.getArrayAttr(kernel), weights,
+        builder.getDenseI32ArrayAttr(static_cast<int32_t>(weights.size())),
+        buffers,
+        builder.getDenseI32ArrayAttr(static_cast<int32_t>(buffers.size())),
+        /*replicated=*/false);
+}
+
+SmallVector<KernelCall> InstructionOp::getCalls() {
+  SmallVector<KernelCall> calls;
+  ArrayRef<Attribute> weights = getWeights().getValue();
+  OperandRange buffers = getBuffers();
+  for (auto [kernel, numWeights, numBuffers] :
+       llvm::zip_equal(getKernels().getAsRange<FlatSymbolRefAttr>(),
+                       getWeightCounts(), getBufferCounts())) {
+    calls.push_back({kernel, weights.take_front(numWeights),
+                     buffers.take_front(numBuffers)});
+    weights = weights.drop_front(numWeights);
+    buffers = buffers.drop_front(numBuffers);
+  }
+  return calls;
+}
+
+/// c5: one count for each kernel, together as many as there are.
+static LogicalResult verifyCounts(InstructionOp op, ArrayRef<int32_t> counts,
+                                  size_t all, StringRef what) {
+  int64_t sum = 0;
+  for (int32_t count : counts) {
+    if (count < 0)
+      return op.emitOpError("gives a kernel ") << count << " " << what;
+    sum += count;
+  }
+  if (counts.size() != op.getKernels().size() ||
+      sum != static_cast<int64_t>(all))
+    return op.emitOpError("deals ") << sum << " " << what << " out to "
+                                    << counts.size() << " kernels, but it has "
+                                    << all << " for " << op.getKernels().size();
+  return success();
+}
+
+LogicalResult InstructionOp::verify() {
+  if (getKernels().empty())
+    return emitOpError("calls no kernel");
+  if (failed(verifyCounts(*this, getWeightCounts(), getWeights().size(),
+                          "weights")))
+    return failure();
+  return verifyCounts(*this, getBufferCounts(), getBuffers().size(), "buffers");
+}
 
 /// Looks a symbol up in every fragment of the enclosing module.
 template <typename SymbolOp>
@@ -272,41 +431,56 @@ static SymbolOp lookupInFragments(SymbolTableCollection &tables,
   return nullptr;
 }
 
+/// c3: the buffers are those that the kernel declares.
+static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
+                                   KernelOp kernel) {
+  ArrayAttr expected = kernel.getOperandTypes();
+  if (expected.size() != call.buffers.size())
+    return op.emitOpError("passes ")
+           << call.buffers.size() << " buffers to " << call.kernel
+           << ", which takes " << expected.size();
+  for (auto [index, buffer, type] :
+       llvm::enumerate(call.buffers, expected.getAsValueRange<TypeAttr>()))
+    if (buffer.getType() != type)
+      return op.emitOpError("buffer ")
+             << index << " is " << buffer.getType() << ", but " << call.kernel
+             << " takes " << type;
+  return success();
+}
+
+/// c4: workers do not write over each other's.
+static LogicalResult verifyReplicated(InstructionOp op, const KernelCall &call,
+                                      KernelOp kernel) {
+  size_t written = std::min<size_t>(countOutputs(kernel), call.buffers.size());
+  for (Value output : call.buffers.drop_front(call.buffers.size() - written))
+    if (auto buffer = output.getDefiningOp<BufferOp>();
+        !buffer || !buffer.getPerWorker())
+      return op.emitOpError("is replicated and writes a buffer that is not "
+                            "per_worker, so that workers would write over each "
+                            "other's");
+  return success();
+}
+
 LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto module = (*this)->getParentOfType<ModuleOp>();
   for (auto name : getWeights().getAsRange<FlatSymbolRefAttr>())
     if (!lookupInFragments<WeightOp>(tables, module, name))
       return emitOpError("uses weight ")
              << name << ", which no data fragment declares";
-  auto kernel = lookupInFragments<KernelOp>(tables, module, getKernelAttr());
-  if (!kernel) {
-    // Emitted kernels are functions; their signature says what they take.
-    if (tables.lookupSymbolIn(module, getKernelAttr().getAttr()))
-      return success();
-    return emitOpError("calls kernel ")
-           << getKernelAttr()
-           << ", which neither a text fragment nor the module defines";
+  for (const KernelCall &call : getCalls()) {
+    auto kernel = lookupInFragments<KernelOp>(tables, module, call.kernel);
+    if (!kernel) {
+      // Emitted kernels are functions; their signature says what they take.
+      if (tables.lookupSymbolIn(module, call.kernel.getAttr()))
+        continue;
+      return emitOpError("calls kernel ")
+             << call.kernel
+             << ", which neither a text fragment nor the module defines";
+    }
+    if (failed(verifyBuffers(*this, call, kernel)) ||
+        (getReplicated() && failed(verifyReplicated(*this, call, kernel))))
+      return failure();
   }
-  ArrayAttr expected = kernel.getOperandTypes();
-  if (expected.size() != getBuffers().size())
-    return emitOpError("passes ")
-           << getBuffers().size() << " buffers to " << getKernelAttr()
-           << ", which takes " << expected.size();
-  for (auto [index, buffer, type] :
-       llvm::enumerate(getBuffers(), expected.getAsValueRange<TypeAttr>()))
-    if (buffer.getType() != type)
-      return emitOpError("buffer ")
-             << index << " is " << buffer.getType() << ", but "
-             << getKernelAttr() << " takes " << type;
-  if (!getReplicated())
-    return success();
-  for (Value written : getBuffers().take_back(
-           std::min<size_t>(countOutputs(kernel), getBuffers().size())))
-    if (auto buffer = written.getDefiningOp<BufferOp>();
-        !buffer || !buffer.getPerWorker())
-      return emitOpError("is replicated and writes a buffer that is not "
-                         "per_worker, so that workers would write over each "
-                         "other's");
   return success();
 }
 

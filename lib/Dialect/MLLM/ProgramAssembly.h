@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The custom parts of the program ops' text: rows of RuntimeABI.def by name.
+// The custom parts of the program ops' text: rows of RuntimeABI.def by name,
+// the kind of a fragment, and the kernels of an instruction.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_DIALECT_MLLM_PROGRAMASSEMBLY_H
 #define LLMIR_LIB_DIALECT_MLLM_PROGRAMASSEMBLY_H
+
+#include "llmir/Dialect/MLLM/MLLM.h"
 
 #include "mlir/IR/OpImplementation.h"
 
@@ -26,6 +29,24 @@ mlir::ParseResult parseRuntimeFunctionName(mlir::OpAsmParser &parser,
                                            mlir::IntegerAttr &function);
 void printRuntimeFunctionName(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                               mlir::IntegerAttr function);
+
+/// code, data or text; `table` is read as text.
+mlir::ParseResult parseFragmentKind(mlir::OpAsmParser &parser,
+                                    FragmentKindAttr &kind);
+void printFragmentKind(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                       FragmentKindAttr kind);
+
+/// `@kernel weights [@w] (%x, %y)`, with commas between several.
+mlir::ParseResult parseKernelCalls(
+    mlir::OpAsmParser &parser, mlir::ArrayAttr &kernels,
+    mlir::ArrayAttr &weights, mlir::DenseI32ArrayAttr &weightCounts,
+    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &buffers,
+    mlir::DenseI32ArrayAttr &bufferCounts);
+void printKernelCalls(mlir::OpAsmPrinter &printer, InstructionOp op,
+                      mlir::ArrayAttr kernels, mlir::ArrayAttr weights,
+                      mlir::DenseI32ArrayAttr weightCounts,
+                      mlir::OperandRange buffers,
+                      mlir::DenseI32ArrayAttr bufferCounts);
 
 } // namespace llmir::mllm::program
 

@@ -385,3 +385,158 @@ mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
   mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
   mllm.program.exit
 }
+
+// -----
+
+// expected-error@+1 {{unknown kind of fragment 'bss'; it is code, data or text (or table, which is text)}}
+mllm.program.fragment @kernels bss {
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // expected-note@+1 {{the first one}}
+  mllm.program.label "here"
+  mllm.program.label "there"
+  // program_fragment_c5
+  // expected-error@+1 {{stands a second time in code fragment 'step' with the name "here"}}
+  mllm.program.label "here"
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  mllm.program.label "here"
+  // program_jump_c1
+  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  mllm.program.jump "there"
+  mllm.program.exit
+}
+
+// -----
+
+// The label of another fragment does not count.
+
+mllm.program.fragment @other code {
+  mllm.program.entry_point
+  mllm.program.label "there"
+  mllm.program.exit
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  // program_jump_if_c1
+  // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
+  mllm.program.jump_if "there" (%0) : memref<1x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<1x16xf32>
+  mllm.program.entry_point
+  mllm.program.label "here"
+  // program_jump_if_c2
+  // expected-error@+1 {{looks at the first element of 'memref<1x16xf32>', which is no i32 number}}
+  mllm.program.jump_if "here" (%0) : memref<1x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<0x16xi32>
+  mllm.program.entry_point
+  mllm.program.label "here"
+  // program_jump_if_c2, nothing to look at
+  // expected-error@+1 {{looks at the first element of 'memref<0x16xi32>', which is no i32 number}}
+  mllm.program.jump_if "here" (%0) : memref<0x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+  %0 = mllm.program.buffer per_worker : memref<1x16xi32>
+  mllm.program.entry_point
+  mllm.program.label "here"
+  // program_jump_if_c3
+  // expected-error@+1 {{looks at a buffer that is per_worker, so that workers could go different ways}}
+  mllm.program.jump_if "here" (%0) : memref<1x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+// Of several kernels each is looked at.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>]
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c1
+  // expected-error@+1 {{calls kernel @other, which neither a text fragment nor the module defines}}
+  mllm.program.instruction @k weights [] (%0), @other weights [] () : memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>]
+}
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c3
+  // expected-error@+1 {{passes 2 buffers to @k, which takes 1}}
+  mllm.program.instruction @k weights [] (%0), @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_instruction_c5, no kernel
+  // expected-error@+1 {{calls no kernel}}
+  "mllm.program.instruction"() <{kernels = [], weights = [], weight_counts = array<i32>, buffer_counts = array<i32>}> : () -> ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_instruction_c5, weights
+  // expected-error@+1 {{deals 2 weights out to 1 kernels, but it has 1 for 1}}
+  "mllm.program.instruction"() <{kernels = [@k], weights = [@w], weight_counts = array<i32: 2>, buffer_counts = array<i32: 0>}> : () -> ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  // program_instruction_c5, a count for each kernel
+  // expected-error@+1 {{deals 1 buffers out to 1 kernels, but it has 1 for 2}}
+  "mllm.program.instruction"(%0) <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 0, 0>, buffer_counts = array<i32: 1>}> : (memref<8x16xf32>) -> ()
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // program_instruction_c5, which would add up
+  // expected-error@+1 {{gives a kernel -1 weights}}
+  "mllm.program.instruction"() <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 1, -1>, buffer_counts = array<i32: 0, 0>}> : () -> ()
+  mllm.program.exit
+}

@@ -2,6 +2,7 @@
 // RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
+// SPEC: 253
 // CHECK-LABEL: mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
 mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
   // A weight of a run of layers, with one source and one offset a layer.
@@ -11,8 +12,10 @@ mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
   mllm.program.weight @norm "vector" "f32" [64] bytes 256 sources ["norm"] at [8192]
 }
 
+// Present text calls it a table.
+// SPEC: 254
 // CHECK-LABEL: mllm.program.fragment @kernels text {
-mllm.program.fragment @kernels text {
+mllm.program.fragment @kernels table {
   // CHECK-NEXT: mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]{{$}}
   mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]
   // CHECK-NEXT: mllm.program.kernel @twice "elementwise" {columns = 64 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>] {
@@ -28,6 +31,7 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @nothing "of a kind to come" {} []
 }
 
+// SPEC: 250 252
 // CHECK-LABEL: mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
 mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer offset 2048 : memref<8x32xf32>
@@ -40,8 +44,10 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   mllm.program.entry_point
   // CHECK-NEXT: mllm.program.set_layer 3
   mllm.program.set_layer 3
+  // SPEC: 256
   // CHECK-NEXT: mllm.program.label "layers.0"
   mllm.program.label "layers.0"
+  // SPEC: 257
   // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]) : memref<8x32xf32>, memref<8x64xf32>
   mllm.program.instruction @q weights [@layers.q_proj] (%a, %b) : memref<8x32xf32>, memref<8x64xf32>
   // CHECK-NEXT: mllm.program.barrier
@@ -110,5 +116,38 @@ mllm.program.fragment @function code {
   // CHECK-NEXT: mllm.program.output "result0"(%[[X]]) columns 60 : memref<8x64xf32>
   mllm.program.output "result0" (%x) columns 60 : memref<8x64xf32>
   // CHECK-NEXT: mllm.program.exit
+  mllm.program.exit
+}
+
+// Jumps, and instructions of several kernels.
+// CHECK-LABEL: mllm.program.fragment @jumps code {
+mllm.program.fragment @jumps code {
+  // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer : memref<8x32xf32>
+  %a = mllm.program.buffer : memref<8x32xf32>
+  // CHECK-NEXT: %[[B:.*]] = mllm.program.buffer : memref<8x64xf32>
+  %b = mllm.program.buffer : memref<8x64xf32>
+  // CHECK-NEXT: %[[C:.*]] = mllm.program.buffer : memref<8x64xf32>
+  %c = mllm.program.buffer : memref<8x64xf32>
+  // CHECK-NEXT: %[[N:.*]] = mllm.program.buffer : memref<1x16xi32>
+  %n = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  // CHECK: mllm.program.label "again"
+  mllm.program.label "again"
+  // Forwards.
+  // SPEC: 255
+  // CHECK-NEXT: mllm.program.jump_if "end"(%[[N]]) : memref<1x16xi32>
+  mllm.program.jump_if "end" (%n) : memref<1x16xi32>
+  // SPEC: 251
+  // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]), @twice weights [](%[[B]], %[[C]]) : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>
+  mllm.program.instruction @q weights [@layers.q_proj] (%a, %b), @twice weights [] (%b, %c)
+    : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>
+  // Without operands at all.
+  // CHECK-NEXT: mllm.program.instruction @nothing weights [](), @nothing weights [](){{$}}
+  mllm.program.instruction @nothing weights [] (), @nothing weights [] ()
+  // Backwards.
+  // CHECK-NEXT: mllm.program.jump "again"
+  mllm.program.jump "again"
+  // CHECK-NEXT: mllm.program.label "end"
+  mllm.program.label "end"
   mllm.program.exit
 }

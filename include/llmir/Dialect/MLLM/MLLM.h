@@ -14,6 +14,7 @@
 #ifndef LLMIR_DIALECT_MLLM_MLLM_H
 #define LLMIR_DIALECT_MLLM_MLLM_H
 
+#include "llmir/Dialect/MLLM/KernelCall.h"
 #include "llmir/Runtime/ABI/StepFields.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -90,11 +91,13 @@ namespace llmir::mllm {
 SubGraphOp entrySubGraph(mlir::ModuleOp module);
 
 namespace program {
-/// True for the ops of a code fragment that take time: instructions, barriers
-/// and calls of the runtime. A trace numbers them from 0 in the order of the
-/// text.
-inline bool isTraceSite(mlir::Operation &op) {
-  return llvm::isa<InstructionOp, BarrierOp, RuntimeCallOp>(op);
+/// How many trace sites an op of a code fragment is: the kernels of an
+/// instruction, one for a barrier or a call of the runtime. A trace numbers
+/// them from 0 in the order of the text.
+inline int64_t numTraceSites(mlir::Operation &op) {
+  if (auto instruction = llvm::dyn_cast<InstructionOp>(op))
+    return static_cast<int64_t>(instruction.getKernels().size());
+  return llvm::isa<BarrierOp, RuntimeCallOp>(op) ? 1 : 0;
 }
 } // namespace program
 

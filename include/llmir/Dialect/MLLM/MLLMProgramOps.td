@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // `mllm.program.*`: the last IR before LLVM and the only source of the step
-// function. A program is straight-line instructions with labels and jumps;
-// every worker runs it, and a barrier stands wherever one worker reads what
+// function. A program is a list of instructions with labels and jumps; every
+// worker runs it, and a barrier stands wherever one worker reads what
 // another has written.
 //
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
     A `code` fragment becomes one native function that every worker runs
     (`step(ctx, worker, workers)`). A `data` fragment lists the packed weights
     and where they lie in the weight section. A `text` fragment holds the
-    kernels that the instructions call.
+    kernels that the instructions call; its kind may be written `table`, too.
 
     With `few_tokens`, a step of at most as many tokens is a step of few: then
     every worker does the whole work of `replicated` instructions in memory of
@@ -57,7 +57,8 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
       inputs may stand before it) or does not end with `exit`;
     - c2: a data fragment holds anything but `weight` and `constant` ops;
     - c3: a text fragment holds anything but `kernel` ops;
-    - c4: an op of a code fragment without `few_tokens` speaks of few tokens.
+    - c4: an op of a code fragment without `few_tokens` speaks of few tokens;
+    - c5: two labels of a code fragment have the same name.
 
     Example:
     ```mlir
@@ -73,7 +74,8 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
     Arg<SymbolNameAttr, "the fragment's name; a code fragment's is that of its native function">:$sym_name,
     Arg<MLLM_FragmentKind, "code, data or text">:$kind);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
+  let assemblyFormat =
+    "$sym_name custom<FragmentKind>($kind) attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
@@ -171,7 +173,8 @@ def MLLM_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelO
 
     Example: `mllm.program.yield %sum : f32`
   }];
-  let arguments = (ins Arg<F32, "the output's element">:$value);
+  let arguments = (ins
+    Arg<AnyTypeOf<[F32, I32]>, "the output's element, of its buffer's type">:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
@@ -396,6 +399,46 @@ def MLLM_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
   let hasVerifier = 1;
 }
 
+def MLLM_JumpOp : MLLM_ProgramOp<"jump"> {
+  let summary = "Goes on at a label";
+  let description = [{
+    Every worker goes on at the label, which stands before or behind the jump.
+    The layer register stays what it is.
+
+    Fails verification when:
+    - c1: the label does not stand in the same fragment.
+
+    Example: `mllm.program.jump "end"`
+  }];
+  let arguments = (ins Arg<StrAttr, "where the program goes on">:$label);
+  let assemblyFormat = "$label attr-dict";
+  let hasVerifier = 1;
+}
+
+def MLLM_JumpIfOp : MLLM_ProgramOp<"jump_if"> {
+  let summary = "Goes on at a label if a number is not 0";
+  let description = [{
+    Every worker reads the first element of the buffer; where it is not 0, the
+    program goes on at the label, which stands before or behind the jump, else
+    at the next instruction. A barrier stands between the instruction that
+    writes the number and the jump, so that all workers go the same way. The
+    layer register stays what it is.
+
+    Fails verification when:
+    - c1: the label does not stand in the same fragment;
+    - c2: the buffer does not hold i32, or has no element;
+    - c3: the buffer is `per_worker`, so that workers could go different ways.
+
+    Example: `mllm.program.jump_if "again" (%more) : memref<1x16xi32>`
+  }];
+  let arguments = (ins
+    Arg<StrAttr, "where the program goes on if the number is not 0">:$label,
+    Arg<AnyStaticShapeMemRef, "i32 numbers, of which the first decides">:$condition);
+  let assemblyFormat =
+    "$label `(` $condition `)` attr-dict `:` type($condition)";
+  let hasVerifier = 1;
+}
+
 def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
   let summary = "Waits until every worker is here";
   let description = [{
@@ -412,7 +455,7 @@ def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
 
 def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Calls a kernel on weights and buffers";
+  let summary = "Calls one or more kernels on weights and buffers";
   let description = [{
     Each worker calls the kernel, which takes its own share of the work. A
     weight with several offsets is addressed by the layer register. Weights that
@@ -420,28 +463,50 @@ def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
     A `replicated` kernel is done whole by every worker in a step of few tokens:
     what it writes is `per_worker`.
 
+    Several kernels are called one after the other, each on weights and buffers
+    of its own, with no barrier between them: what one of them reads of another's
+    results the same worker has written. `-fuse-program-instructions` makes such
+    instructions. The generic form has the weights and buffers of all kernels in
+    one list each, and how many of them each kernel takes.
+
     Fails verification when:
-    - c1: the kernel is neither declared in a text fragment nor a function of the
+    - c1: a kernel is neither declared in a text fragment nor a function of the
       module (once code is emitted for it);
     - c2: a weight is not declared in a data fragment;
     - c3: the operand types are not those that the kernel declares;
-    - c4: it is replicated and writes a buffer that is not `per_worker`.
+    - c4: it is replicated and writes a buffer that is not `per_worker`;
+    - c5: it has no kernel, or the numbers of weights and of buffers are not one
+      for each kernel that add up to those that there are.
 
     Example:
     ```mlir
     mllm.program.instruction @linear_bf16_172x64 weights [@layers.up_proj] (%x, %y)
         : memref<512x64xf32>, memref<512x176xf32>
+    mllm.program.instruction @up weights [@layers.up_proj] (%x, %y), @twice weights [] (%y, %z)
+        : memref<512x64xf32>, memref<512x176xf32>, memref<512x176xf32>, memref<512x176xf32>
     ```
   }];
   let arguments = (ins
-    Arg<FlatSymbolRefAttr, "the kernel">:$kernel,
-    Arg<FlatSymbolRefArrayAttr, "weights, in the kernel's order; may be empty">:$weights,
-    Arg<Variadic<AnyStaticShapeMemRef>, "buffers, in the kernel's order">:$buffers,
+    Arg<FlatSymbolRefArrayAttr, "the kernels, in the order of their calls">:$kernels,
+    Arg<FlatSymbolRefArrayAttr, "weights of all kernels, each kernel's in its order; may be empty">:$weights,
+    Arg<DenseI32ArrayAttr, "how many weights each kernel takes">:$weight_counts,
+    Arg<Variadic<AnyStaticShapeMemRef>, "buffers of all kernels, each kernel's in its order">:$buffers,
+    Arg<DenseI32ArrayAttr, "how many buffers each kernel takes">:$buffer_counts,
     Arg<UnitAttr, "done whole by every worker in a step of few tokens">:$replicated);
   let assemblyFormat = [{
-    $kernel `weights` $weights `(` $buffers `)` (`replicated` $replicated^)?
-    attr-dict (`:` type($buffers)^)?
+    custom<KernelCalls>($kernels, $weights, $weight_counts, $buffers, $buffer_counts)
+    (`replicated` $replicated^)? attr-dict (`:` type($buffers)^)?
   }];
+  let builders = [
+    // One kernel.
+    OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel,
+                   "::mlir::ArrayAttr":$weights, "::mlir::ValueRange":$buffers)>
+  ];
+  let extraClassDeclaration = [{
+    /// The kernels, each with what it is called on.
+    ::llvm::SmallVector<::llmir::mllm::program::KernelCall> getCalls();
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS
