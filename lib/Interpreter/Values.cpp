@@ -9,6 +9,7 @@
 #include "llmir/Interpreter/Values.h"
 
 #include "llmir/Dialect/Check/Check.h"
+#include "llmir/Interpreter/ReferenceRandom.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -20,6 +21,7 @@ using namespace mlir;
 using llmir::check::CheckDialect;
 using llmir::reference::ElementKind;
 using llmir::reference::PagedCache;
+using llmir::reference::Random;
 using llmir::reference::Shape;
 using llmir::reference::Tensor;
 
@@ -136,30 +138,6 @@ Tensor QuantizedValue::decode() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// SplitMix64: the same numbers on every machine.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// Even in [least, end).
-  double real(double least, double end) {
-    return least + (end - least) * (double(next() >> 11) * 0x1p-53);
-  }
-  /// Even in [least, end).
-  int64_t integer(int64_t least, int64_t end) {
-    return least + int64_t(next() % uint64_t(end - least));
-  }
-
-private:
-  uint64_t state;
-};
 
 using ErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
