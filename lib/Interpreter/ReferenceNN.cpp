@@ -8,6 +8,9 @@
 
 #include "llmir/Interpreter/ReferenceNN.h"
 
+#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Interpreter/ReferenceShape.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,6 +54,49 @@ Tensor linear(const Tensor &given, const Tensor &weight, const Tensor *bias) {
         sum += x.row(t)[k] * weight.row(n)[k];
       result.row(t)[n] = sum;
     }
+  return result;
+}
+
+/// The tensor with dimensions `i` and `j` exchanged.
+static Tensor swapped(const Tensor &x, int64_t i, int64_t j) {
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    axes.push_back(d == i ? j : d == j ? i : d);
+  return permuted(x, axes);
+}
+
+Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
+                        const MatMulParams &params) {
+  // Both with K last.
+  const Tensor x =
+      params.transposeA ? swapped(a, a.rank() - 2, a.rank() - 1) : a;
+  const Tensor y =
+      params.transposeB ? b : swapped(b, b.rank() - 2, b.rank() - 1);
+  const int64_t m = x.dim(-2), n = y.dim(-2), k = x.dim(-1);
+  if (k != y.dim(-1))
+    return Status(StatusCode::InvalidArgument,
+                  "the matrices have " + std::to_string(k) + " columns and " +
+                      std::to_string(y.dim(-1)) + " rows");
+  auto leading = [](const Shape &s) { return Shape(s.begin(), s.end() - 2); };
+  Expected<Shape> shape = broadcastShape(leading(x.shape), leading(y.shape));
+  if (!shape)
+    return shape.status();
+  auto broadcast = [&](const Tensor &matrices) {
+    Shape all = *shape;
+    all.insert(all.end(), matrices.shape.end() - 2, matrices.shape.end());
+    return broadcastTo(matrices, all);
+  };
+  const Tensor left = broadcast(x), right = broadcast(y);
+  shape->push_back(m);
+  shape->push_back(n);
+  LLMIR_RETURN_IF_ERROR(checkAffordable(*shape));
+  Tensor result(a.kind, *shape);
+  for (int64_t i = 0; i < result.size(); ++i) {
+    const double *row = left.data.data() + i / n * k;
+    const double *column = right.data.data() + (i / (m * n) * n + i % n) * k;
+    for (int64_t j = 0; j < k; ++j)
+      result[i] += row[j] * column[j];
+  }
   return result;
 }
 
@@ -105,6 +151,19 @@ Tensor softmax(const Tensor &x) {
   return result;
 }
 
+Tensor softmax(const Tensor &x, int64_t axis) {
+  const int64_t last = x.rank() - 1;
+  if (axis == last)
+    return softmax(x);
+  return swapped(softmax(swapped(x, axis, last)), axis, last);
+}
+
+Tensor layerNormOfChannels(const Tensor &x, const Tensor *weight,
+                           const Tensor *bias, double eps) {
+  const int64_t last = x.rank() - 1;
+  return swapped(layerNorm(swapped(x, 1, last), weight, bias, eps), 1, last);
+}
+
 Tensor rope(const Tensor &x, const Tensor &positions,
             const std::vector<double> &frequencies, double scaling,
             bool interleaved) {
@@ -124,6 +183,10 @@ Tensor rope(const Tensor &x, const Tensor &positions,
       }
   return result;
 }
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double relu(double x) { return x < 0 ? 0 : x; }
 
 double silu(double x) { return x / (1 + std::exp(-x)); }
 

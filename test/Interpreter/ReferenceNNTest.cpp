@@ -48,6 +48,24 @@ TEST(ReferenceNN, LinearMultipliesByTheTransposedWeight) {
   EXPECT_EQ(linear(f32({0, 2}, {}), w).shape, Shape({0, 3}));
 }
 
+TEST(ReferenceNN, MatmulBroadcastsAndTransposes) {
+  const Tensor a = f32({2, 1, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor b = f32({3, 2}, {1, 10, 2, 20, 3, 30});
+  auto c = matmul(a, b, {});
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->shape, Shape({2, 1, 2}));
+  EXPECT_EQ(c->data, std::vector<double>({14, 140, 32, 320}));
+  c = matmul(f32({3, 1}, {1, 2, 3}), f32({2, 3}, {1, 2, 3, 10, 20, 30}),
+             {true, true});
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->data, std::vector<double>({14, 140}));
+  c = matmul(f32({2, 0}, {}), f32({0, 2}, {}), {}); // Sums of nothing.
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->data, std::vector<double>({0, 0, 0, 0}));
+  EXPECT_FALSE(matmul(a, a, {}));
+  EXPECT_FALSE(matmul(a, f32({3, 3, 1}, std::vector<double>(9)), {}));
+}
+
 TEST(ReferenceNN, RmsNorm) {
   // mean(9, 16) = 12.5; with eps 3.5 the root is 4.
   const Tensor x = f32({1, 2}, {3, 4});
@@ -70,6 +88,22 @@ TEST(ReferenceNN, SoftmaxOfLogarithmsIsTheirShares) {
                                   1000, 1000, -inf})),
              {0.125, 0.25, 0.625, 0.5, 0.5, 0});
   expectNear(softmax(f32({1, 2}, {-inf, -inf})), {0, 0});
+}
+
+TEST(ReferenceNN, SoftmaxOverAnyDimension) {
+  const Tensor x = f32({2, 2}, {0, std::log(3.0), std::log(3.0), 0});
+  expectNear(softmax(x, 0), {0.25, 0.75, 0.75, 0.25});
+  expectNear(softmax(x, 1), {0.25, 0.75, 0.75, 0.25});
+  const Tensor y = f32({1, 2, 2}, {0, std::log(4.0), std::log(3.0), 0});
+  expectNear(softmax(y, 1), {0.25, 0.8, 0.75, 0.2});
+  expectNear(softmax(y, 0), {1, 1, 1, 1});
+}
+
+TEST(ReferenceNN, LayerNormOfChannels) {
+  // Channels (1, 5) and (2, 2) of two places: means 3 and 2, variances 4 and 0.
+  const Tensor x = f32({1, 2, 1, 2}, {1, 2, 5, 2});
+  const Tensor w = f32({2}, {2, 4}), b = f32({2}, {10, 20});
+  expectNear(layerNormOfChannels(x, &w, &b, 12), {9, 10, 22, 20});
 }
 
 TEST(ReferenceNN, RopeTurnsPairs) {
@@ -110,6 +144,11 @@ TEST(ReferenceNN, RopeKeepsProductsOfEqualDistance) {
 TEST(ReferenceNN, Activations) {
   EXPECT_NEAR(silu(1), 0.7310585786300049, 1e-15);
   EXPECT_EQ(silu(0), 0);
+  EXPECT_NEAR(sigmoid(1), 0.7310585786300049, 1e-15);
+  EXPECT_EQ(sigmoid(-1000), 0);
+  EXPECT_EQ(relu(-1), 0);
+  EXPECT_EQ(relu(2), 2);
+  EXPECT_TRUE(std::isnan(relu(std::nan(""))));
   EXPECT_NEAR(gelu(1, GeluApproximation::None), 0.8413447460685429, 1e-15);
   EXPECT_NEAR(gelu(1, GeluApproximation::Tanh), 0.8411919906082768, 1e-15);
   EXPECT_NEAR(gelu(1, GeluApproximation::Quick), 1 / (1 + std::exp(-1.702)),

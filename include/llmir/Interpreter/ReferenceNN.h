@@ -15,6 +15,7 @@
 #define LLMIR_INTERPRETER_REFERENCENN_H
 
 #include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Support/Status.h"
 
 #include <functional>
 
@@ -28,6 +29,15 @@ Tensor embedding(const Tensor &ids, const Tensor &table);
 Tensor linear(const Tensor &x, const Tensor &weight,
               const Tensor *bias = nullptr);
 
+struct MatMulParams {
+  bool transposeA = false; ///< a is […, K, M], otherwise […, M, K].
+  bool transposeB = false; ///< b is […, N, K], otherwise […, K, N].
+};
+/// result[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]; the dimensions before the
+/// last two broadcast. Fails where they do not, or a and b differ in K.
+Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
+                        const MatMulParams &params);
+
 /// result[…, k] = x[…, k] / sqrt(mean_k(x²) + eps) (· weight[k]).
 Tensor rmsNorm(const Tensor &x, const Tensor *weight, double eps);
 
@@ -38,6 +48,14 @@ Tensor layerNorm(const Tensor &x, const Tensor *weight, const Tensor *bias,
 
 /// result[…, k] = exp(x[…, k]) / Σ_k exp(x[…, k]). A row of −inf gives zeros.
 Tensor softmax(const Tensor &x);
+/// The same over dimension `axis`.
+Tensor softmax(const Tensor &x, int64_t axis);
+
+/// result[b, c, …] = (x[b, c, …] − mean_c(x)) / sqrt(variance_c(x) + eps)
+///                   · weight[c] + bias[c] of x [B, C, …]: at each place over
+/// the channels, as the LayerNorm2d of Segment Anything.
+Tensor layerNormOfChannels(const Tensor &x, const Tensor *weight,
+                           const Tensor *bias, double eps);
 
 /// Rotates the pairs of each head of x [T, H, D] by
 /// angle = positions[t] · frequencies[j], all cosines and sines times
@@ -47,6 +65,10 @@ Tensor rope(const Tensor &x, const Tensor &positions,
             const std::vector<double> &frequencies, double scaling,
             bool interleaved);
 
+/// 1 / (1 + exp(−x)).
+double sigmoid(double x);
+/// max(x, 0); NaN stays NaN.
+double relu(double x);
 /// x / (1 + exp(−x)).
 double silu(double x);
 
