@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/Compilation.h"
+#include "ProgramInput.h"
 #include "StepSites.h"
 #include "WeightJobs.h"
 
+#include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Frontend/Frontend.h"
@@ -97,19 +100,19 @@ static Status notOfCompiling(Stage stage) {
 Status Compilation::runStage(Stage stage) {
   switch (stage) {
   case Stage::Checkpoint:
-    return readCheckpoint();
+    return fromProgram() ? readBase() : readCheckpoint();
   case Stage::Frontend:
-    return trace();
+    return fromProgram() ? parseProgramFile() : trace();
   case Stage::LLM:
-    return lowerToStep();
-  case Stage::Optimize:
-    return optimize();
+    return fromProgram() ? checkProgram() : lowerToStep();
+  case Stage::Optimize: // A program is as fast as it is written.
+    return fromProgram() ? Status::ok() : optimize();
   case Stage::Lower:
     return lower();
   case Stage::Target:
     return generateCode();
   case Stage::Artifact:
-    return writeArtifact();
+    return fromProgram() ? writeArtifactFromBase() : writeArtifact();
   case Stage::Runtime:
   case Stage::Serving:
     break;
@@ -161,25 +164,16 @@ Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
 Status
 Compilation::runPasses(ModuleOp target,
                        const std::function<void(mlir::PassManager &)> &build) {
-  // The first error is the one that says what is wrong.
-  std::string diagnostic;
-  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &d) {
-    if (d.getSeverity() == DiagnosticSeverity::Error && diagnostic.empty()) {
-      llvm::raw_string_ostream stream(diagnostic);
-      if (!isa<UnknownLoc>(d.getLocation()))
-        stream << d.getLocation() << ": ";
-      stream << d;
-    }
-    return success();
-  });
-  PassManager passes(context.get());
-  build(passes);
-  if (succeeded(passes.run(target)))
-    return Status::ok();
-  return Status(StatusCode::Unsupported,
-                options.model + ": " +
-                    (diagnostic.empty() ? "a pass failed" : diagnostic),
-                "'llmir compile --emit mllm' shows the model as it was traced");
+  return withDiagnostics(
+      *context, StatusCode::Unsupported, options.model + ": ",
+      fromProgram()
+          ? "'llmir compile --program FILE --emit program' shows it as read"
+          : "'llmir compile --emit mllm' shows the model as it was traced",
+      [&] {
+        PassManager passes(context.get());
+        build(passes);
+        return passes.run(target);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,6 +251,10 @@ Status Compilation::trace() {
   if (!traced)
     return traced.takeStatus();
   module = std::move(*traced);
+  StoredInBlocks blocks = storeInBlocks(*module, options.quantization);
+  if (blocks.left)
+    note(std::to_string(blocks.left) +
+         " weights have rows that are not whole blocks and stay as they are");
   int64_t subgraphs = 0;
   for (Operation &op : *module->getBody())
     subgraphs += isa<mllm::SubGraphOp>(op);
@@ -285,16 +283,32 @@ Status Compilation::optimize() {
   for (Operation &op : *module->getBody())
     functions += isa<func::FuncOp>(op);
   note(std::to_string(functions) + " functions" +
-       (stage.quantize.empty() ? "" : ", projections in " + stage.quantize));
+       (options.quantization.name() == "none"
+            ? ""
+            : ", projections in " + options.quantization.name()));
   return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
+}
+
+/// Removes what planning would write, but not where nothing is to be planned.
+static void forgetPlan(ModuleOp program) {
+  for (FragmentOp fragment : program.getOps<FragmentOp>()) {
+    fragment->removeAttr(kArenaBytesAttr);
+    fragment->removeAttr(kWorkerBytesAttr);
+  }
 }
 
 Status Compilation::lower() {
   LowerStageOptions stage;
   stage.tokenBudget = options.tokenBudget;
   stage.maxLogitRows = options.maxLogitRows;
-  LLMIR_RETURN_IF_ERROR(
-      runPasses([&](PassManager &pm) { buildProgramStage(pm, stage); }));
+  if (fromProgram())
+    forgetPlan(*module);
+  LLMIR_RETURN_IF_ERROR(runPasses([&](PassManager &pm) {
+    if (fromProgram())
+      pm.addPass(createPlanProgramMemory());
+    else
+      buildProgramStage(pm, stage);
+  }));
   readProgram();
   programText = moduleText();
   if (wants(Form::Program))

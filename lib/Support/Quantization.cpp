@@ -80,16 +80,46 @@ static void quantizeNumbers(const float *values, int64_t count,
     q[i] = quantizeNumber(values[i], range, bits, symmetric);
 }
 
+/// Quantizes a group as GGUF's blocks with an f16 scale are made (ggml,
+/// quantize_row_q8_0_ref and quantize_row_q4_0_ref), and gives the scale before
+/// it is rounded, with which the integers are found: 8 bits have max|x| / 127;
+/// fewer have the (first) number of the largest magnitude, of either sign, at
+/// the lowest integer. Halves go away from zero, and up.
+static float quantizeBlock(const float *values, int64_t count, int64_t bits,
+                           int16_t *q) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (std::fabs(values[i]) > std::fabs(most))
+      most = values[i];
+  const auto bias = static_cast<float>(1 << (bits - 1));
+  float scale = bits == 8 ? std::fabs(most) / 127.0f : most / -bias;
+  float inverse = scale != 0 ? 1.0f / scale : 0;
+  for (int64_t i = 0; i < count; ++i) {
+    float steps = values[i] * inverse;
+    steps = bits == 8 ? std::round(steps)
+                      : std::floor(steps + (bias + 0.5f)) - bias;
+    q[i] = clamp(steps, bits, /*symmetric=*/false);
+  }
+  return scale;
+}
+
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
                         const float *values, uint8_t *out) {
-  assert(layout.format.scales == TensorFormat::F32 && !layout.format.minima &&
-         layout.format.superGroup == 0 && "of what --quantize makes");
-  const int64_t bits = layout.format.bits, group = layout.group();
-  const bool symmetric = !layout.format.zeroPoints;
+  const IntegerFormat &format = layout.format;
+  const bool isBlocks = format.scales == TensorFormat::F16;
+  assert((isBlocks ? !format.zeroPoints : format.scales == TensorFormat::F32) &&
+         !format.minima && format.superGroup == 0 &&
+         "of what --quantize makes");
+  const int64_t bits = format.bits, group = layout.group();
+  const bool symmetric = !format.zeroPoints;
   std::vector<int16_t> q(layout.columns), zeroPoints(layout.numGroups());
   std::vector<float> scales(layout.numGroups());
   for (int64_t g = 0; g < layout.numGroups(); ++g) {
     int64_t first = g * group, count = std::min(group, layout.columns - first);
+    if (isBlocks) {
+      scales[g] = quantizeBlock(values + first, count, bits, q.data() + first);
+      continue;
+    }
     QuantizedRange range =
         quantizedRange(values + first, count, bits, symmetric);
     scales[g] = range.scale;

@@ -18,13 +18,13 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
 from llmref import Model, Rounding, compiled, nmse  # noqa: E402
 from llmref.quantize import quantized_projections  # noqa: E402
-from make_tiny import make, write_hf  # noqa: E402
+from make_tiny import make, write_gguf, write_hf  # noqa: E402
 
 EXACT = 1e-10  # NMSE of f32 arithmetic on equal integers.
 FLIPS = 1e-6   # Where f32 and float64 inputs round to different bytes now and then.
 
 # How far the bits per byte of held-out text may rise.
-MOST_LOST_BITS = {"q8": 0.002, "q8:a32": 0.002, "q4": 0.02}
+MOST_LOST_BITS = {"q8": 0.002, "int8:g32:a32": 0.002, "q4": 0.02}
 HELD_OUT = 8000  # Bytes of it.
 LEVELS = ("x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16")
 
@@ -62,7 +62,7 @@ class Command:
 
 def quantized_model(config, weights, scheme):
     formats = {name: "f32" for name in weights}
-    return Model(config, *quantized_projections(weights, formats, scheme.replace(":a32", "")))
+    return Model(config, *quantized_projections(weights, formats, scheme))
 
 
 def rounding_of(scheme):
@@ -77,8 +77,9 @@ def check_logits(llmir, work):
     write_hf(folder, config, weights)
     text = ",".join(map(str, ids))
     plain = Model(config, weights).forward(ids)
-    for scheme in ("int8:asym:a32", "q8:a32", "int4:a32", "int4:g64:asym:a32", "int8",
-                   "int8:asym", "q8", "int4:g64", "int8:g128", "int4:g128:asym"):
+    for scheme in ("int8:asym:a32", "int8:g32:a32", "int4:a32", "int4:g64:asym:a32", "int8",
+                   "int8:asym", "q8", "q4", "q4:plain-head", "int4:g32", "int4:g64",
+                   "int4:g64:plain-head", "int8:g128", "int4:g128:asym"):
         out = os.path.join(work, "logits.npy")
         llmir("perplexity", folder, "--ids", text, "--kv", "f32", "--quantize", scheme,
               "--logits", out)
@@ -90,6 +91,31 @@ def check_logits(llmir, work):
         # The test sees whether anything was quantized.
         check("%s is not the plain model" % scheme, nmse(logits, plain) > 100 * bound,
               "nmse %.2g" % nmse(logits, plain))
+
+
+def check_blocks(llmir, work):
+    """--quantize q8 of a folder is what a Q8_0 file of the same weights is, to the bit."""
+    config, weights = make("qwen2", hidden=128, intermediate=256, head_dim=32, tied=True)
+    folder, file = os.path.join(work, "tied"), os.path.join(work, "tied-q8_0.gguf")
+    write_hf(folder, config, weights)
+    write_gguf(file, config, weights, "q8_0")
+    logits = []
+    for model, scheme in ((folder, "q8"), (file, "none"), (folder, "q8:plain-head")):
+        out = os.path.join(work, "blocks.npy")
+        llmir("perplexity", model, "--ids", "3,1,4,1,5,9,2,6", "--quantize", scheme, "--kv", "f32",
+              "--logits", out)
+        logits.append(np.load(out))
+    check("q8 is a Q8_0 file", logits[0].tobytes() == logits[1].tobytes())
+    check("plain-head leaves the head alone", logits[0].tobytes() != logits[2].tobytes())
+    # Rows of 144 are no whole blocks: those of down_proj stay as they are.
+    config, weights = make("llama", hidden=64, intermediate=144, head_dim=32)
+    folder, out = os.path.join(work, "uneven"), os.path.join(work, "blocks.npy")
+    write_hf(folder, config, weights)
+    llmir("perplexity", folder, "--ids", "3,1,4,1,5", "--quantize", "q4", "--kv", "f32",
+          "--logits", out)
+    error = nmse(np.load(out), quantized_model(config, weights, "q4").forward(
+        [3, 1, 4, 1, 5], rounding_of("q4")))
+    check("rows that are no blocks stay", error <= FLIPS, "nmse %.2g" % error)
 
 
 def check_demo(llmir, model, work):
@@ -157,7 +183,8 @@ def check_artifacts(llmir, model, work):
     late = llmir.run("run", os.path.join(work, "q8.llmir"), "x", "--quantize", "q4")
     check("an artifact is not quantized", late.returncode == 1
           and b"compiled already" in late.stderr, late.stderr)
-    for name in ("q3", "int8:g48", "int4:g32:g64", "int16", "q8:", ":a8", "int8:f16"):
+    for name in ("q3", "int8:g48", "int4:g32:g64", "int16", "q8:", ":a8", "int8:f16", "q4:a8",
+                 "int8:plain-head:plain-head"):
         refused = llmir.run("compile", model, "-o", os.path.join(work, "x"), "--quantize", name)
         check("--quantize %s is refused" % name, refused.returncode == 1
               and name.encode() in refused.stderr and b"choose none, q8" in refused.stderr,
@@ -173,6 +200,7 @@ def main():
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
     llmir = Command(options.llmir, os.path.join(options.work, "cache"))
+    check_blocks(llmir, options.work)
     check_logits(llmir, options.work)
     check_demo(llmir, options.model, options.work)
     check_levels(llmir, options.work)

@@ -254,6 +254,28 @@ TEST(Quantization, WhatHasNoRangeIsTheZeroPoint) {
   EXPECT_EQ(quantizeNumber(std::nanf(""), {1.0f, 0}, 8, true), -127);
 }
 
+// ggml's rounding: the scale of the larger magnitude, -3, is f16(-3 / -8), and
+// it lies at the lowest integer; halves go up. With 8 bits the scale is f16(3 /
+// 127), halves go away from zero.
+TEST(Quantization, BlocksAreThoseOfGGUF) {
+  std::vector<float> row(32, 0.0f);
+  row[0] = -3.0f, row[1] = 2.0f, row[2] = 0.1875f, row[3] = -0.1875f;
+  for (TensorFormat format : {TensorFormat::Q4_0, TensorFormat::Q8_0}) {
+    IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), 1, 32};
+    std::vector<uint8_t> bytes(layout.bytes());
+    quantizeAndPackRow(layout, 0, row.data(), bytes.data());
+    std::vector<float> values(32);
+    unpackIntegerRow(layout, 0, bytes.data(), values.data());
+    const bool isQ4 = format == TensorFormat::Q4_0;
+    const float scale =
+        f16ToFloat(floatToF16(isQ4 ? 3.0f / 8.0f : 3.0f / 127.0f));
+    const float steps[] = {isQ4 ? -8.0f : -127.0f, isQ4 ? 5.0f : 85.0f,
+                           isQ4 ? 1.0f : 8.0f, isQ4 ? 0.0f : -8.0f};
+    for (int64_t k = 0; k < 32; ++k)
+      EXPECT_EQ(values[k], k < 4 ? scale * steps[k] : 0.0f) << k;
+  }
+}
+
 TEST(Quantization, RowsArePackedGroupByGroup) {
   IntegerMatrixLayout layout{*IntegerFormat::fromName("int8:g4:asym"), 2, 6};
   const float row[] = {-1.0f, 2.0f, 0.5f, 0.0f, 8.0f, 4.0f};

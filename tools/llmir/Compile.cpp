@@ -26,7 +26,7 @@ using namespace llmir::cli;
 namespace {
 
 struct CompileFlags {
-  std::string model, output, emit, stopAfter;
+  std::string model, program, weightsOf, output, emit, stopAfter;
   std::string target = "native", quantize = "none", kv = "auto";
   int64_t context = 0;
   int64_t tokenBudget = 0;
@@ -76,6 +76,33 @@ static const char *orNull(const std::string &text) {
   return text.empty() ? nullptr : text.c_str();
 }
 
+/// A checkpoint, or a program and the artifact whose weights it uses.
+static Outcome checkSource(const CompileFlags &flags) {
+  if (flags.program.empty() != flags.weightsOf.empty())
+    return Outcome::usage("--program and --weights-of belong together",
+                          "give --program FILE --weights-of FILE.llmir");
+  if (flags.program.empty() == flags.model.empty())
+    return Outcome::usage(flags.model.empty()
+                              ? "there is nothing to compile"
+                              : "MODEL and --program were both given",
+                          "give MODEL, or --program and --weights-of");
+  const std::string &path =
+      flags.program.empty() ? flags.model : flags.weightsOf;
+  Expected<ModelKind> kind = modelKind(path);
+  if (!kind)
+    return kind.takeStatus();
+  const bool isArtifact = *kind == ModelKind::Artifact;
+  if (flags.program.empty() && isArtifact)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' is compiled already",
+                  "name the checkpoint that it was made from");
+  if (!flags.program.empty() && !isArtifact)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' is no compiled model",
+                  "name the .llmir file whose weights the program uses");
+  return Status::ok();
+}
+
 static Outcome compile(const CompileFlags &flags) {
   if (!flags.emit.empty() && !flags.stopAfter.empty())
     return Outcome::usage("--emit and --stop-after were both given",
@@ -90,16 +117,13 @@ static Outcome compile(const CompileFlags &flags) {
     return Outcome::usage("an object file does not go to a terminal",
                           "give -o FILE.o");
 
-  Expected<ModelKind> kind = modelKind(flags.model);
-  if (!kind)
-    return kind.takeStatus();
-  if (*kind == ModelKind::Artifact)
-    return Status(StatusCode::InvalidArgument,
-                  "'" + flags.model + "' is compiled already",
-                  "name the checkpoint that it was made from");
+  if (Outcome outcome = checkSource(flags); !outcome.isOk())
+    return outcome;
 
   LLMIRCompileOptions options = {};
-  options.model = flags.model.c_str();
+  options.model =
+      flags.program.empty() ? flags.model.c_str() : flags.weightsOf.c_str();
+  options.program = orNull(flags.program);
   options.target = flags.target.c_str();
   options.quantize = flags.quantize.c_str();
   options.kv = flags.kv.c_str();
@@ -135,8 +159,16 @@ void cli::addCompileCommand(CommandLine &line) {
                                    stagesAndForms());
   command
       .add_option("MODEL", flags->model, "Hugging Face folder or .gguf file")
-      ->required()
       ->option_text(" ");
+  CLI::Option *program = addOption(
+      command, "--program", flags->program,
+      "compile this program (as 'llmir-translate --disassemble-program' writes "
+      "one) instead of a model",
+      "FILE");
+  addOption(command, "--weights-of", flags->weightsOf,
+            "with --program: the artifact whose weights, cache, limits and "
+            "tokenizer it uses",
+            "FILE.llmir");
   addOption(command, "-o,--output", flags->output,
             "the artifact, or the file for --emit (default: standard output)",
             "FILE");
@@ -147,7 +179,8 @@ void cli::addCompileCommand(CommandLine &line) {
       ->capture_default_str();
   addOption(command, "--quantize", flags->quantize,
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "
-            "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8)")
+            "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8); "
+            "the last one gets 8 bits, unless :plain-head is said")
       ->capture_default_str();
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()

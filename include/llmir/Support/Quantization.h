@@ -38,7 +38,9 @@ int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
                        bool symmetric);
 
 /// Quantizes one row of a matrix, group by group, and packs it. `out` is the
-/// matrix, of zeros where nothing was packed yet; scales are f32.
+/// matrix, of zeros where nothing was packed yet. Scales of f32 are
+/// quantizedRange's; with scales of f16 the format is GGUF's Q8_0 or Q4_0, and
+/// so are the numbers.
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
                         const float *values, uint8_t *out);
 

@@ -4,16 +4,19 @@
 
 import numpy as np
 
-SHORT = {"q8": "int8:g32", "q4": "int4:g32"}
+from .formats import FORMATS, decode, encode
+
+BLOCKS = {"q8": "q8_0", "q4": "q4_0"}
+VOCABULARY = "q8_0"  # Of the projection to the vocabulary, beside any scheme with inputs of int8.
 
 
 def quantized(weight, scheme):
     """The values of a matrix of float32 [rows, K] in a scheme: float64 [rows, K].
 
-    A scheme is q8, q4, or intB[:gG][:asym]: B bits, a scale for each G values of a row (all of them
-    if there is no :g), and a zero point if it says asym. What llm.quant_params, llm.quantize and
+    A scheme is intB[:gG][:asym]: B bits, a scale for each G values of a row (all of them if there
+    is no :g), and a zero point if it says asym. What llm.quant_params, llm.quantize and
     llm.dequantize say: float32 arithmetic up to the integers, exact from there on."""
-    parts = SHORT.get(scheme, scheme).split(":")
+    parts = scheme.split(":")
     bits = int(parts[0][3:])
     group = next((int(part[1:]) for part in parts if part[0] == "g"), weight.shape[1])
     x = weight.astype(np.float32).reshape(weight.shape[0], -1, group)
@@ -32,11 +35,22 @@ def quantized(weight, scheme):
 
 
 def quantized_projections(weights, formats, scheme):
-    """(weights, formats) with the projections of all layers in a scheme, as --quantize leaves the
-    embedding, the norms and the output projection alone."""
+    """(weights, formats) as --quantize leaves them: the projections of all layers in a scheme, q8 and
+    q4 being the block formats of GGUF; and unless the scheme says a32 or plain-head, the projection
+    to the vocabulary, or the embedding table that is that too, in 8 bits."""
     weights, formats = dict(weights), dict(formats)
+    parts = scheme.split(":")
+    plain = "a32" in parts or "plain-head" in parts
+    scheme = ":".join(part for part in parts if part not in ("a32", "plain-head"))
+    head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
     for name, weight in weights.items():
-        if name.endswith("_proj.weight"):
-            weights[name] = quantized(weight, scheme)
-            formats[name] = SHORT.get(scheme, scheme)
+        stored = BLOCKS.get(scheme, scheme) if name.endswith("_proj.weight") else None
+        if name == head and not plain:
+            stored = VOCABULARY
+        if stored in FORMATS and weight.shape[1] % FORMATS[stored][0] == 0:
+            weights[name] = decode(*encode(stored, weight)).astype(np.float64)
+            formats[name] = stored
+        elif stored and stored not in FORMATS:
+            weights[name] = quantized(weight, stored)
+            formats[name] = stored
     return weights, formats
