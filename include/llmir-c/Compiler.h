@@ -23,7 +23,7 @@ extern "C" {
 #define LLMIR_COMPILER_API __attribute__((visibility("default")))
 
 /// Raised with every change of this header.
-#define LLMIR_COMPILER_API_VERSION 1
+#define LLMIR_COMPILER_API_VERSION 2
 
 /// Called from the compiling thread; `fraction` goes from 0 to 1 over the
 /// whole compilation, `stage` is a short sentence. May be null.
@@ -32,7 +32,11 @@ typedef void (*LLMIRProgressFn)(void *user, const char *stage, double fraction);
 /// What to compile and to what. Strings may be null where a default is named.
 typedef struct LLMIRCompileOptions {
   uint32_t version;     ///< LLMIR_COMPILER_API_VERSION.
-  const char *model;    ///< Hugging Face folder or .gguf file.
+  const char *model;    ///< Hugging Face folder or .gguf file; with `program`,
+                        ///< the .llmir file whose weights it uses.
+  const char *program;  ///< Text of a program to compile instead of the model's
+                        ///< own, or null. Quantization, KV type, context and
+                        ///< budget are then those of the .llmir file.
   const char *output;   ///< Path of the .llmir file; null with emit.
   const char *target;   ///< CPU levels with commas between: "native" (default),
                         ///< "x86-64", "x86-64-v3", "aarch64+", …

@@ -32,6 +32,10 @@ readOptions(const LLMIRCompileOptions &given) {
   if (!given.model || !*given.model)
     return Status(StatusCode::InvalidArgument, "no model is named",
                   "give a Hugging Face folder or a .gguf file");
+  if (given.program && (given.context || given.token_budget))
+    return Status(StatusCode::InvalidArgument,
+                  "context and token budget are given with a program",
+                  "leave them out: they are those of the .llmir file");
   Expected<WeightQuantization> quantization =
       WeightQuantization::fromName(textOr(given.quantize, "none"));
   if (!quantization)
@@ -40,6 +44,7 @@ readOptions(const LLMIRCompileOptions &given) {
   CompilationOptions options;
   options.quantization = *quantization;
   options.model = given.model;
+  options.program = textOr(given.program, "");
   options.output = textOr(given.output, "");
   options.target = textOr(given.target, "native");
   options.kv = textOr(given.kv, "auto");

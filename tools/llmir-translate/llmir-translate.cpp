@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-translate: runs the functions of a module.
+// llmir-translate: runs the functions of a module; programs to text and back.
 //
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/Pipelines/ExecuteTranslation.h"
+#include "llmir/Pipelines/ProgramTranslation.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
   llmir::registerInterpretTranslation();
   llmir::registerExecuteTranslations();
+  llmir::registerProgramTranslations();
   return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
 }

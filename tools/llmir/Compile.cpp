@@ -117,7 +117,7 @@ static Outcome compile(const CompileFlags &flags) {
     return Outcome::usage("an object file does not go to a terminal",
                           "give -o FILE.o");
 
-  if (Outcome outcome = checkSource(flags); !outcome.isOk())
+  if (Outcome outcome = checkSource(flags); !outcome.status.isOk())
     return outcome;
 
   LLMIRCompileOptions options = {};
@@ -181,15 +181,19 @@ void cli::addCompileCommand(CommandLine &line) {
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "
             "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8); "
             "the last one gets 8 bits, unless :plain-head is said")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(program);
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()
+      ->excludes(program)
       ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--ctx", flags->context,
             "longest sequence in tokens (default: the model's own)")
+      ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--token-budget", flags->tokenBudget,
             "most tokens of one step (default: 512)")
+      ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,
             "write a form of the model instead of an artifact", "FORM")

@@ -37,9 +37,16 @@ class PassManager;
 
 namespace llmir {
 
+class Artifact;
+
 /// What to compile and to what.
 struct CompilationOptions {
-  std::string model;             ///< Hugging Face folder or GGUF file.
+  /// Hugging Face folder or GGUF file; with `program` the artifact whose
+  /// weights, cache, limits and tokenizer the program uses.
+  std::string model;
+  /// The text of a program to begin with, instead of a checkpoint; then
+  /// quantization, KV type, context and budget are those of the artifact.
+  std::string program;
   std::string output;            ///< The .llmir file; empty with form.
   std::string target = "native"; ///< As targetsFromNames() reads it.
   WeightQuantization quantization;
@@ -76,6 +83,13 @@ private:
   Status generateCode();
   Status writeArtifact();
 
+  // The same from a program's text (ProgramInput.cpp).
+  bool fromProgram() const { return !options.program.empty(); }
+  Status readBase();
+  Status parseProgramFile();
+  Status checkProgram();
+  Status writeArtifactFromBase();
+
   Status resolveKVFormat();
   /// Runs a pipeline; a failure carries the first diagnostic.
   Status runPasses(const std::function<void(mlir::PassManager &)> &build);
@@ -101,6 +115,7 @@ private:
   std::vector<const CPULevel *> levels; ///< One image for each.
   KVFormat kvFormat = KVFormat::F32;
   std::optional<Checkpoint> checkpoint;
+  std::shared_ptr<const Artifact> base; ///< With a program: whose weights.
   std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

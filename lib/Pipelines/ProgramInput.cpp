@@ -1,0 +1,203 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `llmir compile --program`: the stages from a program's text to an artifact.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramInput.h"
+
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Codegen/Passes.h"
+#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Pipelines/TargetNames.h"
+#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Support/MappedFile.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace llmir {
+
+static constexpr uint64_t kMostTextBytes = uint64_t(64) << 20;
+static constexpr int kMostDepth = 256;
+
+Status withDiagnostics(MLIRContext &context, StatusCode code,
+                       const std::string &prefix, const std::string &advice,
+                       const std::function<LogicalResult()> &action) {
+  // The first error is the one that says what is wrong.
+  std::string diagnostic;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) {
+    if (d.getSeverity() == DiagnosticSeverity::Error && diagnostic.empty()) {
+      llvm::raw_string_ostream stream(diagnostic);
+      if (!isa<UnknownLoc>(d.getLocation()))
+        stream << d.getLocation() << ": ";
+      stream << d;
+    }
+    return success();
+  });
+  if (succeeded(action()))
+    return Status::ok();
+  return Status(code,
+                prefix + (diagnostic.empty() ? "a pass failed" : diagnostic),
+                advice);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// The deepest nesting of brackets; those in strings count as well.
+static int nestingOf(std::string_view text) {
+  int depth = 0, deepest = 0;
+  for (char c : text) {
+    if (c == '(' || c == '[' || c == '{' || c == '<')
+      deepest = std::max(deepest, ++depth);
+    else if ((c == ')' || c == ']' || c == '}' || c == '>') && depth > 0)
+      --depth;
+  }
+  return deepest;
+}
+
+Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
+                                             std::string_view text,
+                                             const std::string &name) {
+  const std::string advice =
+      "'llmir-translate --disassemble-program FILE.llmir' shows the form";
+  if (text.size() > kMostTextBytes)
+    return Status(StatusCode::InvalidFile,
+                  "'" + name + "' has " + std::to_string(text.size()) +
+                      " bytes, which is no program",
+                  advice);
+  if (nestingOf(text) > kMostDepth)
+    return Status(StatusCode::InvalidFile,
+                  "'" + name + "' nests more than " +
+                      std::to_string(kMostDepth) + " brackets",
+                  advice);
+  OwningOpRef<ModuleOp> module;
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
+        module = parseSourceString<ModuleOp>(
+            llvm::StringRef(text.data(), text.size()), ParserConfig(&context),
+            name);
+        return success(static_cast<bool>(module));
+      }));
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+static Status noSuchForm(Form form) {
+  return Status(StatusCode::InvalidArgument,
+                std::string("a program has no earlier form: ") +
+                    stageName(stageOfForm(form)) + " is behind it",
+                "emit program, lowered, llvm, asm or obj");
+}
+
+Status Compilation::readBase() {
+  Expected<std::vector<const CPULevel *>> targets =
+      targetsFromNames(options.target);
+  if (!targets)
+    return targets.takeStatus();
+  levels = std::move(*targets);
+  LLMIR_RETURN_IF_ERROR(checkFormHasOneLevel());
+  if (options.form && *options.form < Form::Program)
+    return noSuchForm(*options.form);
+  auto opened = Artifact::open(options.model);
+  if (!opened)
+    return opened.takeStatus();
+  base = std::move(*opened);
+  const ArtifactInfo &info = base->info();
+  options.tokenBudget = info.tokenBudget;
+  options.maxLogitRows = info.maxLogitRows;
+  kvFormat = info.kvFormat;
+  note("weights of " + info.modelName + ", " +
+       std::to_string(base->weights().size() >> 10) + " KiB");
+  return Status::ok();
+}
+
+Status Compilation::parseProgramFile() {
+  Expected<MappedFile> file = MappedFile::open(options.program, kMostTextBytes);
+  if (!file)
+    return file.takeStatus();
+  context = createCompilerContext();
+  auto parsed = parseProgram(*context, file->text(), options.program);
+  if (!parsed)
+    return parsed.takeStatus();
+  module = std::move(*parsed);
+  note("a program of " + std::to_string(file->bytes().size()) + " bytes");
+  return Status::ok();
+}
+
+Status Compilation::checkProgram() {
+  auto own = parseProgram(*context, base->program(), options.model);
+  if (!own)
+    return own.takeStatus();
+  return withDiagnostics(
+      *context, StatusCode::InvalidFile, "", "mend the program's text",
+      [&] { return checkStepProgram(*module, **own, base->info()); });
+}
+
+/// Copies the weights of `from`, which are whole.
+static Status copyWeights(const Artifact &from, ArtifactWriter &writer) {
+  LLMIR_RETURN_IF_ERROR(from.verifyWeights());
+  constexpr size_t pieceBytes = size_t(8) << 20;
+  LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
+  Span<const uint8_t> weights = from.weights();
+  for (size_t done = 0; done < weights.size(); done += pieceBytes)
+    LLMIR_RETURN_IF_ERROR(writer.append(
+        {weights.data() + done, std::min(pieceBytes, weights.size() - done)}));
+  return writer.endSection();
+}
+
+Status Compilation::writeArtifactFromBase() {
+  ArtifactInfo info = base->info();
+  info.sites = sites;
+  info.abiVersion = LLMIR_ABI_VERSION;
+  info.code.clear();
+  for (const CPULevel *level : levels)
+    info.code.push_back({level->name.str(), level->triple(),
+                         cpuLevelFeatures(level->name.str())});
+  info.logitsRowStride = logitsRowStride;
+  info.arenaBytes = arenaBytes;
+  info.workerBytes = workerBytes;
+
+  Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
+  if (!writer)
+    return writer.takeStatus();
+  LLMIR_RETURN_IF_ERROR(writer->setInfo(info));
+  auto bytes = [](const std::string &text) {
+    return Span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()),
+                               text.size());
+  };
+  LLMIR_RETURN_IF_ERROR(
+      writer->addSection(ArtifactSection::Program, bytes(programText)));
+  if (base->tokenizer().size() > 0)
+    LLMIR_RETURN_IF_ERROR(
+        writer->addSection(ArtifactSection::Tokenizer, base->tokenizer()));
+  for (const std::vector<uint8_t> &image : images)
+    LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
+  LLMIR_RETURN_IF_ERROR(copyWeights(*base, *writer));
+  LLMIR_RETURN_IF_ERROR(writer->finish());
+  note(options.output + ", " + std::to_string(base->weights().size() >> 10) +
+       " KiB of weights of " + options.model);
+  return Status::ok();
+}
+
+} // namespace llmir
