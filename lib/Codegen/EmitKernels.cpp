@@ -364,7 +364,9 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
 LogicalResult KernelEmission::checkRegion(Block &body, int64_t minArguments) {
   if (!body.empty() && isa<YieldOp>(body.back()) &&
       body.getNumArguments() >= minArguments &&
-      llvm::all_of(body.getArgumentTypes(), [](Type t) { return t.isF32(); }))
+      llvm::all_of(body.getArgumentTypes(),
+                   [](Type t) { return t.isF32(); }) &&
+      body.back().getOperand(0).getType().isF32())
     return success();
   return kernel.emitOpError("of kind ")
          << kernel.getKind() << " needs a scalar region of "
@@ -541,6 +543,10 @@ LogicalResult KernelEmission::emit() {
           .Case(MoELinearSpec::kind, &KernelEmission::emitAs<MoELinearSpec>)
           .Case(MoEGateSpec::kind, &KernelEmission::emitAs<MoEGateSpec>)
           .Case(MoECombineSpec::kind, &KernelEmission::emitAs<MoECombineSpec>)
+          .Case(LoopsSpec::kind, &KernelEmission::emitAs<LoopsSpec>)
+          .Case(GatherSpec::kind, &KernelEmission::emitAs<GatherSpec>)
+          .Case(ScatterSpec::kind, &KernelEmission::emitAs<ScatterSpec>)
+          .Case(SortSpec::kind, &KernelEmission::emitAs<SortSpec>)
           .Default(nullptr);
   if (!emit)
     return kernel.emitOpError("is of the unknown kind '")

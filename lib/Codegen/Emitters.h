@@ -47,6 +47,17 @@ void emitMoEGather(KernelBuilder &kb, const MoEGatherSpec &spec);
 void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec);
 void emitMoECombine(KernelBuilder &kb, const MoECombineSpec &spec);
 
+// LoopsKernel.cpp
+void emitLoops(KernelBuilder &kb, const LoopsSpec &spec,
+               mlir::Block &scalarBody);
+
+// GatherKernels.cpp
+void emitGather(KernelBuilder &kb, const GatherSpec &spec);
+void emitScatter(KernelBuilder &kb, const ScatterSpec &spec);
+
+// SortKernel.cpp
+void emitSort(KernelBuilder &kb, const SortSpec &spec);
+
 // RopeKernels.cpp
 void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec);
 void emitRope(KernelBuilder &kb, const RopeSpec &spec);

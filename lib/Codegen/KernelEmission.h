@@ -15,7 +15,7 @@
 
 #include "Emitters.h"
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Support/IntegerLayout.h"
 
 namespace llmir {
@@ -60,6 +60,10 @@ private:
   mlir::LogicalResult emit(const MoELinearSpec &spec);
   mlir::LogicalResult emit(const MoEGateSpec &spec);
   mlir::LogicalResult emit(const MoECombineSpec &spec);
+  mlir::LogicalResult emit(const LoopsSpec &spec);
+  mlir::LogicalResult emit(const GatherSpec &spec);
+  mlir::LogicalResult emit(const ScatterSpec &spec);
+  mlir::LogicalResult emit(const SortSpec &spec);
 
   /// Checks that the buffers are rank-2 f32 with at least `minColumns` columns
   /// each, in whole tiles, and begins the function. Buffers whose numbers are
@@ -87,6 +91,19 @@ private:
   mlir::LogicalResult checkBox(unsigned buffer, const CopyBoxSpec &spec,
                                llvm::ArrayRef<int64_t> strides, int64_t start,
                                int64_t columns);
+  /// Checks the sizes of a nest of loops, and that each of its maps says an
+  /// element of the buffer of its number at every point. Symbols of the maps
+  /// run from 0 to `bound`.
+  mlir::LogicalResult checkNest(llvm::ArrayRef<int64_t> sizes,
+                                llvm::ArrayRef<mlir::AffineMap> maps,
+                                int64_t bound);
+  /// Begins the function of a kernel whose buffers may be f32 or i32 each, and
+  /// checks that `columns` are those of the last one without padding.
+  mlir::LogicalResult beginNest(size_t buffers);
+  mlir::LogicalResult checkPadding(int64_t columns);
+  /// Checks that the region of `loops` takes indices and elements, and is made
+  /// of pure scalar ops.
+  mlir::LogicalResult checkLoopsRegion(const LoopsSpec &spec);
   mlir::LogicalResult checkGrid(const QuantGrid &grid, int64_t bits);
   /// Zero points are rows of f32, or of i32.
   llvm::SmallVector<unsigned> integerZeroPoints(bool symmetric);

@@ -25,6 +25,11 @@ namespace llmir {
 #define GEN_PASS_DEF_VECTORIZEROWTILES
 #include "llmir/Codegen/Passes.h.inc"
 
+/// Functions that neither a processor nor ScalarFunctions.h has.
+static constexpr StringLiteral kApproximated[] = {
+    "math.exp", "math.tanh", "math.log",  "math.sin",
+    "math.cos", "math.erf",  "math.expm1"};
+
 namespace {
 struct VectorizeRowTilesPass
     : impl::VectorizeRowTilesBase<VectorizeRowTilesPass> {
@@ -37,7 +42,7 @@ struct VectorizeRowTilesPass
     vector::populateVectorTransferLoweringPatterns(patterns,
                                                    /*maxTransferRank=*/1);
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return name == "math.exp" || name == "math.tanh";
+      return llvm::is_contained(kApproximated, name);
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();

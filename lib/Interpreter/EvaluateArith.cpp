@@ -40,6 +40,9 @@ static Unary getUnary(StringRef name) {
       {"arith.extsi", +[](double x) { return x; }},
       {"arith.trunci", +[](double x) { return x; }},
       {"arith.sitofp", +[](double x) { return x; }},
+      {"math.ceil", +[](double x) { return std::ceil(x); }},
+      {"math.expm1", +[](double x) { return std::expm1(x); }},
+      {"math.floor", +[](double x) { return std::floor(x); }},
       {"arith.fptosi", +[](double x) { return std::trunc(x); }},
       {"arith.negf", +[](double x) { return -x; }},
       {"math.absf", +[](double x) { return std::fabs(x); }},
@@ -141,6 +144,11 @@ llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<double> operands) {
     return unary(operands[0]);
   if (Binary binary = getBinary(name))
     return binary(operands[0], operands[1]);
+  if (isa<arith::ExtUIOp, arith::UIToFPOp>(op) &&
+      getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
+    return operands[0]; // Of more bits, numbers stand for signed ones.
+  if (isa<math::FmaOp>(op))
+    return std::fma(operands[0], operands[1], operands[2]);
   if (isa<arith::SelectOp>(op))
     return operands[0] != 0 ? operands[1] : operands[2];
   if (auto integers = dyn_cast<arith::CmpIOp>(op))
@@ -183,7 +191,8 @@ void llmir::interpreter::addArithEvaluators(EvaluatorTable &table) {
         "arith.trunci",  "arith.sitofp",   "arith.fptosi",     "arith.negf",
         "math.absf",     "math.cos",       "math.erf",         "math.exp",
         "math.log",      "math.roundeven", "math.rsqrt",       "math.sin",
-        "math.sqrt",     "math.tanh",      "arith.addf",       "arith.addi",
+        "math.sqrt",     "math.tanh",      "math.ceil",        "math.floor",
+        "math.expm1",    "arith.addf",       "arith.addi",
         "arith.subf",    "arith.subi",     "arith.mulf",       "arith.muli",
         "arith.divf",    "arith.divsi",    "arith.remsi",      "arith.maxnumf",
         "arith.minnumf", "arith.maximumf", "arith.minimumf",   "arith.maxsi",

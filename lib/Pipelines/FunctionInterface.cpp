@@ -12,8 +12,8 @@
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Support/SmallFloat.h"
 
-#include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace llmir::mllm::program;
@@ -24,12 +24,17 @@ namespace llmir {
 // Ports
 //===----------------------------------------------------------------------===//
 
+/// Whether a buffer holds the numbers as i32 (see LLMToProgram).
+static bool holdsIntegers(reference::ElementKind kind) {
+  return kind == reference::ElementKind::I1 ||
+         kind == reference::ElementKind::I32 ||
+         kind == reference::ElementKind::I64;
+}
+
 /// The four bytes that hold an element in a buffer.
 static uint32_t encodeElement(reference::ElementKind kind, double value) {
-  if (kind == reference::ElementKind::I32)
+  if (holdsIntegers(kind))
     return static_cast<uint32_t>(static_cast<int32_t>(value));
-  if (kind == reference::ElementKind::I1)
-    value = value != 0 ? 0.0 : -INFINITY;
   float single = static_cast<float>(value);
   uint32_t bits;
   std::memcpy(&bits, &single, 4);
@@ -37,22 +42,32 @@ static uint32_t encodeElement(reference::ElementKind kind, double value) {
 }
 
 static double decodeElement(reference::ElementKind kind, uint32_t bits) {
-  if (kind == reference::ElementKind::I32)
+  if (holdsIntegers(kind))
     return static_cast<int32_t>(bits);
   float single;
   std::memcpy(&single, &bits, 4);
-  if (kind == reference::ElementKind::I1)
-    return single == 0 ? 1 : 0;
   return single;
 }
 
-void FunctionPort::fill(uint8_t *arena, const reference::Tensor &values) const {
+Status FunctionPort::fill(uint8_t *arena,
+                          const reference::Tensor &values) const {
+  constexpr double least = std::numeric_limits<int32_t>::min();
+  constexpr double most = std::numeric_limits<int32_t>::max();
+  for (int64_t i = 0; i < values.size(); ++i)
+    if (holdsIntegers(values.kind) &&
+        !(values[i] >= least && values[i] <= most))
+      return Status(StatusCode::InvalidArgument,
+                    name + " has " +
+                        std::to_string(static_cast<int64_t>(values[i])) +
+                        " at place " + std::to_string(i) +
+                        "; compiled code computes with integers of 32 bits");
   uint8_t *base = arena + offset;
   std::memset(base, 0, static_cast<size_t>(rows * stride * 4));
   for (int64_t i = 0; i < values.size(); ++i) {
     uint32_t bits = encodeElement(values.kind, values[i]);
     std::memcpy(base + (i / columns * stride + i % columns) * 4, &bits, 4);
   }
+  return Status();
 }
 
 reference::Tensor FunctionPort::read(const uint8_t *arena,

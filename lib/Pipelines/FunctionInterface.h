@@ -13,7 +13,7 @@
 #ifndef LLMIR_LIB_PIPELINES_FUNCTIONINTERFACE_H
 #define LLMIR_LIB_PIPELINES_FUNCTIONINTERFACE_H
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Interpreter/Values.h"
 #include "llmir/Pipelines/PackWeights.h"
 
@@ -29,9 +29,9 @@ struct FunctionPort {
   int64_t offset;   ///< Bytes from the arena's start.
   int64_t rows, stride, columns;
 
-  /// Writes the elements in order; what is behind them is zero. An i1 becomes
-  /// what a mask adds: 0, or minus infinity where it is false.
-  void fill(uint8_t *arena, const reference::Tensor &values) const;
+  /// Writes the elements in order; what is behind them is zero. Fails where an
+  /// integer does not fit into 32 bits.
+  Status fill(uint8_t *arena, const reference::Tensor &values) const;
   /// The elements in order, as a tensor of that kind and shape.
   reference::Tensor read(const uint8_t *arena, reference::ElementKind kind,
                          reference::Shape shape) const;

@@ -12,7 +12,7 @@
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Dialect/Check/Check.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Pipelines/Pipelines.h"
 #include "llmir/Runtime/StepRuntime.h"
 #include "llmir/Target/CPU/CPUTarget.h"
@@ -310,7 +310,8 @@ FunctionRunner::State::fillInputs(ArrayRef<InterpreterValue> arguments) {
     FailureOr<InterpreterValue> value = valueOf(port.name, arguments);
     if (failed(value))
       return failure();
-    port.fill(arena.get(), numbersOf(*value));
+    if (Status status = port.fill(arena.get(), numbersOf(*value)); !status)
+      return report(status);
   }
   return success();
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DenseAttention.h"
+#include "Places.h"
 
 #include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/PackedLayout.h"
@@ -127,6 +128,8 @@ LogicalResult addMaskAndSinks(ProgramConversion &c, Operation *op, Value mask,
     if (failed(rows))
       return failure();
     spec.maskStrides = maskStrides(shape, perToken);
+    if (getElementTypeOrSelf(mask.getType()).isInteger(1))
+      rows = maskRows(c, op->getLoc(), *rows);
     accesses.push_back({rows->buffer, false, std::nullopt});
   }
   if (sinks) {

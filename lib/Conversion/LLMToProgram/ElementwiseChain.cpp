@@ -8,7 +8,7 @@
 
 #include "ElementwiseChain.h"
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

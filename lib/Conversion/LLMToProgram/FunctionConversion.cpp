@@ -35,7 +35,7 @@ static bool hasRows(Type type) {
   Type element = getElementTypeOrSelf(type);
   return !isa<RankedTensorType>(type) || mllm::storedFormat(element) ||
          (element.isSignlessInteger() &&
-          (element.getIntOrFloatBitWidth() <= 16 || element.isInteger(32)));
+          (element.getIntOrFloatBitWidth() <= 16 || holdsIntegers(element)));
 }
 
 /// Whether a buffer holds what the type's integers stand for, not integers.
@@ -70,8 +70,8 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
     if (!hasRows(value.getType()))
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
-             << "; a program knows f32, f16, bf16, i32 and integers of at most "
-                "16 bits";
+             << "; a program knows f32, f16, bf16, i32, i64 and integers of at "
+                "most 16 bits";
     if (!beginsCache(value))
       continue;
     if (cache) {
@@ -140,8 +140,8 @@ RowsValue FunctionConversion::defaultRows(Value tensor) const {
   return rows;
 }
 
-static bool isInteger32(Value tensor) {
-  return getElementTypeOrSelf(tensor.getType()).isInteger(32);
+static bool isIntegers(Value tensor) {
+  return holdsIntegers(getElementTypeOrSelf(tensor.getType()));
 }
 
 std::string FunctionConversion::sourceOf(Value tensor) {
@@ -166,7 +166,7 @@ FailureOr<RowsValue> FunctionConversion::materialize(Operation *op,
     return ProgramConversion::materialize(op, tensor);
   RowsValue rows = defaultRows(tensor);
   rows.buffer = program.createBuffer(tensor.getLoc(), rows.rows, rows.columns,
-                                     isInteger32(tensor));
+                                     isIntegers(tensor));
   program.input(tensor.getLoc(), source, rows.buffer, rows.columns);
   bind(tensor, rows);
   return rows;
@@ -181,7 +181,7 @@ FailureOr<RowsValue> FunctionConversion::rearrange(Operation *op, Value tensor,
   int64_t elements = now.rows * now.columns;
   RowsValue rows =
       createScratch(op->getLoc(), columns == 0 ? 0 : elements / columns,
-                    columns, isInteger32(tensor));
+                    columns, isIntegers(tensor));
   CopyBoxSpec box;
   box.sizes = {elements};
   box.fromStrides = {1};
@@ -196,7 +196,7 @@ RowsValue FunctionConversion::createResult(Value result, const RowsValue &like,
   rows.columns = columns;
   rows.unit = unitOfHeads(result);
   rows.buffer = program.createBuffer(result.getLoc(), rows.rows, columns,
-                                     isInteger32(result));
+                                     isIntegers(result));
   bind(result, rows);
   return rows;
 }

@@ -13,7 +13,8 @@
 #ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_LAYERRUNS_H
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_LAYERRUNS_H
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -17,7 +17,8 @@
 #include "Synchronization.h"
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/IR/BuiltinOps.h"

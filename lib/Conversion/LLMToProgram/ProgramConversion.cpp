@@ -51,6 +51,11 @@ ArrayRef<int64_t> tensorShape(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
+bool holdsIntegers(Type element) {
+  return element.isSignlessInteger(1) || element.isSignlessInteger(32) ||
+         element.isSignlessInteger(64);
+}
+
 int64_t rowColumns(Value tensor) {
   ArrayRef<int64_t> shape = tensorShape(tensor.getType());
   if (shape.size() == 1)
@@ -288,6 +293,7 @@ ConversionTable::ConversionTable() {
   addCollectiveConversions(*this);
   addDenseAttentionConversion(*this);
   addRuntimeConversions(*this);
+  addLinalgConversions(*this);
 }
 
 const ConversionTable &ConversionTable::get() {

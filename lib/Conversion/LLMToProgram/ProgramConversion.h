@@ -334,6 +334,7 @@ void addMoEConversions(ConversionTable &table);
 void addCollectiveConversions(ConversionTable &table);
 void addDenseAttentionConversion(ConversionTable &table);
 void addRuntimeConversions(ConversionTable &table);
+void addLinalgConversions(ConversionTable &table);
 
 /// Neighbours of an activation that share a scale beside weights of blocks.
 inline constexpr int64_t kActivationGroup = 32;
@@ -365,6 +366,10 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// Elements in a row with one row per index of the first dimension; a tensor of
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
+
+/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers must
+/// fit, and i1 as 0 and 1.
+bool holdsIntegers(mlir::Type element);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);

@@ -171,7 +171,17 @@ static SmallVector<BufferAccess> inStepOfFew(Operation *op,
   return result;
 }
 
+/// What every worker reads to know where a jump leads.
+static BufferAccess conditionOf(JumpIfOp jump) {
+  return {jump.getCondition(), false, std::nullopt};
+}
+
 static void insertBarriers(FragmentOp code, const AccessTable &accesses) {
+  // Who arrives at a label by a jump may have left others that still look at
+  // the jump's condition; everything else is behind the barrier before it.
+  llvm::StringMap<SmallVector<BufferAccess>> arriving;
+  for (auto jump : code.getBody().getOps<JumpIfOp>())
+    arriving[jump.getLabel()].push_back(conditionOf(jump));
   UnderWay few, many;
   auto waitBefore = [&](Operation &op, bool always, bool unlessFew) {
     if (!always && !unlessFew)
@@ -184,8 +194,15 @@ static void insertBarriers(FragmentOp code, const AccessTable &accesses) {
       few.clear();
   };
   for (Operation &op : code.getBody().front()) {
-    if (isa<LabelOp, JumpNextLayerOp>(op))
+    if (isa<LabelOp, JumpNextLayerOp, JumpOp, JumpIfOp>(op))
       waitBefore(op, !few.empty(), !many.empty());
+    SmallVector<BufferAccess> looks;
+    if (auto label = dyn_cast<LabelOp>(op))
+      looks = arriving.lookup(label.getName());
+    else if (auto jump = dyn_cast<JumpIfOp>(op))
+      looks.push_back(conditionOf(jump));
+    few.add(looks);
+    many.add(looks);
     auto touched = accesses.find(&op);
     if (touched == accesses.end())
       continue;

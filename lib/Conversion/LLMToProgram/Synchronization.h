@@ -15,7 +15,7 @@
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_SYNCHRONIZATION_H
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -10,9 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramConversion.h"
-
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "Places.h"
 
 using namespace mlir;
 
@@ -96,12 +94,41 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
   return success();
 }
 
+static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
+  auto isStatic = [](ArrayRef<int64_t> numbers) {
+    return llvm::none_of(numbers, ShapedType::isDynamic);
+  };
+  if (!c.hasStaticRows() || !isStatic(op.getStaticOffsets()) ||
+      !isStatic(op.getStaticSizes()) || !isStatic(op.getStaticStrides()))
+    return op.emitOpError("writes a slice that is not known before it runs; a "
+                          "program needs constant offsets, sizes and strides");
+  FailureOr<RowsValue> x = c.lookup(op, op.getSource());
+  FailureOr<RowsValue> before = c.lookup(op, op.getDest());
+  if (failed(x) || failed(before))
+    return failure();
+  ArrayRef<int64_t> shape = op.getDestType().getShape();
+  RowsValue out = c.createResult(op.getResult());
+  copyAll(c, op.getLoc(), *before, out, shape);
+  CopyBoxSpec box;
+  box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
+  box.fromStrides = rowMajorStrides(box.sizes);
+  for (auto [offset, step, stride] :
+       llvm::zip_equal(op.getStaticOffsets(), op.getStaticStrides(),
+                       rowMajorStrides(shape))) {
+    box.to += offset * stride;
+    box.toStrides.push_back(step * stride);
+  }
+  c.copyBox(op.getLoc(), *x, out, box);
+  return success();
+}
+
 void addTensorConversions(ConversionTable &table) {
   table.add<tensor::ExpandShapeOp>(convert, OpForm::Exact);
   table.add<tensor::CollapseShapeOp>(convert, OpForm::Exact);
   table.add<tensor::DimOp>(convert, OpForm::Exact);
   table.add<tensor::ExtractSliceOp>(convert, OpForm::Exact);
   table.add<tensor::ConcatOp>(convert, OpForm::Exact);
+  table.add<tensor::InsertSliceOp>(convert, OpForm::Exact);
 }
 
 } // namespace llmir

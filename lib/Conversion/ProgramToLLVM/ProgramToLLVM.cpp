@@ -8,7 +8,8 @@
 
 #include "llmir/Conversion/ProgramToLLVM.h"
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Runtime/ABI/StepFields.h"
 
@@ -43,6 +44,8 @@ private:
   LogicalResult lower(InstructionOp op);
   LogicalResult lower(LabelOp op);
   LogicalResult lower(JumpNextLayerOp op);
+  LogicalResult lower(JumpOp op);
+  LogicalResult lower(JumpIfOp op);
   LogicalResult lower(BarrierOp op);
   LogicalResult lower(SetFieldOp op);
   LogicalResult lower(RuntimeCallOp op);
@@ -99,7 +102,7 @@ private:
   Value isTraced;       ///< Whether the caller wants `trace` called.
   int64_t numSites = 0; ///< Traced places so far.
   llvm::DenseMap<Value, Value> addresses; ///< Of buffers.
-  llvm::StringMap<Block *> labels;
+  llvm::StringMap<Block *> labels;        ///< Each takes the layer register.
   llvm::StringMap<LLVM::GlobalOp> tables;
 };
 
@@ -123,6 +126,11 @@ LogicalResult FragmentLowering::lower() {
   layer = i64(0);
   countTokens();
   copyContext();
+  for (auto label : fragment.getBody().getOps<LabelOp>()) {
+    Block *block = function.addBlock(); // Jumps may come before it.
+    block->addArgument(i64Type, label.getLoc());
+    labels[label.getName()] = block;
+  }
   for (Operation &op : fragment.getBody().front()) {
     b.setLoc(op.getLoc());
     if (failed(lowerOp(op)))
@@ -135,7 +143,8 @@ LogicalResult FragmentLowering::lower() {
 LogicalResult FragmentLowering::lowerOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<BufferOp, InstructionOp, LabelOp, JumpNextLayerOp, BarrierOp,
-            SetFieldOp, RuntimeCallOp>([&](auto typed) { return lower(typed); })
+            JumpOp, JumpIfOp, SetFieldOp, RuntimeCallOp>(
+          [&](auto typed) { return lower(typed); })
       .Case<LogitsOp>([&](LogitsOp logits) {
         addresses[logits.getBuffer()] = loadField(StepField::logits);
         return success();
@@ -169,25 +178,42 @@ LogicalResult FragmentLowering::lower(BufferOp op) {
 }
 
 LogicalResult FragmentLowering::lower(LabelOp op) {
-  Block *block = function.addBlock();
-  block->addArgument(b.getI64Type(), op.getLoc());
+  Block *block = labels.lookup(op.getName());
   LLVM::BrOp::create(b, ValueRange{layer}, block);
+  function.getBody().getBlocks().splice(function.getBody().end(),
+                                        function.getBody().getBlocks(),
+                                        block->getIterator());
   b.setInsertionPointToStart(block);
   layer = block->getArgument(0);
-  labels[op.getName()] = block;
   return success();
 }
 
 LogicalResult FragmentLowering::lower(JumpNextLayerOp op) {
-  Block *target = labels.lookup(op.getLabel());
-  if (!target)
-    return op.emitOpError("jumps forward to label \"") << op.getLabel() << "\"";
   Block *after = function.addBlock();
   layer = LLVM::AddOp::create(b, layer, i64(1));
   Value again = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, layer,
                                      i64(op.getLimit()));
-  LLVM::CondBrOp::create(b, again, target, ValueRange{layer}, after,
-                         ValueRange{});
+  LLVM::CondBrOp::create(b, again, labels.lookup(op.getLabel()),
+                         ValueRange{layer}, after, ValueRange{});
+  b.setInsertionPointToStart(after);
+  return success();
+}
+
+LogicalResult FragmentLowering::lower(JumpOp op) {
+  LLVM::BrOp::create(b, ValueRange{layer}, labels.lookup(op.getLabel()));
+  // What stands between a jump and the next label nobody reaches.
+  b.setInsertionPointToStart(function.addBlock());
+  return success();
+}
+
+LogicalResult FragmentLowering::lower(JumpIfOp op) {
+  Block *after = function.addBlock();
+  Value number = LLVM::LoadOp::create(b, b.getI32Type(),
+                                      addresses.lookup(op.getCondition()), 4);
+  Value zero = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(0));
+  Value jumps = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, number, zero);
+  LLVM::CondBrOp::create(b, jumps, labels.lookup(op.getLabel()),
+                         ValueRange{layer}, after, ValueRange{});
   b.setInsertionPointToStart(after);
   return success();
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Runtime/ABI/AttentionSplit.h"
 
 using namespace mlir;
@@ -244,6 +244,36 @@ static void visit(MoECombineSpec &spec, Fields &fields) {
   fields("top_k", spec.topK);
 }
 
+template <typename Fields> static void visit(LoopsSpec &spec, Fields &fields) {
+  fields("sizes", spec.sizes);
+  fields("parallel", spec.parallel);
+  fields("maps", spec.maps);
+  fields("columns", spec.columns);
+}
+
+template <typename Fields> static void visit(GatherSpec &spec, Fields &fields) {
+  fields("sizes", spec.sizes);
+  fields("bound", spec.bound);
+  fields("maps", spec.maps);
+  fields("columns", spec.columns);
+}
+
+template <typename Fields>
+static void visit(ScatterSpec &spec, Fields &fields) {
+  fields("sizes", spec.sizes);
+  fields("indexed", spec.indexed);
+  fields("bound", spec.bound);
+  fields("maps", spec.maps);
+  fields("add", spec.add);
+}
+
+template <typename Fields> static void visit(SortSpec &spec, Fields &fields) {
+  fields("rows", spec.rows);
+  fields("columns", spec.columns);
+  fields("count", spec.count);
+  fields("descending", spec.descending);
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
@@ -284,6 +314,9 @@ struct FieldWriter {
   }
   void operator()(StringRef name, const SmallVector<int64_t> &value) {
     attributes.set(name, builder.getDenseI64ArrayAttr(value));
+  }
+  void operator()(StringRef name, const SmallVector<AffineMap> &value) {
+    attributes.set(name, builder.getAffineMapArrayAttr(value));
   }
   void operator()(StringRef name, OperandPlace value) {
     attributes.set(
@@ -332,6 +365,21 @@ struct FieldReader {
   void operator()(StringRef name, SmallVector<int64_t> &value) {
     if (auto attr = get<DenseI64ArrayAttr>(name, "an array of i64"))
       value.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
+  }
+  void operator()(StringRef name, SmallVector<AffineMap> &value) {
+    auto attr = get<ArrayAttr>(name, "an array of affine maps");
+    if (!attr)
+      return;
+    for (Attribute entry : attr) {
+      auto map = dyn_cast<AffineMapAttr>(entry);
+      if (!map) {
+        kernel.emitOpError() << "parameter '" << name
+                             << "' holds something other than affine maps";
+        failed = true;
+        return;
+      }
+      value.push_back(map.getValue());
+    }
   }
   void operator()(StringRef name, OperandPlace &value) {
     auto attr = get<StringAttr>(name, "\"weight\" or \"buffer\"");
@@ -419,7 +467,11 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   X(MoEGatherSpec)                                                             \
   X(MoELinearSpec)                                                             \
   X(MoEGateSpec)                                                               \
-  X(MoECombineSpec)
+  X(MoECombineSpec)                                                            \
+  X(LoopsSpec)                                                                 \
+  X(GatherSpec)                                                                \
+  X(ScatterSpec)                                                               \
+  X(SortSpec)
 
 //===----------------------------------------------------------------------===//
 // Attention

@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where the elements of tensors lie in buffers of rows, for kernels that go
+// through them in nests of loops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PLACES_H
+#define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PLACES_H
+
+#include "ProgramConversion.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace llmir {
+
+/// Row and column of the element at `index` of a tensor of that shape, as
+/// functions of the loops that `index` names.
+mlir::AffineMap placeMap(const RowsValue &rows, llvm::ArrayRef<int64_t> shape,
+                         llvm::ArrayRef<mlir::AffineExpr> index,
+                         unsigned numDims, unsigned numSymbols,
+                         mlir::MLIRContext *context);
+
+/// Copies the elements of a tensor in their order.
+void copyAll(ProgramConversion &c, mlir::Location loc, const RowsValue &from,
+             const RowsValue &to, llvm::ArrayRef<int64_t> shape);
+
+/// The rows of an i1 tensor as what a mask adds: 0, or minus infinity where it
+/// is false.
+RowsValue maskRows(ProgramConversion &c, mlir::Location loc,
+                   const RowsValue &rows);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PLACES_H
