@@ -8,8 +8,9 @@
 
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Support/IntervalPlanner.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -67,43 +68,59 @@ struct Touches {
   bool readFirst;
 };
 
+/// A jump to a label behind it, until that is found.
+struct ForwardJump {
+  Place from;
+  /// Whether anything has run since the last barrier, in steps of many tokens
+  /// and of few.
+  bool runsMany, runsFew;
+  BufferOp condition; ///< Null where the jump is not conditional.
+};
+
+/// What may be passed over: the ops between a jump and its label, exclusive.
+struct Branch {
+  int64_t from, to;
+
+  /// Whether a buffer touched in the span may be without its first touch when
+  /// it is touched behind the branch.
+  bool maySkipFirst(const Lifetime &ops) const {
+    return from < ops.first && ops.first < to && ops.last > to;
+  }
+};
+
 /// A buffer with what the planner knows of it.
 struct PlannedBuffer {
   BufferOp op;
-  int64_t number; ///< In the order of first touch.
   int64_t bytes;
   Span3 life;
   bool perWorker;
-  int64_t offset = 0;
-
-  /// Whether both may be needed at the same time by different workers. What is
-  /// per worker lies in the arena in steps of many tokens only.
-  bool meetsInArena(const PlannedBuffer &other) const {
-    bool manyOnly = perWorker || other.perWorker;
-    return manyOnly ? life.many.meets(other.life.many)
-                    : life.few.meets(other.life.few);
-  }
-  /// The same by one worker.
-  bool meetsInWorker(const PlannedBuffer &other) const {
-    return life.ops.meets(other.life.ops);
-  }
 };
 
 constexpr int64_t kAlignment = 64;
 /// What each worker has for itself is whole pages, so that neighbours meet in
 /// one at most.
 constexpr int64_t kWorkerAlignment = 4096;
+/// So much and no more, so that sums of sizes fit into 63 bits.
+constexpr int64_t kMostBufferBytes = int64_t(1) << 46;
+constexpr int64_t kMostBuffers = int64_t(1) << 16;
 
 } // namespace
 
-/// With `mostRows`, of no more than so many rows.
-static int64_t bufferBytes(BufferOp buffer, int64_t mostRows = INT64_MAX) {
+/// With `mostRows`, of no more than so many rows; nothing where that is more
+/// than a buffer may have.
+static std::optional<int64_t> bufferBytes(BufferOp buffer,
+                                          int64_t mostRows = INT64_MAX) {
   auto type = cast<MemRefType>(buffer.getBuffer().getType());
-  int64_t elements = type.getNumElements();
-  if (type.getRank() > 0 && type.getDimSize(0) > mostRows)
-    elements = elements / type.getDimSize(0) * mostRows;
-  int64_t bits = elements * type.getElementTypeBitWidth();
-  return llvm::alignTo(llvm::divideCeil(bits, 8), kAlignment);
+  int64_t bits = type.getElementTypeBitWidth();
+  for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
+    int64_t used = dimension == 0 ? std::min(size, mostRows) : size;
+    if (llvm::MulOverflow(bits, used, bits))
+      return std::nullopt;
+  }
+  int64_t bytes = llvm::divideCeil(bits, 8);
+  if (bytes > kMostBufferBytes)
+    return std::nullopt;
+  return static_cast<int64_t>(llvm::alignTo(bytes, kAlignment));
 }
 
 /// The kernel of that name, or null where it has become a function.
@@ -134,48 +151,119 @@ static bool mayRead(OpOperand &use, FragmentOp fragment) {
   return true;
 }
 
-/// Where each buffer is touched, and the ranges of the loops.
-static void collectTouches(FragmentOp fragment,
-                           llvm::MapVector<Operation *, Touches> &buffers,
-                           SmallVectorImpl<Touches> &loops) {
+namespace {
+/// Goes through a code fragment and notes where each buffer is touched, and
+/// where jumps lead.
+class TouchCollector {
+public:
+  explicit TouchCollector(FragmentOp fragment) : fragment(fragment) {}
+
+  void collect();
+
+  llvm::MapVector<Operation *, Touches> buffers;
+  SmallVector<Touches> loops;
+  SmallVector<Branch> branches;
+
+private:
+  void visit(Operation &op);
+  void jump(StringRef label, Value condition);
+  void arrive(const ForwardJump &jump);
+  void setField(SetFieldOp set);
+
+  FragmentOp fragment;
   Place here;
-  // What fields of the step context point to, kernels may read at any time.
+  /// Whether anything has run since the last barrier.
+  bool runsMany = false, runsFew = false;
+  llvm::StringMap<Place> labels; ///< Those before this place.
+  llvm::StringMap<SmallVector<ForwardJump>> waiting;
+  /// What fields of the step context point to, kernels may read at any time.
   llvm::SmallDenseMap<uint64_t, BufferOp> pointers;
-  auto touchPointers = [&] {
-    for (auto [field, buffer] : pointers)
-      buffers[buffer].span.include(here);
-  };
-  llvm::StringMap<Place> labels;
+};
+} // namespace
+
+void TouchCollector::collect() {
   for (Operation &op : fragment.getBody().front()) {
     ++here.op;
-    if (auto buffer = dyn_cast<BufferOp>(op)) {
-      if (buffer.getBuffer().use_empty())
-        buffers.insert({buffer, {here, false}});
-    } else if (auto barrier = dyn_cast<BarrierOp>(op)) {
-      here.many += !barrier.getIfSplit();
-      here.few += !barrier.getUnlessFew() && !barrier.getIfSplit();
-    } else if (auto label = dyn_cast<LabelOp>(op)) {
-      labels[label.getName()] = here;
-    } else if (auto jump = dyn_cast<JumpNextLayerOp>(op)) {
-      Touches loop{labels.lookup(jump.getLabel()), false};
-      loop.span.include(here);
-      loops.push_back(loop);
-    }
+    visit(op);
     for (OpOperand &use : op.getOpOperands())
       if (auto buffer = use.get().getDefiningOp<BufferOp>()) {
         Touches first{here, mayRead(use, fragment)};
         buffers.insert({buffer, first}).first->second.span.include(here);
       }
     if (isa<InstructionOp>(op))
-      touchPointers();
-    else if (auto set = dyn_cast<SetFieldOp>(op)) {
-      pointers.erase(set.getField());
-      if (auto buffer = set.getBuffer()
-                            ? set.getBuffer().getDefiningOp<BufferOp>()
-                            : BufferOp())
-        pointers[set.getField()] = buffer;
-    }
+      for (auto [field, buffer] : pointers)
+        buffers[buffer].span.include(here);
+    else if (auto set = dyn_cast<SetFieldOp>(op))
+      setField(set);
   }
+  for (auto &[op, touches] : buffers)
+    for (const Branch &branch : branches)
+      touches.readFirst |= branch.maySkipFirst(touches.span.ops);
+}
+
+void TouchCollector::visit(Operation &op) {
+  if (auto buffer = dyn_cast<BufferOp>(op)) {
+    if (buffer.getBuffer().use_empty())
+      buffers.insert({buffer, {here, false}});
+  } else if (auto barrier = dyn_cast<BarrierOp>(op)) {
+    bool ofMany = !barrier.getIfSplit();
+    bool ofFew = ofMany && !barrier.getUnlessFew();
+    here.many += ofMany;
+    here.few += ofFew;
+    runsMany &= !ofMany;
+    runsFew &= !ofFew;
+  } else if (auto label = dyn_cast<LabelOp>(op)) {
+    labels[label.getName()] = here;
+    for (const ForwardJump &jump : waiting.lookup(label.getName()))
+      arrive(jump);
+  } else if (auto next = dyn_cast<JumpNextLayerOp>(op)) {
+    jump(next.getLabel(), Value());
+  } else if (auto always = dyn_cast<JumpOp>(op)) {
+    jump(always.getLabel(), Value());
+  } else if (auto conditional = dyn_cast<JumpIfOp>(op)) {
+    jump(conditional.getLabel(), conditional.getCondition());
+  } else if (isa<InstructionOp, RuntimeCallOp>(op)) {
+    runsMany = runsFew = true;
+  }
+}
+
+void TouchCollector::jump(StringRef label, Value condition) {
+  auto target = labels.find(label);
+  if (target == labels.end()) {
+    waiting[label].push_back(
+        {here, runsMany, runsFew,
+         condition ? condition.getDefiningOp<BufferOp>() : BufferOp()});
+    return;
+  }
+  Touches loop{target->second, false};
+  loop.span.include(here);
+  loops.push_back(loop);
+}
+
+/// Whoever jumps passes over the barriers on the way: what runs before the jump
+/// and behind the last barrier may still be running behind the label, and the
+/// number that decides may still be read.
+void TouchCollector::arrive(const ForwardJump &jump) {
+  branches.push_back({jump.from.op, here.op});
+  auto extend = [&](Lifetime Span3::*measure, int64_t phase, int64_t now) {
+    for (auto &[op, touches] : buffers)
+      if (Lifetime &life = touches.span.*measure;
+          life.first <= phase && phase <= life.last)
+        life.include(now);
+  };
+  if (jump.runsMany)
+    extend(&Span3::many, jump.from.many, here.many);
+  if (jump.runsFew)
+    extend(&Span3::few, jump.from.few, here.few);
+  if (jump.condition)
+    buffers.find(jump.condition)->second.span.include(here);
+}
+
+void TouchCollector::setField(SetFieldOp set) {
+  pointers.erase(set.getField());
+  if (auto buffer = set.getBuffer() ? set.getBuffer().getDefiningOp<BufferOp>()
+                                    : BufferOp())
+    pointers[set.getField()] = buffer;
 }
 
 /// The time in which the buffer's value may be needed. A buffer that is
@@ -193,34 +281,42 @@ static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Touches> loops) {
   return life;
 }
 
-/// Places each buffer, in order, at the lowest offset that none before it
-/// covers which `meets` it; gives the bytes of all.
-static int64_t placeAll(MutableArrayRef<PlannedBuffer> buffers,
-                        bool (PlannedBuffer::*meets)(const PlannedBuffer &)
-                            const) {
-  int64_t total = 0;
-  for (auto [number, buffer] : llvm::enumerate(buffers)) {
-    SmallVector<std::pair<int64_t, int64_t>> taken;
-    for (const PlannedBuffer &other : buffers.take_front(number))
-      if ((other.*meets)(buffer))
-        taken.emplace_back(other.offset, other.offset + other.bytes);
-    llvm::sort(taken);
-    for (auto [begin, end] : taken) {
-      if (buffer.offset + buffer.bytes <= begin)
-        break;
-      buffer.offset = std::max(buffer.offset, end);
-    }
-    total = std::max(total, buffer.offset + buffer.bytes);
+/// The lives of the buffers in one measure.
+static std::vector<MemoryInterval> intervalsOf(ArrayRef<PlannedBuffer> buffers,
+                                               Lifetime Span3::*measure) {
+  std::vector<MemoryInterval> intervals;
+  for (const PlannedBuffer &buffer : buffers) {
+    const Lifetime &life = buffer.life.*measure;
+    intervals.push_back({buffer.bytes, life.first, life.last});
   }
-  return total;
+  return intervals;
 }
 
-/// The largest first.
-static void sortBySize(MutableArrayRef<PlannedBuffer> buffers) {
-  llvm::sort(buffers, [](const auto &a, const auto &b) {
-    return std::make_pair(-a.bytes, a.number) <
-           std::make_pair(-b.bytes, b.number);
-  });
+/// Places the buffers in the arena. What is per worker lies there in steps of
+/// many tokens only; what is not must do with the barriers of a step of few.
+static MemoryPlan planArena(ArrayRef<PlannedBuffer> buffers) {
+  std::vector<MemoryInterval> many = intervalsOf(buffers, &Span3::many),
+                              few = intervalsOf(buffers, &Span3::few);
+  MemoryConflicts conflicts(buffers.size());
+  auto addWhere = [&](const std::vector<MemoryInterval> &intervals,
+                      bool ofWorkers) {
+    MemoryConflicts all = MemoryConflicts::ofIntervals(intervals);
+    for (size_t a = 0; a < buffers.size(); ++a)
+      for (size_t b : all.of(a))
+        if (a < b &&
+            ofWorkers == (buffers[a].perWorker || buffers[b].perWorker))
+          conflicts.add(a, b);
+  };
+  addWhere(many, true);
+  addWhere(few, false);
+  std::vector<int64_t> bytes;
+  for (auto [buffer, interval] : llvm::zip_equal(buffers, few)) {
+    bytes.push_back(buffer.bytes);
+    if (buffer.perWorker)
+      interval.bytes = 0;
+  }
+  int64_t bound = std::max(mostLiveBytes(many), mostLiveBytes(few));
+  return planMemory(bytes, conflicts, bound);
 }
 
 namespace {
@@ -230,30 +326,37 @@ struct PlanProgramMemoryPass
 
   void runOnOperation() override {
     for (FragmentOp fragment : getOperation().getOps<FragmentOp>())
-      if (fragment.getKind() == FragmentKind::Code)
-        plan(fragment);
+      if (fragment.getKind() == FragmentKind::Code && failed(plan(fragment)))
+        return signalPassFailure();
   }
 
 private:
-  void plan(FragmentOp fragment) {
-    llvm::MapVector<Operation *, Touches> touches;
-    SmallVector<Touches> loops;
-    collectTouches(fragment, touches, loops);
-    if (touches.empty())
-      return;
+  LogicalResult plan(FragmentOp fragment) {
+    TouchCollector touches(fragment);
+    touches.collect();
+    if (touches.buffers.empty())
+      return success();
+    if (static_cast<int64_t>(touches.buffers.size()) > kMostBuffers)
+      return fragment.emitOpError("has ")
+             << touches.buffers.size() << " buffers; the most are "
+             << kMostBuffers;
 
     SmallVector<PlannedBuffer> buffers;
-    for (auto &[op, where] : touches)
-      buffers.push_back(
-          {cast<BufferOp>(op), static_cast<int64_t>(buffers.size()),
-           bufferBytes(cast<BufferOp>(op)), lifetimeOf(where, loops),
-           cast<BufferOp>(op).getPerWorker()});
-    sortBySize(buffers);
-    int64_t total = placeAll(buffers, &PlannedBuffer::meetsInArena);
+    for (auto &[op, where] : touches.buffers) {
+      auto buffer = cast<BufferOp>(op);
+      std::optional<int64_t> bytes = bufferBytes(buffer);
+      if (!bytes)
+        return buffer.emitOpError("has more than ")
+               << kMostBufferBytes << " bytes";
+      buffers.push_back({buffer, *bytes, lifetimeOf(where, touches.loops),
+                         buffer.getPerWorker()});
+    }
+    MemoryPlan arena = planArena(buffers);
+    int64_t total = arena.bytes;
     if (fragment->hasAttr(kFewTokensAttr)) // The workers' pages follow.
       total = llvm::alignTo(total, kWorkerAlignment);
-    for (PlannedBuffer &buffer : buffers) {
-      buffer.op.setOffset(buffer.offset);
+    for (auto [buffer, offset] : llvm::zip_equal(buffers, arena.offsets)) {
+      buffer.op.setOffset(offset);
       unsharedBytes += buffer.bytes;
       ++numBuffers;
     }
@@ -261,9 +364,11 @@ private:
     fragment->setAttr(kArenaBytesAttr,
                       Builder(fragment).getI64IntegerAttr(total));
     planWorkers(fragment, buffers);
+    return success();
   }
 
-  /// Places what each worker has for itself in a step of few tokens.
+  /// Places what each worker has for itself in a step of few tokens, as one
+  /// worker goes through the code.
   void planWorkers(FragmentOp fragment, ArrayRef<PlannedBuffer> all) {
     auto few = fragment->getAttrOfType<IntegerAttr>(kFewTokensAttr);
     if (!few)
@@ -271,15 +376,13 @@ private:
     SmallVector<PlannedBuffer> own;
     for (PlannedBuffer buffer : all)
       if (buffer.perWorker) {
-        buffer.bytes = bufferBytes(buffer.op, few.getInt());
-        buffer.offset = 0;
+        buffer.bytes = *bufferBytes(buffer.op, few.getInt());
         own.push_back(buffer);
       }
-    sortBySize(own);
-    int64_t total = llvm::alignTo(placeAll(own, &PlannedBuffer::meetsInWorker),
-                                  kWorkerAlignment);
-    for (PlannedBuffer &buffer : own)
-      buffer.op.setWorkerOffset(buffer.offset);
+    MemoryPlan plan = planMemory(intervalsOf(own, &Span3::ops));
+    for (auto [buffer, offset] : llvm::zip_equal(own, plan.offsets))
+      buffer.op.setWorkerOffset(offset);
+    int64_t total = llvm::alignTo(plan.bytes, kWorkerAlignment);
     workerBytes += total;
     fragment->setAttr(kWorkerBytesAttr,
                       Builder(fragment).getI64IntegerAttr(total));

@@ -21,6 +21,7 @@
 #include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/MappedFile.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -88,6 +89,7 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
                   "'" + name + "' nests more than " +
                       std::to_string(kMostDepth) + " brackets",
                   advice);
+  context.loadDialect<math::MathDialect>(); // Of scalar regions.
   OwningOpRef<ModuleOp> module;
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {

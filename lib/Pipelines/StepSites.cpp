@@ -8,7 +8,7 @@
 
 #include "StepSites.h"
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Support/IntegerLayout.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -65,8 +65,8 @@ private:
   ModuleOp module;
   int64_t tokenBudget;
   std::vector<StepSite> sites;
-  int64_t layer = 0;    ///< What the layer register holds.
-  size_t runBegins = 0; ///< First site behind the last label.
+  int64_t layer = 0;                  ///< What the layer register holds.
+  llvm::StringMap<size_t> firstSites; ///< The first one behind each label.
 };
 } // namespace
 
@@ -121,10 +121,11 @@ StepSite SiteReader::describe(const KernelCall &call) {
 void SiteReader::read(Operation &op) {
   if (auto set = dyn_cast<SetLayerOp>(op)) {
     layer = set.getLayer();
-  } else if (isa<LabelOp>(op)) {
-    runBegins = sites.size();
+  } else if (auto label = dyn_cast<LabelOp>(op)) {
+    firstSites[label.getName()] = sites.size();
   } else if (auto jump = dyn_cast<JumpNextLayerOp>(op)) {
-    for (StepSite &site : llvm::MutableArrayRef(sites).drop_front(runBegins)) {
+    for (StepSite &site : llvm::MutableArrayRef(sites).drop_front(
+             firstSites.lookup(jump.getLabel()))) {
       site.calls = std::max<int64_t>(jump.getLimit() - layer, 1);
       site.inLayerRun = true;
     }

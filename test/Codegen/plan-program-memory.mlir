@@ -221,13 +221,13 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
   %x = mllm.program.buffer : memref<8x16xf32>
-  // CHECK-NEXT: buffer offset 512 per_worker at 0 : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 1024 per_worker at 0 : memref<8x16xf32>
   %a = mllm.program.buffer per_worker : memref<8x16xf32>
-  // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 512 : memref<8x16xf32>
   %y = mllm.program.buffer : memref<8x16xf32>
   // CHECK-NEXT: buffer offset 512 per_worker at 0 : memref<8x16xf32>
   %b = mllm.program.buffer per_worker : memref<8x16xf32>
-  // CHECK-NEXT: buffer offset 1536 : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
   %z = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
   mllm.program.instruction @k weights [] (%x, %a) replicated : memref<8x16xf32>, memref<8x16xf32>
@@ -237,5 +237,140 @@ mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   mllm.program.instruction @k weights [] (%x, %b) replicated : memref<8x16xf32>, memref<8x16xf32>
   mllm.program.barrier unless_few
   mllm.program.instruction @k weights [] (%b, %z) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// A loop that a jump closes and another jump leaves: what it carries round lives
+// all through it, what is made and used inside is free again within the turn.
+// CHECK-LABEL: @jumps code attributes {arena_bytes = 1600 : i64}
+mllm.program.fragment @jumps code {
+  // CHECK-NEXT: buffer offset [[X:[0-9]+]] : memref<8x16xf32>
+  %x = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset {{[0-9]+}} : memref<1x16xi32>
+  %n = mllm.program.buffer : memref<1x16xi32>
+  // CHECK-NEXT: buffer offset [[A:[0-9]+]] : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset [[B:[0-9]+]] : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  // CHECK-NEXT: buffer offset [[A]] : memref<8x16xf32>
+  %c = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.label "again"
+  mllm.program.jump_if "end" (%n) : memref<1x16xi32>
+  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%b, %c) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%c, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.jump "again"
+  mllm.program.label "end"
+  mllm.program.exit
+}
+
+// -----
+
+// What may be left out is not written anew in each turn: %a, which the jump
+// passes over, keeps what the turn before has left there, and %d may not share
+// its place.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @skipped code attributes {arena_bytes = 2560 : i64}
+mllm.program.fragment @skipped code {
+  %n = mllm.program.buffer : memref<8x16xi32>
+  %x = mllm.program.buffer : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  %c = mllm.program.buffer : memref<8x16xf32>
+  %d = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.label "again"
+  mllm.program.instruction @k weights [] (%x, %d) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%d, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.jump_if "over" (%n) : memref<8x16xi32>
+  mllm.program.instruction @k weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.label "over"
+  mllm.program.instruction @k weights [] (%a, %c) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%c, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.jump_if "again" (%n) : memref<8x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+// Without a barrier before it, a jump forwards leaves those behind who still
+// run: what they touch lives until the label, and %a and %b do not share.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @no_barrier code attributes {arena_bytes = 1536 : i64}
+mllm.program.fragment @no_barrier code {
+  %x = mllm.program.buffer : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.jump "end"
+  mllm.program.barrier
+  mllm.program.label "end"
+  mllm.program.instruction @k weights [] (%b, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+// With one, they are done.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @barrier_first code attributes {arena_bytes = 1024 : i64}
+mllm.program.fragment @barrier_first code {
+  %x = mllm.program.buffer : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.jump "end"
+  mllm.program.barrier
+  mllm.program.label "end"
+  mllm.program.instruction @k weights [] (%b, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.exit
+}
+
+// -----
+
+// Of several kernels in one instruction all buffers live together.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+}
+// CHECK-LABEL: @fused code attributes {arena_bytes = 1536 : i64}
+mllm.program.fragment @fused code {
+  %x = mllm.program.buffer : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  %b = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %a), @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
   mllm.program.exit
 }

@@ -16,9 +16,11 @@ def PlanProgramMemory : Pass<"plan-program-memory", "::mlir::ModuleOp"> {
   let description = [{
     A buffer lives from the phase (the instructions between two barriers) that
     first touches it to the phase that last does; buffers touched in a loop live
-    for the whole loop when they carry a value around it. Buffers whose lives
-    do not meet share memory: the largest is placed first, at the lowest offset
-    that is free for its whole life, on a 64-byte line.
+    for the whole loop when they carry a value around it. A loop is what lies
+    between a label and a jump back to it. Where a jump leads forwards, what has
+    run since the last barrier before it may still be running behind the label,
+    and lives until there. Buffers whose lives do not meet share memory, in
+    64-byte lines: see `llmir/Support/IntervalPlanner.h`.
 
     ```mlir
     %a = mllm.program.buffer : memref<512x64xf32>
@@ -29,13 +31,39 @@ def PlanProgramMemory : Pass<"plan-program-memory", "::mlir::ModuleOp"> {
     workers' own memory as well, where they share it as one worker goes through
     the code, with no more rows than a step of few tokens has; the fragment
     receives `worker_bytes`, a multiple of 4096. Does nothing to a fragment
-    without buffers.
+    without buffers. Fails where a buffer has more than 2^46 bytes, or a fragment
+    more than 65536 buffers.
   }];
   let statistics = [
     Statistic<"numBuffers", "buffers", "Buffers placed">,
     Statistic<"arenaBytes", "arena-bytes", "Bytes of the arena">,
     Statistic<"workerBytes", "worker-bytes", "Bytes of each worker's own memory">,
     Statistic<"unsharedBytes", "unshared-bytes", "Bytes if no memory were shared">];
+}
+
+def FuseProgramInstructions
+    : Pass<"fuse-program-instructions", "::mlir::ModuleOp"> {
+  let summary = "Make one instruction of kernels that feed each other";
+  let description = [{
+    Two instructions that follow each other become one with the kernels of both
+    where the second reads what the first writes. In a program that has its
+    barriers nothing stands between such two only where equal shares of the work
+    belong to the same worker, so the kernels need no barrier inside the
+    instruction either.
+
+    ```mlir
+    mllm.program.instruction @norm weights [@w] (%x, %y) : T, T
+    mllm.program.instruction @twice weights [] (%y, %z) : T, T
+    // becomes
+    mllm.program.instruction @norm weights [@w] (%x, %y), @twice weights [] (%y, %z) : T, T, T, T
+    ```
+    Leaves alone: instructions with a barrier, a label, a jump or a field of the
+    step context between them, instructions of which only one is `replicated`,
+    and neighbours that do not feed each other. A profile shows each kernel as
+    before. Not part of a pipeline; for programs that people read and edit.
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused", "Instructions joined to the one before">];
 }
 
 def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {

@@ -1,0 +1,108 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops whose operands are constants become constants, by the meaning that the
+// interpreter gives them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Interpreter/Interpreter.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using llmir::reference::Tensor;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_FOLDMLLMCONSTANTS
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+namespace {
+struct FoldMLLMConstantsPass
+    : impl::FoldMLLMConstantsBase<FoldMLLMConstantsPass> {
+  using FoldMLLMConstantsBase::FoldMLLMConstantsBase;
+
+  void runOnOperation() override {
+    // Operands come before their users, so one walk folds whole chains.
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (mayFold(op) && fold(op))
+        ++opsFolded;
+  }
+
+private:
+  /// A constant of one number everywhere is small as text only: evaluation
+  /// writes each of them out.
+  static constexpr int64_t kMostOperandElements = 1 << 20;
+
+  static bool hasAtMost(Type type, int64_t elements) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && !tensor.getEncoding() &&
+           tensor.getNumElements() <= elements;
+  }
+
+  bool mayFold(Operation *op) const {
+    return isa_and_nonnull<MLLMDialect>(op->getDialect()) &&
+           op->getNumOperands() > 0 && op->getNumResults() > 0 &&
+           op->getNumRegions() == 0 && isPure(op) &&
+           llvm::all_of(op->getResultTypes(), [&](Type type) {
+             return hasAtMost(type, maxElements);
+           });
+  }
+
+  /// The numbers of all operands, where they are constants.
+  static std::optional<std::vector<Tensor>> constantsOf(Operation *op) {
+    std::vector<Tensor> result;
+    for (Value operand : op->getOperands()) {
+      Attribute constant;
+      if (!hasAtMost(operand.getType(), kMostOperandElements) ||
+          !matchPattern(operand, m_Constant(&constant)) ||
+          !isa<TypedAttr>(constant))
+        return std::nullopt;
+      std::optional<Tensor> value = constantValue(cast<TypedAttr>(constant));
+      if (!value)
+        return std::nullopt;
+      result.push_back(std::move(*value));
+    }
+    return result;
+  }
+
+  static bool fold(Operation *op) {
+    std::optional<std::vector<Tensor>> operands = constantsOf(op);
+    if (!operands)
+      return false;
+    // An op that has no value, as a look at a row that is not there, stays; so
+    // does one that reads a parameter.
+    std::optional<std::vector<Tensor>> values =
+        evaluateOp(op, std::move(*operands));
+    if (!values)
+      return false;
+    OpBuilder b(op);
+    SmallVector<Value> results;
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
+      auto type = cast<RankedTensorType>(result.getType());
+      Operation *constant = op->getDialect()->materializeConstant(
+          b, makeConstant(value, type), type, op->getLoc());
+      if (!constant)
+        return false;
+      results.push_back(constant->getResult(0));
+    }
+    op->replaceAllUsesWith(results);
+    op->erase();
+    return true;
+  }
+};
+} // namespace
+
+} // namespace llmir::mllm

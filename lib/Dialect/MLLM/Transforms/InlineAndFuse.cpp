@@ -1,0 +1,178 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SubGraphs.h"
+
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_INLINESUBGRAPHS
+#define GEN_PASS_DEF_FUSESUBGRAPHS
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+/// Puts the body of the callee in front of the builder's place, for these
+/// arguments; gives its results.
+static SmallVector<Value> cloneBody(OpBuilder &b, SubGraphOp callee,
+                                    ValueRange arguments) {
+  Block &body = callee.getBody().front();
+  IRMapping mapping;
+  mapping.map(body.getArguments(), arguments);
+  for (Operation &op : body.without_terminator())
+    b.clone(op, mapping);
+  SmallVector<Value> results;
+  for (Value result : body.getTerminator()->getOperands())
+    results.push_back(mapping.lookup(result));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Inlining
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct InlineSubGraphsPass : impl::InlineSubGraphsBase<InlineSubGraphsPass> {
+  using InlineSubGraphsBase::InlineSubGraphsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::DenseSet<SubGraphOp> inlinable;
+    bool changed = false;
+    for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
+      // Its own callees are inlined before it is one.
+      subgraph.walk([&](CallGraphOp call) {
+        SubGraphOp callee = calleeOf(call);
+        if (!callee || !inlinable.contains(callee))
+          return;
+        inlineCall(call, callee);
+        changed = true;
+      });
+      if (!subgraph.getEntry() && matchesPattern(only, subgraph.getSymName()))
+        inlinable.insert(subgraph);
+    }
+    if (changed)
+      subGraphsRemoved += eraseUnreachable(module);
+  }
+
+private:
+  void inlineCall(CallGraphOp call, SubGraphOp callee) {
+    OpBuilder b(call);
+    call.replaceAllUsesWith(cloneBody(b, callee, call.getOperands()));
+    call.erase();
+    ++callsInlined;
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FuseSubGraphsPass : impl::FuseSubGraphsBase<FuseSubGraphsPass> {
+  using FuseSubGraphsBase::FuseSubGraphsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    calls = callsByCallee(module);
+    for (auto subgraph : llvm::to_vector(module.getOps<SubGraphOp>()))
+      fuseIn(subgraph);
+  }
+
+private:
+  void fuseIn(SubGraphOp subgraph);
+  /// The call that alone uses the results of this one, and can be joined to it.
+  CallGraphOp onlyUser(CallGraphOp call);
+  bool mayFuse(CallGraphOp call);
+  void fuse(CallGraphOp first, CallGraphOp second);
+
+  llvm::DenseMap<StringAttr, SmallVector<CallGraphOp>> calls;
+};
+} // namespace
+
+bool FuseSubGraphsPass::mayFuse(CallGraphOp call) {
+  SubGraphOp callee = calleeOf(call);
+  return callee && !callee.isExternal() && !callee.getEntry() &&
+         calls[callee.getSymNameAttr()].size() == 1 &&
+         matchesPattern(only, callee.getSymName());
+}
+
+CallGraphOp FuseSubGraphsPass::onlyUser(CallGraphOp call) {
+  CallGraphOp user;
+  for (Operation *each : call->getUsers()) {
+    auto next = dyn_cast<CallGraphOp>(each);
+    if (!next || next->getBlock() != call->getBlock() || (user && user != next))
+      return nullptr;
+    user = next;
+  }
+  // The joint call stands at the place of the second. What is between them may
+  // have effects of its own, as a cache has, so nothing is.
+  if (!user || call->getNextNode() != user)
+    return nullptr;
+  return mayFuse(call) && mayFuse(user) ? user : nullptr;
+}
+
+void FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
+  SubGraphOp a = calleeOf(first), b = calleeOf(second);
+  // The first one's operands, then those of the second that it does not make.
+  SmallVector<Value> operands(first.getOperands());
+  for (Value operand : second.getOperands())
+    if (operand.getDefiningOp() != first &&
+        !llvm::is_contained(operands, operand))
+      operands.push_back(operand);
+  SubGraphOp joint =
+      createSubGraph(a, (a.getSymName() + "+" + b.getSymName()).str(),
+                     TypeRange(ValueRange(operands)), second.getResultTypes());
+  OpBuilder builder = OpBuilder::atBlockEnd(&joint.getBody().front());
+  IRMapping mapping;
+  mapping.map(ValueRange(operands), joint.getBody().getArguments());
+  auto mapped = [&](ValueRange values) {
+    SmallVector<Value> result;
+    for (Value value : values)
+      result.push_back(mapping.lookup(value));
+    return result;
+  };
+  mapping.map(first.getResults(),
+              cloneBody(builder, a, mapped(first.getOperands())));
+  SmallVector<Value> results =
+      cloneBody(builder, b, mapped(second.getOperands()));
+  ReturnOp::create(builder, b.getLoc(), results);
+
+  OpBuilder at(second);
+  auto call = CallGraphOp::create(
+      at, at.getFusedLoc({first.getLoc(), second.getLoc()}), joint, operands);
+  second.replaceAllUsesWith(call.getResults());
+  second.erase();
+  first.erase();
+  a.erase();
+  b.erase();
+  calls[joint.getSymNameAttr()] = {call};
+  ++callsFused;
+}
+
+void FuseSubGraphsPass::fuseIn(SubGraphOp subgraph) {
+  if (subgraph.isExternal())
+    return;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto call :
+         llvm::to_vector(subgraph.getBody().front().getOps<CallGraphOp>()))
+      if (CallGraphOp user = onlyUser(call)) {
+        fuse(call, user);
+        changed = true;
+        break;
+      }
+  }
+}
+
+} // namespace llmir::mllm
