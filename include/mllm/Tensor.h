@@ -13,6 +13,8 @@
 #ifndef MLLM_TENSOR_H
 #define MLLM_TENSOR_H
 
+#include "mllm/Types.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
@@ -24,9 +26,6 @@ namespace mllm {
 namespace ir {
 class Tracer;
 }
-
-/// A size that is known only when the model runs: the number of tokens.
-constexpr int64_t kSymbolic = mlir::ShapedType::kDynamic;
 
 /// A handle to an SSA value of the module under construction; copies mean the
 /// same value. A null tensor stands for the result of a step that failed: every

@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// IRPrinter: where and how nodes are printed in the documents' notation.
+//
+//   auto printer = IRPrinter();
+//   context->topLevelOp()->dump(printer);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_IR_IRPRINTER_H
+#define MLLM_IR_IRPRINTER_H
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace mllm {
+
+/// Prints to stdout unless it is given another stream.
+class IRPrinter {
+public:
+  enum Style {
+    /// The document's sample, shape for shape: kFp32 and kCPU, no attributes,
+    /// no parameters.
+    DOCUMENT,
+    /// The present spelling with everything that the IR holds; reading it back
+    /// gives the same IR.
+    FULL,
+  };
+
+  IRPrinter();
+  explicit IRPrinter(std::ostream &output, Style style = DOCUMENT)
+      : output(&output), printedStyle(style) {}
+
+  IRPrinter &setStyle(Style style) {
+    printedStyle = style;
+    return *this;
+  }
+  Style style() const { return printedStyle; }
+
+  /// The number of the first value; 0 unless set.
+  IRPrinter &setFirstNumber(int64_t number) {
+    first = number;
+    return *this;
+  }
+  int64_t firstNumber() const { return first; }
+
+  void print(const std::string &text);
+
+private:
+  std::ostream *output;
+  Style printedStyle = DOCUMENT;
+  int64_t first = 0;
+};
+
+namespace ir {
+using ::mllm::IRPrinter;
+} // namespace ir
+
+} // namespace mllm
+
+#endif // MLLM_IR_IRPRINTER_H

@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// IRWriter: walks and changes a region.
+//
+// All its functions keep handles right: what they remove becomes dead, what
+// they move or replace stays. A call that cannot be carried out changes
+// nothing, gives null or false, and says why in the context's status.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_IR_IRWRITER_H
+#define MLLM_IR_IRWRITER_H
+
+#include "mllm/ir/IRContext.h"
+
+#include <functional>
+
+namespace mllm::ir {
+
+class IRWriter {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(IRWriter);
+
+  enum WalkResult { WALK_CONTINUE, WALK_BREAK };
+  enum Position { AFTER, BEFORE };
+
+  /// Writes into `region`; the module's when null.
+  explicit IRWriter(const IRContext::ptr_t &context,
+                    const region_ptr_t &region = nullptr);
+
+  IRContext::ptr_t getContext() const { return context; }
+  region_ptr_t getRegion() const { return region; }
+
+  //===--------------------------------------------------------------------===//
+  // Walks
+  //===--------------------------------------------------------------------===//
+
+  /// Calls `func` for every T among the region's own ops, in order. Ops may be
+  /// created, removed, moved and replaced meanwhile: what was removed from the
+  /// region before its turn is left out, what was created is not visited. False
+  /// when `func` ended the walk with WALK_BREAK.
+  template <typename T>
+  bool walk(const std::function<WalkResult(IRWriter &,
+                                           const std::shared_ptr<T> &)> &func) {
+    return walkOps(filtered<T>(func), /*recursive=*/false, /*calls=*/false);
+  }
+
+  /// Calls `func` for every T in the region and in the regions of its ops: an
+  /// op before what it holds. With `followCalls` a call is followed by what the
+  /// called subgraph holds, each subgraph once. Safe as walk() is.
+  template <typename T>
+  bool walkRecursive(
+      const std::function<WalkResult(IRWriter &, const std::shared_ptr<T> &)>
+          &func,
+      bool followCalls = false) {
+    return walkOps(filtered<T>(func), /*recursive=*/true, followCalls);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Creation
+  //===--------------------------------------------------------------------===//
+
+  /// At the end of the region, before its terminator; see IRContext::create.
+  template <typename T, typename... Args>
+  std::shared_ptr<T> create(Args &&...args) {
+    IRWriterGuard guard(context, region);
+    return context->create<T>(std::forward<Args>(args)...);
+  }
+
+  /// Right after or before `target`.
+  template <typename T, typename... Args>
+  std::shared_ptr<T> createAtPos(const op_ptr_t &target, Position position,
+                                 Args &&...args) {
+    PositionGuard guard(*context, target, position);
+    return guard.isValid() ? context->create<T>(std::forward<Args>(args)...)
+                           : nullptr;
+  }
+
+  /// Creates a T where `old` stands and replaces `old` by it.
+  template <typename T, typename... Args>
+  std::shared_ptr<T> createAndReplaceOp(const op_ptr_t &old, Args &&...args) {
+    std::shared_ptr<T> created =
+        createAtPos<T>(old, BEFORE, std::forward<Args>(args)...);
+    if (created && !replaceOp(old, created)) {
+      removeOp(created);
+      return nullptr;
+    }
+    return created;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Moves
+  //===--------------------------------------------------------------------===//
+
+  /// Moves `op` right after or before `target`. Fails where a value would be
+  /// used before it is made.
+  bool insertOpAtPos(const op_ptr_t &target, Position position,
+                     const op_ptr_t &op);
+  /// To the end of the region, before its terminator; to its beginning.
+  bool insertOpAtLast(const op_ptr_t &op);
+  bool insertOpAtFront(const op_ptr_t &op);
+
+  //===--------------------------------------------------------------------===//
+  // Removal and replacement
+  //===--------------------------------------------------------------------===//
+
+  /// Removes an op and what it holds. Fails while something uses a result or
+  /// names its symbol.
+  bool removeOp(const op_ptr_t &op);
+  /// Lets every user of `old` use `new_op`'s results, and removes `old`. Fails
+  /// where results differ in number or type, where `new_op` itself uses `old`,
+  /// or stands behind a user.
+  bool replaceOp(const op_ptr_t &old, const op_ptr_t &new_op);
+  /// Removes a value that nothing uses: an argument of a subgraph that nothing
+  /// calls, or the op whose only result it is.
+  bool removeValue(const val_ptr_t &value);
+  /// Lets every user of `old` use `value`.
+  bool replaceValue(const val_ptr_t &old, const val_ptr_t &value);
+
+private:
+  using OpCallback = std::function<WalkResult(IRWriter &, const op_ptr_t &)>;
+
+  template <typename T>
+  static OpCallback filtered(
+      const std::function<WalkResult(IRWriter &, const std::shared_ptr<T> &)>
+          &func) {
+    return [&func](IRWriter &writer, const op_ptr_t &op) {
+      return isa<T>(op) ? func(writer, cast<T>(op)) : WALK_CONTINUE;
+    };
+  }
+  bool walkOps(const OpCallback &callback, bool recursive, bool followCalls);
+
+  /// Ops are created at a place for as long as the guard lives.
+  class PositionGuard {
+  public:
+    PositionGuard(IRContext &context, const op_ptr_t &target,
+                  Position position);
+    ~PositionGuard();
+    PositionGuard(const PositionGuard &) = delete;
+    PositionGuard &operator=(const PositionGuard &) = delete;
+    bool isValid() const { return valid; }
+
+  private:
+    IRContext &context;
+    bool valid;
+  };
+
+  IRContext::ptr_t context;
+  region_ptr_t region;
+};
+
+} // namespace mllm::ir
+
+#endif // MLLM_IR_IRWRITER_H

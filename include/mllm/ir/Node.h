@@ -1,0 +1,369 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nodes: handles of the ops, values, attributes and regions of an IRContext.
+//
+// The IR itself is MLIR's; a handle names one object of it, and there is one
+// handle per object. When the object is removed, its handle stays valid as a
+// pointer but is dead: isAlive() is false, its kind is RK_None, isa_ is false
+// for every class, and what it is asked is answered with nothing and an error
+// that names what it was.
+//
+// Owner: the context; handles are shared pointers, which may outlive it (they
+// are dead then). Threads: one at a time per context.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_IR_NODE_H
+#define MLLM_IR_NODE_H
+
+#include "mllm/Types.h"
+#include "mllm/Utils/RTTIHelper.hpp"
+#include "mllm/ir/GeneratedRTTIKind.hpp"
+
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mllm {
+class IRPrinter;
+}
+
+namespace mllm::ir {
+
+class IRContext;
+class IRContextImpl;
+class Node;
+class Op;
+class Val;
+class Attr;
+class Region;
+
+using node_ptr_t = std::shared_ptr<Node>;
+using op_ptr_t = std::shared_ptr<Op>;
+using val_ptr_t = std::shared_ptr<Val>;
+using attr_ptr_t = std::shared_ptr<Attr>;
+using region_ptr_t = std::shared_ptr<Region>;
+
+/// The name of an op or value with global scope: `SymbolName("model.norm")`.
+struct SymbolName {
+  explicit SymbolName(std::string name) : name(std::move(name)) {}
+  std::string name;
+};
+
+/// The value of an attribute, as C++ has it.
+class AttrValue {
+public:
+  using Storage =
+      std::variant<std::monostate, bool, int64_t, double, std::string,
+                   SymbolName, std::vector<int64_t>, std::vector<double>,
+                   std::vector<std::string>, TensorType, attr_ptr_t>;
+
+  AttrValue() = default; ///< Present, without a value.
+  AttrValue(bool value) : storage(value) {}
+  AttrValue(int value) : storage(static_cast<int64_t>(value)) {}
+  AttrValue(int64_t value) : storage(value) {}
+  AttrValue(double value) : storage(value) {}
+  AttrValue(const char *text) : storage(std::string(text)) {}
+  AttrValue(std::string text) : storage(std::move(text)) {}
+  AttrValue(SymbolName symbol) : storage(std::move(symbol)) {}
+  AttrValue(std::vector<int64_t> numbers) : storage(std::move(numbers)) {}
+  AttrValue(std::vector<double> numbers) : storage(std::move(numbers)) {}
+  AttrValue(std::vector<std::string> texts) : storage(std::move(texts)) {}
+  AttrValue(TensorType type) : storage(std::move(type)) {}
+  AttrValue(attr_ptr_t attr) : storage(std::move(attr)) {}
+  template <typename T, typename = std::enable_if_t<std::is_base_of_v<Attr, T>>>
+  AttrValue(const std::shared_ptr<T> &attr)
+      : storage(std::static_pointer_cast<Attr>(attr)) {}
+
+  const Storage &get() const { return storage; }
+
+private:
+  Storage storage;
+};
+
+using NamedAttributes = std::vector<std::pair<std::string, AttrValue>>;
+
+//===----------------------------------------------------------------------===//
+// Node
+//===----------------------------------------------------------------------===//
+
+class Node : public std::enable_shared_from_this<Node> {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(Node);
+  explicit Node(NodeKind kind) : kind_(kind) {}
+  virtual ~Node();
+  Node(const Node &) = delete;
+  Node &operator=(const Node &) = delete;
+
+  static inline bool classof(const Node *node) { RTTI_RK_NODE_IMPL(node); }
+
+  NodeKind getKind() const { return kind_; }
+
+  template <typename T> bool isa_() { return isa<T>(shared_from_this()); }
+
+  template <typename T> std::shared_ptr<T> cast_() {
+    return cast<T>(shared_from_this());
+  }
+
+  /// False once the object was removed from the IR, or its context is gone.
+  bool isAlive() const { return object_ != nullptr; }
+  /// What the node is, for messages: "linalg.LinearOp", "%4",
+  /// "graph.SubGraphOp @model". Of a dead node, what it was.
+  std::string describe() const;
+
+  /// Of an op its operands and results, of a value the op that makes it and
+  /// the ops that use it (each once), of an attribute nothing.
+  std::list<node_ptr_t> inputs() const;
+  std::list<node_ptr_t> outputs() const;
+
+  /// Of an op its neighbours in its region, null at the ends; null otherwise.
+  op_ptr_t prevOp() const;
+  op_ptr_t nextOp() const;
+  /// The op around an op, or around the region that a value belongs to; null
+  /// for the module.
+  op_ptr_t belongsTo() const;
+
+  /// Attributes of ops and values. Setting replaces what is there, verifies the
+  /// op, and changes nothing (false) where the op refuses the attribute. A
+  /// value's attributes are metadata: the program computes the same.
+  bool setAttr(const std::string &name, const AttrValue &value = {});
+  attr_ptr_t getAttr(const std::string &name) const;
+  bool removeAttr(const std::string &name);
+  std::vector<std::string> attrNames() const;
+  size_t attrNum() const { return attrNames().size(); }
+
+  /// Prints the node in the documents' notation.
+  void dump(IRPrinter &printer) const;
+  /// Prints its attributes: "[axis:1, eps:1e-06]"; nothing where there is none.
+  void dumpAttributes(IRPrinter &printer) const;
+
+  /// The context, null when the node is dead.
+  IRContext *getContext() const;
+
+protected:
+  /// Reports that a dead node was asked for something; true when it is dead.
+  bool refuseDead(const char *what) const;
+
+private:
+  friend class IRContextImpl;
+  NodeKind kind_;
+  IRContextImpl *owner_ = nullptr;
+  void *object_ = nullptr; ///< Of MLIR; null when the node is dead.
+  std::string formerName_; ///< describe() when it died.
+};
+
+//===----------------------------------------------------------------------===//
+// Region
+//===----------------------------------------------------------------------===//
+
+/// The ops of a region: a list-like view. The iterators hold handles, so an op
+/// that is removed while an iterator stands on it ends the iteration with an
+/// error; IRWriter::walk goes on.
+class OpList {
+public:
+  class iterator {
+  public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = op_ptr_t;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = op_ptr_t;
+
+    op_ptr_t operator*() const { return op_; }
+    iterator &operator++();
+    iterator &operator--();
+    iterator operator++(int) {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
+    iterator operator--(int) {
+      iterator old = *this;
+      --*this;
+      return old;
+    }
+    bool operator==(const iterator &other) const { return op_ == other.op_; }
+    bool operator!=(const iterator &other) const { return op_ != other.op_; }
+
+  private:
+    friend class OpList;
+    iterator(const Region *region, op_ptr_t op)
+        : region_(region), op_(std::move(op)) {}
+    const Region *region_;
+    op_ptr_t op_; ///< Null at the end.
+  };
+  using const_iterator = iterator;
+  using reverse_iterator = std::reverse_iterator<iterator>;
+
+  iterator begin() const;
+  iterator end() const { return iterator(region_, nullptr); }
+  reverse_iterator rbegin() const { return reverse_iterator(end()); }
+  reverse_iterator rend() const { return reverse_iterator(begin()); }
+  op_ptr_t front() const; ///< Null when there is none.
+  op_ptr_t back() const;  ///< Null when there is none.
+  size_t size() const;
+  bool empty() const { return front() == nullptr; }
+
+private:
+  friend class Region;
+  explicit OpList(const Region *region) : region_(region) {}
+  const Region *region_;
+};
+
+/// What an op holds: the body of a module or subgraph, a branch, a loop.
+class Region : public std::enable_shared_from_this<Region> {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(Region);
+  Region() : ops_(this) {}
+  Region(const Region &) = delete;
+  Region &operator=(const Region &) = delete;
+
+  bool isAlive() const { return object_ != nullptr; }
+  /// The ops, in order.
+  OpList &ops() { return ops_; }
+  const OpList &ops() const { return ops_; }
+  /// The region's arguments; made anew by each call.
+  const std::list<val_ptr_t> &inputs();
+  /// What its last op returns; empty for a module. Made anew by each call.
+  const std::list<val_ptr_t> &outputs();
+  /// The op that holds the region; null when the region is gone.
+  op_ptr_t belongsTo() const;
+  /// Prints "(inputs) -> (outputs){ … }".
+  void dump(IRPrinter &printer) const;
+
+private:
+  friend class IRContextImpl;
+  IRContextImpl *owner_ = nullptr;
+  void *object_ = nullptr;
+  OpList ops_;
+  std::list<val_ptr_t> inputs_;
+  std::list<val_ptr_t> outputs_;
+};
+
+//===----------------------------------------------------------------------===//
+// Op, Val, Attr
+//===----------------------------------------------------------------------===//
+
+class Op : public Node {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(Op);
+  explicit Op(NodeKind kind) : Node(kind) {}
+  static inline bool classof(const Node *node) { RTTI_RK_OP_IMPL(node); }
+
+  /// MLIR's name, for example "mllm.linalg.linear".
+  std::string name() const;
+  size_t numOperands() const;
+  size_t numResults() const;
+  val_ptr_t operand(size_t index) const; ///< Null beyond the last.
+  val_ptr_t result(size_t index = 0) const;
+
+  std::list<region_ptr_t> regions() const;
+  /// The first region; null where there is none.
+  region_ptr_t getTopRegion() const;
+  /// Where the op comes from: the path of its layer or module, or file:line;
+  /// empty when nobody said.
+  std::string location() const;
+  /// The name of an op that is a symbol, without '@'; empty otherwise.
+  std::string symbol() const;
+
+  /// Where it runs: its own attribute, else its first result's or operand's.
+  DeviceTypes getDevice() const;
+};
+
+class Val : public Node {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(Val);
+  explicit Val(NodeKind kind) : Node(kind) {}
+  static inline bool classof(const Node *node) { RTTI_RK_VAL_IMPL(node); }
+
+  /// "%input_tensor" where it was given a name (IRContext::setValueName), else
+  /// its number in the printed text of the module: "%4".
+  std::string name() const;
+  /// The op that makes it; null for an argument of a region.
+  op_ptr_t producerOp() const;
+  std::list<op_ptr_t> consumerOps() const;
+  /// Its name with global scope, without '@'; empty where it has none.
+  std::string symbol() const;
+};
+
+class Attr : public Node {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(Attr);
+  explicit Attr(NodeKind kind) : Node(kind) {}
+  static inline bool classof(const Node *node) { RTTI_RK_ATTR_IMPL(node); }
+  /// The attribute in MLIR's text.
+  std::string text() const;
+};
+
+namespace tensor {
+/// A tensor: shape, data type and device.
+class TensorValue : public Val {
+public:
+  DEFINE_SPECIFIC_IR_CLASS(TensorValue);
+  explicit TensorValue(NodeKind kind) : Val(kind) {}
+  static inline bool classof(const Node *node) {
+    RTTI_RK_KIND_IMPL(node, ::mllm::ir::RK_Val_TensorIRVal_TensorVal);
+  }
+  /// Adds an argument to the region in which ops are created: an input of its
+  /// subgraph. Fails in a region that takes none, a module's for example. With
+  /// a symbol, lookupSymbol finds the value; the symbol must be new.
+  static ptr_t build(IRContext *context, const TensorType &type,
+                     const std::string &symbol = {});
+  static ptr_t build(IRContext *context, const std::vector<int64_t> &shape,
+                     DataTypes dtype, DeviceTypes device = kCPU) {
+    return build(context, TensorType{shape, dtype, device});
+  }
+  TensorType type() const;
+  std::vector<int64_t> shape() const { return type().shape; }
+  DataTypes dtype() const { return type().dtype; }
+  DeviceTypes getDevice() const { return type().device; }
+};
+using TensorVal = TensorValue;
+} // namespace tensor
+
+//===----------------------------------------------------------------------===//
+// Attributes of the builtin dialect: immutable
+//===----------------------------------------------------------------------===//
+
+// A class of attributes whose data is a C++ value. `build` makes one by hand or
+// through IRContext::create<IntAttr>(5).
+#define MLLM_IR_DEFINE_ATTR(Name, Data)                                        \
+  class Name : public Attr {                                                   \
+  public:                                                                      \
+    DEFINE_SPECIFIC_IR_CLASS(Name);                                            \
+    explicit Name(NodeKind kind) : Attr(kind) {}                               \
+    static inline bool classof(const Node *node) {                             \
+      RTTI_RK_KIND_IMPL(node, ::mllm::ir::RK_Attr_BuiltinIRAttr_##Name);       \
+    }                                                                          \
+    static ptr_t build(IRContext *context, const Data &data);                  \
+    Data data() const;                                                         \
+  }
+
+MLLM_IR_DEFINE_ATTR(IntAttr, int64_t);
+MLLM_IR_DEFINE_ATTR(FPAttr, double);
+MLLM_IR_DEFINE_ATTR(BoolAttr, bool);
+MLLM_IR_DEFINE_ATTR(StrAttr, std::string);
+/// A symbol's name, without '@'.
+MLLM_IR_DEFINE_ATTR(SymbolAttr, std::string);
+MLLM_IR_DEFINE_ATTR(VectorInt64Attr, std::vector<int64_t>);
+MLLM_IR_DEFINE_ATTR(VectorFP64Attr, std::vector<double>);
+MLLM_IR_DEFINE_ATTR(VectorFP32Attr, std::vector<float>);
+MLLM_IR_DEFINE_ATTR(VectorInt16Attr, std::vector<int16_t>);
+MLLM_IR_DEFINE_ATTR(TypeAttr, TensorType);
+#undef MLLM_IR_DEFINE_ATTR
+
+} // namespace mllm::ir
+
+#endif // MLLM_IR_NODE_H

@@ -1,0 +1,27 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All of the `mllm` API that builds, walks, changes and prints IR. No header of
+// MLIR is needed; mllm/ir/MLIR.h leads there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_MLLM_HPP
+#define MLLM_MLLM_HPP
+
+#include "mllm/Types.h"
+#include "mllm/Utils/Common.hpp"
+#include "mllm/Utils/RTTIHelper.hpp"
+#include "mllm/ir/GeneratedOps.hpp"
+#include "mllm/ir/IRContext.h"
+#include "mllm/ir/IRPrinter.h"
+#include "mllm/ir/IRWriter.h"
+#include "mllm/ir/ModuleOp.h"
+#include "mllm/ir/Node.h"
+
+#endif // MLLM_MLLM_HPP

@@ -1,0 +1,187 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the documents' spelling leaves out: parameters, options, inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parser.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace llmir::mllm;
+
+/// The last size of a tensor; nullopt where it is not known.
+static std::optional<int64_t> lastSize(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0 ||
+      ShapedType::isDynamic(tensor.getShape().back()))
+    return std::nullopt;
+  return tensor.getShape().back();
+}
+
+/// The columns of a linear layer: the sizes of its result behind those that it
+/// shares with its operand.
+static std::optional<int64_t> columnsOf(Type operand, Type result) {
+  auto x = dyn_cast<RankedTensorType>(operand);
+  auto y = dyn_cast<RankedTensorType>(result);
+  if (!x || !y || x.getRank() == 0 || y.getRank() < x.getRank())
+    return std::nullopt;
+  int64_t columns = 1;
+  for (int64_t size : y.getShape().drop_front(x.getRank() - 1))
+    if (ShapedType::isDynamic(size) ||
+        llvm::MulOverflow(columns, size, columns))
+      return std::nullopt;
+  return columns;
+}
+
+/// A layer's name in a subgraph: the kind of op, and how many came before it.
+std::string TextParser::layerName(const Head &head) {
+  StringRef kind = StringRef(head.name).rsplit('.').second;
+  std::string name = (path + "." + kind).str();
+  return name + "_" + std::to_string(completed[name]++);
+}
+
+/// Adds the parameter `role` of an op, unless the text names it.
+LogicalResult
+TextParser::completeParameter(Head &head, const std::string &layer,
+                              StringRef role,
+                              ArrayRef<std::optional<int64_t>> sizes) {
+  if (head.attributes.get(role))
+    return success();
+  SmallVector<int64_t> shape;
+  for (std::optional<int64_t> size : sizes) {
+    if (!size || *size < 1)
+      return error(head.start)
+             << "the shape of the parameter '" << role
+             << "' does not follow from the types; register it and write ["
+             << role << ":@name]";
+    shape.push_back(*size);
+  }
+  std::string name = layer + "." + role.str();
+  head.attributes.set(role, FlatSymbolRefAttr::get(&context, name));
+  synthesized.push_back(
+      {name, RankedTensorType::get(shape, builder.getF32Type()), head.start});
+  return success();
+}
+
+/// Adds an option that the op knows, unless the text says it.
+void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
+  OperationName op(head.name, &context);
+  bool isKnown = llvm::any_of(op.getAttributeNames(), [&](StringAttr each) {
+    return each.getValue() == name;
+  });
+  if (isKnown && !head.attributes.get(name)) {
+    head.attributes.set(name, value);
+    hasDefaults = true;
+  }
+}
+
+LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
+                                   ArrayRef<Type> results) {
+  if (operands.empty() || results.empty())
+    return success();
+  Type x = operands[0].getType(), y = results[0];
+  StringRef name = head.name;
+  auto f64 = [&](double value) { return builder.getF64FloatAttr(value); };
+  if (name == "mllm.linalg.linear") {
+    return completeParameter(head, layerName(head), "weight",
+                             {columnsOf(x, y), lastSize(x)});
+  }
+  if (name == "mllm.linalg.embedding") {
+    if (head.attributes.get("weight"))
+      return success();
+    // The vocabulary is known when the model's result is.
+    std::string layer = layerName(head) + ".weight";
+    head.attributes.set("weight", FlatSymbolRefAttr::get(&context, layer));
+    tables.push_back({layer, y, head.start});
+    return success();
+  }
+  if (name == "mllm.linalg.rms_norm" || name == "mllm.linalg.layer_norm") {
+    std::string layer = layerName(head);
+    completeOption(head, "eps", f64(1e-6));
+    return completeParameter(head, layer, "weight", {lastSize(x)});
+  }
+  if (name == "mllm.linalg.rope") {
+    int64_t width = lastSize(x).value_or(0);
+    SmallVector<double> frequencies;
+    for (int64_t i = 0; i < width / 2 && i < 4096; ++i)
+      frequencies.push_back(std::pow(1e4, -2.0 * i / width));
+    completeOption(head, "frequencies",
+                   builder.getDenseF64ArrayAttr(frequencies));
+    completeOption(head, "scaling", f64(1));
+    return success();
+  }
+  if (name == "mllm.linalg.kv_cache") {
+    if (!head.attributes.get("layer"))
+      completeOption(head, "layer",
+                     builder.getI64IntegerAttr(completed["kv_cache"]++));
+    return success();
+  }
+  if (name == "mllm.linalg.flash_attention2") {
+    int64_t width = lastSize(x).value_or(1);
+    completeOption(head, "scale",
+                   f64(1 / std::sqrt(std::max<double>(width, 1))));
+    completeOption(head, "causal", builder.getBoolAttr(true));
+  }
+  return success();
+}
+
+/// Registers what was added, before everything else, with a remark for each.
+LogicalResult TextParser::registerSynthesized() {
+  SubGraphOp entry = entrySubGraph(*module);
+  for (const Parameter &table : tables) {
+    std::optional<int64_t> rows, columns = lastSize(table.type);
+    if (entry && entry.getResultTypes().size() == 1)
+      rows = lastSize(entry.getResultTypes().front());
+    if (!rows || !columns)
+      return error(table.start)
+             << "the number of rows of the table does not follow from the "
+                "result of the model; register it and write [weight:@name]";
+    synthesized.push_back(
+        {table.name,
+         RankedTensorType::get({*rows, *columns}, builder.getF32Type()),
+         table.start});
+  }
+  OpBuilder inserter = OpBuilder::atBlockBegin(module->getBody());
+  for (const Parameter &parameter : synthesized) {
+    Location location = lexer.location(parameter.start);
+    OperationState state(location, RegisterOp::getOperationName());
+    state.addAttribute("sym_name", builder.getStringAttr(parameter.name));
+    state.addAttribute("type", TypeAttr::get(parameter.type));
+    Operation *op = inserter.create(state);
+    locations.emplace_back(op, builder.getUnknownLoc());
+    emitRemark(location) << "added the parameter @" << parameter.name << " : "
+                         << parameter.type
+                         << ", of which the text says nothing";
+  }
+  if (hasDefaults)
+    emitRemark(lexer.location(firstPlace))
+        << "options that the text does not say have the values that mllm gives "
+           "them (eps 1e-6, theta 1e4, causal masks, layers in order)";
+  return success();
+}
+
+LogicalResult TextParser::makeInputs(ArrayRef<Mention> operands, Block &block) {
+  for (const Mention &operand : operands) {
+    if (scopes.back().values.count(operand.name))
+      continue;
+    OperationState state(lexer.location(operand.start), "mllm.tensor.input");
+    if (!state.name.isRegistered())
+      return error(operand.start)
+             << "%" << operand.name << " is used before anything defines it";
+    state.addTypes(operand.type);
+    Operation *input = Operation::create(state);
+    block.push_back(input);
+    locations.emplace_back(input, builder.getUnknownLoc());
+    if (failed(define(operand, input->getResult(0))))
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,170 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The parser of the documents' notation. Recursion goes only into what nests,
+// at most kMostDepth deep.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_MLLMTEXT_PARSER_H
+#define LLMIR_LIB_MLLMTEXT_PARSER_H
+
+#include "Lexer.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/MLLMText/Text.h"
+
+#include "mlir/IR/Builders.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace llmir::mllm {
+
+class TextParser {
+public:
+  static constexpr int kMostDepth = 64;
+
+  TextParser(llvm::StringRef text, llvm::StringRef fileName,
+             mlir::MLIRContext &context);
+
+  mlir::OwningOpRef<mlir::ModuleOp> parse();
+
+private:
+  using LogicalResult = mlir::LogicalResult;
+  using ParseResult = mlir::ParseResult;
+
+  /// What stands before the operands of an op.
+  struct Head {
+    const char *start = nullptr;
+    std::string name; ///< "mllm.linalg.linear"
+    std::optional<::mllm::DeviceTypes> device;
+    std::optional<std::string> symbol;
+    std::optional<program::FragmentKind> kind;
+    mlir::LocationAttr location;
+    mlir::Attribute properties;
+    mlir::NamedAttrList attributes;
+  };
+  /// A value that is mentioned: "%4:tensor<…>[@symbol][key:value]".
+  struct Mention {
+    const char *start = nullptr;
+    std::string name;
+    mlir::Type type;
+    std::optional<std::string> symbol;
+    mlir::NamedAttrList attributes;
+  };
+  struct Scope {
+    llvm::StringMap<mlir::Value> values;
+    bool isIsolated;
+  };
+
+  // Tokens.
+  void advance() { token = lexer.next(); }
+  bool is(Token::Kind kind) const { return token.kind == kind; }
+  bool isSign(char sign) const {
+    return token.kind == Token::Sign && token.text[0] == sign;
+  }
+  bool consumeSign(char sign) {
+    bool found = isSign(sign);
+    if (found)
+      advance();
+    return found;
+  }
+  LogicalResult expectSign(char sign, const char *where);
+  LogicalResult expectArrow(const char *where);
+  mlir::InFlightDiagnostic error(const char *place);
+  /// An error that names the token; the lexer's own words for a bad one.
+  LogicalResult unexpected(const llvm::Twine &wanted);
+  /// Runs a parser of MLIR on `text`, of which it must use all, and moves its
+  /// errors to `place`.
+  LogicalResult parseMLIR(llvm::StringRef text, const char *place,
+                          llvm::function_ref<bool()> parse);
+
+  // Pieces.
+  LogicalResult parseAttributes(mlir::NamedAttrList &attributes, char close);
+  mlir::FailureOr<mlir::Attribute> parseAttribute();
+  mlir::FailureOr<mlir::Attribute> parseNumber();
+  mlir::FailureOr<mlir::Type> parseType();
+  mlir::FailureOr<mlir::Type> parseShaped(bool isTensor);
+  LogicalResult parseShape(shapes::Shape &shape);
+  LogicalResult parseMention(Mention &mention);
+  LogicalResult parseMentions(llvm::SmallVectorImpl<Mention> &mentions);
+  LogicalResult parseAngles(Head &head);
+
+  // Ops.
+  LogicalResult parseModule();
+  LogicalResult parseOps(mlir::Block &block);
+  LogicalResult parseOp(mlir::Block &block);
+  LogicalResult parseHead(Head &head);
+  LogicalResult parseOpName(Head &head);
+  LogicalResult parseInstructionKernels(llvm::StringRef first, Head &head);
+  LogicalResult parseSubGraph(Head &head, mlir::Block &block);
+  LogicalResult parseDeclaration(Head &head, mlir::Block &block);
+  LogicalResult parseFragment(Head &head, mlir::Block &block);
+  LogicalResult parseRegister(Head &head, mlir::Block &block);
+  LogicalResult parsePlain(Head &head, mlir::Block &block);
+  LogicalResult parseRegion(mlir::Region &region, bool isIsolated,
+                            llvm::SmallVectorImpl<Mention> &inputs);
+  LogicalResult
+  makePlain(Head &head, llvm::ArrayRef<Mention> operands,
+            llvm::ArrayRef<Mention> results,
+            llvm::MutableArrayRef<std::unique_ptr<mlir::Region>> regions,
+            mlir::Block &block);
+
+  // What the documents' spelling leaves out; Defaults.cpp.
+  LogicalResult complete(Head &head, llvm::ArrayRef<mlir::Value> operands,
+                         llvm::ArrayRef<mlir::Type> results);
+  std::string layerName(const Head &head);
+  LogicalResult completeParameter(Head &head, const std::string &layer,
+                                  llvm::StringRef role,
+                                  llvm::ArrayRef<std::optional<int64_t>> sizes);
+  void completeOption(Head &head, llvm::StringRef name, mlir::Attribute value);
+  LogicalResult registerSynthesized();
+
+  /// The inputs of the model, where a call in the module uses values that
+  /// nothing defines, as in the documents' text.
+  LogicalResult makeInputs(llvm::ArrayRef<Mention> operands,
+                           mlir::Block &block);
+
+  // Values.
+  mlir::FailureOr<mlir::Value> lookup(const Mention &mention);
+  LogicalResult define(const Mention &mention, mlir::Value value);
+  LogicalResult checkReturned(llvm::ArrayRef<Mention> outputs,
+                              mlir::Block &block);
+  mlir::LocationAttr keepLocation(mlir::Operation *op, const Head &head);
+  void setSymbol(Head &head);
+  bool isNumberName(llvm::StringRef name) const;
+  mlir::NamedAttrList valueDictionary(const Mention &mention);
+
+  mlir::MLIRContext &context;
+  mlir::Builder builder;
+  Lexer lexer;
+  Token token;
+  int depth = 0;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<Scope> scopes;
+  /// Ops bear their place in the file until the module is verified.
+  std::vector<std::pair<mlir::Operation *, mlir::LocationAttr>> locations;
+  /// The path of the subgraph that is being parsed, for names of parameters.
+  std::string path;
+  /// How many ops of a kind were completed, by name, for names and layers.
+  llvm::StringMap<int64_t> completed;
+  struct Parameter {
+    std::string name;
+    mlir::Type type; ///< Of a table, the type of what is looked up.
+    const char *start;
+  };
+  std::vector<Parameter> synthesized, tables;
+  bool hasDefaults = false; ///< Some option was added.
+  const char *firstPlace = nullptr;
+  /// Whether a parameter was registered inside a subgraph.
+  bool hasInit = false;
+};
+
+} // namespace llmir::mllm
+
+#endif // LLMIR_LIB_MLLMTEXT_PARSER_H

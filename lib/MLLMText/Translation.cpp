@@ -1,0 +1,74 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// --mlir-to-mllm and --mllm-to-mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/MLLMText/Text.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace llmir::mllm;
+
+namespace {
+struct CommandLine {
+  llvm::cl::opt<TextStyle> style{
+      "mllm-style", llvm::cl::desc("How --mlir-to-mllm prints"),
+      llvm::cl::values(
+          clEnumValN(TextStyle::Full, "full",
+                     "the present spelling, with everything"),
+          clEnumValN(TextStyle::Document, "document",
+                     "as the documents' sample: no attributes, no parameters")),
+      llvm::cl::init(TextStyle::Full)};
+  llvm::cl::opt<int64_t> first{
+      "mllm-first-number",
+      llvm::cl::desc("Number of the first value that --mlir-to-mllm prints"),
+      llvm::cl::init(0)};
+};
+} // namespace
+
+/// The dialects of a traced model and of a program's kernels.
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<MLLMDialect, llm::LLMDialect, arith::ArithDialect,
+                  math::MathDialect>();
+}
+
+void llmir::mllm::registerTextTranslations() {
+  static CommandLine commandLine;
+  static TranslateFromMLIRRegistration print(
+      "mlir-to-mllm", "Print in the documents' notation",
+      [](Operation *op, raw_ostream &output) {
+        TextOptions options;
+        options.style = commandLine.style;
+        options.firstNumber = commandLine.first;
+        return printText(op, output, options);
+      },
+      registerDialects);
+  static TranslateToMLIRRegistration parse(
+      "mllm-to-mlir", "Read the documents' notation",
+      [](const std::shared_ptr<llvm::SourceMgr> &source,
+         MLIRContext *context) -> OwningOpRef<Operation *> {
+        const llvm::MemoryBuffer *buffer =
+            source->getMemoryBuffer(source->getMainFileID());
+        // Ops of other dialects stand in kernels.
+        context->loadAllAvailableDialects();
+        return parseText(buffer->getBuffer(), buffer->getBufferIdentifier(),
+                         *context);
+      },
+      registerDialects);
+}
