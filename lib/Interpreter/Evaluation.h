@@ -63,6 +63,8 @@ public:
   }
   /// A weight's numbers, decoded where it has a format.
   Tensor weight(mlir::Value operand) const;
+  /// The numbers of a registered parameter, decoded where it has a format.
+  mlir::FailureOr<Tensor> parameter(mlir::FlatSymbolRefAttr symbol) const;
   /// The integer of a scalar; 0 where the operand is absent (a layer).
   int64_t integer(mlir::Value operand) const;
   /// The operand's value on every rank.
@@ -71,6 +73,12 @@ public:
   /// Gives a result its value: a tensor is rounded to the result's element
   /// type and must have the result's shape.
   LogicalResult set(mlir::Value result, InterpreterValue value);
+
+  /// Gives a result what a reference function computed, or reports its failure
+  /// at the op.
+  LogicalResult setChecked(mlir::Value result, Expected<Tensor> tensor) {
+    return tensor ? set(result, std::move(*tensor)) : fail(tensor.status());
+  }
 
   /// Reports a failure of the reference library at the op.
   LogicalResult fail(const Status &status);
@@ -120,6 +128,13 @@ void addArithEvaluators(EvaluatorTable &table);
 void addTensorEvaluators(EvaluatorTable &table);
 void addLinalgEvaluators(EvaluatorTable &table);
 void addCheckEvaluators(EvaluatorTable &table);
+void addMLLMElementwiseEvaluators(EvaluatorTable &table);
+void addMLLMShapeEvaluators(EvaluatorTable &table);
+void addMLLMIndexEvaluators(EvaluatorTable &table);
+void addMLLMNNEvaluators(EvaluatorTable &table);
+void addMLLMAttentionEvaluators(EvaluatorTable &table);
+void addMLLMVisionEvaluators(EvaluatorTable &table);
+void addMLLMSignalEvaluators(EvaluatorTable &table);
 
 /// What a scalar op of arith or math computes from rounded operands, before
 /// rounding; nullopt where it is none of those that are known.

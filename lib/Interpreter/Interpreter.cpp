@@ -39,6 +39,13 @@ const EvaluatorTable &llmir::interpreter::getEvaluators() {
     addTensorEvaluators(result);
     addLinalgEvaluators(result);
     addCheckEvaluators(result);
+    addMLLMElementwiseEvaluators(result);
+    addMLLMShapeEvaluators(result);
+    addMLLMIndexEvaluators(result);
+    addMLLMNNEvaluators(result);
+    addMLLMAttentionEvaluators(result);
+    addMLLMVisionEvaluators(result);
+    addMLLMSignalEvaluators(result);
     return result;
   }();
   return table;
@@ -71,6 +78,22 @@ Tensor Evaluation::weight(Value operand) const {
   if (auto *quantized = std::get_if<QuantizedValue>(&stored))
     return quantized->decode();
   return std::get<Tensor>(stored);
+}
+
+FailureOr<Tensor> Evaluation::parameter(FlatSymbolRefAttr symbol) const {
+  auto parameter =
+      SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(op, symbol);
+  if (!parameter || !options().parameter)
+    return op->emitOpError() << "cannot be evaluated: nobody says the values "
+                                "of parameter "
+                             << symbol,
+           failure();
+  FailureOr<InterpreterValue> value = options().parameter(parameter);
+  if (failed(value))
+    return failure();
+  if (auto *quantized = std::get_if<QuantizedValue>(&*value))
+    return quantized->decode();
+  return std::get<Tensor>(*value);
 }
 
 int64_t Evaluation::integer(Value operand) const {
@@ -422,13 +445,28 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
   return results;
 }
 
+/// FNV-1a, so that a name has the same numbers whatever stands around it.
+static uint64_t seedOf(StringRef name, uint64_t seed) {
+  uint64_t hash = seed ^ 0xcbf29ce484222325u;
+  for (char c : name)
+    hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
+  return hash;
+}
+
 std::function<FailureOr<InterpreterValue>(llm::WeightOp)>
 llmir::makeRandomWeights(uint64_t seed) {
   return [seed](llm::WeightOp op) {
-    uint64_t hash = seed ^ 0xcbf29ce484222325u; // FNV-1a.
-    for (char c : op.getName())
-      hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
     return makeArgument([&] { return op.emitOpError(); }, op.getType(),
-                        op->getDiscardableAttrDictionary(), hash);
+                        op->getDiscardableAttrDictionary(),
+                        seedOf(op.getName(), seed));
+  };
+}
+
+std::function<FailureOr<InterpreterValue>(mllm::RegisterOp)>
+llmir::makeRandomParameters(uint64_t seed) {
+  return [seed](mllm::RegisterOp op) {
+    return makeArgument([&] { return op.emitOpError(); }, op.getType(),
+                        op->getDiscardableAttrDictionary(),
+                        seedOf(op.getSymName(), seed));
   };
 }

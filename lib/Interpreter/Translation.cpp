@@ -69,7 +69,9 @@ LogicalResult interpret(Operation *module, const RunOptions &options,
       getFunctionsToRun(module, options);
   if (failed(functions))
     return failure();
-  Interpreter interpreter({makeRandomWeights(options.seed)});
+  Interpreter interpreter({makeRandomWeights(options.seed),
+                           /*roundsAttention=*/false,
+                           makeRandomParameters(options.seed)});
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
     auto arguments = makeArguments(function, options.seed);
@@ -96,10 +98,10 @@ void registerInterpretTranslation() {
         return interpret(module, getRunOptions(), output);
       },
       [](DialectRegistry &registry) {
-        registry
-            .insert<llm::LLMDialect, check::CheckDialect, arith::ArithDialect,
-                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                    scf::SCFDialect, tensor::TensorDialect>();
+        registry.insert<
+            llm::LLMDialect, check::CheckDialect, arith::ArithDialect,
+            func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+            mllm::MLLMDialect, scf::SCFDialect, tensor::TensorDialect>();
       });
 }
 

@@ -13,7 +13,7 @@
 #ifndef LLMIR_LIB_PIPELINES_WEIGHTJOBS_H
 #define LLMIR_LIB_PIPELINES_WEIGHTJOBS_H
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Pipelines/PackWeights.h"
 
 namespace llmir {

@@ -18,7 +18,7 @@
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/Status.h"

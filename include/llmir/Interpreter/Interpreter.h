@@ -23,6 +23,7 @@
 #ifndef LLMIR_INTERPRETER_INTERPRETER_H
 #define LLMIR_INTERPRETER_INTERPRETER_H
 
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Interpreter/Values.h"
 
 #include <functional>
@@ -36,6 +37,10 @@ struct InterpreterOptions {
   /// Attention to a cache of bf16 rounds what code of a level that multiplies
   /// bf16 rounds (AttentionParams::roundsToBf16).
   bool roundsAttention = false;
+  /// The value of a parameter that an op of the mllm dialect names, its rows in
+  /// order; without it such ops are errors.
+  std::function<mlir::FailureOr<InterpreterValue>(mllm::RegisterOp)> parameter =
+      {};
 };
 
 class Interpreter {
@@ -70,6 +75,10 @@ std::vector<std::string> getEvaluatedOps();
 /// InterpreterOptions::weight. A weight's values depend on its name and `seed`.
 std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)>
 makeRandomWeights(uint64_t seed);
+
+/// The same for parameters of the mllm dialect.
+std::function<mlir::FailureOr<InterpreterValue>(mllm::RegisterOp)>
+makeRandomParameters(uint64_t seed);
 
 } // namespace llmir
 

@@ -6,10 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
 
 using namespace mlir;
 using namespace llmir::mllm;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/MLLMCFOps.cpp.inc"
+
+void MLLMDialect::addCFOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMCFOps.cpp.inc"
+      >();
+}
 
 LogicalResult ReturnOp::verify() {
   auto subgraph = cast<SubGraphOp>((*this)->getParentOp());

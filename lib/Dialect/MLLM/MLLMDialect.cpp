@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramAssembly.h"
-
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMDialect.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
@@ -16,42 +14,20 @@ using namespace mlir;
 using namespace llmir::mllm;
 
 #include "llmir/Dialect/MLLM/MLLMDialect.cpp.inc"
-#include "llmir/Dialect/MLLM/MLLMEnums.cpp.inc"
-
-#define GET_OP_CLASSES
-#include "llmir/Dialect/MLLM/MLLMOps.cpp.inc"
 
 void MLLMDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "llmir/Dialect/MLLM/MLLMOps.cpp.inc"
-      >();
-}
-
-//===----------------------------------------------------------------------===//
-// Type predicates
-//===----------------------------------------------------------------------===//
-
-bool llmir::mllm::isF32Tensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getElementType().isF32();
-}
-
-bool llmir::mllm::isF32TensorOfRank(Type type, int64_t rank) {
-  return isF32Tensor(type) && cast<RankedTensorType>(type).getRank() == rank;
-}
-
-bool llmir::mllm::hasStaticTail(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() >= 1 &&
-         llvm::none_of(tensor.getShape().drop_front(), ShapedType::isDynamic);
-}
-
-bool llmir::mllm::isTokenIds(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 1 &&
-         (tensor.getElementType().isSignlessInteger(32) ||
-          tensor.getElementType().isSignlessInteger(64));
+  addAttributes();
+  addGraphOps();
+  addCFOps();
+  addTensorOps();
+  addElementwiseOps();
+  addShapeOps();
+  addIndexOps();
+  addNNOps();
+  addAttentionOps();
+  addVisionOps();
+  addSignalOps();
+  addProgramOps();
 }
 
 std::optional<ArrayRef<int64_t>> llmir::mllm::parameterShape(Type type) {

@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMGraphOps.h"
+
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
 
 #include "mlir/Interfaces/FunctionImplementation.h"
 
@@ -14,6 +16,16 @@
 
 using namespace mlir;
 using namespace llmir::mllm;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/MLLMGraphOps.cpp.inc"
+
+void MLLMDialect::addGraphOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMGraphOps.cpp.inc"
+      >();
+}
 
 SubGraphOp llmir::mllm::entrySubGraph(ModuleOp module) {
   for (auto subgraph : module.getOps<SubGraphOp>())

@@ -13,10 +13,21 @@
 #include "ProgramAssembly.h"
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 
 using namespace mlir;
+
+#include "llmir/Dialect/MLLM/MLLMProgramEnums.cpp.inc"
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/MLLMProgramOps.cpp.inc"
+
+void llmir::mllm::MLLMDialect::addProgramOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMProgramOps.cpp.inc"
+      >();
+}
 
 namespace llmir::mllm::program {
 
@@ -72,12 +83,10 @@ static LogicalResult verifyLabels(FragmentOp fragment) {
     auto [first, isNew] = known.try_emplace(label.getName(), label);
     if (isNew)
       continue;
-    InFlightDiagnostic diag = label.emitOpError("stands a second time in code "
-                                                "fragment '")
-                              << fragment.getSymName()
-                              << "' with the name "
-                                 " << label.getName() << "
-                                 "";
+    InFlightDiagnostic diag =
+        label.emitOpError("stands a second time in code fragment '")
+        << fragment.getSymName() << "' with the name \"" << label.getName()
+        << "\"";
     diag.attachNote(first->second.getLoc()) << "the first one";
     return diag;
   }

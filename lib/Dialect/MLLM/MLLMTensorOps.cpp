@@ -6,12 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
 using namespace mlir;
 using namespace llmir::mllm;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/MLLMTensorOps.cpp.inc"
+
+void MLLMDialect::addTensorOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "llmir/Dialect/MLLM/MLLMTensorOps.cpp.inc"
+      >();
+}
 
 void RegisterOp::build(OpBuilder &builder, OperationState &state,
                        StringRef name, Type type, StringRef source,

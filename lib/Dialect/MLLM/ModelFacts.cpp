@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ModelFacts.h"
+#include "llmir/Dialect/MLLM/MLLMDialect.h"
 
 using namespace mlir;
 using namespace llmir::mllm;

@@ -22,8 +22,8 @@ def MLLM_Dialect : Dialect {
   let summary = "What a model is: its modules, layers and parameters";
   let description = [{
     The form in which a traced model arrives. It says what is computed and
-    nothing about how inference does it: there is no batch, no cache layout and
-    no device. Ops are grouped by level, and the level is part of the name:
+    nothing about how inference does it: there is no ragged batch and no cache
+    layout. Ops are grouped by level, and the level is part of the name:
 
     | level | ops | meaning |
     |---|---|---|
@@ -33,15 +33,32 @@ def MLLM_Dialect : Dialect {
     | `mllm.cf.*` | return | control flow |
     | `mllm.program.*` | fragment, instruction, … | the executable program |
 
-    Activations are builtin ranked tensors of f32. Their first dimension counts
-    the tokens of one sequence and is `?`, the symbolic dimension, unless the
-    model was traced for a fixed number of tokens; all other sizes are static.
+    Values are builtin ranked tensors of f32, f16, bf16, i8, i16, i32, i64 or i1.
+    A size that is `?` is known when the model runs. An encoding
+    `#mllm.tensor<device, dims>` says what the builtin type cannot: the device
+    (the CPU where nothing is said) and the names of dynamic sizes.
 
     A builtin module that holds a traced model carries `mllm.model`, a
     dictionary of the model's facts (see `ModelFacts`).
   }];
   let dependentDialects = ["::mlir::llm::LLMDialect"];
   let hasOperationAttrVerify = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// One function per file of ops, each in the .cpp of that name.
+    void addGraphOps();
+    void addCFOps();
+    void addTensorOps();
+    void addElementwiseOps();
+    void addShapeOps();
+    void addIndexOps();
+    void addNNOps();
+    void addAttentionOps();
+    void addVisionOps();
+    void addSignalOps();
+    void addProgramOps();
+    void addAttributes();
+  }];
 }
 
 class MLLM_Op<string mnemonic, list<Trait> traits = []>
@@ -51,33 +68,17 @@ class MLLM_Op<string mnemonic, list<Trait> traits = []>
 // Types
 //===----------------------------------------------------------------------===//
 
-// Sizes after the first are static; the first may be `?`.
-def MLLM_HasStaticTail
-    : CPred<"::llmir::mllm::hasStaticTail($_self)">;
+defvar MLLM_FloatTypes = [F32, F16, BF16];
+defvar MLLM_IntTypes = [I8, I16, I32, I64];
 
-class MLLM_ActivationOfRank<int rank, string dims>
-    : Type<And<[CPred<"::llmir::mllm::isF32TensorOfRank($_self, " # rank # ")">,
-                MLLM_HasStaticTail]>,
-           "f32 tensor " # dims # " whose sizes after the first are static",
-           "::mlir::RankedTensorType">;
-
-def MLLM_Rows : MLLM_ActivationOfRank<2, "[tokens, columns]">;
-def MLLM_Heads : MLLM_ActivationOfRank<3, "[tokens, heads, head size]">;
-
-def MLLM_RowsOrHeads
-    : Type<Or<[MLLM_Rows.predicate, MLLM_Heads.predicate]>,
-           "f32 tensor [tokens, columns] or [tokens, heads, head size] whose "
-           "sizes after the first are static",
-           "::mlir::RankedTensorType">;
-
-def MLLM_Activation
-    : Type<And<[CPred<"::llmir::mllm::isF32Tensor($_self)">,
-                MLLM_HasStaticTail]>,
-           "f32 tensor of rank 1 or more whose sizes after the first are static",
-           "::mlir::RankedTensorType">;
-
-def MLLM_TokenIds
-    : Type<CPred<"::llmir::mllm::isTokenIds($_self)">,
-           "tensor [tokens] of i32 or i64", "::mlir::RankedTensorType">;
+def MLLM_FloatTensor : RankedTensorOf<MLLM_FloatTypes>;
+def MLLM_IntTensor : RankedTensorOf<MLLM_IntTypes>;
+/// Indices and token ids.
+def MLLM_IndexTensor : RankedTensorOf<[I32, I64]>;
+def MLLM_BoolTensor : RankedTensorOf<[I1]>;
+/// What arithmetic takes.
+def MLLM_NumberTensor : RankedTensorOf<MLLM_FloatTypes # MLLM_IntTypes>;
+/// Any value of the dialect.
+def MLLM_Tensor : RankedTensorOf<MLLM_FloatTypes # MLLM_IntTypes # [I1]>;
 
 #endif // LLMIR_DIALECT_MLLM_MLLMBASE

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The ops of every level, in one file for the generators.
+// The attributes and ops of every level, in one file for tools that read them all
+// (the reference pages, the coverage tables). C++ comes from each level's file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,13 @@
 include "llmir/Dialect/MLLM/MLLMGraphOps.td"
 include "llmir/Dialect/MLLM/MLLMCFOps.td"
 include "llmir/Dialect/MLLM/MLLMTensorOps.td"
-include "llmir/Dialect/MLLM/MLLMLinalgOps.td"
+include "llmir/Dialect/MLLM/MLLMElementwiseOps.td"
+include "llmir/Dialect/MLLM/MLLMShapeOps.td"
+include "llmir/Dialect/MLLM/MLLMIndexOps.td"
+include "llmir/Dialect/MLLM/MLLMNNOps.td"
+include "llmir/Dialect/MLLM/MLLMAttentionOps.td"
+include "llmir/Dialect/MLLM/MLLMVisionOps.td"
+include "llmir/Dialect/MLLM/MLLMSignalOps.td"
 include "llmir/Dialect/MLLM/MLLMProgramOps.td"
 
 #endif // LLMIR_DIALECT_MLLM_MLLMOPS

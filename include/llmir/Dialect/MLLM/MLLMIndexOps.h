@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops whose values choose: gathers, comparisons, sorts, reductions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_MLLMINDEXOPS_H
+#define LLMIR_DIALECT_MLLM_MLLMINDEXOPS_H
+
+#include "llmir/Dialect/MLLM/MLLMInterfaces.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+
+namespace llmir::mllm::detail {
+/// The results of a reduction along `dim`, or of all values.
+Expected<ResultTypes> reductionOf(mlir::Value x, std::optional<int64_t> dim,
+                                  bool keepDim);
+} // namespace llmir::mllm::detail
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/MLLMIndexOps.h.inc"
+
+#endif // LLMIR_DIALECT_MLLM_MLLMINDEXOPS_H

@@ -1,0 +1,196 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Attributes: text and rules of a tensor's encoding.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLMDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::mllm;
+using shapes::DimExpr;
+
+#include "llmir/Dialect/MLLM/MLLMAttrEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "llmir/Dialect/MLLM/MLLMAttrs.cpp.inc"
+
+void MLLMDialect::addAttributes() {
+  Dialect::addAttributes<
+#define GET_ATTRDEF_LIST
+#include "llmir/Dialect/MLLM/MLLMAttrs.cpp.inc"
+      >();
+}
+
+shapes::Shape TensorEncodingAttr::getDims() const {
+  shapes::Shape result;
+  for (StringAttr size : getSizes())
+    result.push_back(DimExpr::parse(size.str()).value_or(DimExpr::unknown()));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// One number or symbol, and the factors after it.
+static FailureOr<DimExpr> parseTerm(AsmParser &parser) {
+  DimExpr product = 1;
+  do {
+    int64_t number = 0;
+    OptionalParseResult isNumber = parser.parseOptionalInteger(number);
+    if (isNumber.has_value()) {
+      if (failed(*isNumber))
+        return failure();
+      product = product * DimExpr(number);
+      continue;
+    }
+    StringRef name;
+    if (parser.parseOptionalKeyword(&name))
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expected a number or a symbol in a size"),
+             failure();
+    product = product * DimExpr::symbol(name.str());
+  } while (succeeded(parser.parseOptionalStar()));
+  return product;
+}
+
+/// `?`, or terms with signs between them.
+static FailureOr<DimExpr> parseSize(AsmParser &parser) {
+  if (succeeded(parser.parseOptionalQuestion()))
+    return DimExpr::unknown();
+  SMLoc where = parser.getCurrentLocation();
+  bool isNegative = succeeded(parser.parseOptionalMinus());
+  DimExpr sum = 0;
+  do {
+    FailureOr<DimExpr> term = parseTerm(parser);
+    if (failed(term))
+      return failure();
+    sum = isNegative ? sum - *term : sum + *term;
+    isNegative = succeeded(parser.parseOptionalMinus());
+  } while (isNegative || succeeded(parser.parseOptionalPlus()));
+  if (!sum.isKnown())
+    return parser.emitError(where, "the size is not a sum of symbols with "
+                                   "number factors that fit in 64 bits"),
+           failure();
+  return sum;
+}
+
+static ParseResult parseSizes(AsmParser &parser,
+                              SmallVectorImpl<StringAttr> &sizes) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        FailureOr<DimExpr> size = parseSize(parser);
+        if (failed(size))
+          return failure();
+        sizes.push_back(StringAttr::get(parser.getContext(), size->str()));
+        return success();
+      });
+}
+
+Attribute TensorEncodingAttr::parse(AsmParser &parser, Type) {
+  SMLoc where = parser.getCurrentLocation();
+  Device device = Device::CPU;
+  SmallVector<StringAttr> sizes;
+  if (parser.parseLess())
+    return {};
+  bool hasSizes = succeeded(parser.parseOptionalKeyword("dims"));
+  if (!hasSizes) {
+    SMLoc deviceLoc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseOptionalKeyword(&name)) {
+      parser.emitError(deviceLoc) << "expected a device or 'dims'";
+      return {};
+    }
+    std::optional<Device> named = symbolizeDevice(name);
+    if (!named) {
+      parser.emitError(deviceLoc)
+          << "'" << name
+          << "' is no device, want kCPU, kCUDA, kOpenCL, kQNN or kAscend";
+      return {};
+    }
+    device = *named;
+    hasSizes = succeeded(parser.parseOptionalComma());
+    if (hasSizes && parser.parseKeyword("dims"))
+      return {};
+  }
+  if (hasSizes && (parser.parseEqual() || parseSizes(parser, sizes)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(where); },
+                    parser.getContext(), device, sizes);
+}
+
+void TensorEncodingAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  if (getDevice() != Device::CPU)
+    printer << stringifyDevice(getDevice());
+  if (getDevice() != Device::CPU && !getSizes().empty())
+    printer << ", ";
+  if (!getSizes().empty()) {
+    printer << "dims = (";
+    llvm::interleaveComma(getSizes(), printer.getStream(),
+                          [&](StringAttr s) { printer << s.getValue(); });
+    printer << ")";
+  }
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+TensorEncodingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           Device device, ArrayRef<StringAttr> sizes) {
+  bool hasName = false;
+  for (StringAttr text : sizes) {
+    std::optional<DimExpr> size = DimExpr::parse(text.str());
+    if (!size || size->str() != text.getValue())
+      return emitError() << "'" << text.getValue()
+                         << "' is not the canonical text of a size";
+    hasName |= !size->terms().empty();
+  }
+  // c1
+  if (!hasName && !sizes.empty())
+    return emitError() << "names no dynamic size; leave 'dims' out";
+  if (!hasName && device == Device::CPU)
+    return emitError() << "says nothing that a type without encoding does not "
+                          "say; leave it out";
+  return success();
+}
+
+LogicalResult TensorEncodingAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type,
+    function_ref<InFlightDiagnostic()> emitError) const {
+  shapes::Shape dims = getDims();
+  if (dims.empty())
+    return success();
+  // c2
+  if (dims.size() != shape.size())
+    return emitError() << "encoding has " << dims.size()
+                       << " sizes for a tensor of rank " << shape.size();
+  for (auto [index, size] : llvm::enumerate(shape)) {
+    // c3
+    std::optional<int64_t> number = dims[index].constant();
+    const bool agrees = ShapedType::isDynamic(size) ? !number : number == size;
+    if (!agrees)
+      return emitError() << "encoding has size #" << index << " "
+                         << dims[index].str() << ", but the tensor has "
+                         << (ShapedType::isDynamic(size)
+                                 ? std::string("?")
+                                 : std::to_string(size));
+  }
+  return success();
+}

@@ -1,0 +1,184 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluators of the mllm ops that compute value by value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluation.h"
+
+#include "llmir/Dialect/MLLM/MLLMElementwiseOps.h"
+#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Interpreter/ReferenceNN.h"
+
+#include <cmath>
+
+using namespace llmir;
+using namespace llmir::interpreter;
+
+namespace {
+using BinaryFunction = std::function<double(double, double)>;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// lhs and rhs, or lhs and a number.
+template <typename OpT>
+static LogicalResult evaluateArithmetic(OpT op, Evaluation &e,
+                                        const BinaryFunction &function) {
+  const Tensor &lhs = e.tensor(op.getLhs());
+  const Tensor *rhs = e.tensorIf(op.getRhs());
+  const Tensor scalar(lhs.kind, {},
+                      {rhs ? 0 : op.getScalar()->convertToDouble()});
+  return e.setChecked(op.getResult(),
+                      broadcastMap(lhs, rhs ? *rhs : scalar, function));
+}
+
+static LogicalResult evaluateAdd(mllm::AddOp op, Evaluation &e) {
+  return evaluateArithmetic(op, e, std::plus<double>());
+}
+
+static LogicalResult evaluateSub(mllm::SubOp op, Evaluation &e) {
+  return evaluateArithmetic(op, e, std::minus<double>());
+}
+
+static LogicalResult evaluateMul(mllm::MulOp op, Evaluation &e) {
+  return evaluateArithmetic(op, e, std::multiplies<double>());
+}
+
+static LogicalResult evaluateDiv(mllm::DivOp op, Evaluation &e) {
+  const ElementKind kind = e.tensor(op.getLhs()).kind;
+  return evaluateArithmetic(op, e, [kind](double a, double b) {
+    return reference::quotient(kind, a, b);
+  });
+}
+
+/// One value from one.
+template <typename OpT, double (*function)(double)>
+static LogicalResult evaluateFunction(OpT op, Evaluation &e) {
+  return e.set(op.getResult(), reference::map(e.tensor(op.getX()), function));
+}
+
+static LogicalResult evaluateSiLU(mllm::SiLUOp op, Evaluation &e) {
+  return e.set(op.getResult(), map(e.tensor(op.getX()), reference::silu));
+}
+
+static double negate(double x) { return -x; }
+static double invert(double x) { return x == 0 ? 1 : 0; }
+
+static LogicalResult evaluateClip(mllm::ClipOp op, Evaluation &e) {
+  const double least = op.getMinVal().convertToDouble();
+  const double greatest = op.getMaxVal().convertToDouble();
+  return e.set(op.getResult(),
+               reference::map(e.tensor(op.getX()), [&](double x) {
+                 return reference::clip(x, least, greatest);
+               }));
+}
+
+static LogicalResult evaluateFill(mllm::FillOp op, Evaluation &e) {
+  const Tensor &x = e.tensor(op.getX());
+  auto number = [](std::optional<llvm::APFloat> value) {
+    return value ? value->convertToDouble() : 0;
+  };
+  switch (op.getKind()) {
+  case mllm::FillKind::Zeros:
+    return e.set(op.getResult(), reference::filled(x.kind, x.shape, 0));
+  case mllm::FillKind::Ones:
+    return e.set(op.getResult(), reference::filled(x.kind, x.shape, 1));
+  case mllm::FillKind::Specific:
+    return e.set(op.getResult(),
+                 reference::filled(x.kind, x.shape, number(op.getValue())));
+  case mllm::FillKind::Arange:
+    return e.set(op.getResult(),
+                 reference::arange(x.kind, x.shape, number(op.getStart()),
+                                   number(op.getStep())));
+  case mllm::FillKind::Random:
+    return e.set(op.getResult(), reference::randomNumbers(
+                                     x.kind, x.shape, number(op.getStart()),
+                                     number(op.getEnd()), *op.getSeed()));
+  }
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+static reference::Comparison comparisonOf(mllm::Comparison comparison) {
+  switch (comparison) {
+  case mllm::Comparison::NotEqual:
+    return reference::Comparison::NotEqual;
+  case mllm::Comparison::Less:
+    return reference::Comparison::Less;
+  case mllm::Comparison::LessEqual:
+    return reference::Comparison::LessEqual;
+  case mllm::Comparison::Greater:
+    return reference::Comparison::Greater;
+  case mllm::Comparison::GreaterEqual:
+    break;
+  }
+  return reference::Comparison::GreaterEqual;
+}
+
+template <typename OpT>
+static LogicalResult evaluatePairs(OpT op, Evaluation &e,
+                                   const BinaryFunction &function) {
+  return e.setChecked(
+      op.getResult(),
+      broadcastMap(e.tensor(op.getLhs()), e.tensor(op.getRhs()), function));
+}
+
+static LogicalResult evaluateEqual(mllm::EqualOp op, Evaluation &e) {
+  return evaluatePairs(op, e, std::equal_to<double>());
+}
+
+static LogicalResult evaluateCompare(mllm::CompareOp op, Evaluation &e) {
+  const reference::Comparison comparison = comparisonOf(op.getComparison());
+  return evaluatePairs(op, e, [comparison](double a, double b) {
+    return reference::compare(comparison, a, b);
+  });
+}
+
+static LogicalResult evaluateAnd(mllm::LogicalAndOp op, Evaluation &e) {
+  return evaluatePairs(op, e, std::logical_and<double>());
+}
+
+static LogicalResult evaluateOr(mllm::LogicalOrOp op, Evaluation &e) {
+  return evaluatePairs(op, e, std::logical_or<double>());
+}
+
+static LogicalResult evaluateWhere(mllm::WhereOp op, Evaluation &e) {
+  return e.setChecked(op.getResult(),
+                      reference::where(e.tensor(op.getCondition()),
+                                       e.tensor(op.getLhs()),
+                                       e.tensor(op.getRhs())));
+}
+
+void llmir::interpreter::addMLLMElementwiseEvaluators(EvaluatorTable &table) {
+  table.add(evaluateSiLU);
+  table.add(evaluateAdd);
+  table.add(evaluateSub);
+  table.add(evaluateMul);
+  table.add(evaluateDiv);
+  table.add(evaluateFunction<mllm::NegOp, negate>);
+  table.add(evaluateFunction<mllm::AbsOp, std::fabs>);
+  table.add(evaluateFunction<mllm::LogOp, std::log>);
+  table.add(evaluateFunction<mllm::ExpOp, std::exp>);
+  table.add(evaluateFunction<mllm::SinOp, std::sin>);
+  table.add(evaluateFunction<mllm::CosOp, std::cos>);
+  table.add(evaluateFunction<mllm::LogicalNotOp, invert>);
+  table.add(evaluateClip);
+  table.add(evaluateFill);
+  table.add(evaluateEqual);
+  table.add(evaluateCompare);
+  table.add(evaluateAnd);
+  table.add(evaluateOr);
+  table.add(evaluateWhere);
+}

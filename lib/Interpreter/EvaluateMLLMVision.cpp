@@ -1,0 +1,21 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluators of convolutions and what goes with them: MLLMVisionOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluation.h"
+
+#include "llmir/Dialect/MLLM/MLLMVisionOps.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::interpreter;
+
+void llmir::interpreter::addMLLMVisionEvaluators(EvaluatorTable &) {}
