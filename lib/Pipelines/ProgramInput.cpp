@@ -90,12 +90,12 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
                       std::to_string(kMostDepth) + " brackets",
                   advice);
   context.loadDialect<math::MathDialect>(); // Of scalar regions.
+  const std::string owned(text);            // An empty file has no address.
   OwningOpRef<ModuleOp> module;
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
-        module = parseSourceString<ModuleOp>(
-            llvm::StringRef(text.data(), text.size()), ParserConfig(&context),
-            name);
+        module =
+            parseSourceString<ModuleOp>(owned, ParserConfig(&context), name);
         return success(static_cast<bool>(module));
       }));
   return module;

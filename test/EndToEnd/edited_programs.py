@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that are taken apart, changed, put together again and run on the same weights.
+
+    edited_programs.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
+"""
+
+import argparse
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
+
+import make_tiny  # noqa: E402
+from llmref import ops  # noqa: E402
+from llmref.metrics import nmse  # noqa: E402
+from llmref.model import Model  # noqa: E402
+
+LAYERS = 3
+IDS = [5, 3, 8, 250, 17, 99, 1, 64, 31, 7, 200, 12]
+MOST_NMSE = 1e-8  # Of f32 weights and cache.
+
+failures = []
+passed = 0
+
+
+def check(name, holds, shown=""):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, shown))
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.config, self.weights = make_tiny.make("llama3", layers=LAYERS)
+        self.artifact = self.compile("model", self.config, self.weights)
+        self.text = self.run([options.llmir_translate, "--disassemble-program", self.artifact])
+
+    def path(self, name):
+        return os.path.join(self.options.work, name)
+
+    def run(self, arguments, fails=False):
+        result = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, timeout=300)
+        if (result.returncode != 0) != fails:
+            raise SystemExit("%s: exit code %d: %s" % (" ".join(arguments), result.returncode,
+                                                       result.stderr.decode()[:2000]))
+        return (result.stderr if fails else result.stdout).decode()
+
+    def compile(self, name, config, weights):
+        make_tiny.write_hf(self.path(name), config, weights)
+        self.run([self.options.llmir, "compile", self.path(name), "-o", self.path(name + ".llmir")])
+        return self.path(name + ".llmir")
+
+    def assemble(self, name, text, fails=False, artifact=None):
+        """Compiles the text; the message where it must not compile."""
+        with open(self.path(name + ".txt"), "w", encoding="utf-8") as stream:
+            stream.write(text)
+        made = self.path(name + ".llmir")
+        shown = self.run([self.options.llmir, "compile", "--program", self.path(name + ".txt"),
+                          "--weights-of", artifact or self.artifact, "-o", made], fails)
+        return shown if fails else made
+
+    def logits(self, artifact):
+        name = artifact + ".npy"
+        self.run([self.options.llmir, "perplexity", artifact, "--ids", ",".join(map(str, IDS)),
+                  "--logits", name])
+        return np.load(name)
+
+    def reference(self, config=None, weights=None):
+        return Model(config or self.config, weights or self.weights).forward(IDS)
+
+
+def same(a, b):
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def near(logits, expected):
+    rows = min(len(logits), len(expected))
+    return nmse(logits[:rows], expected[:rows]) <= MOST_NMSE
+
+
+def check_round_trip(bench):
+    with open(bench.path("whole.txt"), "w", encoding="utf-8") as stream:
+        stream.write(bench.text)
+    again = bench.run([bench.options.llmir_translate, "--assemble-program",
+                       bench.path("whole.txt")])
+    check("assembled and written again, the text is the same", again == bench.text)
+    original = bench.logits(bench.artifact)
+    check("the original is the model", near(original, bench.reference()))
+    made = bench.assemble("unchanged", bench.text)
+    check("an unchanged program gives the same bits", same(bench.logits(made), original))
+    twice = bench.run([bench.options.llmir_translate, "--disassemble-program", made])
+    check("an assembled program can be taken apart", twice == bench.text)
+    shown = bench.run([bench.options.llmir, "compile", "--program", bench.path("whole.txt"),
+                       "--weights-of", bench.artifact, "--emit", "program"])
+    check("--emit program shows it as read", shown.strip() == bench.text.strip())
+
+
+def check_layer_count(bench):
+    edited = bench.text.replace("below %d" % LAYERS, "below %d" % (LAYERS - 1))
+    check("the text says where the layers end", edited != bench.text)
+    fewer = copy.copy(bench.config)
+    fewer.layers = LAYERS - 1
+    weights = {name: values for name, values in bench.weights.items()
+               if ".layers.%d." % (LAYERS - 1) not in name}
+    logits = bench.logits(bench.assemble("fewer", edited))
+    check("one layer less is the model of one layer less",
+          same(logits, bench.logits(bench.compile("fewer-model", fewer, weights))))
+    check("and what NumPy computes", near(logits, bench.reference(fewer)))
+    check("which is another result", not near(logits, bench.reference()))
+
+
+def swap(values):
+    values = list(values)
+    values[0], values[1] = values[1], values[0]
+    return values
+
+
+def check_swapped_layers(bench):
+    def swapped(match):
+        sources = swap(match.group(1).split(", "))
+        offsets = swap(match.group(2).split(", "))
+        return "sources [%s] at [%s]" % (", ".join(sources), ", ".join(offsets))
+
+    edited, count = re.subn(r"sources \[([^\]]*, [^\]]*)\] at \[([^\]]*)\]", swapped, bench.text)
+    check("weights of layers are found", count == 9, count)
+    weights = dict(bench.weights)
+    for name in bench.weights:
+        if name.startswith("model.layers.0."):
+            other = name.replace(".0.", ".1.", 1)
+            weights[name], weights[other] = bench.weights[other], bench.weights[name]
+    logits = bench.logits(bench.assemble("swapped", edited))
+    check("two layers change places", near(logits, bench.reference(weights=weights)))
+    check("which is another result", not near(logits, bench.reference()))
+
+
+def check_constant(bench):
+    pattern = r"(_swiglu \"linear\" .*(?:\n.*){1,6}?arith\.constant )1\.000000e\+00"
+    edited, count = re.subn(pattern, r"\g<1>2.000000e+00", bench.text)
+    check("the constant of SiLU is found", count == 1, count)
+    silu = ops.silu
+    ops.silu = lambda x: np.asarray(x, np.float64) / (2.0 + np.exp(-np.asarray(x, np.float64)))
+    expected = bench.reference()
+    ops.silu = silu
+    logits = bench.logits(bench.assemble("constant", edited))
+    check("an element-wise constant changes what it must", near(logits, expected))
+    check("which is another result", not near(logits, bench.reference()))
+
+
+def check_fused(bench):
+    with open(bench.path("fused.mlir"), "w", encoding="utf-8") as stream:
+        stream.write(bench.run([bench.options.llmir_opt, "--fuse-program-instructions",
+                                bench.path("whole.txt")]))
+    text = open(bench.path("fused.mlir"), encoding="utf-8").read()
+    check("instructions are fused", re.search(r"instruction @\S+ weights \[[^\]]*\]\([^)]*\), @", text))
+    made = bench.assemble("fused", text)
+    check("fused instructions give the same bits",
+          same(bench.logits(made), bench.logits(bench.artifact)))
+    sites = [bench.run([bench.options.llmir, "inspect", each, "--json"]).count('"kernel')
+             for each in (made, bench.artifact)]
+    check("and are profiled as before", sites[0] == sites[1], sites)
+
+
+def check_jumps(bench):
+    # The layers' loop as a jump over a second, empty one: the same result.
+    edited = bench.text.replace("    mllm.program.exit\n", (
+        '    mllm.program.barrier\n    mllm.program.jump "end"\n'
+        '    mllm.program.label "never"\n    mllm.program.jump "never"\n'
+        '    mllm.program.label "end"\n    mllm.program.exit\n'))
+    made = bench.assemble("jumps", edited)
+    check("a jump passes over what never ends", same(bench.logits(made), bench.logits(bench.artifact)))
+
+
+def refusals(bench):
+    """(name, text, words of the message)"""
+    text = bench.text
+    first_offsets = re.search(r"at \[(\d+), (\d+)", text)
+    yield "no text", "", ("code fragment",)
+    yield "words", "hello there\n", ("refused.txt",)
+    yield "deep nesting", "[" * 5000, ("brackets",)
+    yield "an offset of nothing", text.replace("at [%s, " % first_offsets.group(1), "at [%d, " % (1 << 40), 1), (
+        "no weight of the artifact begins",)
+    yield "a weight of another name", text.replace(
+        'sources ["model.layers.0.input_layernorm.weight"', 'sources ["model.norm.weight"', 1), (
+            "where the artifact has",)
+    yield "more layers than there are", text.replace("below %d" % LAYERS, "below %d" % (LAYERS + 1)), (
+        "layers 0 to %d" % LAYERS,)
+    yield "a layer that is not there", text.replace("set_layer 0", "set_layer 7"), ("has layers 0 to 2",)
+    yield "too few rows", text.replace("memref<512x", "memref<256x"), ("512 rows",)
+    yield "another cache", text.replace("kv_heads = 2", "kv_heads = 1"), ("another KV cache",)
+    yield "another shape of a weight", re.sub(r"(@linear_\S+ .*?)rows = \d+", r"\g<1>rows = 16", text, 1), (
+        "which reads",)
+    yield "a kernel that does not exist", text.replace('"rms_norm"', '"rms_nor"'), (
+        "which the kernels of a step are not",)
+    yield "another entry", text.replace("@llmir_step", "@main"), ("@llmir_step",)
+    yield "a function", text.replace("  mllm.program.fragment @weights", (
+        "  func.func private @f()\n  mllm.program.fragment @weights")), ("beside the fragments",)
+    yield "a field of the context", text.replace("    mllm.program.entry_point\n", (
+        "    mllm.program.entry_point\n    mllm.program.set_field num_tokens to 7\n")), (
+            "programs of functions",)
+    yield "few tokens that are many", re.sub(r"few_tokens = \d+", "few_tokens = 100000", text), ("one of few",)
+    yield "a region that calls", text.replace("arith.negf %arg1 : f32", (
+        "llvm.inline_asm \"nop\", \"=f,f\" %arg1 : (f32) -> f32")), ("is no scalar computation",)
+    yield "a jump to nowhere", text.replace("    mllm.program.exit\n", (
+        '    mllm.program.jump "nowhere"\n    mllm.program.exit\n')), ("nowhere",)
+    yield "the half of a program", text[:len(text) // 2], ("refused.txt",)
+
+
+def check_refusals(bench):
+    for name, text, words in refusals(bench):
+        message = bench.assemble("refused", text, fails=True)
+        lines = message.strip().split("\n")
+        check("refused in one line: " + name, len(lines) == 1
+              and all(word in message for word in words), message[:600])
+        check("nothing is left behind: " + name, not os.path.exists(bench.path("refused.llmir")))
+    other = make_tiny.make("qwen2")
+    shown = bench.assemble("other", bench.text, fails=True,
+                           artifact=bench.compile("qwen2", *other))
+    check("refused: the weights of another model", "artifact" in shown, shown)
+    llmir = bench.options.llmir
+    for name, arguments, words in (
+            ("a program alone", ["--program", bench.path("whole.txt")], "--weights-of"),
+            ("weights alone", ["--weights-of", bench.artifact], "--program"),
+            ("a checkpoint as weights", ["--program", bench.path("whole.txt"), "--weights-of",
+                                         bench.path("model")], "no compiled model"),
+            ("an earlier form", ["--program", bench.path("whole.txt"), "--weights-of",
+                                 bench.artifact, "--emit", "llm"], "no earlier form"),
+            ("a file that is not there", ["--program", bench.path("nowhere.txt"), "--weights-of",
+                                          bench.artifact], "nowhere.txt"),
+            ("quantization", ["--program", bench.path("whole.txt"), "--weights-of", bench.artifact,
+                              "--quantize", "q8"], "--quantize")):
+        output = [] if "--emit" in arguments else ["-o", bench.path("refused.llmir")]
+        shown = bench.run([llmir, "compile"] + arguments + output, fails=True)
+        check("refused: " + name, words in shown, shown)
+    shown = bench.run([bench.options.llmir_translate, "--disassemble-program",
+                       bench.path("whole.txt")], fails=True)
+    check("refused: to take a text apart", "artifact" in shown, shown)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--work", "--llmir", "--llmir-opt", "--llmir-translate"):
+        parser.add_argument(name, required=True)
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    bench = Bench(options)
+    check_round_trip(bench)
+    check_layer_count(bench)
+    check_swapped_layers(bench)
+    check_constant(bench)
+    check_fused(bench)
+    check_jumps(bench)
+    check_refusals(bench)
+    print("%d passed, %d failed" % (passed, len(failures)))
+    return 1 if failures or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
