@@ -13,6 +13,7 @@
 #ifndef LLMIR_LIB_MLLMTEXT_LEXER_H
 #define LLMIR_LIB_MLLMTEXT_LEXER_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
 

@@ -13,6 +13,8 @@
 
 #include "mlir/IR/SymbolTable.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace llmir::mllm;
 

@@ -158,6 +158,30 @@ FailureOr<Attribute> TextParser::parseNumber() {
   return Attribute(builder.getF64FloatAttr(value));
 }
 
+/// "i32[1, 2]"
+FailureOr<Attribute> TextParser::parseIntegers() {
+  bool isWide = token.text == "i64";
+  advance();
+  if (failed(expectSign('[', "before the integers")))
+    return failure();
+  SmallVector<int64_t> values;
+  while (!consumeSign(']')) {
+    int64_t value;
+    if (!is(Token::Number) || StringRef(token.text).getAsInteger(10, value) ||
+        (!isWide && value != static_cast<int32_t>(value)))
+      return unexpected(isWide ? "an integer of 64 bits"
+                               : "an integer of 32 bits");
+    values.push_back(value);
+    advance();
+    if (!isSign(']') && !consumeSign(','))
+      return unexpected("',' or ']'");
+  }
+  if (isWide)
+    return Attribute(builder.getDenseI64ArrayAttr(values));
+  return Attribute(builder.getDenseI32ArrayAttr(
+      SmallVector<int32_t>(values.begin(), values.end())));
+}
+
 FailureOr<Attribute> TextParser::parseAttribute() {
   if (++depth > kMostDepth)
     return error(token.start)
@@ -192,6 +216,8 @@ FailureOr<Attribute> TextParser::parseAttribute() {
       advance();
       return value;
     }
+    if (token.text == "i64" || token.text == "i32")
+      return parseIntegers();
     break;
   case Token::Sign:
     if (consumeSign('[')) {

@@ -88,6 +88,7 @@ private:
   LogicalResult parseAttributes(mlir::NamedAttrList &attributes, char close);
   mlir::FailureOr<mlir::Attribute> parseAttribute();
   mlir::FailureOr<mlir::Attribute> parseNumber();
+  mlir::FailureOr<mlir::Attribute> parseIntegers();
   mlir::FailureOr<mlir::Type> parseType();
   mlir::FailureOr<mlir::Type> parseShaped(bool isTensor);
   LogicalResult parseShape(shapes::Shape &shape);

@@ -14,9 +14,9 @@
 #include "mlir/IR/SymbolTable.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
-#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace llmir::mllm;
@@ -28,6 +28,7 @@ class Printer {
 public:
   Printer(raw_ostream &os, const TextOptions &options, Operation *op)
       : os(os), isFull(options.style == TextStyle::Full),
+        hasFiles(options.fileLocations),
         numbering(op, options.firstNumber, /*inheritsGivenNames=*/!isFull) {}
 
   LogicalResult printOp(Operation *op);
@@ -64,6 +65,7 @@ private:
 
   raw_ostream &os;
   bool isFull;
+  bool hasFiles;
   int indent = 0;
   Numbering numbering;
 };
@@ -103,17 +105,15 @@ void Printer::printMLIR(llvm::function_ref<void(raw_ostream &)> print) {
 
 /// The shortest text that reads back as the same number; it has a '.' or 'e'.
 static std::string shortest(double value) {
-  SmallString<32> text;
-  llvm::APFloat(value).toString(text, /*FormatPrecision=*/0,
-                                /*FormatMaxPadding=*/3,
-                                /*TruncateZero=*/false);
-  double back = 0;
-  if (StringRef(text).getAsDouble(back) || back != value)
-    text = llvm::formatv("{0:e17}", value).str();
-  if (!StringRef(text).contains_insensitive('e') &&
-      !StringRef(text).contains('.'))
-    text += ".0";
-  return text.str().str();
+  char text[32];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value)
+      break;
+  }
+  if (!StringRef(text).contains('e') && !StringRef(text).contains('.'))
+    return std::string(text) + ".0";
+  return text;
 }
 
 void Printer::printAttribute(Attribute attribute) {
@@ -140,6 +140,18 @@ void Printer::printAttribute(Attribute attribute) {
   }
   if (auto value = dyn_cast<FlatSymbolRefAttr>(attribute))
     return printSymbol(value.getValue());
+  if (auto value = dyn_cast<DenseI64ArrayAttr>(attribute)) {
+    os << "i64[";
+    llvm::interleaveComma(value.asArrayRef(), os);
+    os << ']';
+    return;
+  }
+  if (auto value = dyn_cast<DenseI32ArrayAttr>(attribute)) {
+    os << "i32[";
+    llvm::interleaveComma(value.asArrayRef(), os);
+    os << ']';
+    return;
+  }
   if (auto value = dyn_cast<ArrayAttr>(attribute)) {
     os << '[';
     llvm::interleaveComma(value, os,
@@ -254,7 +266,8 @@ void Printer::printValues(ValueRange values, bool areDefinitions) {
 
 /// `<name="model.norm">`: the place where the op comes from.
 void Printer::printLocation(Operation *op) {
-  if (!isFull || isa<UnknownLoc>(op->getLoc()))
+  bool isFile = isa<FileLineColLoc>(Location(op->getLoc()));
+  if (!isFull || isa<UnknownLoc>(op->getLoc()) || (isFile && !hasFiles))
     return;
   auto name = dyn_cast<NameLoc>(Location(op->getLoc()));
   if (name && isa<UnknownLoc>(name.getChildLoc())) {

@@ -39,6 +39,9 @@ struct CommandLine {
       "mllm-first-number",
       llvm::cl::desc("Number of the first value that --mlir-to-mllm prints"),
       llvm::cl::init(0)};
+  llvm::cl::opt<bool> files{
+      "mllm-file-locations",
+      llvm::cl::desc("Print where ops stood in a file, too (--mlir-to-mllm)")};
 };
 } // namespace
 
@@ -56,6 +59,7 @@ void llmir::mllm::registerTextTranslations() {
         TextOptions options;
         options.style = commandLine.style;
         options.firstNumber = commandLine.first;
+        options.fileLocations = commandLine.files;
         return printText(op, output, options);
       },
       registerDialects);

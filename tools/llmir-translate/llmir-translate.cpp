@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/Translation.h"
+#include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/ExecuteTranslation.h"
 #include "llmir/Pipelines/ProgramTranslation.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -19,5 +20,6 @@ int main(int argc, char **argv) {
   llmir::registerInterpretTranslation();
   llmir::registerExecuteTranslations();
   llmir::registerProgramTranslations();
+  llmir::mllm::registerTextTranslations();
   return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
 }

@@ -39,6 +39,9 @@ enum class TextStyle {
 struct TextOptions {
   TextStyle style = TextStyle::Full;
   int64_t firstNumber = 0; ///< Of the first value, in trace order.
+  /// Whether style Full says of ops that bear no layer's name where they stood
+  /// in a file.
+  bool fileLocations = false;
 };
 
 /// Prints an op, a module for example, with what it holds. An op inside a
