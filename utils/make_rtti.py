@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The classes of the documents' node API, from the ops as ODS defines them.
 
-make_rtti.py --records FILE.json --out FOLDER
+make_rtti.py --out FOLDER FILE.json...
 
-FILE.json is what `llvm-tblgen --dump-json MLLMOps.td` prints. Writes into FOLDER
+A FILE.json is what `llvm-tblgen --dump-json` prints of a file of ops. Writes into FOLDER
 
 GeneratedRTTIKind.hpp   the enumeration NodeKind and one macro per kind of op
 GeneratedOps.hpp        one class per op, by level: build(), classof()
@@ -206,14 +206,18 @@ def write(folder, name, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--records", required=True, help="what llvm-tblgen --dump-json prints")
+    parser.add_argument("records", nargs="+", help="what llvm-tblgen --dump-json prints of a file of ops")
     parser.add_argument("--out", required=True, help="folder of the generated files")
     arguments = parser.parse_args()
-    with open(arguments.records, encoding="utf-8") as stream:
-        data = json.load(stream)
-    ops = [Op(name, data[name], data) for name in data["!instanceof"]["Op"]
-           if data[data[name]["opDialect"]["def"]]["name"] == DIALECT]
-    ops.sort(key=lambda op: op.name)
+    ops = {}
+    for path in arguments.records:
+        with open(path, encoding="utf-8") as stream:
+            data = json.load(stream)
+        for name in data["!instanceof"].get("Op", []):
+            if data[data[name]["opDialect"]["def"]]["name"] == DIALECT:
+                op = Op(name, data[name], data)
+                ops[op.name] = op
+    ops = [ops[name] for name in sorted(ops)]
     os.makedirs(arguments.out, exist_ok=True)
     write(arguments.out, "GeneratedRTTIKind.hpp", kinds_text(ops))
     write(arguments.out, "GeneratedOps.hpp", ops_text(ops))
