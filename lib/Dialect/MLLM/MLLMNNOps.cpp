@@ -6,11 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers: projections, norms, activations over rows.
+// Layers: products, embeddings, norms, activations, and what a model says of
+// its layers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
+
+#include "LinalgCosts.h"
+#include "llmir/Dialect/MLLM/MLLMShapeOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Dialect/MLLM/ShapeRules.h"
+
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace llmir;
@@ -26,32 +34,44 @@ void MLLMDialect::addNNOps() {
       >();
 }
 
-/// A size as IR spells it: a number, or `?`.
-static std::string sizeText(int64_t size) {
-  return ShapedType::isDynamic(size) ? "?" : std::to_string(size);
+//===----------------------------------------------------------------------===//
+// Products and tables
+//===----------------------------------------------------------------------===//
+
+Expected<ResultTypes> MatMulOp::inferResults(Adaptor op) {
+  LLMIR_RETURN_IF_ERROR(checkSameElements({op.getLhs(), op.getRhs()})); // c4
+  LLMIR_RETURN_IF_ERROR(checkSameDevice({op.getLhs(), op.getRhs()}));
+  // c1, c2, c3
+  return shaped(shapes::matmul(shapeOf(op.getLhs()), shapeOf(op.getRhs()),
+                               op.getTransposeA(), op.getTransposeB()),
+                op.getLhs());
 }
 
-/// Checks that two values have equal sizes in dimension `dim`; `what` names
-/// that dimension's unit in the plural.
-static LogicalResult verifySameSize(Operation *op, Value a, StringRef aName,
-                                    Value b, StringRef bName, int64_t dim,
-                                    StringRef what) {
-  int64_t aSize = tensorType(a).getDimSize(dim);
-  int64_t bSize = tensorType(b).getDimSize(dim);
-  if (aSize == bSize)
+std::optional<int64_t> MatMulOp::getFlops() {
+  const int64_t inner = getTransposeA() ? 2 : 1;
+  return scaled(detail::numResultValues(*this),
+                {2, tensorType(getLhs()).getShape().rbegin()[inner - 1]});
+}
+
+/// Fails unless `result` begins with these sizes.
+static LogicalResult verifyLeading(Operation *op, const shapes::Shape &want,
+                                   Value result) {
+  shapes::Shape have = shapeOf(result);
+  have.resize(std::min(have.size(), want.size()));
+  if (have.size() == want.size() && shapes::sameShape(have, want))
     return success();
-  return op->emitOpError() << aName << " has " << sizeText(aSize) << " " << what
-                           << ", but " << bName << " has " << sizeText(bSize);
-}
-
-static LogicalResult verifySameTokens(Operation *op, Value a, StringRef aName,
-                                      Value b, StringRef bName) {
-  return verifySameSize(op, a, aName, b, bName, 0, "tokens");
+  return op->emitOpError() << "gives " << shapes::str(shapeOf(result))
+                           << " for " << shapes::str(want)
+                           << " rows, want them to lead the result's sizes";
 }
 
 LogicalResult EmbeddingOp::verify() {
   // c3
-  return verifySameTokens(*this, getIds(), "operand", getResult(), "result");
+  if (tensorType(getResult()).getRank() != tensorType(getIds()).getRank() + 1)
+    return emitOpError() << "gives " << shapes::str(shapeOf(getResult()))
+                         << " for ids " << shapes::str(shapeOf(getIds()))
+                         << ", want one more dimension";
+  return verifyLeading(*this, shapeOf(getIds()), getResult());
 }
 
 LogicalResult EmbeddingOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -62,14 +82,49 @@ LogicalResult EmbeddingOp::verifySymbolUses(SymbolTableCollection &tables) {
       tables);
 }
 
+/// Sizes of a tensor before the last one.
+static shapes::Shape rowsOf(Value value) {
+  shapes::Shape result = shapeOf(value);
+  result.pop_back();
+  return result;
+}
+
+std::optional<int64_t> LinearOp::getNumOutputs() {
+  int64_t product = 1;
+  const int64_t leading = tensorType(getX()).getRank() - 1;
+  for (int64_t size : tensorType(getResult()).getShape().drop_front(leading))
+    if (ShapedType::isDynamic(size) ||
+        llvm::MulOverflow(product, size, product))
+      return std::nullopt;
+  return product;
+}
+
 LogicalResult LinearOp::verify() {
+  RankedTensorType x = tensorType(getX()), result = tensorType(getResult());
   // c4
-  return verifySameTokens(*this, getX(), "operand", getResult(), "result");
+  if (x.getRank() < 1 || result.getRank() < x.getRank())
+    return emitOpError() << "gives " << shapes::str(shapeOf(getResult()))
+                         << " for " << shapes::str(shapeOf(getX()))
+                         << ", want a row and as many dimensions or more";
+  if (failed(verifyLeading(*this, rowsOf(getX()), getResult())))
+    return failure();
+  if (!getNumOutputs())
+    return emitOpError() << "gives " << result
+                         << ", whose outputs are not a number";
+  // c5
+  if (x.getElementType() != result.getElementType() ||
+      deviceOf(x) != deviceOf(result))
+    return emitOpError() << "gives " << result << " for " << x
+                         << ", want the same element type and device";
+  return success();
 }
 
 LogicalResult LinearOp::verifySymbolUses(SymbolTableCollection &tables) {
-  int64_t in = tensorType(getX()).getDimSize(1);
-  int64_t out = tensorType(getResult()).getDimSize(1);
+  // What verify() refuses is not looked at again.
+  if (tensorType(getX()).getRank() < 1 || !getNumOutputs())
+    return success();
+  const int64_t in = tensorType(getX()).getShape().back();
+  const int64_t out = *getNumOutputs();
   // c1, c2
   if (failed(
           verifyParameter(*this, getWeightAttr(), "weight", {out, in}, tables)))
@@ -80,26 +135,163 @@ LogicalResult LinearOp::verifySymbolUses(SymbolTableCollection &tables) {
   return success();
 }
 
+std::optional<int64_t> LinearOp::getFlops() {
+  return scaled(detail::numResultValues(*this),
+                {2, tensorType(getX()).getShape().back()});
+}
+
+/// Linear to [rows…, heads, size] becomes linear to [rows…, heads * size] and a
+/// view: one form for the conversions.
+LogicalResult LinearOp::canonicalize(LinearOp op, PatternRewriter &rewriter) {
+  if (!op.isSplit())
+    return failure();
+  shapes::Shape shape = shapeOf(op.getResult());
+  shape.resize(tensorType(op.getX()).getRank() - 1, shapes::DimExpr());
+  // What a view keeps are the dynamic sizes; with two or more of them it cannot
+  // say which is which unless they stay in order, as they do here.
+  shape.push_back(shapes::DimExpr(*op.getNumOutputs()));
+  RankedTensorType type = makeTensorType(shape, op.getType().getElementType(),
+                                         deviceOf(op.getType()));
+  Value whole = LinearOp::create(rewriter, op.getLoc(), type, op.getX(),
+                                 op.getWeightAttr(), op.getBiasAttr());
+  rewriter.replaceOpWithNewOp<ViewOp>(op, op.getType(), whole);
+  return success();
+}
+
+LogicalResult ParamValueOp::verifySymbolUses(SymbolTableCollection &tables) {
+  // c1, c2
+  return verifyParameter(*this, getWeightAttr(), "parameter",
+                         tensorType(getResult()).getShape(), tables);
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+Expected<ResultTypes> RMSNormOp::inferResults(Adaptor op) {
+  if (tensorType(op.getX()).getRank() < 1) // c4
+    return shapes::shapeError("normalizes a tensor of rank 0, want rows");
+  return sameAs(op.getX()); // c5
+}
+
 LogicalResult RMSNormOp::verify() {
-  // c3
-  return verifyPositive(*this, getEps(), "eps");
+  return verifyPositive(*this, getEps(), "eps"); // c3
 }
 
 LogicalResult RMSNormOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (tensorType(getX()).getRank() < 1) // The trait reports it.
+    return success();
   // c1, c2
   return verifyParameter(*this, getWeightAttr(), "weight",
                          {tensorType(getX()).getShape().back()}, tables);
 }
 
-//===----------------------------------------------------------------------===//
-// Along an axis
-//===----------------------------------------------------------------------===//
+std::optional<int64_t> RMSNormOp::getFlops() {
+  return scaled(detail::numResultValues(*this), {4});
+}
+
+Expected<ResultTypes> LayerNormOp::inferResults(Adaptor op) {
+  ArrayRef<int64_t> normalized = op.getNormalizedShape();
+  shapes::Shape shape = shapeOf(op.getX());
+  shapes::Shape want(normalized.begin(), normalized.end());
+  // c4
+  if (want.size() <= shape.size())
+    shape.erase(shape.begin(), shape.end() - want.size());
+  if (want.empty() || want.size() != shape.size() ||
+      !shapes::sameShape(want, shape))
+    return shapes::shapeError("normalizes the sizes " + shapes::str(want) +
+                              ", which are not the last ones of " +
+                              shapes::str(shapeOf(op.getX())));
+  return sameAs(op.getX()); // c5
+}
+
+LogicalResult LayerNormOp::verify() {
+  return verifyPositive(*this, getEps(), "eps"); // c3
+}
+
+LogicalResult LayerNormOp::verifySymbolUses(SymbolTableCollection &tables) {
+  // c1, c2
+  if (FlatSymbolRefAttr weight = getWeightAttr())
+    if (failed(verifyParameter(*this, weight, "weight", getNormalizedShape(),
+                               tables)))
+      return failure();
+  if (FlatSymbolRefAttr bias = getBiasAttr())
+    return verifyParameter(*this, bias, "bias", getNormalizedShape(), tables);
+  return success();
+}
+
+std::optional<int64_t> LayerNormOp::getFlops() {
+  return scaled(detail::numResultValues(*this), {7});
+}
+
+Expected<ResultTypes> LayerNorm2DOp::inferResults(Adaptor op) {
+  if (tensorType(op.getX()).getRank() != 4) // c4
+    return shapes::shapeError("normalizes the channels of " +
+                              shapes::str(shapeOf(op.getX())) +
+                              ", want [pictures, channels, height, width]");
+  return sameAs(op.getX()); // c5
+}
+
+LogicalResult LayerNorm2DOp::verify() {
+  return verifyPositive(*this, getEps(), "eps"); // c3
+}
+
+LogicalResult LayerNorm2DOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (tensorType(getX()).getRank() != 4) // The trait reports it.
+    return success();
+  const int64_t channels = tensorType(getX()).getDimSize(1);
+  // c1, c2
+  return failure(failed(verifyParameter(*this, getWeightAttr(), "weight",
+                                        {channels}, tables)) ||
+                 failed(verifyParameter(*this, getBiasAttr(), "bias",
+                                        {channels}, tables)));
+}
+
+std::optional<int64_t> LayerNorm2DOp::getFlops() {
+  return scaled(detail::numResultValues(*this), {7});
+}
 
 Expected<ResultTypes> SoftmaxOp::inferResults(Adaptor op) {
-  // c1
-  Expected<int64_t> axis =
-      shapes::normalizeAxis(op.getAxis(), tensorType(op.getX()).getRank());
-  if (!axis)
+  Expected<int64_t> axis = shapes::normalizeAxis(
+      int64_t(op.getAxis()), size_t(tensorType(op.getX()).getRank()));
+  if (!axis) // c1
     return axis.takeStatus();
   return sameAs(op.getX()); // c2
+}
+
+std::optional<int64_t> SoftmaxOp::getFlops() {
+  return scaled(detail::numResultValues(*this), {4});
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReLUOp::fold(FoldAdaptor) {
+  auto inner = getX().getDefiningOp<ReLUOp>();
+  return inner && inner.getType() == getType() ? inner.getResult()
+                                               : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// What a model says of its layers, and layers of the user's own
+//===----------------------------------------------------------------------===//
+
+LogicalResult RegisterLayerOp::verify() {
+  std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(
+      ("mllm.linalg." + getOpType()).str(), getContext());
+  // c1
+  if (name && name->hasInterface<LinalgOpInterface>())
+    return success();
+  return emitOpError() << "says that @" << getSymName() << " is a '"
+                       << getOpType() << "', which is no op of the level";
+}
+
+LogicalResult CustomizedOp::verify() {
+  constexpr int64_t first = 4096;
+  // c1
+  if (int64_t(getId()) >= first)
+    return success();
+  return emitOpError() << "has the id " << int64_t(getId()) << ", want "
+                       << first << " or more";
 }

@@ -202,13 +202,13 @@ mllm.tensor.register @w : f32 {source = "w"}
 // -----
 
 // tensor_register_c2
-// expected-error@+1 {{has rank 4, want 1, 2 or 3}}
-mllm.tensor.register @w : tensor<2x3x4x5xf32> {source = "w"}
+// expected-error@+1 {{has rank 6, want 1 to 5}}
+mllm.tensor.register @w : tensor<2x3x4x5x6x7xf32> {source = "w"}
 
 // -----
 
 // tensor_register_c2, quantized
-// expected-error@+1 {{has rank 1, want 2 or 3}}
+// expected-error@+1 {{has rank 1, want 2 to 3}}
 mllm.tensor.register @w : !llm.quantized_tensor<i8, [32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
 
 // -----

@@ -52,6 +52,12 @@ def MLLM_TokenIds
     : Type<CPred<"::llmir::mllm::isTokenIds($_self)">,
            "tensor [tokens] of i32 or i64", "::mlir::RankedTensorType">;
 
+// A word out of a list; the message about another one lists them.
+class MLLM_WordAttr<list<string> words>
+    : StringBasedAttr<Or<!foreach(word, words,
+          CPred<"::llvm::cast<::mlir::StringAttr>($_self).getValue() == \"" # word # "\"">)>,
+          "one of the words " # !interleave(words, ", ")>;
+
 def MLLM_InfersResults : NativeOpTrait<"InfersResults"> {
   let cppNamespace = "::llmir::mllm";
 }

@@ -14,6 +14,7 @@
 #define LLMIR_DIALECT_MLLM_MLLMVISIONOPS_H
 
 #include "llmir/Dialect/MLLM/MLLMInterfaces.h"
+#include "llmir/Dialect/MLLM/ShapeRules.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #define GET_OP_CLASSES

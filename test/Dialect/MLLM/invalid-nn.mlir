@@ -1,0 +1,556 @@
+// RUN: llmir-opt %s --split-input-file --verify-diagnostics
+
+// Each rule of the ops in MLLMNNOps.td.
+
+mllm.graph.subgraph @f(%x: tensor<4xf32>, %y: tensor<4x2xf32>) {
+  // RULE: matmul.c1
+  // expected-error@+1 {{multiplies [4] and [4, 2], want tensors of rank 2 or more}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<4xf32>, tensor<4x2xf32>) -> tensor<2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<5x2xf32>) {
+  // RULE: matmul.c2
+  // expected-error@+1 {{the columns of the left matrix are not the rows of the right one}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<5x2xf32>) -> tensor<3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) {
+  // RULE: matmul.c2 (transposed)
+  // expected-error@+1 {{the columns of the left matrix are not the rows of the right one}}
+  %0 = mllm.linalg.matmul %x, %y {transpose_b} : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<2x3x4xf32>, %y: tensor<5x4x2xf32>) {
+  // RULE: matmul.c3
+  // expected-error@+1 {{broadcast}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<2x3x4xf32>, tensor<5x4x2xf32>) -> tensor<2x3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf16>) {
+  // RULE: matmul.c4
+  // expected-error@+1 {{operand #1 has f16 values, but operand #0 has f32}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<4x2xf16>) -> tensor<3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32, #mllm.tensor<kQNN>>) {
+  // RULE: matmul.c4 (device)
+  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<4x2xf32, #mllm.tensor<kQNN>>) -> tensor<3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) {
+  // RULE: matmul.c5
+  // expected-error@+1 {{result #0 has type 'tensor<3x3xf32>', want 'tensor<3x2xf32>'}}
+  %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x3xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%ids: tensor<?xi64>) {
+  // RULE: embedding.c1
+  // expected-error@+1 {{table @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.embedding %ids, @absent : tensor<?xi64> -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{the symbol is 'mllm.graph.subgraph'}}
+mllm.graph.subgraph @f(%ids: tensor<?xi64>) {
+  // RULE: embedding.c1 (another kind of symbol)
+  // expected-error@+1 {{table @f is not a registered tensor of the module}}
+  %0 = mllm.linalg.embedding %ids, @f : tensor<?xi64> -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<9x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%ids: tensor<?xi64>) {
+  // RULE: embedding.c2 (columns)
+  // expected-error@+1 {{table @w has shape 9x4, but the op needs ?x5}}
+  %0 = mllm.linalg.embedding %ids, @w : tensor<?xi64> -> tensor<?x5xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+mllm.graph.subgraph @f(%ids: tensor<?xi64>) {
+  // RULE: embedding.c2 (rank)
+  // expected-error@+1 {{table @w has shape 4, but the op needs ?x4}}
+  %0 = mllm.linalg.embedding %ids, @w : tensor<?xi64> -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<9x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%ids: tensor<3xi64>) {
+  // RULE: embedding.c3
+  // expected-error@+1 {{gives [5, 4] for [3] rows, want them to lead the result's sizes}}
+  %0 = mllm.linalg.embedding %ids, @w : tensor<3xi64> -> tensor<5x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<9x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%ids: tensor<3xi64>) {
+  // RULE: embedding.c3 (rank)
+  // expected-error@+1 {{gives [3, 4, 1] for ids [3], want one more dimension}}
+  %0 = mllm.linalg.embedding %ids, @w : tensor<3xi64> -> tensor<3x4x1xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%ids: tensor<?xi16>) {
+  // RULE: embedding (ids of i16)
+  // expected-error@+1 {{operand #0 must be ranked tensor of 32-bit signless integer or 64-bit signless integer values}}
+  %0 = mllm.linalg.embedding %ids, @w : tensor<?xi16> -> tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: linear.c1
+  // expected-error@+1 {{weight @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.linear %x, @absent : tensor<?x4xf32> -> tensor<?x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: linear.c1 (the bias)
+  // expected-error@+1 {{bias @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.linear %x, @w bias @absent : tensor<?x4xf32> -> tensor<?x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x8xf32>) {
+  // RULE: linear.c2
+  // expected-error@+1 {{weight @w has shape 8x32, but the op needs 32x8}}
+  %0 = mllm.linalg.linear %x, @w : tensor<?x8xf32> -> tensor<?x32xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: linear.c2 (split)
+  // expected-error@+1 {{weight @w has shape 8x4, but the op needs 6x4}}
+  %0 = mllm.linalg.linear %x, @w : tensor<?x4xf32> -> tensor<?x3x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @b : tensor<4xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: linear.c3
+  // expected-error@+1 {{bias @b has shape 4, but the op needs 8}}
+  %0 = mllm.linalg.linear %x, @w bias @b : tensor<?x4xf32> -> tensor<?x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: linear.c4
+  // expected-error@+1 {{gives [3, 8] for [2] rows, want them to lead the result's sizes}}
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<3x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: linear.c4 (rank)
+  // expected-error@+1 {{gives [8] for [2, 4], want a row and as many dimensions or more}}
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: linear.c4 (dynamic outputs)
+  // expected-error@+1 {{gives 'tensor<2x?xf32>', whose outputs are not a number}}
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x?xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: linear.c4 (a product that overflows)
+  // expected-error@+1 {{whose outputs are not a number}}
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x4294967296x4294967296xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: linear.c5
+  // expected-error@+1 {{gives 'tensor<2x8xf16>' for 'tensor<2x4xf32>', want the same element type and device}}
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x8xf16>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f() {
+  // RULE: param.c1
+  // expected-error@+1 {{parameter @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.param @absent : tensor<4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f() {
+  // RULE: param.c2
+  // expected-error@+1 {{parameter @w has shape 8x4, but the op needs 4x8}}
+  %0 = mllm.linalg.param @w : tensor<4x8xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: rms_norm.c1
+  // expected-error@+1 {{weight @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.rms_norm %x, @absent {eps = 1.0e-5 : f64} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<8xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x8x4xf32>) {
+  // RULE: rms_norm.c2
+  // expected-error@+1 {{weight @w has shape 8, but the op needs 4}}
+  %0 = mllm.linalg.rms_norm %x, @w {eps = 1.0e-5 : f64} : tensor<?x8x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: rms_norm.c3
+  // expected-error@+1 {{'eps' is 0.000000e+00, want a finite positive number}}
+  %0 = mllm.linalg.rms_norm %x, @w {eps = 0.0 : f64} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<f32>) {
+  // RULE: rms_norm.c4
+  // expected-error@+1 {{normalizes a tensor of rank 0, want rows}}
+  %0 = mllm.linalg.rms_norm %x, @w {eps = 1.0e-5 : f64} : tensor<f32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: rms_norm.c5
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  %0 = mllm.linalg.rms_norm %x, @w {eps = 1.0e-5 : f64} : tensor<2x4xf32> -> tensor<3x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c1
+  // expected-error@+1 {{weight @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.layer_norm %x weight @absent {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c1 (the bias)
+  // expected-error@+1 {{bias @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.layer_norm %x bias @absent {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c2
+  // expected-error@+1 {{weight @w has shape 3, but the op needs 4}}
+  %0 = mllm.linalg.layer_norm %x weight @w {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c2 (the bias)
+  // expected-error@+1 {{bias @b has shape 3, but the op needs 4}}
+  %0 = mllm.linalg.layer_norm %x bias @b {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c3
+  // expected-error@+1 {{'eps' is -1.000000e+00, want a finite positive number}}
+  %0 = mllm.linalg.layer_norm %x {eps = -1.0 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c4
+  // expected-error@+1 {{normalizes the sizes [3], which are not the last ones of [?, 4]}}
+  %0 = mllm.linalg.layer_norm %x {eps = 1.0 : f64, normalized_shape = array<i64: 3>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
+  // RULE: layer_norm.c4 (none)
+  // expected-error@+1 {{normalizes the sizes [], which are not the last ones of [?, 4]}}
+  %0 = mllm.linalg.layer_norm %x {eps = 1.0 : f64, normalized_shape = array<i64>} : tensor<?x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: layer_norm.c4 (too many)
+  // expected-error@+1 {{normalizes the sizes [1, 2, 4], which are not the last ones of [2, 4]}}
+  %0 = mllm.linalg.layer_norm %x {eps = 1.0 : f64, normalized_shape = array<i64: 1, 2, 4>} : tensor<2x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
+  // RULE: layer_norm.c5
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  %0 = mllm.linalg.layer_norm %x {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<2x4xf32> -> tensor<3x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c1
+  // expected-error@+1 {{weight @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.layer_norm_2d %x, @absent, @b {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c1 (the bias)
+  // expected-error@+1 {{bias @absent is not a registered tensor of the module}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @absent {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @w : tensor<2xf32> {source = "w"}
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c2
+  // expected-error@+1 {{weight @w has shape 2, but the op needs 3}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+// expected-note@+1 {{registered here}}
+mllm.tensor.register @b : tensor<2xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c2 (the bias)
+  // expected-error@+1 {{bias @b has shape 2, but the op needs 3}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c3
+  // expected-error@+1 {{'eps' is INF, want a finite positive number}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 0x7FF0000000000000 : f64} : tensor<1x3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<3x2x2xf32>) {
+  // RULE: layer_norm_2d.c4
+  // expected-error@+1 {{normalizes the channels of [3, 2, 2], want [pictures, channels, height, width]}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<3x2x2xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<3xf32> {source = "w"}
+mllm.tensor.register @b : tensor<3xf32> {source = "b"}
+mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
+  // RULE: layer_norm_2d.c5
+  // expected-error@+1 {{result #0 has type 'tensor<1x3x2x3xf32>', want 'tensor<1x3x2x2xf32>'}}
+  %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32> -> tensor<1x3x2x3xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<2x3xf32>) {
+  // RULE: softmax.c1
+  // expected-error@+1 {{axis}}
+  %0 = mllm.linalg.softmax %x {axis = 2 : i64} : tensor<2x3xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<f32>) {
+  // RULE: softmax.c1 (rank 0)
+  // expected-error@+1 {{axis}}
+  %0 = mllm.linalg.softmax %x {axis = -1 : i64} : tensor<f32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<2x3xf32>) {
+  // RULE: softmax.c2
+  // expected-error@+1 {{result #0 has type 'tensor<2x4xf32>', want 'tensor<2x3xf32>'}}
+  %0 = mllm.linalg.softmax %x {axis = 1 : i64} : tensor<2x3xf32> -> tensor<2x4xf32>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: gelu.c1
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  %0 = mllm.linalg.gelu %x : tensor<3xf32> -> tensor<3xf16>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: quick_gelu.c1
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  %0 = mllm.linalg.quick_gelu %x : tensor<3xf32> -> tensor<3xf16>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: relu.c1
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  %0 = mllm.linalg.relu %x : tensor<3xf32> -> tensor<3xf16>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: sigmoid.c1
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  %0 = mllm.linalg.sigmoid %x : tensor<3xf32> -> tensor<3xf16>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: gelu (the word)
+  // expected-error@+1 {{attribute 'approximate' failed to satisfy constraint: one of the words none, tanh}}
+  %0 = mllm.linalg.gelu %x {approximate = "erf"} : tensor<3xf32>
+  mllm.cf.return
+}
+
+// -----
+
+// RULE: register.c1
+// expected-error@+1 {{says that @model.up_proj is a 'projection', which is no op of the level}}
+mllm.linalg.register @model.up_proj {op_type = "projection"}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<3xf32>) {
+  // RULE: customized.c1
+  // expected-error@+1 {{has the id 4095, want 4096 or more}}
+  %0 = mllm.linalg.customized "filter" id 4095 (%x) : (tensor<3xf32>) -> tensor<3xf32>
+  mllm.cf.return
+}
