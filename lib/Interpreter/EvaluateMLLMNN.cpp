@@ -6,18 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of layers: MLLMNNOps.td.
+// Evaluators of MLLMNNOps.td: products, tables, norms, activations.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
+#include "llmir/Interpreter/CustomOps.h"
 #include "llmir/Interpreter/ReferenceNN.h"
 
 using namespace mlir;
 using namespace llmir;
 using namespace llmir::interpreter;
+
+//===----------------------------------------------------------------------===//
+// Products and tables
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evaluateMatMul(mllm::MatMulOp op, Evaluation &e) {
+  return e.setChecked(op, matmul(e.tensor(op.getLhs()), e.tensor(op.getRhs()),
+                                 {op.getTransposeA(), op.getTransposeB()}));
+}
 
 static LogicalResult evaluateEmbedding(mllm::EmbeddingOp op, Evaluation &e) {
   const Tensor &ids = e.tensor(op.getIds());
@@ -29,35 +39,176 @@ static LogicalResult evaluateEmbedding(mllm::EmbeddingOp op, Evaluation &e) {
   return e.set(op, embedding(ids, *table).reshaped(shape));
 }
 
+/// The numbers of an optional parameter; an empty optional where it is absent.
+static FailureOr<std::optional<Tensor>> parameterIf(FlatSymbolRefAttr symbol,
+                                                    Evaluation &e) {
+  if (!symbol)
+    return std::optional<Tensor>();
+  FailureOr<Tensor> numbers = e.parameter(symbol);
+  if (failed(numbers))
+    return failure();
+  return std::optional<Tensor>(std::move(*numbers));
+}
+
+static const Tensor *pointer(const std::optional<Tensor> &tensor) {
+  return tensor ? &*tensor : nullptr;
+}
+
 static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
   FailureOr<Tensor> weight = e.parameter(op.getWeightAttr());
-  if (failed(weight))
+  FailureOr<std::optional<Tensor>> bias = parameterIf(op.getBiasAttr(), e);
+  if (failed(weight) || failed(bias))
     return failure();
-  if (!op.getBiasAttr())
-    return e.set(op, linear(e.tensor(op.getX()), *weight));
-  FailureOr<Tensor> bias = e.parameter(op.getBiasAttr());
-  if (failed(bias))
-    return failure();
-  return e.set(op, linear(e.tensor(op.getX()), *weight, &*bias));
+  const Tensor &x = e.tensor(op.getX());
+  if (x.dim(-1) != weight->dim(1))
+    return e.fail(Status(StatusCode::InvalidArgument,
+                         "rows of " + std::to_string(x.dim(-1)) +
+                             " numbers do not fit a weight " +
+                             typeString(*weight)));
+  Tensor result = linear(x, *weight, pointer(*bias));
+  // The outputs in the dimensions into which the result splits them.
+  result.shape.pop_back();
+  llvm::append_range(result.shape,
+                     op.getType().getShape().drop_front(x.rank() - 1));
+  return e.set(op, std::move(result));
+}
+
+static LogicalResult evaluateParam(mllm::ParamValueOp op, Evaluation &e) {
+  FailureOr<Tensor> numbers = e.parameter(op.getWeightAttr());
+  return failed(numbers) ? failure() : e.set(op, std::move(*numbers));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// Fails unless a norm's parameter, if there, has a number for each of `count`
+/// that are normalized: a size that is `?` is known only now.
+static LogicalResult checkCount(const Tensor *parameter, int64_t count,
+                                Evaluation &e) {
+  if (!parameter || parameter->size() == count)
+    return success();
+  return e.fail(Status(StatusCode::InvalidArgument,
+                       "normalizes " + std::to_string(count) +
+                           " numbers, but a parameter is " +
+                           typeString(*parameter)));
 }
 
 static LogicalResult evaluateRMSNorm(mllm::RMSNormOp op, Evaluation &e) {
+  const Tensor &x = e.tensor(op.getX());
   FailureOr<Tensor> weight = e.parameter(op.getWeightAttr());
-  if (failed(weight))
+  if (failed(weight) || failed(checkCount(&*weight, x.dim(-1), e)))
     return failure();
-  return e.set(op, rmsNorm(e.tensor(op.getX()), &*weight,
-                           op.getEps().convertToDouble()));
+  if (op.getUnitOffset())
+    *weight = map(*weight, [](double w) { return w + 1; });
+  return e.set(op, rmsNorm(x, &*weight, op.getEps().convertToDouble()));
+}
+
+static LogicalResult evaluateLayerNorm(mllm::LayerNormOp op, Evaluation &e) {
+  FailureOr<std::optional<Tensor>> weight = parameterIf(op.getWeightAttr(), e);
+  FailureOr<std::optional<Tensor>> bias = parameterIf(op.getBiasAttr(), e);
+  if (failed(weight) || failed(bias))
+    return failure();
+  const Tensor &x = e.tensor(op.getX());
+  const ArrayRef<int64_t> sizes = op.getNormalizedShape();
+  const int64_t count =
+      reference::numElements(Shape(sizes.begin(), sizes.end()));
+  if (!std::equal(sizes.rbegin(), sizes.rend(), x.shape.rbegin()))
+    return e.fail(Status(StatusCode::InvalidArgument,
+                         "the last sizes of " + typeString(x) +
+                             " are not 'normalized_shape'"));
+  if (failed(checkCount(pointer(*weight), count, e)) ||
+      failed(checkCount(pointer(*bias), count, e)))
+    return failure();
+  // All that is normalized together as one row.
+  Tensor rows = x.reshaped({count == 0 ? 0 : x.size() / count, count});
+  Tensor result = layerNorm(rows, pointer(*weight), pointer(*bias),
+                            op.getEps().convertToDouble());
+  return e.set(op, result.reshaped(x.shape));
+}
+
+static LogicalResult evaluateLayerNorm2D(mllm::LayerNorm2DOp op,
+                                         Evaluation &e) {
+  FailureOr<Tensor> weight = e.parameter(op.getWeightAttr());
+  FailureOr<Tensor> bias = e.parameter(op.getBiasAttr());
+  const Tensor &x = e.tensor(op.getX());
+  if (failed(weight) || failed(bias) ||
+      failed(checkCount(&*weight, x.dim(1), e)) ||
+      failed(checkCount(&*bias, x.dim(1), e)))
+    return failure();
+  return e.set(op, layerNormOfChannels(x, &*weight, &*bias,
+                                       op.getEps().convertToDouble()));
 }
 
 static LogicalResult evaluateSoftmax(mllm::SoftmaxOp op, Evaluation &e) {
   const Tensor &x = e.tensor(op.getX());
-  const int64_t axis = op.getAxis();
+  const auto axis = static_cast<int64_t>(op.getAxis());
   return e.set(op, softmax(x, axis < 0 ? axis + x.rank() : axis));
 }
 
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evaluateGELU(mllm::GELUOp op, Evaluation &e) {
+  using reference::GeluApproximation;
+  const GeluApproximation form = op.getApproximate() == "tanh"
+                                     ? GeluApproximation::Tanh
+                                     : GeluApproximation::None;
+  return e.set(op, map(e.tensor(op.getX()),
+                       [&](double x) { return reference::gelu(x, form); }));
+}
+
+static LogicalResult evaluateQuickGELU(mllm::QuickGELUOp op, Evaluation &e) {
+  return e.set(op, map(e.tensor(op.getX()), [](double x) {
+                 return reference::gelu(x, reference::GeluApproximation::Quick);
+               }));
+}
+
+static LogicalResult evaluateReLU(mllm::ReLUOp op, Evaluation &e) {
+  return e.set(op, map(e.tensor(op.getX()), reference::relu));
+}
+
+static LogicalResult evaluateSigmoid(mllm::SigmoidOp op, Evaluation &e) {
+  return e.set(op, map(e.tensor(op.getX()), reference::sigmoid));
+}
+
+//===----------------------------------------------------------------------===//
+// Layers of the user's own
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evaluateCustomized(mllm::CustomizedOp op, Evaluation &e) {
+  std::vector<Tensor> inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(e.tensor(input));
+  Expected<std::vector<Tensor>> results =
+      runCustomOp(static_cast<int64_t>(op.getId()), inputs);
+  if (!results)
+    return e.fail(results.status());
+  if (results->size() != op.getNumResults())
+    return e.fail(Status(StatusCode::InvalidArgument,
+                         "the function of '" + op.getName().str() + "' gives " +
+                             std::to_string(results->size()) +
+                             " results, want " +
+                             std::to_string(op.getNumResults())));
+  for (auto [result, numbers] : llvm::zip(op.getResults(), *results))
+    if (failed(e.set(result, std::move(numbers))))
+      return failure();
+  return success();
+}
+
 void llmir::interpreter::addMLLMNNEvaluators(EvaluatorTable &table) {
+  table.add(evaluateMatMul);
   table.add(evaluateEmbedding);
   table.add(evaluateLinear);
+  table.add(evaluateParam);
   table.add(evaluateRMSNorm);
+  table.add(evaluateLayerNorm);
+  table.add(evaluateLayerNorm2D);
   table.add(evaluateSoftmax);
+  table.add(evaluateGELU);
+  table.add(evaluateQuickGELU);
+  table.add(evaluateReLU);
+  table.add(evaluateSigmoid);
+  table.add(evaluateCustomized);
 }

@@ -14,6 +14,7 @@
 #define LLMIR_LIB_INTERPRETER_EVALUATION_H
 
 #include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Interpreter/ModelState.h"
 #include "llmir/Interpreter/ReferenceCollectives.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -34,6 +35,9 @@ using RankValues = std::vector<InterpreterValue>;
 struct Frame {
   int64_t numRanks = 1;
   const InterpreterOptions *options = nullptr;
+  /// What ops of the mllm dialect keep; null where an op is evaluated by
+  /// itself.
+  ModelState *state = nullptr;
   llvm::DenseMap<mlir::Value, RankValues> values;
   /// [rank] before rounding, of values that the function returns.
   llvm::DenseMap<mlir::Value, reference::RankTensors> exact;
@@ -48,6 +52,9 @@ public:
   int64_t rank() const { return thisRank; }
   int64_t numRanks() const { return frame.numRanks; }
   const InterpreterOptions &options() const { return *frame.options; }
+  /// What the model keeps from step to step; null where the op is evaluated by
+  /// itself and depends on nothing else.
+  ModelState *state() const { return frame.state; }
 
   /// The value of an operand on this rank.
   const InterpreterValue &value(mlir::Value operand) const;
@@ -135,6 +142,7 @@ void addMLLMNNEvaluators(EvaluatorTable &table);
 void addMLLMAttentionEvaluators(EvaluatorTable &table);
 void addMLLMVisionEvaluators(EvaluatorTable &table);
 void addMLLMSignalEvaluators(EvaluatorTable &table);
+void addMLLMTensorEvaluators(EvaluatorTable &table);
 
 /// What a scalar op of arith or math computes from rounded operands, before
 /// rounding; nullopt where it is none of those that are known.

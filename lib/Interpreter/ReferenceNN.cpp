@@ -81,15 +81,16 @@ Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
   Expected<Shape> shape = broadcastShape(leading(x.shape), leading(y.shape));
   if (!shape)
     return shape.status();
-  auto broadcast = [&](const Tensor &matrices) {
+  auto extended = [&](const Shape &last) {
     Shape all = *shape;
-    all.insert(all.end(), matrices.shape.end() - 2, matrices.shape.end());
-    return broadcastTo(matrices, all);
+    all.insert(all.end(), last.begin(), last.end());
+    return all;
   };
-  const Tensor left = broadcast(x), right = broadcast(y);
-  shape->push_back(m);
-  shape->push_back(n);
-  LLMIR_RETURN_IF_ERROR(checkAffordable(*shape));
+  for (const Shape &all : {Shape{m, k}, Shape{n, k}, Shape{m, n}})
+    LLMIR_RETURN_IF_ERROR(checkAffordable(extended(all)));
+  const Tensor left = broadcastTo(x, extended({m, k}));
+  const Tensor right = broadcastTo(y, extended({n, k}));
+  *shape = extended({m, n});
   Tensor result(a.kind, *shape);
   for (int64_t i = 0; i < result.size(); ++i) {
     const double *row = left.data.data() + i / n * k;

@@ -38,6 +38,11 @@ static Expected<std::vector<double>> widened(const Tensor &window,
     return invalid("a window of " + std::to_string(window.size()) +
                    " samples is longer than a frame of " +
                    std::to_string(params.frame));
+  constexpr int64_t longest = int64_t(1) << 24;
+  if (params.frame > longest)
+    return Status(StatusCode::ResourceExhausted,
+                  "a frame of " + std::to_string(params.frame) +
+                      " samples is longer than 2^24");
   std::vector<double> result(static_cast<size_t>(params.frame), 0.0);
   std::copy(window.data.begin(), window.data.end(),
             result.begin() + (params.frame - window.size()) / 2);

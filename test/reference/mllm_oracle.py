@@ -241,7 +241,8 @@ class Case:
         for name in ["first"] if self.once else ["first", "again"]:
             calls.append(f'  %{name}:{len(types)} = func.call @"{function}.ops"({operands}) : {signature}')
         lines = [f"// {function}"] + (self.text if run == 0 else [])
-        lines += [f"mllm.tensor.register {i.symbol}.{run} : {i.type.text} {{value = {i.type.dense(numbers[i.symbol])}}}"
+        lines += [f'mllm.tensor.register {i.symbol}.{run} : {i.type.text} '
+                  f'{{source = "{i.python_name}", check.values = {i.type.dense(numbers[i.symbol])}}}'
                   for i in self.inputs if i.symbol.startswith("@")]
         body = "\n".join("  " + line for line in self.body)
         for parameter in (i for i in self.inputs if i.symbol.startswith("@")):

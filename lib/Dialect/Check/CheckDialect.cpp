@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <cmath>
@@ -37,12 +38,6 @@ LogicalResult ExpectCloseOp::verify() {
   return success();
 }
 
-LogicalResult CheckDialect::verifyOperationAttribute(Operation *op,
-                                                     NamedAttribute attribute) {
-  return op->emitError() << attribute.getName()
-                         << " is an attribute of a function's argument";
-}
-
 /// `check.range`: two numbers, the first one less.
 static LogicalResult verifyRange(Operation *op, Attribute range) {
   auto isRange = [](auto list) {
@@ -68,7 +63,7 @@ static bool isSizeOf(int64_t declared, int64_t given) {
   return declared > 0 && given > 0 && given % declared == 0;
 }
 
-/// `check.shape`: sizes that the argument's type allows.
+/// `check.shape`: sizes that the type allows.
 static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
   auto sizes = dyn_cast<DenseI64ArrayAttr>(shape);
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -83,7 +78,7 @@ static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
   return success();
 }
 
-/// `check.values`: a constant of the argument's type.
+/// `check.values`: a constant of the type.
 static LogicalResult verifyValues(Operation *op, Attribute values, Type type) {
   auto typed = dyn_cast<TypedAttr>(values);
   if (!typed)
@@ -105,21 +100,39 @@ static LogicalResult verifyValues(Operation *op, Attribute values, Type type) {
   return success();
 }
 
+/// An attribute of this dialect at an argument or parameter of that type.
+static LogicalResult verifyAttribute(Operation *op, Type type,
+                                     NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == CheckDialect::getRangeAttrName())
+    return verifyRange(op, attribute.getValue());
+  if (name == CheckDialect::getShapeAttrName())
+    return verifyShape(op, attribute.getValue(), type);
+  if (name == CheckDialect::getValuesAttrName())
+    return verifyValues(op, attribute.getValue(), type);
+  return op->emitError() << "unknown attribute " << attribute.getName()
+                         << " of the check dialect";
+}
+
+static LogicalResult reportPlace(Operation *op, NamedAttribute attribute) {
+  return op->emitError() << attribute.getName()
+                         << " is an attribute of a function's argument";
+}
+
+LogicalResult CheckDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  // A parameter of a model is a symbol with a type.
+  auto type = op->getAttrOfType<TypeAttr>("type");
+  if (!type || !isa<SymbolOpInterface>(op))
+    return reportPlace(op, attribute);
+  return verifyAttribute(op, type.getValue(), attribute);
+}
+
 LogicalResult CheckDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                      unsigned argument,
                                                      NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
-    return op->emitError() << attribute.getName()
-                           << " is an attribute of a function's argument";
-  Type type = function.getArgumentTypes()[argument];
-  StringRef name = attribute.getName();
-  if (name == getRangeAttrName())
-    return verifyRange(op, attribute.getValue());
-  if (name == getShapeAttrName())
-    return verifyShape(op, attribute.getValue(), type);
-  if (name == getValuesAttrName())
-    return verifyValues(op, attribute.getValue(), type);
-  return op->emitError() << "unknown attribute " << attribute.getName()
-                         << " of the check dialect";
+    return reportPlace(op, attribute);
+  return verifyAttribute(op, function.getArgumentTypes()[argument], attribute);
 }

@@ -76,3 +76,10 @@ def gelu_tanh(x):
 
 def quick_gelu(x):
     return x * sigmoid(1.702 * x)
+
+
+def bf16(x):
+    """Rounded to bf16, to nearest even."""
+    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
+    return rounded.view(np.float32).astype(float)

@@ -26,7 +26,8 @@ def Check_Dialect : Dialect {
     both values where one does not hold. Passes keep the ops, for they have
     effects.
 
-    Attributes of a function's argument say with which value a test runs it:
+    Attributes of a function's argument, or of an `mllm.tensor.register`, say with
+    which value a test runs it:
     - `check.values = dense<…>` or an integer or float: this value;
     - `check.range = array<i64: least, end>`: random integers from `least` up to
       but without `end`; `array<f64: least, end>` likewise for floats;
