@@ -176,7 +176,7 @@ def tested_rules():
         line = 1
         for section in re.split(r"^// -----.*$", text, flags=re.M):
             expects = "expected-error" in section or "expected-warning" in section or not path.endswith(".mlir")
-            for match in re.finditer(r"RULE: *((?:[a-z_]+\.c\d+[, ]*)+)", section):
+            for match in re.finditer(r"RULE: *((?:[a-z_0-9]+\.c\d+[, ]*)+)", section):
                 at = line + section[:match.start()].count("\n")
                 for rule in re.findall(r"[a-z_]+\.c\d+", match.group(1)):
                     found.append((rule, path, at, expects))

@@ -49,3 +49,9 @@ func.func @unknown(%a: tensor<3xi32> {check.value = 1 : i32}) { return }
 
 // expected-error @+1 {{"check.range" is an attribute of a function's argument}}
 func.func @onFunction() attributes {check.range = array<i64: 0, 3>} { return }
+
+// -----
+
+// A parameter's numbers are those of its type.
+// expected-error @+1 {{check.values has type 'tensor<3xf32>', but the argument has type 'tensor<2xf32>'}}
+mllm.tensor.register @w : tensor<2xf32> {source = "w", check.values = dense<0.0> : tensor<3xf32>}

@@ -12,7 +12,7 @@ mllm.graph.subgraph @f(%x: tensor<4xf32>, %y: tensor<4x2xf32>) {
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<5x2xf32>) {
-  // RULE: matmul.c2
+  // RULE: matmul.c2, SPEC: 314
   // expected-error@+1 {{the columns of the left matrix are not the rows of the right one}}
   %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<5x2xf32>) -> tensor<3x2xf32>
   mllm.cf.return
