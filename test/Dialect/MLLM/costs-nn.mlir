@@ -5,23 +5,23 @@
 
 // CHECK: subgraph
 // 30 results of 4 products.
-// CHECK-NEXT: matmul {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 240 {{ *}} 296{{$}}
-// CHECK-NEXT: matmul_transposed {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 120 {{ *}} 188{{$}}
-// CHECK-NEXT: linear {{ *}} 0 {{ *}} 1 {{ *}} 30 {{ *}} 120 {{ *}} 384 {{ *}} 440{{$}}
-// CHECK-NEXT: embedding {{ *}} 0 {{ *}} 1 {{ *}} 36 {{ *}} 72 {{ *}} 0 {{ *}} 144{{$}}
-// CHECK-NEXT: rms_norm {{ *}} 0 {{ *}} 1 {{ *}} 4 {{ *}} 16 {{ *}} 128 {{ *}} 272{{$}}
-// CHECK-NEXT: layer_norm {{ *}} 0 {{ *}} 1 {{ *}} 4 {{ *}} 16 {{ *}} 224 {{ *}} 288{{$}}
-// CHECK-NEXT: softmax {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 128 {{ *}} 256{{$}}
-// CHECK-NEXT: gelu {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 32 {{ *}} 128{{$}}
-// CHECK-NEXT: rope {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 192 {{ *}} 512{{$}}
-// CHECK-NEXT: causal_mask {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 0 {{ *}} 512{{$}}
+// CHECK-NEXT: matmul 0 1 0 0 240 296{{ *$}}
+// CHECK-NEXT: matmul_transposed 0 1 0 0 120 188{{ *$}}
+// CHECK-NEXT: linear 0 1 30 120 384 440{{ *$}}
+// CHECK-NEXT: embedding 0 1 36 72 0 144{{ *$}}
+// CHECK-NEXT: rms_norm 0 1 4 16 128 272{{ *$}}
+// CHECK-NEXT: layer_norm 0 1 4 16 224 288{{ *$}}
+// CHECK-NEXT: softmax 0 1 0 0 128 256{{ *$}}
+// CHECK-NEXT: gelu 0 1 0 0 32 128{{ *$}}
+// CHECK-NEXT: rope 0 1 0 0 192 512{{ *$}}
+// CHECK-NEXT: causal_mask 0 1 0 0 0 512{{ *$}}
 // 12 queries see 5 keys: 8 + 6 products and an exponential each.
-// CHECK-NEXT: flash_attention2 {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 1920 {{ *}} 1232{{$}}
-// CHECK-NEXT: conv1d {{ *}} 0 {{ *}} 1 {{ *}} 36 {{ *}} 144 {{ *}} 360 {{ *}} 408{{$}}
-// CHECK-NEXT: conv2d {{ *}} 0 {{ *}} 1 {{ *}} 240 {{ *}} 960 {{ *}} 1920 {{ *}} 1808{{$}}
-// CHECK-NEXT: stft {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 1760 {{ *}} 552{{$}}
-// CHECK-NEXT: istft {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} 1760 {{ *}} 552{{$}}
-// CHECK-NEXT: dynamic {{ *}} 0 {{ *}} 1 {{ *}} 0 {{ *}} 0 {{ *}} ? {{ *}} ?{{$}}
+// CHECK-NEXT: flash_attention2 0 1 0 0 1920 1232{{ *$}}
+// CHECK-NEXT: conv1d 0 1 36 144 360 408{{ *$}}
+// CHECK-NEXT: conv2d 0 1 240 960 1920 1808{{ *$}}
+// CHECK-NEXT: stft 0 1 0 0 1760 552{{ *$}}
+// CHECK-NEXT: istft 0 1 0 0 1760 552{{ *$}}
+// CHECK-NEXT: dynamic 0 1 0 0 ? ?{{ *$}}
 
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w"}
 mllm.tensor.register @b : tensor<6xf32> {source = "b"}
