@@ -7,7 +7,8 @@ A FILE.json is what `llvm-tblgen --dump-json` prints of a file of ops. Writes in
 
 GeneratedRTTIKind.hpp   the enumeration NodeKind and one macro per kind of op
 GeneratedOps.hpp        one class per op, by level: build(), classof()
-GeneratedOps.inc        MLLM_OP(name, level, group, Class, regions): a row per op, for tables
+GeneratedOps.inc        MLLM_OP(name, level, group, Class, regions, least and most operands (-1: any number), least and
+                        most results, names of needed attributes): a row per op, for tables
 
 A file is written only where its text changes, so that nothing is compiled anew
 without need.
@@ -68,20 +69,33 @@ class Op:
         self.is_subgraph = "FunctionOpInterface" in traits
         self.regions = len(record["regions"]["args"])
         self.parameters = []  # (C++ type, name, statement)
+        self.needed = []  # Names of attributes.
+        self.least, self.most = [0, 0], [0, 0]  # Operands, results; -1: any number.
         for value, argument in record["arguments"]["args"]:
-            self.add(argument, constraint_of(value["def"], data), data)
+            self.add(argument, constraint_of(value["def"], data))
+        for value, _ in record["results"]["args"]:
+            self.count(1, constraint_of(value["def"], data)["!superclasses"])
 
-    def add(self, name, constraint, data):
+    def count(self, part, kinds):
+        if "Variadic" in kinds:
+            self.most[part] = -1
+            return
+        self.least[part] += "Optional" not in kinds
+        self.most[part] += self.most[part] >= 0
+
+    def add(self, name, constraint):
         kinds = set(constraint["!superclasses"])
         variable = name + "_" if name in KEYWORDS else name
         if "TypeConstraint" in kinds:
             # An optional operand may be null, a variadic one is a list.
+            self.count(0, kinds)
             many = "Variadic" in kinds or "Optional" in kinds
             self.parameters.append(("const Values &" if many else "const val_ptr_t &", variable,
                                     f"op.{'operands' if many else 'operand'}({variable});"))
             return
         if "Attr" not in kinds or "OptionalAttr" in kinds or "DefaultValuedAttr" in kinds or constraint.get("isOptional"):
             return
+        self.needed.append(name)
         hint, kind = hint_of(constraint)
         self.parameters.append((kind, variable, f'op.attribute("{name}", "{hint}", {variable});'))
 
@@ -190,8 +204,10 @@ def ops_text(ops):
 
 
 def table_text(ops):
-    rows = [f'MLLM_OP("{op.name}", {op.level}, {group(op.level)}, {op.cls}, {op.regions})' for op in ops]
-    return "\n".join([HEADER, "// MLLM_OP(name, level, group, class, regions), in the order of the names.", ""] + rows + [""])
+    rows = [f'MLLM_OP("{op.name}", {op.level}, {group(op.level)}, {op.cls}, {op.regions}, '
+            f'{op.least[0]}, {op.most[0]}, {op.least[1]}, {op.most[1]}, "{" ".join(op.needed)}")' for op in ops]
+    return "\n".join([HEADER, "// MLLM_OP(name, level, group, class, regions, least and most operands, least and\n"
+                      "// most results, needed attributes), in the order of the names.", ""] + rows + [""])
 
 
 def write(folder, name, text):

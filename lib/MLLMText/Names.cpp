@@ -51,7 +51,10 @@ constexpr DeviceName kDeviceNames[] = {
 };
 
 constexpr OpTextName kOpNames[] = {
-#define MLLM_OP(name, level, group, cls, regions) {name, #level, #cls, regions},
+#define MLLM_OP(name, level, group, cls, regions, leastOperands, mostOperands, \
+                leastResults, mostResults, needed)                             \
+  {name,         #level,       #cls,        regions, leastOperands,            \
+   mostOperands, leastResults, mostResults, needed},
 #include "mllm/ir/GeneratedOps.inc"
 #undef MLLM_OP
 };

@@ -41,12 +41,16 @@ Numbering::Numbering(Operation *op, int64_t firstNumber,
         run();
       }
   run();
-  // What nothing calls comes last.
-  if (module)
-    for (auto subgraph : module.getOps<SubGraphOp>()) {
-      enterSubGraph(subgraph, nullptr);
-      run();
-    }
+  // What nothing calls comes next, and parameters, which style Document does
+  // not show, come last.
+  if (!module)
+    return;
+  for (auto subgraph : module.getOps<SubGraphOp>()) {
+    enterSubGraph(subgraph, nullptr);
+    run();
+  }
+  for (auto parameter : module.getOps<RegisterOp>())
+    registers[parameter] = std::to_string(nextNumber++);
 }
 
 StringRef Numbering::name(Value value) const {
@@ -137,12 +141,8 @@ void Numbering::run() {
 }
 
 void Numbering::visit(Operation *op, Operation *scope) {
-  if (isa<SubGraphOp>(op))
-    return; // Entered by its first call, or at the end.
-  if (isa<RegisterOp>(op)) {
-    registers[op] = std::to_string(nextNumber++);
-    return;
-  }
+  if (isa<SubGraphOp, RegisterOp>(op))
+    return; // Numbered by the first call, or at the end.
   if (auto call = dyn_cast<CallGraphOp>(op)) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<SubGraphOp>(
         op, call.getCalleeAttr());

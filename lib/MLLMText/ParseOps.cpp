@@ -395,6 +395,39 @@ LogicalResult TextParser::parsePlain(Head &head, Block &block) {
   return makePlain(head, operands, results, regions, block);
 }
 
+/// An op is made with what its definition asks for: what stands around it reads
+/// that before the op itself is verified.
+LogicalResult TextParser::checkComplete(const Head &head, size_t operands,
+                                        size_t results) {
+  const OpTextName *known = findOpTextName(head.name);
+  if (!known)
+    return success();
+  auto check = [&](size_t count, int least, int most,
+                   const char *what) -> LogicalResult {
+    if (count >= static_cast<size_t>(least) &&
+        (most < 0 || count <= static_cast<size_t>(most)))
+      return success();
+    InFlightDiagnostic diagnostic = error(head.start);
+    diagnostic << head.name << " has " << count << " " << what
+               << ", and takes ";
+    if (most == least)
+      return diagnostic << least;
+    return diagnostic << (most < 0 ? "at least " : "no more than ")
+                      << (most < 0 ? least : most);
+  };
+  if (failed(check(operands, known->leastOperands, known->mostOperands,
+                   "operands")) ||
+      failed(
+          check(results, known->leastResults, known->mostResults, "results")))
+    return failure();
+  for (StringRef each : llvm::split(known->needed, ' '))
+    if (!each.empty() && !head.attributes.get(each))
+      return error(head.start)
+             << head.name << " lacks '" << each << "'; write [" << each
+             << ":…] before its operands";
+  return success();
+}
+
 LogicalResult TextParser::makePlain(
     Head &head, ArrayRef<Mention> operands, ArrayRef<Mention> results,
     MutableArrayRef<std::unique_ptr<Region>> regions, Block &block) {
@@ -417,7 +450,8 @@ LogicalResult TextParser::makePlain(
   SmallVector<Type> types;
   for (const Mention &result : results)
     types.push_back(result.type);
-  if (failed(complete(head, values, types)))
+  if (failed(complete(head, values, types)) ||
+      failed(checkComplete(head, values.size(), types.size())))
     return failure();
 
   OperationState state(location, name);

@@ -126,6 +126,8 @@ private:
   void completeOption(Head &head, llvm::StringRef name, mlir::Attribute value);
   LogicalResult registerSynthesized();
 
+  LogicalResult checkComplete(const Head &head, size_t operands,
+                              size_t results);
   /// The inputs of the model, where a call in the module uses values that
   /// nothing defines, as in the documents' text.
   LogicalResult makeInputs(llvm::ArrayRef<Mention> operands,

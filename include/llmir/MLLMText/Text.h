@@ -79,6 +79,9 @@ struct OpTextName {
   const char *level; ///< "linalg"; "program" is printed "prog".
   const char *cls;   ///< "LinearOp".
   unsigned regions;  ///< How many an op of the kind has.
+  // How many values it has; -1: any number.
+  int leastOperands, mostOperands, leastResults, mostResults;
+  const char *needed; ///< Attributes that it must have, with blanks between.
 };
 
 /// All ops of the dialect, sorted by name.

@@ -103,7 +103,7 @@ static LogicalResult verifyHoldsOnly(FragmentOp fragment, StringRef what) {
   return success();
 }
 
-LogicalResult FragmentOp::verify() {
+LogicalResult FragmentOp::verifyRegions() {
   if (getKind() == FragmentKind::Code) {
     if (getBody().front().empty())
       return emitOpError("code needs one entry_point, found 0");

@@ -108,7 +108,7 @@ static op_ptr_t makeHandle(Operation *op) {
   using Make = op_ptr_t (*)();
   static const llvm::StringMap<Make> *makers = [] {
     auto *table = new llvm::StringMap<Make>();
-#define MLLM_OP(name, level, group, cls, regions)                              \
+#define MLLM_OP(name, level, group, cls, ...)                                  \
   (*table)[name] = []() -> op_ptr_t {                                          \
     return std::make_shared<level::cls>(RK_Op_##group##_##cls);                \
   };

@@ -76,7 +76,8 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =
     "$sym_name custom<FragmentKind>($kind) attr-dict-with-keyword $body";
-  let hasVerifier = 1;
+  // What its ops say is read after they are verified themselves.
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,7 +99,10 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
 
     Fails verification when:
     - c1: the numbers of sources and offsets differ, or there is none;
-    - c2: an offset is negative or not a multiple of 64.
+    - c2: an offset is negative or not a multiple of 64;
+    - c3: `slice` is not two numbers, 0 <= first and first + rows <= total, or the
+      tensor is neither a vector nor a matrix;
+    - c4: `transposed` stands at a tensor that is no matrix.
 
     Example:
     ```mlir
@@ -115,7 +119,9 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
     Arg<StrArrayAttr, "names of the checkpoint's tensors, one per layer of the run">:$sources,
     Arg<DenseI64ArrayAttr, "byte offsets in the weight section, one per source">:$offsets,
     Arg<DefaultValuedAttr<I64Attr, "0">, "model layer of the first source">:$first_layer,
-    Arg<DefaultValuedAttr<I64Attr, "0">, "heads whose rows are stored in pairs and put back in halves when packing; 0 = none">:$rope_unpermute_heads);
+    Arg<DefaultValuedAttr<I64Attr, "0">, "heads whose rows are stored in pairs and put back in halves when packing; 0 = none">:$rope_unpermute_heads,
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row in each source, and the rows of a source, as mllm.tensor.register has it">:$slice,
+    Arg<UnitAttr, "the sources are [columns, rows]">:$transposed);
   let assemblyFormat = [{
     $sym_name $layout $format $shape `bytes` $bytes `sources` $sources `at` $offsets
     (`first_layer` $first_layer^)? (`rope_unpermute_heads` $rope_unpermute_heads^)? attr-dict

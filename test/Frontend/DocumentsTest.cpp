@@ -1,0 +1,301 @@
+// RUN: llmir-documents-tests --gtest_filter='DocumentsTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The code of the guide, as it stands there. No header of MLIR is included.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mllm/mllm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <type_traits>
+
+#ifdef MLIR_IR_OPERATION_H
+#error "mllm/mllm.hpp leads to MLIR's headers"
+#endif
+
+namespace mllm {
+namespace {
+
+// The guide's text begins here; what it calls process() and NewOp is ours.
+using NewOp = ir::linalg::NegOp;
+using SpecificOpType = ir::linalg::AddOp;
+using ir::IRWriter;
+using ir::cf::ReturnOp;
+
+std::vector<std::string> processed;
+void process(const ir::op_ptr_t &op) { processed.push_back(op->describe()); }
+
+/// @model takes x and gives x + x; a call of it stands before it.
+struct Example {
+  ir::IRContext::ptr_t context = ir::IRContext::make();
+  ir::graph::SubGraphOp::ptr_t model;
+  ir::linalg::AddOp::ptr_t add;
+
+  Example() {
+    TensorType type{{2, 4}, kFp32, kCPU};
+    model = context->create<ir::graph::SubGraphOp>("model", type, type);
+    ir::IRWriter writer(context, model->getTopRegion());
+    ir::val_ptr_t x = model->getTopRegion()->inputs().front();
+    add = writer.create<ir::linalg::AddOp>(x, x);
+    writer.create<ReturnOp>(add->result());
+  }
+};
+
+class DocumentsTest : public testing::Test {
+protected:
+  void SetUp() override {
+    before = setErrorHandler(
+        [this](const std::string &sentence) { errors.push_back(sentence); });
+    processed.clear();
+  }
+  void TearDown() override { setErrorHandler(before); }
+
+  ErrorHandler before;
+  std::vector<std::string> errors;
+};
+
+TEST_F(DocumentsTest, KindsAreAnEnumerationOfNestedRanges) {
+  // SPEC: 353-358
+  static_assert(ir::RK_None < ir::RK_Op && ir::RK_Op < ir::RK_Val &&
+                ir::RK_Val < ir::RK_Attr);
+  static_assert(ir::RK_Op < ir::RK_Op_LinalgIROp_AddOp &&
+                ir::RK_Op_LinalgIROp_AddOp < ir::RK_Op_Last);
+  static_assert(std::is_enum_v<ir::NodeKind>);
+  Example example;
+  // SPEC: 359
+  EXPECT_EQ(example.add->getKind(), ir::RK_Op_LinalgIROp_AddOp);
+  EXPECT_EQ(example.add->result()->getKind(), ir::RK_Val_TensorIRVal_TensorVal);
+  EXPECT_EQ(example.context->create<ir::IntAttr>(5)->getKind(),
+            ir::RK_Attr_BuiltinIRAttr_IntAttr);
+}
+
+// The guide's classof, in classes of the user's.
+struct AnyOp : ir::Op {
+  using ir::Op::Op;
+  static inline bool classof(const ir::Node *node) {
+    RTTI_RK_OP_IMPL(node); // SPEC: 360 361
+  }
+};
+struct AnyAttr : ir::Attr {
+  using ir::Attr::Attr;
+  static inline bool classof(const ir::Node *node) {
+    RTTI_RK_ATTR_IMPL(node); // SPEC: 362
+  }
+};
+struct Named {
+  DEFINE_SPECIFIC_IR_CLASS(Named); // SPEC: 363
+};
+static_assert(std::is_same_v<Named::self_ptr_t, std::shared_ptr<Named>>);
+static_assert(std::is_same_v<Named::ptr_t, std::shared_ptr<Named>>);
+
+TEST_F(DocumentsTest, ClassesSayWhatTheyAre) {
+  Example example;
+  ir::node_ptr_t op = example.add;
+  ir::node_ptr_t attr = example.context->create<ir::IntAttr>(5);
+  EXPECT_TRUE(AnyOp::classof(op.get()));
+  EXPECT_FALSE(AnyOp::classof(attr.get()));
+  EXPECT_TRUE(AnyAttr::classof(attr.get()));
+  EXPECT_FALSE(AnyAttr::classof(op.get()));
+  // SPEC: 364
+  EXPECT_TRUE(op->isa_<ir::Op>());
+  EXPECT_TRUE(op->isa_<ir::linalg::LinalgIROp>());
+  EXPECT_TRUE(op->isa_<ir::linalg::AddOp>());
+  EXPECT_FALSE(op->isa_<ir::linalg::MulOp>());
+  // SPEC: 365
+  std::shared_ptr<ir::linalg::AddOp> add = op->cast_<ir::linalg::AddOp>();
+  EXPECT_EQ(add, example.add);
+  // SPEC: 366
+  EXPECT_TRUE(isa<ir::linalg::AddOp>(op));
+  EXPECT_EQ(cast<ir::linalg::AddOp>(op), example.add);
+  EXPECT_TRUE(errors.empty());
+  EXPECT_EQ(op->cast_<ir::linalg::MulOp>(), nullptr);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0],
+            "linalg.AddOp is not what it is cast to; ask isa_ first");
+}
+
+TEST_F(DocumentsTest, RegionsAreSharedAndHoldLists) {
+  // SPEC: 372
+  static_assert(
+      std::is_base_of_v<std::enable_shared_from_this<ir::Region>, ir::Region>);
+  Example example;
+  ir::region_ptr_t region = example.model->getTopRegion();
+  EXPECT_EQ(region->shared_from_this(), region);
+  // SPEC: 369
+  std::list<ir::op_ptr_t> ops_(region->ops().begin(), region->ops().end());
+  EXPECT_EQ(ops_.size(), 2u);
+  // SPEC: 370
+  std::list<ir::val_ptr_t> inputs_ = region->inputs();
+  ASSERT_EQ(inputs_.size(), 1u);
+  EXPECT_EQ(inputs_.front(), example.add->operand(0));
+  // SPEC: 371
+  std::list<ir::val_ptr_t> outputs_ = region->outputs();
+  ASSERT_EQ(outputs_.size(), 1u);
+  EXPECT_EQ(outputs_.front(), example.add->result());
+}
+
+TEST_F(DocumentsTest, AWalkFindsTheTopCall) {
+  Example example;
+  ir::val_ptr_t x =
+      example.context
+          ->create<ir::tensor::InputOp>(ir::Types{{{2, 4}, kFp32, kCPU}})
+          ->result();
+  ASSERT_NE(x, nullptr);
+  auto call = example.context->create<ir::graph::CallGraphOp>("model", x);
+  ASSERT_NE(call, nullptr);
+  ir::IRWriter r(example.context);
+
+  // SPEC: 373 374 376 377
+  // Find the top CallGraphOp
+  ir::graph::CallGraphOp::self_ptr_t call_main_graph_op = nullptr;
+  r.walk<ir::graph::CallGraphOp>(
+      [&](ir::IRWriter &remover, const ir::graph::CallGraphOp::self_ptr_t &op)
+          -> ir::IRWriter::WalkResult {
+        // Make sure there is only one call graph op in the ModuleOp
+        MLLM_RT_ASSERT_EQ(call_main_graph_op, nullptr);
+
+        call_main_graph_op = op;
+        return ir::IRWriter::WalkResult::WALK_CONTINUE;
+      });
+
+  EXPECT_EQ(call_main_graph_op, call);
+  EXPECT_TRUE(errors.empty());
+  // A second call breaks the assertion, and WALK_BREAK ends the walk.
+  auto second = example.context->create<ir::graph::CallGraphOp>("model", x);
+  ASSERT_NE(second, nullptr);
+  int visited = 0;
+  // SPEC: 375
+  EXPECT_FALSE(r.walk<ir::graph::CallGraphOp>(
+      [&](ir::IRWriter &, const ir::graph::CallGraphOp::self_ptr_t &op) {
+        ++visited;
+        MLLM_RT_ASSERT_EQ(op, second);
+        return ir::IRWriter::WALK_BREAK;
+      }));
+  EXPECT_EQ(visited, 1);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find("op == second does not hold"), std::string::npos);
+}
+
+TEST_F(DocumentsTest, RegionsAreIteratedBothWays) {
+  Example example;
+  ir::region_ptr_t region = example.model->getTopRegion();
+
+  // SPEC: 378 379 385
+  // Get region's operation list
+  auto &ops = region->ops();
+
+  // Forward iteration
+  for (const auto &op : ops) {
+    process(op);
+  }
+
+  // Reverse iteration
+  for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
+    process(*it);
+  }
+
+  EXPECT_EQ(processed,
+            (std::vector<std::string>{"linalg.AddOp", "cf.ReturnOp",
+                                      "cf.ReturnOp", "linalg.AddOp"}));
+}
+
+TEST_F(DocumentsTest, NodesAreInsertedReplacedAndRemoved) {
+  Example example;
+  ir::IRWriter writer(example.context, example.model->getTopRegion());
+  ir::op_ptr_t target_op = example.add;
+  ir::val_ptr_t args = example.add->result();
+
+  // SPEC: 380 381
+  // Insert at specific position
+  auto new_op = writer.createAtPos<NewOp>(target_op, IRWriter::AFTER, args);
+
+  ASSERT_NE(new_op, nullptr);
+  EXPECT_EQ(target_op->nextOp(), new_op);
+  auto before = writer.createAtPos<NewOp>(target_op, IRWriter::BEFORE,
+                                          example.add->operand(0));
+  EXPECT_EQ(target_op->prevOp(), before);
+
+  ir::op_ptr_t op_to_remove = new_op, old_op = target_op;
+  // SPEC: 383
+  // Remove operation
+  writer.removeOp(op_to_remove);
+
+  EXPECT_FALSE(new_op->isAlive());
+  ir::op_ptr_t replacement = before;
+  {
+    ir::op_ptr_t new_op = replacement;
+    // SPEC: 382
+    // Replace existing node
+    writer.replaceOp(old_op, new_op);
+  }
+  EXPECT_FALSE(old_op->isAlive());
+  EXPECT_EQ(example.model->getTopRegion()->outputs().front(),
+            replacement->result());
+  EXPECT_TRUE(example.context->verify());
+  EXPECT_TRUE(errors.empty());
+
+  // SPEC: 386
+  ir::op_ptr_t op = example.add;
+  if (op->isa_<SpecificOpType>()) {
+    auto specific_op = op->cast_<SpecificOpType>();
+    ADD_FAILURE() << "a removed op is no longer a " << specific_op->describe();
+  }
+}
+
+TEST_F(DocumentsTest, CreationKnowsOpsAndValues) {
+  Example example;
+  // SPEC: 367
+  ir::linalg::AddOp::ptr_t add = example.add;
+  EXPECT_EQ(add->belongsTo(), example.model);
+  // SPEC: 368
+  ir::IRWriterGuard guard(example.context, [&] {
+    auto other = example.context->create<ir::graph::SubGraphOp>(
+        "other", ir::Types(), ir::Types());
+    return other->getTopRegion();
+  }());
+  auto value = example.context->create<ir::tensor::TensorValue>(
+      TensorType{{1, 3}, kInt64, kCPU}, "table");
+  ASSERT_NE(value, nullptr);
+  // SPEC: 334 335
+  EXPECT_EQ(example.context->lookupSymbol("table"), value);
+  EXPECT_EQ(example.context->lookupSymbolTable("@model"), example.model);
+  // SPEC: 336
+  EXPECT_EQ(example.context->create<ir::tensor::TensorValue>(
+                TensorType{{1, 3}, kInt64, kCPU}, "model"),
+            nullptr);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0], "the value is not made: @model is taken by "
+                       "graph.SubGraphOp @model");
+}
+
+TEST_F(DocumentsTest, TheModuleIsDumped) {
+  Example example;
+  std::ostringstream text;
+  auto dump_printer = IRPrinter(text);
+  example.context->topLevelOp()->dump(dump_printer);
+  // SPEC: 289 290 291 293 294 298-300
+  EXPECT_EQ(text.str(),
+            "@main () -> (){\n"
+            "    graph.SubGraphOp @model <kCPU>{\n"
+            "        (%0:tensor<[2, 4], kFp32, kCPU>) -> "
+            "(%1:tensor<[2, 4], kFp32, kCPU>){\n"
+            "            linalg.kCPU.AddOp(%0:tensor<[2, 4], kFp32, kCPU>, "
+            "%0:tensor<[2, 4], kFp32, kCPU>) -> "
+            "(%1:tensor<[2, 4], kFp32, kCPU>)\n"
+            "            cf.ReturnOp(%1:tensor<[2, 4], kFp32, kCPU>) -> ()\n"
+            "        }\n"
+            "    }\n"
+            "}\n");
+}
+
+} // namespace
+} // namespace mllm

@@ -1,0 +1,387 @@
+// RUN: llmir-nodes-tests --gtest_filter='NodesTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Handles and what keeps them right: removal, replacement, changes during a
+// walk, changes through MLIR's own interface, and the end of the context.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mllm/ir/MLIR.h"
+#include "mllm/mllm.hpp"
+
+#include "mlir/Transforms/Passes.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+using namespace mllm;
+using namespace mllm::ir;
+
+namespace {
+
+class NodesTest : public testing::Test {
+protected:
+  void SetUp() override {
+    before = setErrorHandler(
+        [this](const std::string &sentence) { errors.push_back(sentence); });
+    model = context->create<graph::SubGraphOp>("model", type, type);
+    writer = std::make_unique<IRWriter>(context, model->getTopRegion());
+    x = model->getTopRegion()->inputs().front();
+    // y = -x, z = y + x
+    neg = writer->create<linalg::NegOp>(x);
+    add = writer->create<linalg::AddOp>(neg->result(), x);
+    ret = writer->create<cf::ReturnOp>(add->result());
+    ASSERT_TRUE(context->verify());
+  }
+  void TearDown() override { setErrorHandler(before); }
+
+  std::string text(IRPrinter::Style style = IRPrinter::FULL) {
+    std::ostringstream stream;
+    IRPrinter printer(stream, style);
+    context->topLevelOp()->dump(printer);
+    return stream.str();
+  }
+  /// The one error since the last call; what it does not contain is printed.
+  void expectError(const std::string &part) {
+    ASSERT_EQ(errors.size(), 1u) << "want: " << part;
+    EXPECT_NE(errors[0].find(part), std::string::npos) << errors[0];
+    errors.clear();
+  }
+
+  IRContext::ptr_t context = IRContext::make();
+  TensorType type{{2, 4}, kFp32, kCPU};
+  graph::SubGraphOp::ptr_t model;
+  std::unique_ptr<IRWriter> writer;
+  val_ptr_t x;
+  linalg::NegOp::ptr_t neg;
+  linalg::AddOp::ptr_t add;
+  cf::ReturnOp::ptr_t ret;
+  ErrorHandler before;
+  std::vector<std::string> errors;
+};
+
+TEST_F(NodesTest, OneHandlePerObject) {
+  // SPEC: 259-262
+  EXPECT_EQ(add->operand(0), neg->result());
+  EXPECT_EQ(neg->result()->producerOp(), neg);
+  EXPECT_EQ(context->lookupSymbol("model"), model);
+  EXPECT_EQ(neg->nextOp(), add);
+  EXPECT_EQ(add->prevOp(), neg);
+  EXPECT_EQ(neg->prevOp(), nullptr);
+  EXPECT_EQ(add->belongsTo(), model);
+  EXPECT_EQ(x->belongsTo(), model);
+  EXPECT_EQ(x->consumerOps(), (std::list<op_ptr_t>{neg, add}));
+  EXPECT_EQ(add->inputs(), (std::list<node_ptr_t>{neg->result(), x}));
+  EXPECT_EQ(getOperation(add)->getNumOperands(), 2u);
+  EXPECT_EQ(wrap(*context, getOperation(add)), add);
+}
+
+TEST_F(NodesTest, RemovedNodesAreDeadAndSayWhatTheyWere) {
+  val_ptr_t sum = add->result();
+  EXPECT_FALSE(writer->removeOp(neg));
+  expectError("linalg.NegOp cannot be removed: result 0 of linalg.NegOp is "
+              "used by linalg.AddOp");
+  ASSERT_TRUE(writer->removeOp(ret));
+  ASSERT_TRUE(writer->removeOp(add));
+  EXPECT_TRUE(errors.empty());
+  EXPECT_FALSE(add->isAlive());
+  EXPECT_FALSE(sum->isAlive());
+  EXPECT_EQ(add->getKind(), RK_None);
+  EXPECT_FALSE(add->isa_<Op>());
+  EXPECT_EQ(add->name(), "");
+  expectError(
+      "its name was asked of linalg.AddOp, which is no longer in the IR");
+  EXPECT_EQ(add->operand(0), nullptr);
+  expectError("its operands was asked of linalg.AddOp");
+  EXPECT_EQ(sum->producerOp(), nullptr);
+  expectError("what makes it was asked of result 0 of linalg.AddOp");
+  EXPECT_FALSE(writer->removeOp(add));
+  expectError("linalg.AddOp cannot be removed: it is not in the IR");
+  EXPECT_EQ(writer->create<linalg::NegOp>(sum), nullptr);
+  expectError("operand 0 is result 0 of linalg.AddOp, which is no longer in "
+              "the IR");
+  // A new op, maybe at the same address, is another node.
+  auto again = writer->create<linalg::AddOp>(neg->result(), x);
+  EXPECT_NE(again, add);
+  EXPECT_TRUE(again->isAlive());
+  EXPECT_FALSE(add->isAlive());
+}
+
+TEST_F(NodesTest, WhatAnOpHoldsDiesWithIt) {
+  region_ptr_t body = model->getTopRegion();
+  ASSERT_TRUE(writer->removeOp(model));
+  EXPECT_FALSE(body->isAlive());
+  EXPECT_FALSE(x->isAlive());
+  EXPECT_FALSE(neg->isAlive());
+  EXPECT_FALSE(neg->isa_<linalg::NegOp>());
+  EXPECT_TRUE(errors.empty());
+  EXPECT_EQ(body->ops().front(), nullptr);
+  expectError("the first op was asked of a region that is no longer in the IR");
+  EXPECT_EQ(writer->create<linalg::NegOp>(x), nullptr);
+  EXPECT_FALSE(errors.empty());
+}
+
+TEST_F(NodesTest, HandlesOutliveTheContext) {
+  attr_ptr_t attr = context->create<IntAttr>(3);
+  region_ptr_t body = model->getTopRegion();
+  writer.reset();
+  context.reset();
+  EXPECT_FALSE(add->isAlive());
+  EXPECT_FALSE(attr->isAlive());
+  EXPECT_FALSE(body->isAlive());
+  EXPECT_EQ(add->getContext(), nullptr);
+  EXPECT_EQ(add->name(), "");
+  EXPECT_FALSE(errors.empty());
+}
+
+TEST_F(NodesTest, AWalkGoesOnWhateverIsChanged) {
+  // SPEC: 384
+  std::vector<std::string> seen;
+  EXPECT_TRUE(writer->walk<Op>([&](IRWriter &inner, const op_ptr_t &op) {
+    seen.push_back(op->describe());
+    if (op == neg) {
+      // Replaced, removed and inserted: the walk goes on with the add.
+      auto other = inner.createAtPos<linalg::AbsOp>(op, IRWriter::AFTER, x);
+      EXPECT_TRUE(inner.replaceOp(neg, other));
+    } else if (op == add) {
+      EXPECT_NE(inner.createAndReplaceOp<linalg::MulOp>(add, x, x), nullptr);
+    }
+    return IRWriter::WALK_CONTINUE;
+  }));
+  EXPECT_EQ(seen, (std::vector<std::string>{"linalg.NegOp", "linalg.AddOp",
+                                            "cf.ReturnOp"}));
+  EXPECT_TRUE(context->verify());
+  EXPECT_TRUE(errors.empty());
+  // An op that is removed before its turn is left out.
+  seen.clear();
+  writer->walk<Op>([&](IRWriter &inner, const op_ptr_t &op) {
+    seen.push_back(op->describe());
+    if (op->isa_<linalg::AbsOp>())
+      EXPECT_FALSE(inner.removeOp(ret->prevOp())); // The return uses it.
+    if (seen.size() == 1)
+      EXPECT_TRUE(inner.removeOp(ret));
+    return IRWriter::WALK_CONTINUE;
+  });
+  EXPECT_EQ(seen.back(), "linalg.MulOp");
+}
+
+TEST_F(NodesTest, RecursiveWalksDescendAndFollowCalls) {
+  // SPEC: 279
+  auto outer = context->create<graph::SubGraphOp>("outer", type, type);
+  IRWriter inOuter(context, outer->getTopRegion());
+  val_ptr_t a = outer->getTopRegion()->inputs().front();
+  auto first = inOuter.create<graph::CallGraphOp>("model", a);
+  ASSERT_NE(first, nullptr);
+  auto second = inOuter.create<graph::CallGraphOp>("model", first->result());
+  ASSERT_NE(second, nullptr);
+  inOuter.create<cf::ReturnOp>(second->result());
+  IRWriter top(context);
+  int calls = 0, adds = 0;
+  top.walkRecursive<graph::CallGraphOp>(
+      [&](IRWriter &, const graph::CallGraphOp::ptr_t &) {
+        ++calls;
+        return IRWriter::WALK_CONTINUE;
+      });
+  EXPECT_EQ(calls, 2);
+  inOuter.walkRecursive<linalg::AddOp>(
+      [&](IRWriter &, const linalg::AddOp::ptr_t &) {
+        ++adds;
+        return IRWriter::WALK_CONTINUE;
+      },
+      /*followCalls=*/true);
+  EXPECT_EQ(adds, 1); // Both calls are of one subgraph.
+  EXPECT_FALSE(top.walkRecursive<linalg::NegOp>(
+      [&](IRWriter &, const linalg::NegOp::ptr_t &) {
+        return IRWriter::WALK_BREAK;
+      }));
+}
+
+TEST_F(NodesTest, AnIterationOverARemovedOpEnds) {
+  auto &ops = model->getTopRegion()->ops();
+  EXPECT_EQ(ops.size(), 3u);
+  EXPECT_EQ(ops.back(), ret);
+  auto it = ops.begin();
+  ASSERT_TRUE(writer->createAndReplaceOp<linalg::AbsOp>(neg, x));
+  ++it;
+  EXPECT_EQ(it, ops.end());
+  expectError("the iteration ends at linalg.NegOp, which was removed");
+}
+
+TEST_F(NodesTest, WhatIsWrongIsNotCreated) {
+  std::string was = text();
+  // SPEC: 314 316
+  TensorType other{{3, 4}, kFp32, kCPU};
+  EXPECT_EQ(writer->create<linalg::NegOp>(x, other), nullptr);
+  expectError("in graph.SubGraphOp @model: linalg.NegOp is not valid: ");
+  EXPECT_EQ(writer->create<linalg::LinearOp>(x, "missing", type), nullptr);
+  expectError("in graph.SubGraphOp @model: linalg.LinearOp is not valid: ");
+  EXPECT_EQ(context->create<graph::SubGraphOp>("model", type, type), nullptr);
+  expectError("the subgraph @model is not made: the name is taken by "
+              "graph.SubGraphOp @model");
+  EXPECT_EQ(context->create<graph::CallGraphOp>("nobody", x), nullptr);
+  EXPECT_FALSE(errors.empty());
+  errors.clear();
+  EXPECT_EQ(writer->create<linalg::NegOp>(val_ptr_t()), nullptr);
+  expectError("mllm.linalg.neg: operand 0 is null");
+  auto stranger = IRContext::make();
+  EXPECT_EQ(stranger->create<linalg::NegOp>(x), nullptr);
+  expectError("is of another context");
+  // SPEC: 323
+  EXPECT_FALSE(context->create<IntAttr>(1)->setAttr("a", 1));
+  expectError("is immutable");
+  EXPECT_EQ(text(), was);
+  EXPECT_FALSE(context->status().isOk());
+  context->clearStatus();
+  EXPECT_TRUE(context->status().isOk());
+}
+
+TEST_F(NodesTest, WhatCannotBeReplacedIsNot) {
+  std::string was = text();
+  auto user =
+      writer->createAtPos<linalg::NegOp>(add, IRWriter::AFTER, add->result());
+  EXPECT_FALSE(writer->replaceOp(add, user));
+  expectError("linalg.AddOp cannot be replaced: linalg.NegOp uses it itself");
+  auto late = writer->createAtPos<linalg::AbsOp>(user, IRWriter::AFTER, x);
+  EXPECT_FALSE(writer->replaceOp(neg, late));
+  expectError("linalg.AbsOp stands behind its user linalg.AddOp");
+  EXPECT_FALSE(writer->replaceOp(neg, ret));
+  expectError("cf.ReturnOp has results of another number or type");
+  EXPECT_FALSE(writer->insertOpAtFront(add));
+  expectError("linalg.AddOp cannot be moved there: a value would be used "
+              "before it is made");
+  EXPECT_TRUE(writer->insertOpAtFront(late));
+  EXPECT_EQ(late->nextOp(), neg);
+  EXPECT_TRUE(writer->insertOpAtPos(neg, IRWriter::AFTER, late));
+  EXPECT_EQ(neg->nextOp(), late);
+  EXPECT_TRUE(writer->insertOpAtLast(late));
+  EXPECT_EQ(ret->prevOp(), late);
+  EXPECT_TRUE(writer->removeOp(late));
+  EXPECT_TRUE(writer->removeOp(user));
+  EXPECT_EQ(text(), was);
+  EXPECT_FALSE(writer->removeOp(context->topLevelOp()));
+  expectError("the module cannot be removed from its context");
+}
+
+TEST_F(NodesTest, ValuesAreRemovedWhereNothingUsesThem) {
+  EXPECT_FALSE(writer->removeValue(x));
+  expectError("argument 0 of graph.SubGraphOp @model cannot be removed: it is "
+              "used by linalg.AddOp");
+  IRWriterGuard guard(context, model->getTopRegion());
+  auto extra = context->create<tensor::TensorValue>(type, "extra");
+  ASSERT_NE(extra, nullptr);
+  EXPECT_EQ(model->getTopRegion()->inputs().size(), 2u);
+  EXPECT_TRUE(writer->removeValue(extra));
+  EXPECT_FALSE(extra->isAlive());
+  EXPECT_EQ(model->getTopRegion()->inputs().size(), 1u);
+  EXPECT_EQ(context->lookupSymbol("extra"), nullptr);
+  EXPECT_TRUE(context->verify());
+  auto unused = writer->create<linalg::AbsOp>(x);
+  EXPECT_TRUE(writer->removeValue(unused->result()));
+  EXPECT_FALSE(unused->isAlive());
+  EXPECT_TRUE(writer->replaceValue(neg->result(), x));
+  EXPECT_EQ(add->operand(0), x);
+}
+
+TEST_F(NodesTest, ValuesHaveNamesSymbolsAndMetadata) {
+  // SPEC: 264 265 341 344
+  ASSERT_TRUE(context->setValueName(x, "input_tensor"));
+  EXPECT_EQ(x->name(), "%input_tensor");
+  EXPECT_FALSE(context->setValueName(neg->result(), "input_tensor"));
+  expectError("%input_tensor is argument 0 of graph.SubGraphOp @model already");
+  EXPECT_FALSE(context->setValueName(x, "9 lives"));
+  expectError("'9 lives' is not a value's name");
+  ASSERT_TRUE(context->addToSymbolTable(add->result(), "sum"));
+  EXPECT_EQ(context->lookupSymbol("sum"), add->result());
+  // SPEC: 332
+  EXPECT_EQ(add->result()->symbol(), "sum");
+  EXPECT_FALSE(context->addToSymbolTable(x, "model"));
+  expectError("@model is taken by graph.SubGraphOp @model");
+  EXPECT_FALSE(context->addToSymbolTable(x, "sum"));
+  expectError("@sum is taken by result 0 of linalg.AddOp");
+  EXPECT_EQ(context->getUniqueModuleName("model"), "model_1");
+  ASSERT_TRUE(add->result()->setAttr("range", std::vector<double>{-1, 1}));
+  ASSERT_TRUE(add->result()->setAttr("range", std::vector<double>{-2, 2}));
+  EXPECT_EQ(add->result()->getAttr("range")->cast_<VectorFP64Attr>()->data(),
+            (std::vector<double>{-2, 2}));
+  EXPECT_EQ(add->result()->attrNum(), 1u);
+  EXPECT_NE(text().find("%1:tensor<[2, 4], Float32, CPU>[@sum]"
+                        "[mllm.range:mlir\"array<f64: -2.000000e+00, "
+                        "2.000000e+00>\"])"),
+            std::string::npos)
+      << text();
+  EXPECT_TRUE(add->result()->removeAttr("range"));
+  EXPECT_FALSE(add->result()->removeAttr("range"));
+  EXPECT_TRUE(context->removeFromSymbolTable("sum"));
+  EXPECT_EQ(context->lookupSymbol("sum"), nullptr);
+  EXPECT_TRUE(context->verify());
+}
+
+TEST_F(NodesTest, AttributesOfOpsAreVerified) {
+  // SPEC: 263
+  ASSERT_TRUE(add->setAttr("note", "here"));
+  EXPECT_EQ(add->getAttr("note")->cast_<StrAttr>()->data(), "here");
+  ASSERT_TRUE(add->setAttr("note", 7));
+  EXPECT_EQ(add->getAttr("note")->cast_<IntAttr>()->data(), 7);
+  std::ostringstream stream;
+  IRPrinter printer(stream);
+  add->dumpAttributes(printer);
+  EXPECT_EQ(stream.str(), "[note:7 : i64]");
+  EXPECT_TRUE(add->removeAttr("note"));
+  EXPECT_EQ(add->attrNum(), 0u);
+  auto softmax = writer->create<linalg::SoftmaxOp>(x, 1);
+  ASSERT_NE(softmax, nullptr);
+  EXPECT_FALSE(softmax->setAttr("axis", 9));
+  expectError("linalg.SoftmaxOp refuses 'axis': ");
+  EXPECT_EQ(softmax->getAttr("axis")->cast_<IntAttr>()->data(), 1);
+  EXPECT_FALSE(softmax->removeAttr("axis"));
+  expectError("linalg.SoftmaxOp needs 'axis': ");
+  EXPECT_FALSE(model->setAttr("sym_name", "other"));
+  expectError("keeps its name");
+}
+
+TEST_F(NodesTest, MLIRIsOneCallAway) {
+  // SPEC: 268 330
+  mlir::Operation *op = getOperation(add);
+  EXPECT_EQ(op->getName().getStringRef(), "mllm.linalg.add");
+  EXPECT_EQ(getModule(*context).getOperation(),
+            getOperation(context->topLevelOp()));
+  // What the context's rewriter does, handles hear of.
+  mlir::IRRewriter &rewriter = getRewriter(*context);
+  rewriter.replaceOp(op, op->getOperand(1));
+  EXPECT_FALSE(add->isAlive());
+  EXPECT_EQ(ret->operand(0), x);
+  // A pass tells nobody: all handles are dead, and none is wrong.
+  mlir::PassManager passes(&getMLIRContext(*context));
+  passes.addPass(mlir::createCanonicalizerPass());
+  EXPECT_TRUE(run(*context, passes));
+  EXPECT_FALSE(neg->isAlive());
+  EXPECT_FALSE(model->isAlive());
+  EXPECT_TRUE(context->topLevelOp()->isAlive());
+  EXPECT_NE(context->lookupSymbol("model"), model);
+}
+
+TEST_F(NodesTest, EveryKindOfOpHasItsClass) {
+  EXPECT_EQ(context->topLevelOp()->getKind(), RK_Op_BuiltinIROp_ModuleOp);
+  EXPECT_TRUE(model->isa_<graph::GraphIROp>());
+  EXPECT_FALSE(model->isa_<linalg::LinalgIROp>());
+  EXPECT_EQ(ret->getKind(), RK_Op_CfIROp_ReturnOp);
+  EXPECT_EQ(x->cast_<tensor::TensorValue>()->shape(),
+            (std::vector<int64_t>{2, 4}));
+  EXPECT_EQ(x->cast_<tensor::TensorValue>()->dtype(), kFp32);
+  // SPEC: 207
+  EXPECT_EQ(x->cast_<tensor::TensorValue>()->getDevice(), kCPU);
+  TensorType onNPU{{1, kSymbolic}, kFp16, kQNN};
+  auto other = context->create<graph::SubGraphOp>("npu", onNPU, onNPU);
+  ASSERT_NE(other, nullptr);
+  val_ptr_t y = other->getTopRegion()->inputs().front();
+  EXPECT_EQ(y->cast_<tensor::TensorValue>()->type(), onNPU);
+}
+
+} // namespace

@@ -1,0 +1,279 @@
+// RUN: llmir-mllmtext-tests --gtest_filter='HostileTextTest*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The parser of the documents' notation on text that nobody meant.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/MLLMText/Text.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace mlir;
+using namespace llmir::mllm;
+
+namespace {
+
+constexpr const char *kModel = R"(@main () -> () {
+    graph.SubGraphOp @init <notype> {
+        () -> () {
+            tensor.CPU.register [source:"w"] () -> (%9:tensor<[4, 8], Float32, CPU>[@w])
+            cf.ReturnOp () -> ()
+        }
+    }
+    tensor.CPU.input () -> (%0:tensor<[1, seq], Int64, CPU>)
+    graph.SubGraphOp @layer <CPU> <name="model.layer"> {
+        (%x:tensor<[2, 8], Float32, CPU>[mllm.note:{a:1, b:[true, 2.5]}]) -> (%2:tensor<[2, 4], Float32, CPU>) {
+            linalg.CPU.LinearOp <name="layer.fc"> [weight:@w] (%x:tensor<[2, 8], Float32, CPU>) -> (%1:tensor<[2, 4], Float32, CPU>[@sum])
+            linalg.CPU.AddOp (%1:tensor<[2, 4], Float32, CPU>, %1:tensor<[2, 4], Float32, CPU>) -> (%2:tensor<[2, 4], Float32, CPU>)
+            cf.ReturnOp (%2:tensor<[2, 4], Float32, CPU>) -> ()
+        }
+    }
+    prog.fragment @step <CPU> <code> {
+        prog.buffer [offset:4096] () -> (%3:memref<[8, 64], Float32>)
+        prog.entry_point () -> ()
+        prog.label [name:"layers.0"] () -> ()
+        prog.barrier [if_split] () -> ()
+        prog.jump_next_layer [label:"layers.0", limit:2] () -> ()
+        prog.exit
+    }
+}
+)";
+
+class HostileTextTest : public testing::Test {
+protected:
+  HostileTextTest() { context.loadDialect<MLLMDialect, llm::LLMDialect>(); }
+
+  OwningOpRef<ModuleOp> parse(StringRef text) {
+    errors.clear();
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+        std::string where;
+        llvm::raw_string_ostream(where) << diagnostic.getLocation();
+        errors.push_back(where + ": " + diagnostic.str());
+      }
+      return success();
+    });
+    return parseText(text, "t", context);
+  }
+  std::string print(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    EXPECT_TRUE(succeeded(printText(module, stream)));
+    return text;
+  }
+  /// The text is refused, and the first error contains `part`.
+  void expectRefused(StringRef text, StringRef part) {
+    EXPECT_FALSE(parse(text)) << text.take_front(200).str();
+    ASSERT_FALSE(errors.empty());
+    EXPECT_NE(errors[0].find(part.str()), std::string::npos) << errors[0];
+  }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  std::vector<std::string> errors;
+};
+
+TEST_F(HostileTextTest, TheModelItselfIsRead) {
+  OwningOpRef<ModuleOp> module = parse(kModel);
+  ASSERT_TRUE(module) << (errors.empty() ? "" : errors[0]);
+  OwningOpRef<ModuleOp> again = parse(print(*module));
+  ASSERT_TRUE(again) << (errors.empty() ? "" : errors[0]);
+  EXPECT_EQ(print(*again), print(*module));
+}
+
+TEST_F(HostileTextTest, TenThousandMutationsEndInAModuleOrAnError) {
+  std::mt19937 random(20);
+  auto below = [&](size_t count) {
+    return std::uniform_int_distribution<size_t>(0, count - 1)(random);
+  };
+  const char *const pieces[] = {"(",
+                                ")",
+                                "{",
+                                "}",
+                                "[",
+                                "]",
+                                "<",
+                                ">",
+                                ":",
+                                ",",
+                                "->",
+                                "%",
+                                "@",
+                                "\"",
+                                "mlir\"",
+                                "op\"",
+                                "-1",
+                                "0",
+                                "?",
+                                "seq",
+                                "1e999",
+                                "99999999999999999999",
+                                "\\",
+                                "\n",
+                                "kCPU",
+                                "QNN",
+                                "Float16",
+                                "mlir\"f32\"",
+                                "mlir\"tensor<4xf32>\"",
+                                "mlir\"dense<1.0> : tensor<2xf32>\"",
+                                "op\"builtin.module\" () -> () {",
+                                "op\"mllm.cf.return\"",
+                                "linalg.CPU.",
+                                "prog.",
+                                "init",
+                                "tensor<[",
+                                "[a:",
+                                "\x80",
+                                "i32[1, 2]"};
+  std::string model = kModel;
+  int modules = 0;
+  for (int i = 0; i < 10000; ++i) {
+    std::string text = model;
+    for (size_t changes = 1 + below(3); changes-- > 0 && !text.empty();) {
+      size_t at = below(text.size());
+      size_t length = std::min(below(40) + 1, text.size() - at);
+      switch (below(5)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(at, text.substr(below(text.size()), length));
+        break;
+      case 2:
+        text[at] = static_cast<char>(below(256));
+        break;
+      case 3:
+        text.insert(at, pieces[below(std::size(pieces))]);
+        break;
+      case 4:
+        text.resize(at);
+        break;
+      }
+    }
+    OwningOpRef<ModuleOp> module = parse(text);
+    // Either a module that is valid, and reads back, or an error with a place.
+    if (!module) {
+      ASSERT_FALSE(errors.empty()) << text;
+      continue;
+    }
+    ++modules;
+    ASSERT_TRUE(succeeded(verify(*module))) << text;
+    std::string printed = print(*module);
+    OwningOpRef<ModuleOp> again = parse(printed);
+    ASSERT_TRUE(again) << (errors.empty() ? "" : errors[0]) << printed;
+    ASSERT_EQ(print(*again), printed);
+  }
+  EXPECT_GT(modules, 100);
+}
+
+TEST_F(HostileTextTest, DepthIsLimited) {
+  std::string attributes(100000, '[');
+  expectRefused("@main () -> () [a:" + attributes,
+                "attributes nest more than 64 levels deep");
+  std::string mlir(100000, '(');
+  expectRefused("@main () -> () [a:mlir\"" + mlir + "\"] {}",
+                "nests more than 64 levels deep");
+  std::string minus(100000, '-');
+  expectRefused("@main () -> () [a:mlir\"affine_map<(d0) -> (" + minus +
+                    "d0)>\"] {}",
+                "nests more than 64 levels deep");
+  std::string ops = "@main () -> () {";
+  for (int i = 0; i < 1000; ++i)
+    ops += "op\"builtin.module\" () -> () { () -> () {";
+  expectRefused(ops, "ops nest more than 64 levels deep");
+}
+
+TEST_F(HostileTextTest, SizesAreLimited) {
+  std::string name(2000, 'a');
+  expectRefused("@" + name + " () -> () {}", "longer than 1024 bytes");
+  expectRefused("@main () -> () [a:99999999999999999999] {}",
+                "99999999999999999999 does not fit 64 bits");
+  expectRefused("@main () -> () [a:1e999] {}", "1e999 is not a finite number");
+  std::string sizes = "1";
+  for (int i = 0; i < 100; ++i)
+    sizes += ", 1";
+  expectRefused("@main () -> () { tensor.CPU.input () -> (%0:tensor<[" + sizes +
+                    "], Float32, CPU>) }",
+                "a tensor has more than 64 dimensions");
+  std::string digits(100, '1');
+  expectRefused("@main () -> () [a:" + digits + "] {}",
+                "a number has more than 64 characters");
+  expectRefused("@main () -> () { tensor.CPU.input () -> (%0:tensor<[-5], "
+                "Float32, CPU>) }",
+                "'-5' is not a size");
+}
+
+TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
+  expectRefused("@main () -> () {\n  linalg.CPU.Nothing () -> ()\n}",
+                "loc(\"t\":2:3): 'linalg.CPU.Nothing' is not an op of this "
+                "notation");
+  expectRefused(
+      "@main () -> () {\n  cf.ReturnOp (%1:tensor<[1], Float32, CPU>) "
+      "-> ()\n}",
+      "loc(\"t\":2:16): %1 is used before anything defines it");
+  expectRefused("@main", "the text ends where '(' after the module's name "
+                         "should stand");
+  expectRefused("@main () -> () {} }",
+                "'}' stands where the end of the text should stand");
+  expectRefused("@main () -> () [a:\"x] {}\n", "a text ends at the end of its "
+                                               "line");
+  expectRefused("@main () -> () { tensor.CPU.input () -> (%0:tensor<[1], Int3, "
+                "CPU>) }",
+                "'Int3' stands where the type of elements");
+  expectRefused(
+      "@main () -> () { tensor.CPU.input () -> (%0:tensor<[1], Int64, "
+      "TPU>) }",
+      "'TPU' stands where a device");
+  expectRefused("@main () -> () { op\"nobody.knows\" () -> () }",
+                "no dialect of this program has an op 'nobody.knows'");
+  expectRefused(
+      "@main () -> () { tensor.QNN.input () -> (%0:tensor<[1], Int64, "
+      "CPU>) }",
+      "the op is said to run on kQNN, and its values lie on kCPU");
+  expectRefused("@main () -> () [a:1, a:2] {}",
+                "the attribute 'a' stands here twice");
+  expectRefused("@main () -> () { tensor.CPU.register () -> (%0:tensor<[4], "
+                "Float32, CPU>) }",
+                "a parameter has no name");
+  expectRefused(
+      "@main () -> () { tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) "
+      "tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) }",
+      "%0 is defined twice in its scope");
+}
+
+TEST_F(HostileTextTest, EveryMentionOfAValueHasItsType) {
+  expectRefused(
+      "@main () -> (){\n"
+      "  graph.SubGraphOp @f <kCPU>{\n"
+      "    (%1:tensor<[2], kFp32, kCPU>) -> (%2:tensor<[2], kFp32, kCPU>){\n"
+      "      linalg.kCPU.AddOp(%1:tensor<[2], kFp32, kCPU>, %1:tensor<[3], "
+      "kFp32, kCPU>) -> (%2:tensor<[2], kFp32, kCPU>)\n"
+      "    }\n  }\n}",
+      "loc(\"t\":4:54): %1 is of type 'tensor<2xf32>', and is mentioned with "
+      "type 'tensor<3xf32>'");
+  expectRefused(
+      "@main () -> (){\n"
+      "  graph.SubGraphOp @f <kCPU>{\n"
+      "    (%1:tensor<[2], kFp32, kCPU>) -> (%2:tensor<[3], kFp32, kCPU>){\n"
+      "      cf.ReturnOp(%1:tensor<[2], kFp32, kCPU>) -> ()\n"
+      "    }\n  }\n}",
+      "the header of the region says 'tensor<3xf32>', and its last op returns "
+      "'tensor<2xf32>'");
+}
+
+} // namespace
