@@ -155,17 +155,19 @@ TEST_F(DocumentsTest, AWalkFindsTheTopCall) {
   ir::IRWriter r(example.context);
 
   // SPEC: 373 374 376 377
-  // Find the top CallGraphOp
-  ir::graph::CallGraphOp::self_ptr_t call_main_graph_op = nullptr;
-  r.walk<ir::graph::CallGraphOp>(
-      [&](ir::IRWriter &remover, const ir::graph::CallGraphOp::self_ptr_t &op)
-          -> ir::IRWriter::WalkResult {
-        // Make sure there is only one call graph op in the ModuleOp
-        MLLM_RT_ASSERT_EQ(call_main_graph_op, nullptr);
+  // clang-format off
+// Find the top CallGraphOp
+ir::graph::CallGraphOp::self_ptr_t call_main_graph_op = nullptr;
+r.walk<ir::graph::CallGraphOp>(
+    [&](ir::IRWriter& remover,
+        const ir::graph::CallGraphOp::self_ptr_t& op) -> ir::IRWriter::WalkResult {
+    // Make sure there is only one call graph op in the ModuleOp
+    MLLM_RT_ASSERT_EQ(call_main_graph_op, nullptr);
 
-        call_main_graph_op = op;
-        return ir::IRWriter::WalkResult::WALK_CONTINUE;
-      });
+    call_main_graph_op = op;
+    return ir::IRWriter::WalkResult::WALK_CONTINUE;
+});
+  // clang-format on
 
   EXPECT_EQ(call_main_graph_op, call);
   EXPECT_TRUE(errors.empty());
@@ -190,18 +192,20 @@ TEST_F(DocumentsTest, RegionsAreIteratedBothWays) {
   ir::region_ptr_t region = example.model->getTopRegion();
 
   // SPEC: 378 379 385
-  // Get region's operation list
-  auto &ops = region->ops();
+  // clang-format off
+// Get region's operation list
+auto& ops = region->ops();
 
-  // Forward iteration
-  for (const auto &op : ops) {
+// Forward iteration
+for (const auto& op : ops) {
     process(op);
-  }
+}
 
-  // Reverse iteration
-  for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
+// Reverse iteration
+for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
     process(*it);
-  }
+}
+  // clang-format on
 
   EXPECT_EQ(processed,
             (std::vector<std::string>{"linalg.AddOp", "cf.ReturnOp",
@@ -247,7 +251,7 @@ TEST_F(DocumentsTest, NodesAreInsertedReplacedAndRemoved) {
   ir::op_ptr_t op = example.add;
   if (op->isa_<SpecificOpType>()) {
     auto specific_op = op->cast_<SpecificOpType>();
-    ADD_FAILURE() << "a removed op is no longer a " << specific_op->describe();
+    ADD_FAILURE() << "a removed op is a " << specific_op->describe();
   }
 }
 
