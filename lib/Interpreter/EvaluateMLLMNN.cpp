@@ -73,7 +73,7 @@ static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
   return e.set(op, std::move(result));
 }
 
-static LogicalResult evaluateParam(mllm::ParamValueOp op, Evaluation &e) {
+static LogicalResult evaluateParam(mllm::ParamOp op, Evaluation &e) {
   FailureOr<Tensor> numbers = e.parameter(op.getWeightAttr());
   return failed(numbers) ? failure() : e.set(op, std::move(*numbers));
 }

@@ -158,7 +158,7 @@ LogicalResult LinearOp::canonicalize(LinearOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-LogicalResult ParamValueOp::verifySymbolUses(SymbolTableCollection &tables) {
+LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &tables) {
   // c1, c2
   return verifyParameter(*this, getWeightAttr(), "parameter",
                          tensorType(getResult()).getShape(), tables);

@@ -133,7 +133,7 @@ def MLLM_LinearOp : MLLM_ParamOp<"linear", "1e-10"> {
   let hasCanonicalizeMethod = 1;
 }
 
-def MLLM_ParamValueOp : MLLM_ParamOp<"param", "0"> {
+def MLLM_ParamOp : MLLM_ParamOp<"param", "0"> {
   let summary = "A parameter of the model as a value";
   let description = [{
     `result = weight`, decoded where it is stored in blocks.
