@@ -13,6 +13,9 @@
 #include "llmir/Interpreter/Interpreter.h"
 #include "Evaluation.h"
 
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
+#include "llmir/Interpreter/ModelState.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -46,6 +49,7 @@ const EvaluatorTable &llmir::interpreter::getEvaluators() {
     addMLLMAttentionEvaluators(result);
     addMLLMVisionEvaluators(result);
     addMLLMSignalEvaluators(result);
+    addMLLMTensorEvaluators(result);
     return result;
   }();
   return table;
@@ -147,7 +151,8 @@ LogicalResult Evaluation::set(Value result, InterpreterValue value) {
     if (!agrees)
       return op->emitOpError() << "evaluates to " << typeString(*tensor)
                                << ", but has type " << result.getType();
-    if (llvm::any_of(result.getUsers(), llvm::IsaPred<func::ReturnOp>))
+    if (llvm::any_of(result.getUsers(),
+                     llvm::IsaPred<func::ReturnOp, mllm::ReturnOp>))
       frame.exact[result].push_back(*tensor);
     *tensor = round(std::move(*tensor), *kind);
   }
@@ -175,8 +180,13 @@ public:
 private:
   LogicalResult runOp(Operation *op);
   LogicalResult runCall(func::CallOp op);
+  LogicalResult runCallee(Operation *op, FunctionOpInterface callee);
   LogicalResult runIf(scf::IfOp op);
   LogicalResult runFor(scf::ForOp op);
+  LogicalResult runCallGraph(mllm::CallGraphOp op);
+  LogicalResult runMLLMIf(mllm::IfOp op);
+  LogicalResult runMLLMWhile(mllm::WhileOp op);
+  LogicalResult runMLLMFor(mllm::ForOp op);
   FailureOr<int64_t> uniformInteger(Operation *op, Value value);
 
   std::vector<RankValues> get(ValueRange values) const {
@@ -196,17 +206,17 @@ private:
 } // namespace
 
 static FailureOr<std::vector<RankValues>>
-runFunction(func::FuncOp function, Frame &frame,
+runFunction(FunctionOpInterface function, Frame &frame,
             std::vector<RankValues> arguments) {
   if (function.isExternal())
     return function.emitError("cannot be evaluated: it has no body"), failure();
-  if (!function.getBody().hasOneBlock())
+  if (!function.getFunctionBody().hasOneBlock())
     return function.emitError("cannot be evaluated: it has branches between "
                               "blocks"),
            failure();
   for (auto [name, value] : llvm::zip_equal(function.getArguments(), arguments))
     frame.values[name] = std::move(value);
-  return Runner(frame).runBlock(function.getBody().front());
+  return Runner(frame).runBlock(function.getFunctionBody().front());
 }
 
 FailureOr<std::vector<RankValues>> Runner::runBlock(Block &block) {
@@ -223,6 +233,14 @@ LogicalResult Runner::runOp(Operation *op) {
     return runIf(conditional);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runFor(loop);
+  if (auto call = dyn_cast<mllm::CallGraphOp>(op))
+    return runCallGraph(call);
+  if (auto conditional = dyn_cast<mllm::IfOp>(op))
+    return runMLLMIf(conditional);
+  if (auto loop = dyn_cast<mllm::WhileOp>(op))
+    return runMLLMWhile(loop);
+  if (auto loop = dyn_cast<mllm::ForOp>(op))
+    return runMLLMFor(loop);
   const Evaluator *evaluator =
       getEvaluators().find(op->getName().getStringRef());
   if (!evaluator)
@@ -237,6 +255,10 @@ LogicalResult Runner::runOp(Operation *op) {
 
 FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
   const RankValues &ranks = frame.values.find(value)->second;
+  if (std::get<Tensor>(ranks.front()).size() != 1)
+    return op->emitOpError("cannot be evaluated: what decides how it goes on "
+                           "is not one number"),
+           failure();
   const int64_t first = std::get<Tensor>(ranks.front()).integer(0);
   for (const InterpreterValue &other : ranks)
     if (std::get<Tensor>(other).integer(0) != first)
@@ -251,6 +273,7 @@ LogicalResult Runner::runCall(func::CallOp op) {
   Frame inner;
   inner.numRanks = frame.numRanks;
   inner.options = frame.options;
+  inner.state = frame.state;
   FailureOr<std::vector<RankValues>> results =
       runFunction(callee, inner, get(op.getOperands()));
   if (failed(results))
@@ -307,8 +330,8 @@ static std::optional<int64_t> getShardDim(DictionaryAttr attributes) {
   return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
 }
 
-static FailureOr<RankValues> distribute(func::FuncOp function, unsigned index,
-                                        InterpreterValue value,
+static FailureOr<RankValues> distribute(FunctionOpInterface function,
+                                        unsigned index, InterpreterValue value,
                                         int64_t numRanks) {
   std::optional<int64_t> dim = getShardDim(function.getArgAttrDict(index));
   if (!dim)
@@ -337,7 +360,7 @@ static FailureOr<RankValues> distribute(func::FuncOp function, unsigned index,
 }
 
 /// One tensor from the ranks': joined, or the one that all have.
-static FailureOr<Tensor> collect(func::FuncOp function, unsigned index,
+static FailureOr<Tensor> collect(FunctionOpInterface function, unsigned index,
                                  const reference::RankTensors &ranks) {
   if (std::optional<int64_t> dim =
           getShardDim(function.getResultAttrDict(index)))
@@ -352,10 +375,9 @@ static FailureOr<Tensor> collect(func::FuncOp function, unsigned index,
   return ranks.front();
 }
 
-static FailureOr<Interpreter::Result> collectResult(func::FuncOp function,
-                                                    unsigned index,
-                                                    RankValues values,
-                                                    const Frame &frame) {
+static FailureOr<Interpreter::Result>
+collectResult(FunctionOpInterface function, unsigned index, RankValues values,
+              const Frame &frame) {
   Interpreter::Result result{values.front(), std::nullopt};
   if (!std::holds_alternative<Tensor>(values.front()))
     return result;
@@ -366,7 +388,7 @@ static FailureOr<Interpreter::Result> collectResult(func::FuncOp function,
   if (failed(whole))
     return failure();
   result.value = std::move(*whole);
-  Operation *end = function.getBody().front().getTerminator();
+  Operation *end = function.getFunctionBody().front().getTerminator();
   auto exact = frame.exact.find(end->getOperand(index));
   if (exact != frame.exact.end()) {
     FailureOr<Tensor> unrounded = collect(function, index, exact->second);
@@ -381,15 +403,18 @@ Interpreter::Interpreter(InterpreterOptions options)
     : options(std::move(options)) {}
 
 FailureOr<std::vector<Interpreter::Result>>
-Interpreter::run(func::FuncOp function,
+Interpreter::run(FunctionOpInterface function,
                  std::vector<InterpreterValue> arguments) {
   if (arguments.size() != function.getNumArguments())
     return function.emitError()
                << "has " << function.getNumArguments() << " arguments, but "
                << arguments.size() << " values were given",
            failure();
+  ModelState own;
   Frame frame;
   frame.options = &options;
+  frame.state = options.state ? options.state : &own;
+  frame.state->beginStep();
   if (auto ranks = function->getAttrOfType<IntegerAttr>(
           llm::LLMDialect::getNumRanksAttrName()))
     frame.numRanks = ranks.getInt();
@@ -416,33 +441,45 @@ Interpreter::run(func::FuncOp function,
   return results;
 }
 
-std::optional<std::vector<Tensor>>
-llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
+FailureOr<std::vector<Tensor>>
+llmir::evaluateOp(Operation *op, std::vector<Tensor> operands,
+                  const InterpreterOptions &options) {
   const Evaluator *evaluator =
       getEvaluators().find(op->getName().getStringRef());
   if (!evaluator)
+    return op->emitOpError("cannot be evaluated: it has no evaluator"),
+           failure();
+  ModelState fresh;
+  Frame frame;
+  frame.options = &options;
+  frame.state = options.state ? options.state : &fresh;
+  for (auto [name, value] : llvm::zip_equal(op->getOperands(), operands))
+    frame.values[name] = {std::move(value)};
+  Evaluation evaluation(frame, op, 0);
+  if (failed((*evaluator)(op, evaluation)))
+    return failure();
+  std::vector<Tensor> results;
+  for (Value result : op->getResults()) {
+    auto *tensor = std::get_if<Tensor>(&frame.values[result].front());
+    if (!tensor)
+      return failure();
+    results.push_back(std::move(*tensor));
+  }
+  return results;
+}
+
+std::optional<std::vector<Tensor>>
+llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
+  if (!getEvaluators().find(op->getName().getStringRef()))
     return std::nullopt;
   // Silent for this thread only: passes run on several at once.
   const uint64_t thread = llvm::get_threadid();
   ScopedDiagnosticHandler handler(op->getContext(), [thread](Diagnostic &) {
     return success(llvm::get_threadid() == thread);
   });
-  InterpreterOptions options;
-  Frame frame;
-  frame.options = &options;
-  for (auto [name, value] : llvm::zip_equal(op->getOperands(), operands))
-    frame.values[name] = {std::move(value)};
-  Evaluation evaluation(frame, op, 0);
-  if (failed((*evaluator)(op, evaluation)))
-    return std::nullopt;
-  std::vector<Tensor> results;
-  for (Value result : op->getResults()) {
-    auto *tensor = std::get_if<Tensor>(&frame.values[result].front());
-    if (!tensor)
-      return std::nullopt;
-    results.push_back(std::move(*tensor));
-  }
-  return results;
+  FailureOr<std::vector<Tensor>> results =
+      evaluateOp(op, std::move(operands), InterpreterOptions());
+  return succeeded(results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 
 /// FNV-1a, so that a name has the same numbers whatever stands around it.

@@ -9,6 +9,7 @@
 #include "llmir/Interpreter/Translation.h"
 
 #include "llmir/Dialect/Check/Check.h"
+#include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 #include "llmir/Interpreter/Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -53,7 +54,32 @@ getFunctionsToRun(Operation *module, const RunOptions &options) {
   return functions;
 }
 
-void printExpectations(func::FuncOp function, raw_ostream &output) {
+/// The functions to run and, among them, the traced model: the subgraph of that
+/// name, or the entry where no name is given.
+static FailureOr<SmallVector<FunctionOpInterface>>
+getCallablesToRun(Operation *op, const RunOptions &options) {
+  SmallVector<FunctionOpInterface> callables;
+  auto module = dyn_cast<ModuleOp>(op);
+  if (module && !options.function.empty()) {
+    for (auto subgraph : module.getOps<mllm::SubGraphOp>())
+      if (subgraph.getSymName() == options.function)
+        callables.push_back(subgraph);
+  } else if (module) {
+    if (mllm::SubGraphOp entry = mllm::entrySubGraph(module))
+      callables.push_back(entry);
+  }
+  if (!callables.empty() &&
+      (!options.function.empty() || module.getOps<func::FuncOp>().empty()))
+    return callables;
+  FailureOr<SmallVector<func::FuncOp>> functions =
+      getFunctionsToRun(op, options);
+  if (failed(functions))
+    return failure();
+  callables.append(functions->begin(), functions->end());
+  return callables;
+}
+
+void printExpectations(FunctionOpInterface function, raw_ostream &output) {
   int64_t count = 0;
   function.walk([&](Operation *op) {
     count += isa_and_present<check::CheckDialect>(op->getDialect());
@@ -65,15 +91,15 @@ void printExpectations(func::FuncOp function, raw_ostream &output) {
 
 LogicalResult interpret(Operation *module, const RunOptions &options,
                         raw_ostream &output) {
-  FailureOr<SmallVector<func::FuncOp>> functions =
-      getFunctionsToRun(module, options);
+  FailureOr<SmallVector<FunctionOpInterface>> functions =
+      getCallablesToRun(module, options);
   if (failed(functions))
     return failure();
   Interpreter interpreter({makeRandomWeights(options.seed),
                            /*roundsAttention=*/false,
                            makeRandomParameters(options.seed)});
   LogicalResult status = success();
-  for (func::FuncOp function : *functions) {
+  for (FunctionOpInterface function : *functions) {
     auto arguments = makeArguments(function, options.seed);
     if (failed(arguments))
       return failure();

@@ -306,8 +306,8 @@ static Type wholeType(Type type, int64_t dim, int64_t numRanks) {
       quantized.getGroupSize(), quantized.getNumBits(), quantized.getFormat());
 }
 
-FailureOr<std::vector<InterpreterValue>> makeArguments(func::FuncOp function,
-                                                       uint64_t seed) {
+FailureOr<std::vector<InterpreterValue>>
+makeArguments(FunctionOpInterface function, uint64_t seed) {
   std::vector<InterpreterValue> result;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto error = [&] {

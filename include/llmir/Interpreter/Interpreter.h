@@ -24,7 +24,10 @@
 #define LLMIR_INTERPRETER_INTERPRETER_H
 
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Interpreter/ModelState.h"
 #include "llmir/Interpreter/Values.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 #include <functional>
 
@@ -41,6 +44,9 @@ struct InterpreterOptions {
   /// order; without it such ops are errors.
   std::function<mlir::FailureOr<InterpreterValue>(mllm::RegisterOp)> parameter =
       {};
+  /// The caches and positions that a run goes on from and leaves; without it
+  /// each run starts a conversation. Not owned.
+  ModelState *state = nullptr;
 };
 
 class Interpreter {
@@ -54,14 +60,20 @@ public:
 
   explicit Interpreter(InterpreterOptions options = {});
 
-  /// Runs a function of a module; `arguments` are the caller's, whole tensors.
-  /// What goes wrong is reported as a diagnostic at the op.
+  /// Runs a function or a subgraph of a module; `arguments` are the caller's,
+  /// whole tensors. What goes wrong is reported as a diagnostic at the op.
   mlir::FailureOr<std::vector<Result>>
-  run(mlir::func::FuncOp function, std::vector<InterpreterValue> arguments);
+  run(mlir::FunctionOpInterface function,
+      std::vector<InterpreterValue> arguments);
 
 private:
   InterpreterOptions options;
 };
+
+/// Evaluates one op on tensors; what goes wrong is reported at the op.
+mlir::FailureOr<std::vector<reference::Tensor>>
+evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands,
+           const InterpreterOptions &options);
 
 /// The results of one op on one rank, given its operands, when all of them are
 /// tensors and the op has a value; reports nothing.

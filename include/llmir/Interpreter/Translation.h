@@ -37,7 +37,8 @@ getFunctionsToRun(mlir::Operation *module, const RunOptions &options);
 
 /// Says of a function that has run how many of its expectations (ops of the
 /// `check` dialect) hold: all, or the run would have failed.
-void printExpectations(mlir::func::FuncOp function, llvm::raw_ostream &output);
+void printExpectations(mlir::FunctionOpInterface function,
+                       llvm::raw_ostream &output);
 
 /// Evaluates functions with arguments made from the seed and prints results, a
 /// line each: "@f result 0: tensor<2xf32> [1, 2]", and how many expectations

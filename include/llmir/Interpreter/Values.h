@@ -68,7 +68,7 @@ makeArgument(llvm::function_ref<mlir::InFlightDiagnostic()> error,
 /// tensors where ranks are given slices (`llm.shard_dim`). Argument i has the
 /// seed `seed` · 1000003 + i.
 mlir::FailureOr<std::vector<InterpreterValue>>
-makeArguments(mlir::func::FuncOp function, uint64_t seed);
+makeArguments(mlir::FunctionOpInterface function, uint64_t seed);
 
 /// Type and numbers, readably; of a cache its sequences.
 std::string toString(const InterpreterValue &value);

@@ -122,14 +122,20 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
   SmallVector<StringRef> sources;
   SmallVector<int64_t> offsets;
   for (mllm::RegisterOp parameter : parameters) {
-    if (parameter.getRopeUnpermuteHeads() != first.getRopeUnpermuteHeads()) {
+    if (parameter.getRopeUnpermuteHeads() != first.getRopeUnpermuteHeads() ||
+        parameter.getSlice() != first.getSlice() ||
+        parameter.getTransposed() != first.getTransposed()) {
       InFlightDiagnostic diag =
-          parameter.emitOpError("has its rows in another order than the same "
-                                "weight of another layer");
+          parameter.emitOpError("is stored in another order of rows than the "
+                                "same weight of another layer");
       diag.attachNote(first.getLoc()) << "the other one";
       return diag;
     }
-    sources.push_back(parameter.getSource());
+    if (!parameter.getSource())
+      return parameter.emitOpError(
+          "has no 'source': a model whose parameters are shapes alone can be "
+          "traced, but not compiled");
+    sources.push_back(*parameter.getSource());
     offsets.push_back(
         placeWeight((parameter.getSymName() + place).str(), bytes));
   }
@@ -148,7 +154,8 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
   auto weight = WeightOp::create(
       weights, first.getLoc(), unique, isVector ? "vector" : "tiles16", format,
       shape, bytes, weights.getStrArrayAttr(sources), offsets, firstLayer,
-      first.getRopeUnpermuteHeads().value_or(0));
+      first.getRopeUnpermuteHeads().value_or(0), first.getSliceAttr(),
+      first.getTransposed());
   return FlatSymbolRefAttr::get(weight.getSymNameAttr());
 }
 

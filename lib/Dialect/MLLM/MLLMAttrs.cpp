@@ -14,6 +14,7 @@
 
 #include "mlir/IR/DialectImplementation.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -193,4 +194,106 @@ LogicalResult TensorEncodingAttr::verifyEncoding(
                                  : std::to_string(size));
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RangeAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult RangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t least, int64_t greatest,
+                                int64_t multiple) {
+  // c1
+  if (least < 0 || least > greatest)
+    return emitError() << "has the range " << least << " to " << greatest
+                       << ", want 0 or more, the lesser number first";
+  // c2
+  if (multiple < 1)
+    return emitError() << "has multiples of " << multiple
+                       << ", want at least 1";
+  // c3
+  if (greatest / multiple * multiple < least)
+    return emitError() << "has no multiple of " << multiple << " from " << least
+                       << " to " << greatest;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// QuantAttr
+//===----------------------------------------------------------------------===//
+
+static bool hasChannels(StringRef scheme) {
+  return scheme.ends_with("per_channel") || scheme == "lpbq";
+}
+
+static bool hasBlocks(StringRef scheme) {
+  return scheme.ends_with("per_block") || scheme == "lpbq";
+}
+
+LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                StringRef scheme, int64_t bits, int64_t axis,
+                                int64_t block) {
+  static constexpr StringLiteral schemes[] = {"raw",
+                                              "sym_per_tensor",
+                                              "sym_per_channel",
+                                              "sym_per_block",
+                                              "asym_per_tensor",
+                                              "asym_per_channel",
+                                              "asym_per_block",
+                                              "lpbq"};
+  // c1
+  if (!llvm::is_contained(schemes, scheme))
+    return emitError() << "'" << scheme << "' is no scheme, want one of "
+                       << llvm::join(ArrayRef<StringLiteral>(schemes), ", ");
+  // c2
+  const bool isRaw = scheme == "raw";
+  if (isRaw ? bits != 0 : bits < 2 || bits > 8)
+    return emitError() << scheme << " has " << bits << " bits, want "
+                       << (isRaw ? "none" : "2 to 8");
+  // c3
+  if (axis < -1 || (axis != -1 && !hasChannels(scheme)))
+    return emitError() << scheme << " has axis " << axis << ", want "
+                       << (hasChannels(scheme) ? "-1 or more" : "none");
+  // c4
+  if (hasBlocks(scheme) ? block < 1 : block != 0)
+    return emitError() << scheme << " has blocks of " << block << ", want "
+                       << (hasBlocks(scheme) ? "1 or more" : "none");
+  return success();
+}
+
+Attribute QuantAttr::parse(AsmParser &parser, Type) {
+  SMLoc where = parser.getCurrentLocation();
+  StringRef scheme;
+  int64_t bits = 0, axis = -1, block = 0;
+  if (parser.parseLess() || parser.parseKeyword(&scheme))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc keyLoc = parser.getCurrentLocation();
+    StringRef key;
+    int64_t number = 0;
+    if (parser.parseKeyword(&key) || parser.parseEqual() ||
+        parser.parseInteger(number))
+      return {};
+    if (key != "bits" && key != "axis" && key != "block") {
+      parser.emitError(keyLoc)
+          << "'" << key << "' is not one of bits, axis, block";
+      return {};
+    }
+    (key == "bits" ? bits : key == "axis" ? axis : block) = number;
+  }
+  if (parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(where); },
+                    parser.getContext(), scheme, bits, axis, block);
+}
+
+void QuantAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getScheme();
+  if (getBits() != 0)
+    printer << ", bits = " << getBits();
+  if (getAxis() != -1)
+    printer << ", axis = " << getAxis();
+  if (getBlock() != 0)
+    printer << ", block = " << getBlock();
+  printer << ">";
 }

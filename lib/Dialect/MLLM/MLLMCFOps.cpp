@@ -40,3 +40,169 @@ LogicalResult ReturnOp::verify() {
              << "subgraph @" << subgraph.getSymName();
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// What the regions share
+//===----------------------------------------------------------------------===//
+
+/// The terminator of a region; null, with an error, when it is no yield.
+static YieldOp yieldOf(Operation *op, Region &region, StringRef name) {
+  auto yield = dyn_cast<YieldOp>(region.front().back());
+  if (!yield)
+    op->emitOpError() << "has a region '" << name << "' that ends in '"
+                      << region.front().back().getName() << "', want '"
+                      << YieldOp::getOperationName() << "'";
+  return yield;
+}
+
+/// Fails unless the types that go somewhere fit what takes them.
+static LogicalResult verifyFlow(Operation *op, StringRef what, TypeRange from,
+                                TypeRange to) {
+  if (from.size() != to.size())
+    return op->emitOpError()
+           << what << " are " << from.size() << " values, want " << to.size();
+  for (auto [index, type] : llvm::enumerate(from))
+    if (!fits(type, to[index]))
+      return op->emitOpError()
+             << "value #" << index << " of " << what << " has type " << type
+             << ", want " << to[index];
+  return success();
+}
+
+static bool isOneValue(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return llvm::all_of(tensor.getShape(), [](int64_t size) {
+    return size == 1 || ShapedType::isDynamic(size);
+  });
+}
+
+MutableOperandRange
+YieldOp::getMutableSuccessorOperands(RegionSuccessor successor) {
+  auto loop = dyn_cast<WhileOp>((*this)->getParentOp());
+  MutableOperandRange operands = getOperandsMutable();
+  if (loop && (*this)->getParentRegion() == &loop.getCondition())
+    return operands.slice(1, operands.size() - 1);
+  return operands;
+}
+
+//===----------------------------------------------------------------------===//
+// IfOp
+//===----------------------------------------------------------------------===//
+
+void IfOp::getSuccessorRegions(RegionBranchPoint point,
+                               SmallVectorImpl<RegionSuccessor> &successors) {
+  if (!point.isParent()) {
+    successors.emplace_back(getOperation(), getResults());
+    return;
+  }
+  successors.emplace_back(&getThen());
+  successors.emplace_back(&getOtherwise());
+}
+
+LogicalResult IfOp::verifyRegions() {
+  // c1
+  if (!isOneValue(getCondition().getType()))
+    return emitOpError() << "has a condition of type "
+                         << getCondition().getType() << ", want one value";
+  for (auto [region, name] :
+       {std::pair(&getThen(), "then"), std::pair(&getOtherwise(), "else")}) {
+    // c2
+    YieldOp yield = yieldOf(*this, *region, name);
+    if (!yield)
+      return failure();
+    // c3
+    if (failed(verifyFlow(*this, "what '" + std::string(name) + "' yields",
+                          yield.getOperandTypes(), getResultTypes())))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// WhileOp
+//===----------------------------------------------------------------------===//
+
+OperandRange WhileOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getInits();
+}
+
+void WhileOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &successors) {
+  const bool isAfterCondition =
+      !point.isParent() &&
+      point.getTerminatorPredecessorOrNull()->getParentRegion() ==
+          &getCondition();
+  if (!isAfterCondition) {
+    successors.emplace_back(&getCondition(), getCondition().getArguments());
+    return;
+  }
+  successors.emplace_back(&getBody(), getBody().getArguments());
+  successors.emplace_back(getOperation(), getResults());
+}
+
+LogicalResult WhileOp::verifyRegions() {
+  // c2
+  YieldOp condition = yieldOf(*this, getCondition(), "condition");
+  YieldOp body = condition ? yieldOf(*this, getBody(), "body") : YieldOp();
+  if (!condition || !body)
+    return failure();
+  // c1
+  auto type = condition.getNumOperands() > 0
+                  ? cast<RankedTensorType>(condition.getOperand(0).getType())
+                  : RankedTensorType();
+  if (!type || !type.getElementType().isInteger(1) || !isOneValue(type))
+    return emitOpError() << "has a condition that does not yield one truth "
+                            "value first";
+  // c3
+  TypeRange carried = getCondition().getArgumentTypes();
+  TypeRange given(condition.getOperands().drop_front());
+  return failure(failed(verifyFlow(*this, "what it begins with",
+                                   getInits().getTypes(), carried)) ||
+                 failed(verifyFlow(*this, "what the condition yields", given,
+                                   getBody().getArgumentTypes())) ||
+                 failed(verifyFlow(*this, "what the condition yields", given,
+                                   getResultTypes())) ||
+                 failed(verifyFlow(*this, "what the body yields",
+                                   body.getOperandTypes(), carried)));
+}
+
+//===----------------------------------------------------------------------===//
+// ForOp
+//===----------------------------------------------------------------------===//
+
+OperandRange ForOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getInits();
+}
+
+void ForOp::getSuccessorRegions(RegionBranchPoint,
+                                SmallVectorImpl<RegionSuccessor> &successors) {
+  // The number of the turn comes from the loop itself.
+  Block::BlockArgListType arguments = getBody().getArguments();
+  successors.emplace_back(
+      &getBody(), arguments.empty() ? arguments : arguments.drop_front());
+  successors.emplace_back(getOperation(), getResults());
+}
+
+LogicalResult ForOp::verifyRegions() {
+  // c1
+  if (!isOneValue(getCount().getType()))
+    return emitOpError() << "has a count of type " << getCount().getType()
+                         << ", want one integer";
+  TypeRange arguments = getBody().getArgumentTypes();
+  if (arguments.empty() || arguments.front() != getCount().getType())
+    return emitOpError() << "has a body whose first argument does not have the "
+                            "count's type "
+                         << getCount().getType();
+  // c2
+  YieldOp yield = yieldOf(*this, getBody(), "body");
+  if (!yield)
+    return failure();
+  // c3
+  TypeRange carried = arguments.drop_front();
+  return failure(failed(verifyFlow(*this, "what it begins with",
+                                   getInits().getTypes(), carried)) ||
+                 failed(verifyFlow(*this, "what the body yields",
+                                   yield.getOperandTypes(), carried)) ||
+                 failed(verifyFlow(*this, "what the body yields",
+                                   yield.getOperandTypes(), getResultTypes())));
+}

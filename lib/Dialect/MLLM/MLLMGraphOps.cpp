@@ -31,7 +31,11 @@ SubGraphOp llmir::mllm::entrySubGraph(ModuleOp module) {
   for (auto subgraph : module.getOps<SubGraphOp>())
     if (subgraph.getEntry())
       return subgraph;
-  return nullptr;
+  auto calls = module.getOps<CallGraphOp>();
+  if (calls.empty() || std::next(calls.begin()) != calls.end())
+    return nullptr;
+  return SymbolTable::lookupNearestSymbolFrom<SubGraphOp>(
+      *calls.begin(), (*calls.begin()).getCalleeAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,6 +86,15 @@ LogicalResult SubGraphOp::verifyType() {
 }
 
 LogicalResult SubGraphOp::verifyRegions() {
+  // c7
+  if (getBody().empty()) {
+    Operation *around = (*this)->getParentOp();
+    if (!around || !isa_and_nonnull<ModuleOp>(around->getParentOp()))
+      return emitOpError() << "@" << getSymName()
+                           << " has no body; only modules that mllm-link will "
+                              "join declare what another one defines";
+    return success();
+  }
   Operation *last = getBody().front().getTerminator();
   // c2
   if (!isa<ReturnOp>(last))
@@ -103,6 +116,8 @@ static LogicalResult verifyNoCircle(SubGraphOp entry,
   llvm::SmallPtrSet<Operation *, 32> seen, active;
   SmallVector<Visit> stack;
   auto enter = [&](SubGraphOp subgraph) {
+    if (subgraph.getBody().empty())
+      return; // A declaration calls nothing here.
     seen.insert(subgraph);
     active.insert(subgraph);
     stack.push_back({subgraph, subgraph.getBody().front().begin()});
@@ -135,6 +150,9 @@ static LogicalResult verifyNoCircle(SubGraphOp entry,
 }
 
 LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
+  // c6
+  if (getDevice() && *getDevice() == Device::CPU)
+    return emitOpError() << "has the device kCPU; leave it out";
   if (!getEntry())
     return success();
   // c3
@@ -145,6 +163,14 @@ LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
                           << first.getSymName() << "; a module has one entry")
                .attachNote(first.getLoc())
            << "subgraph @" << first.getSymName();
+  // c5
+  for (auto call : (*this)->getParentOfType<ModuleOp>().getOps<CallGraphOp>())
+    if (call.getCallee() != getSymName())
+      return (emitOpError() << "@" << getSymName()
+                            << " is marked 'entry', but the module calls @"
+                            << call.getCallee())
+                 .attachNote(call.getLoc())
+             << "called here";
   // c4
   return verifyNoCircle(*this, tables);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 
@@ -29,7 +30,8 @@ void RegisterOp::build(OpBuilder &builder, OperationState &state,
   Properties &properties = state.getOrAddProperties<Properties>();
   properties.sym_name = builder.getStringAttr(name);
   properties.type = TypeAttr::get(type);
-  properties.source = builder.getStringAttr(source);
+  if (!source.empty())
+    properties.source = builder.getStringAttr(source);
   if (ropeUnpermuteHeads)
     properties.rope_unpermute_heads =
         builder.getI64IntegerAttr(*ropeUnpermuteHeads);
@@ -43,10 +45,11 @@ LogicalResult RegisterOp::verify() {
                          << ", want a ranked tensor of f32, f16 or bf16, or an "
                             "!llm.quantized_tensor";
   // c2
-  size_t leastRank = isa<llm::QuantizedTensorType>(getType()) ? 2 : 1;
-  if (shape->size() < leastRank || shape->size() > 3)
-    return emitOpError() << "has rank " << shape->size() << ", want "
-                         << (leastRank == 2 ? "2 or 3" : "1, 2 or 3");
+  const bool isQuantized = isa<llm::QuantizedTensorType>(getType());
+  const size_t least = isQuantized ? 2 : 1, most = isQuantized ? 3 : 5;
+  if (shape->size() < least || shape->size() > most)
+    return emitOpError() << "has rank " << shape->size() << ", want " << least
+                         << " to " << most;
   // c3
   for (auto [index, size] : llvm::enumerate(*shape)) {
     if (ShapedType::isDynamic(size))
@@ -56,7 +59,7 @@ LogicalResult RegisterOp::verify() {
                            << ", want at least 1";
   }
   // c4
-  if (getSource().empty())
+  if (getSource() && getSource()->empty())
     return emitOpError() << "has an empty 'source', want a tensor's name";
   // c5
   if (std::optional<uint64_t> attr = getRopeUnpermuteHeads()) {
@@ -66,6 +69,52 @@ LogicalResult RegisterOp::verify() {
       return emitOpError() << "has 'rope_unpermute_heads' " << heads
                            << ", which does not divide " << rows
                            << " rows into heads of an even number of rows";
+  }
+  // c6, c7
+  if (auto problem = problemOfStoredPlace(*shape, getSlice(), getTransposed(),
+                                          isQuantized))
+    return emitOpError(*problem);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConstantOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+Operation *MLLMDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type || !isa<RankedTensorType>(type))
+    return nullptr;
+  return ConstantOp::create(builder, loc, type, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  // c1
+  std::optional<uint64_t> offset = getOffset();
+  if (offset && static_cast<int64_t>(*offset) < 0)
+    return emitOpError() << "has the offset " << static_cast<int64_t>(*offset)
+                         << ", want 0 or more";
+  return success();
+}
+
+LogicalResult FreeOp::verify() {
+  for (Operation *user : getX().getUsers()) {
+    Operation *here = (*this)->getBlock()->findAncestorOpInBlock(*user);
+    if (!here || here == *this || here->isBeforeInBlock(*this))
+      continue;
+    // c1, c2
+    return (emitOpError() << "frees a value that is "
+                          << (isa<FreeOp>(user) ? "freed again"
+                                                : "used afterwards"))
+               .attachNote(user->getLoc())
+           << "here";
   }
   return success();
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/ModelFacts.h"
-#include "llmir/Dialect/MLLM/MLLMDialect.h"
+#include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 
 using namespace mlir;
 using namespace llmir::mllm;
@@ -80,8 +80,43 @@ void ModelFacts::write(ModuleOp module) const {
   module->setAttr(attrName(), builder.getDictionaryAttr(entries));
 }
 
+/// `mllm.dims` of a subgraph: a range for each name.
+static LogicalResult verifyDims(Operation *op, Attribute attr) {
+  auto names = dyn_cast<DictionaryAttr>(attr);
+  if (!isa<SubGraphOp>(op) || !names)
+    return op->emitOpError()
+           << "carries 'mllm.dims', which is a dictionary on a subgraph";
+  for (NamedAttribute name : names)
+    if (!isa<RangeAttr>(name.getValue()))
+      return op->emitOpError()
+             << "'mllm.dims' says " << name.getValue() << " of '"
+             << name.getName().getValue() << "', want #mllm.range<…>";
+  return success();
+}
+
+/// `mllm.res_attrs` of an op: a dictionary for each result.
+static LogicalResult verifyResultAttributes(Operation *op, Attribute attr) {
+  auto list = dyn_cast<ArrayAttr>(attr);
+  if (list && list.size() == op->getNumResults() &&
+      llvm::all_of(list, llvm::IsaPred<DictionaryAttr>))
+    return success();
+  return op->emitOpError() << "has 'mllm.res_attrs' " << attr
+                           << ", want a dictionary for each of its "
+                           << op->getNumResults() << " results";
+}
+
 LogicalResult MLLMDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
+  if (attribute.getName() == "mllm.dims")
+    return verifyDims(op, attribute.getValue());
+  if (attribute.getName() == "mllm.res_attrs")
+    return verifyResultAttributes(op, attribute.getValue());
+  if (attribute.getName() == "mllm.quant.weights") {
+    if (isa<QuantAttr>(attribute.getValue()))
+      return success();
+    return op->emitOpError() << "has 'mllm.quant.weights' "
+                             << attribute.getValue() << ", want #mllm.quant<…>";
+  }
   if (attribute.getName() != ModelFacts::attrName())
     return success();
   if (!isa<ModuleOp>(op))

@@ -100,6 +100,59 @@ def MLLM_PadMode : MLLM_Choice<"PadMode", "what stands around a tensor", [
     I32EnumAttrCase<"Reflect", 1, "reflect">,
     I32EnumAttrCase<"Replicate", 2, "replicate">,
     I32EnumAttrCase<"Circular", 3, "circular">]>;
-def MLLM_PadModeAttr : EnumAttr<MLLM_Dialect, MLLM_PadMode, "pad_mode">;
+def MLLM_PadModeEnumAttr : EnumAttr<MLLM_Dialect, MLLM_PadMode, "pad_mode">;
+
+def MLLM_RangeAttr : AttrDef<MLLM_Dialect, "Range"> {
+  let mnemonic = "range";
+  let summary = "The values that a named size takes";
+  let description = [{
+    From `least` to `greatest`, both included, in multiples of `multiple`.
+
+    Fails verification when
+    - c1: `least` is negative, or greater than `greatest`;
+    - c2: `multiple` is less than 1;
+    - c3: no multiple lies in the range.
+
+    Examples: `#mllm.range<1, 32768>`, `#mllm.range<0, 4096, multiple of 16>`
+  }];
+  let parameters = (ins
+    "int64_t":$least,
+    "int64_t":$greatest,
+    DefaultValuedParameter<"int64_t", "1">:$multiple
+  );
+  let assemblyFormat = "`<` $least `,` $greatest (`,` `multiple` `of` $multiple^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def MLLM_QuantAttr : AttrDef<MLLM_Dialect, "Quant"> {
+  let mnemonic = "quant";
+  let summary = "How numbers are to be quantized";
+  let description = [{
+    An annotation: of a weight in `mllm.quant.weights`, of an argument or a result
+    in its attribute dictionary. `scheme` is one of `raw` (not quantized),
+    `sym_per_tensor`, `sym_per_channel`, `sym_per_block`, `asym_per_tensor`,
+    `asym_per_channel`, `asym_per_block`, and `lpbq` (a 4-bit integer scale for
+    each block and a float scale for each channel). `axis` is the dimension of
+    channels, `block` how many numbers along the last dimension share a scale.
+
+    Fails verification when
+    - c1: the scheme is none of these;
+    - c2: `bits` is not from 2 to 8 (0 for `raw`);
+    - c3: `axis` is given for a scheme other than per channel or `lpbq`, or is
+      less than -1;
+    - c4: `block` is given for a scheme without blocks, or missing or less than
+      1 for one with blocks.
+
+    Example: `#mllm.quant<sym_per_block, bits = 4, block = 32>`
+  }];
+  let parameters = (ins
+    StringRefParameter<"name of the scheme">:$scheme,
+    DefaultValuedParameter<"int64_t", "0">:$bits,
+    DefaultValuedParameter<"int64_t", "-1">:$axis,
+    DefaultValuedParameter<"int64_t", "0">:$block
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
 
 #endif // LLMIR_DIALECT_MLLM_MLLMATTRS

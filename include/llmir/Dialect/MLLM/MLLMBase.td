@@ -29,8 +29,9 @@ def MLLM_Dialect : Dialect {
     |---|---|---|
     | `mllm.graph.*` | subgraph, call_graph | the tree of modules |
     | `mllm.linalg.*` | embedding, linear, rms_norm, … | one layer of a module |
-    | `mllm.tensor.*` | register | parameters |
-    | `mllm.cf.*` | return | control flow |
+    | `mllm.tensor.*` | register, input, constant, alloc, free | parameters, values and memory |
+    | `mllm.cf.*` | return, if, while, for, yield | control flow |
+    | `mllm.dbg.*` | comment | notes that compute nothing |
     | `mllm.program.*` | fragment, instruction, … | the executable program |
 
     Values are builtin ranked tensors of f32, f16, bf16, i8, i16, i32, i64 or i1.
@@ -39,10 +40,13 @@ def MLLM_Dialect : Dialect {
     (the CPU where nothing is said) and the names of dynamic sizes.
 
     A builtin module that holds a traced model carries `mllm.model`, a
-    dictionary of the model's facts (see `ModelFacts`).
+    dictionary of the model's facts (see `ModelFacts`). A subgraph may carry
+    `mllm.dims`, which says of the names of its dynamic sizes what values they
+    take: `mllm.dims = {seq = #mllm.range<1, 32768>}`.
   }];
   let dependentDialects = ["::mlir::llm::LLMDialect"];
   let hasOperationAttrVerify = 1;
+  let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
     /// One function per file of ops, each in the .cpp of that name.

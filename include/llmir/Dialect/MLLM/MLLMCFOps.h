@@ -15,6 +15,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMDialect.h"
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 

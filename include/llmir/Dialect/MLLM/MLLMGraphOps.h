@@ -23,7 +23,8 @@
 
 namespace llmir::mllm {
 
-/// The subgraph marked `entry`, or null.
+/// The subgraph marked `entry`, else the callee of the only call that stands in
+/// the module itself; null when there is neither.
 SubGraphOp entrySubGraph(mlir::ModuleOp module);
 
 } // namespace llmir::mllm

@@ -13,10 +13,11 @@
 #ifndef LLMIR_DIALECT_MLLM_MLLMGRAPHOPS
 #define LLMIR_DIALECT_MLLM_MLLMGRAPHOPS
 
-include "llmir/Dialect/MLLM/MLLMBase.td"
+include "llmir/Dialect/MLLM/MLLMAttrs.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
     FunctionOpInterface, IsolatedFromAbove, SingleBlock,
@@ -37,7 +38,14 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
     - c2: the body does not end in `mllm.cf.return`;
     - c3: it is marked `entry`, and so is another subgraph of the module;
     - c4: it is marked `entry`, and following the calls from it leads back to a
-      subgraph that is still being called.
+      subgraph that is still being called;
+    - c5: it is marked `entry`, and a call in the module itself is of another
+      subgraph;
+    - c6: `device` is `kCPU`, which is what no device means;
+    - c7: it has no body, and its module does not stand in another one.
+
+    In modules that stand in a module a subgraph may have no body: then it says
+    that another one of the modules defines it, and `mllm-link` joins them.
 
     Example:
 
@@ -54,11 +62,12 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
     Arg<SymbolNameAttr, "path of the module instance, for example `model.layers.3.mlp`">:$sym_name,
     Arg<TypeAttrOf<FunctionType>, "types of the arguments and results">:$function_type,
     Arg<UnitAttr, "present on the traced model itself: token ids in, logits out">:$entry,
+    Arg<OptionalAttr<MLLM_DeviceAttr>, "where the subgraph runs; the CPU when absent">:$device,
     Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public when absent">:$sym_visibility,
     Arg<OptionalAttr<DictArrayAttr>, "attributes of the arguments, one dictionary each">:$arg_attrs,
     Arg<OptionalAttr<DictArrayAttr>, "attributes of the results, one dictionary each">:$res_attrs
   );
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region AnyRegion:$body);
 
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type,
@@ -132,6 +141,24 @@ def MLLM_CallGraphOp : MLLM_Op<"graph.call_graph", [
   let assemblyFormat = [{
     $callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)
   }];
+}
+
+def MLLM_CommentOp : MLLM_Op<"dbg.comment", [MemoryEffects<[MemWrite]>]> {
+  let summary = "A note that computes nothing";
+  let description = [{
+    Stands where whoever traced the model wanted to find it again. It survives
+    every pass but `mllm-remove-debug-ops`.
+
+    Fails verification when ODS' own constraints do: the text is no string.
+
+    Example:
+
+    ```mlir
+    mllm.dbg.comment "attention of the first layer"
+    ```
+  }];
+  let arguments = (ins Arg<StrAttr, "the note">:$text);
+  let assemblyFormat = "$text attr-dict";
 }
 
 #endif // LLMIR_DIALECT_MLLM_MLLMGRAPHOPS
