@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What evaluators of several files of mllm ops share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_INTERPRETER_MLLMEVALUATION_H
+#define LLMIR_LIB_INTERPRETER_MLLMEVALUATION_H
+
+#include "Evaluation.h"
+
+#include "llmir/Interpreter/ReferenceShape.h"
+
+namespace llmir::interpreter {
+
+/// An axis that the verifier has checked, counted from 0.
+inline int64_t axisOf(int64_t axis, const Tensor &x) {
+  return axis < 0 ? axis + x.rank() : axis;
+}
+
+/// The ranges that three attributes of an op say; an end of kDynamic is none.
+inline std::vector<reference::IndexRange>
+indexRangesOf(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> ends,
+              llvm::ArrayRef<int64_t> steps) {
+  std::vector<reference::IndexRange> result;
+  for (auto [start, end, step] : llvm::zip(starts, ends, steps)) {
+    result.push_back({start, std::nullopt, step});
+    if (!mlir::ShapedType::isDynamic(end))
+      result.back().end = end;
+  }
+  return result;
+}
+
+} // namespace llmir::interpreter
+
+#endif // LLMIR_LIB_INTERPRETER_MLLMEVALUATION_H
