@@ -441,18 +441,18 @@ Interpreter::run(FunctionOpInterface function,
   return results;
 }
 
-FailureOr<std::vector<Tensor>>
-llmir::evaluateOp(Operation *op, std::vector<Tensor> operands,
-                  const InterpreterOptions &options) {
+/// Evaluates one op; without a state those fail that depend on earlier steps.
+static FailureOr<std::vector<Tensor>>
+evaluateAlone(Operation *op, std::vector<Tensor> operands,
+              const InterpreterOptions &options, ModelState *state) {
   const Evaluator *evaluator =
       getEvaluators().find(op->getName().getStringRef());
   if (!evaluator)
     return op->emitOpError("cannot be evaluated: it has no evaluator"),
            failure();
-  ModelState fresh;
   Frame frame;
   frame.options = &options;
-  frame.state = options.state ? options.state : &fresh;
+  frame.state = state;
   for (auto [name, value] : llvm::zip_equal(op->getOperands(), operands))
     frame.values[name] = {std::move(value)};
   Evaluation evaluation(frame, op, 0);
@@ -468,6 +468,14 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands,
   return results;
 }
 
+FailureOr<std::vector<Tensor>>
+llmir::evaluateOp(Operation *op, std::vector<Tensor> operands,
+                  const InterpreterOptions &options) {
+  ModelState fresh;
+  return evaluateAlone(op, std::move(operands), options,
+                       options.state ? options.state : &fresh);
+}
+
 std::optional<std::vector<Tensor>>
 llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
   if (!getEvaluators().find(op->getName().getStringRef()))
@@ -478,7 +486,7 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
     return success(llvm::get_threadid() == thread);
   });
   FailureOr<std::vector<Tensor>> results =
-      evaluateOp(op, std::move(operands), InterpreterOptions());
+      evaluateAlone(op, std::move(operands), InterpreterOptions(), nullptr);
   return succeeded(results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 

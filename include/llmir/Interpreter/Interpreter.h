@@ -70,13 +70,15 @@ private:
   InterpreterOptions options;
 };
 
-/// Evaluates one op on tensors; what goes wrong is reported at the op.
+/// Evaluates one op on tensors, in the first step of a conversation unless the
+/// options have another one; what goes wrong is reported at the op.
 mlir::FailureOr<std::vector<reference::Tensor>>
 evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands,
            const InterpreterOptions &options);
 
 /// The results of one op on one rank, given its operands, when all of them are
-/// tensors and the op has a value; reports nothing.
+/// tensors and the op has a value that no earlier step changes; reports
+/// nothing.
 std::optional<std::vector<reference::Tensor>>
 evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands);
 
