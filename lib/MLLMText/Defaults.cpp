@@ -85,7 +85,8 @@ void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
 
 LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
                                    ArrayRef<Type> results) {
-  if (operands.empty() || results.empty())
+  // Who says one attribute says all.
+  if (head.hasBrackets || operands.empty() || results.empty())
     return success();
   Type x = operands[0].getType(), y = results[0];
   StringRef name = head.name;
@@ -106,9 +107,22 @@ LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
   if (name == "mllm.linalg.rms_norm" || name == "mllm.linalg.layer_norm") {
     std::string layer = layerName(head);
     completeOption(head, "eps", f64(1e-6));
-    return completeParameter(head, layer, "weight", {lastSize(x)});
+    completeOption(head, "normalized_shape",
+                   builder.getDenseI64ArrayAttr({lastSize(x).value_or(0)}));
+    if (failed(completeParameter(head, layer, "weight", {lastSize(x)})))
+      return failure();
+    return name == "mllm.linalg.rms_norm"
+               ? success()
+               : completeParameter(head, layer, "bias", {lastSize(x)});
+  }
+  if (name == "mllm.linalg.softmax") {
+    completeOption(head, "axis", builder.getI64IntegerAttr(-1));
+    return success();
   }
   if (name == "mllm.linalg.rope") {
+    // With tables of sines and cosines nothing is left to say.
+    if (operands.size() > 1)
+      return success();
     int64_t width = lastSize(x).value_or(0);
     SmallVector<double> frequencies;
     for (int64_t i = 0; i < width / 2 && i < 4096; ++i)

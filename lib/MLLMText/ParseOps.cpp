@@ -155,7 +155,8 @@ LogicalResult TextParser::parseHead(Head &head) {
   while (isSign('<'))
     if (failed(parseAngles(head)))
       return failure();
-  if (consumeSign('[') && failed(parseAttributes(head.attributes, ']')))
+  head.hasBrackets = consumeSign('[');
+  if (head.hasBrackets && failed(parseAttributes(head.attributes, ']')))
     return failure();
   setSymbol(head);
   return success();

@@ -48,6 +48,7 @@ private:
     mlir::LocationAttr location;
     mlir::Attribute properties;
     mlir::NamedAttrList attributes;
+    bool hasBrackets = false; ///< Attributes stand in the text.
   };
   /// A value that is mentioned: "%4:tensor<…>[@symbol][key:value]".
   struct Mention {

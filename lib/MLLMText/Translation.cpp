@@ -15,6 +15,7 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -48,7 +49,7 @@ struct CommandLine {
 /// The dialects of a traced model and of a program's kernels.
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<MLLMDialect, llm::LLMDialect, arith::ArithDialect,
-                  math::MathDialect>();
+                  func::FuncDialect, math::MathDialect>();
 }
 
 void llmir::mllm::registerTextTranslations() {

@@ -1,8 +1,8 @@
 """Every op of the mllm dialect, printed in the documents' notation and read back.
 
-round_trip.py TRANSLATE OPT TABLE FOLDER
+round_trip.py TRANSLATE OPT TABLE FOLDER...
 
-Each section of each .mlir file of FOLDER that llmir-opt accepts goes MLIR →
+Each section of each .mlir file of the folders that llmir-opt accepts goes MLIR →
 notation → MLIR, and must come back as the same MLIR. TABLE lists the ops
 (GeneratedOps.inc); one that no section holds is an error.
 """
@@ -20,14 +20,15 @@ def run(command, text):
 
 
 def main():
-    translate, opt, table, folder = sys.argv[1:]
+    translate, opt, table = sys.argv[1:4]
     with open(table, encoding="utf-8") as stream:
         ops = set(re.findall(r'MLLM_OP\("([\w.]+)"', stream.read()))
     seen, sections, failures = set(), 0, []
-    for name in sorted(os.listdir(folder)):
+    files = [os.path.join(folder, name) for folder in sys.argv[4:] for name in sorted(os.listdir(folder))]
+    for name in files:
         if not name.endswith(".mlir") or "invalid" in name:
             continue
-        with open(os.path.join(folder, name), encoding="utf-8") as stream:
+        with open(name, encoding="utf-8") as stream:
             parts = stream.read().split("\n// -----")
         for number, part in enumerate(parts, 1):
             text, _ = run([opt, "-"], part)
