@@ -94,3 +94,11 @@ def attention(q, k, v, scale, causal=True, window=0, sinks=None):
 def rows(pool, index):
     """One sequence [1, N, G, D] out of a pool [rows, G, D]."""
     return pool[index.astype(int)][None]
+
+
+def gpt2_layer(ids, tokens, positions, norm, qkv, qkv_bias, up, down):
+    """Learned positions, two causal heads, and the feed-forward layer on what they give."""
+    h = nn.embedding(ids, tokens) + positions[: ids.shape[1]]
+    mixed = nn.linear(nn.layer_norm(h, norm, norm, 1e-5), qkv, qkv_bias)
+    heads = [part.reshape(h.shape[:2] + (2, 2)) for part in np.split(mixed, 3, axis=-1)]
+    return nn.linear(nn.gelu_tanh(nn.linear(attention(*heads, 0.5).reshape(h.shape), up)), down)

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from . import attention, nn
+
 
 def conv(x, weight, bias=None, stride=None, padding=None, dilation=None, groups=1):
     """x [B, C, s…], weight [O, C / groups, k…]: shifted pictures are summed."""
@@ -71,3 +73,14 @@ def interpolate(x, size=None, factors=None, mode="nearest", align_corners=False,
         matrix = resampling_matrix(x.shape[d + 2], size[d], mode, align_corners, antialias, factors[d])
         x = np.moveaxis(np.tensordot(matrix, x, axes=(1, d + 2)), 0, d + 2)
     return x
+
+
+def transformer(x, patch, patch_bias, neck, positions, norm, shift, q, k, v, o, up, down):
+    """Patches of 4 x 4, one layer with two heads of two numbers, the map at 5 x 5."""
+    picture = nn.layer_norm_2d(conv(x, patch, patch_bias, stride=[4, 4]), neck, neck, 1e-6)
+    h = picture.reshape(len(x), 4, 4).swapaxes(1, 2) + positions
+    n = nn.layer_norm(h, norm, shift, 1e-6)
+    heads = [nn.linear(n, w, shape=(2, 2)) for w in (q, k, v)]
+    h = h + nn.linear(attention.attention(*heads, 0.5, causal=False).reshape(h.shape), o)
+    h = h + nn.linear(nn.gelu(nn.linear(h, up)), down)
+    return interpolate(h.swapaxes(1, 2).reshape(len(x), 4, 2, 2), [5, 5], mode="linear")
