@@ -15,6 +15,8 @@
 #include "LinalgCosts.h"
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <cmath>
 
 using namespace mlir;

@@ -18,8 +18,6 @@
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 
-#include "mlir/IR/PatternMatch.h"
-
 using namespace mlir;
 using namespace llmir;
 using namespace llmir::mllm;

@@ -16,6 +16,8 @@
 #include "llmir/Dialect/MLLM/MLLMInterfaces.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 #define GET_OP_CLASSES
 #include "llmir/Dialect/MLLM/MLLMNNOps.h.inc"
 
