@@ -40,6 +40,9 @@ public:
   mlir::StringRef name(mlir::Value value) const;
   mlir::StringRef registerName(mlir::Operation *op) const;
 
+  /// The number after the last.
+  int64_t nextFree() const { return nextNumber; }
+
   /// The subgraphs in the order in which they are entered.
   mlir::ArrayRef<mlir::Operation *> subgraphs() const {
     return entered.getArrayRef();

@@ -625,6 +625,11 @@ LogicalResult llmir::mllm::printText(Region &region, raw_ostream &output,
   return Printer(output, options, region.getParentOp()).printRegion(region);
 }
 
+int64_t llmir::mllm::nextValueNumber(Operation *op) {
+  return Numbering(op, /*firstNumber=*/0, /*inheritsGivenNames=*/false)
+      .nextFree();
+}
+
 std::string llmir::mllm::valueText(Value value, const TextOptions &options) {
   Operation *op = value.getParentRegion()->getParentOp();
   return "%" + Numbering(op, options.firstNumber,

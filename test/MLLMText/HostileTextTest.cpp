@@ -250,6 +250,7 @@ TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
   expectRefused("@main () -> () { tensor.CPU.register () -> (%0:tensor<[4], "
                 "Float32, CPU>) }",
                 "a parameter has no name");
+  // SPEC: 345
   expectRefused(
       "@main () -> () { tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) "
       "tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) }",

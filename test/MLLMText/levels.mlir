@@ -69,6 +69,7 @@ mllm.graph.subgraph @memory() {
 }
 
 // The second call's result has a number of its own.
+// SPEC: 331
 // CHECK: graph.SubGraphOp @twice <CPU> {
 // CHECK: graph.CallGraphOp @once (%[[X:[0-9]+]]:{{.*}}) -> (%[[Y:[0-9]+]]:
 // CHECK: graph.CallGraphOp @once (%[[Y]]:{{.*}}) -> (%[[Z:[0-9]+]]:

@@ -55,6 +55,8 @@ mlir::LogicalResult printText(mlir::Region &region, llvm::raw_ostream &output,
                               const TextOptions &options = {});
 /// "%4" or "%input_tensor": how the module's text names the value.
 std::string valueText(mlir::Value value, const TextOptions &options = {});
+/// The number that one more value of the module around `op` would bear.
+int64_t nextValueNumber(mlir::Operation *op);
 
 /// Reads either spelling into a verified module. Input is hostile: its depth,
 /// its names and its numbers have limits. Null after an error at its line and

@@ -225,15 +225,7 @@ bool IRContext::setValueName(const val_ptr_t &value, const std::string &name) {
 }
 
 std::string IRContext::getAutoIndexedValueName() {
-  int64_t next = 0;
-  anyValue(impl_->module(), [&](Value value) {
-    StringRef text = StringRef(llmir::mllm::valueText(value)).drop_front();
-    int64_t number;
-    if (!text.getAsInteger(10, number))
-      next = std::max(next, number + 1);
-    return false;
-  });
-  return std::to_string(next);
+  return std::to_string(llmir::mllm::nextValueNumber(impl_->module()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -68,7 +68,7 @@ protected:
 };
 
 TEST_F(NodesTest, OneHandlePerObject) {
-  // SPEC: 259-262
+  // SPEC: 258-262
   EXPECT_EQ(add->operand(0), neg->result());
   EXPECT_EQ(neg->result()->producerOp(), neg);
   EXPECT_EQ(context->lookupSymbol("model"), model);
@@ -365,6 +365,31 @@ TEST_F(NodesTest, MLIRIsOneCallAway) {
   EXPECT_FALSE(model->isAlive());
   EXPECT_TRUE(context->topLevelOp()->isAlive());
   EXPECT_NE(context->lookupSymbol("model"), model);
+}
+
+TEST_F(NodesTest, EveryNodePrintsItself) {
+  auto printed = [](auto &node, IRPrinter::Style style) {
+    std::ostringstream stream;
+    IRPrinter printer(stream, style);
+    printer.setFirstNumber(7);
+    node.dump(printer);
+    return stream.str();
+  };
+  EXPECT_EQ(printed(*neg, IRPrinter::DOCUMENT),
+            "linalg.kCPU.NegOp(%7:tensor<[2, 4], kFp32, kCPU>) -> "
+            "(%8:tensor<[2, 4], kFp32, kCPU>)\n");
+  EXPECT_EQ(printed(*neg, IRPrinter::FULL),
+            "linalg.CPU.NegOp (%7:tensor<[2, 4], Float32, CPU>) -> "
+            "(%8:tensor<[2, 4], Float32, CPU>)\n");
+  EXPECT_EQ(printed(*x, IRPrinter::FULL), "%7");
+  EXPECT_EQ(printed(*context->create<IntAttr>(5), IRPrinter::FULL), "5 : i64");
+  std::string region = printed(*model->getTopRegion(), IRPrinter::FULL);
+  EXPECT_EQ(region.find("(%7:tensor<[2, 4], Float32, CPU>) -> "
+                        "(%9:tensor<[2, 4], Float32, CPU>) {\n"),
+            0u)
+      << region;
+  EXPECT_EQ(context->getAutoIndexedValueName(), "3");
+  EXPECT_EQ(add->result()->name(), "%2");
 }
 
 TEST_F(NodesTest, EveryKindOfOpHasItsClass) {
