@@ -407,7 +407,7 @@ def MLLM_PadOp : MLLM_MoveOp<"pad"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_PadModeAttr, "constant, reflect, replicate or circular">:$mode,
+    Arg<MLLM_PadModeEnumAttr, "constant, reflect, replicate or circular">:$mode,
     Arg<MLLM_Tensor, "values of any shape">:$x,
     Arg<DenseI64ArrayAttr, "values before each dimension">:$low,
     Arg<DenseI64ArrayAttr, "values after each dimension">:$high,
