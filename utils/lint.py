@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LLVM_INCLUDE = "/usr/lib/llvm-22/include"
 LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
-CPP = (".cpp", ".h", ".c")
+CPP = (".cpp", ".hpp", ".h", ".c")
 WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
 
 # Which areas an area's headers and sources may include, besides itself and
@@ -93,7 +93,7 @@ def rule_headers(files):
     """Headers have guards, and none shadows one of MLIR's."""
     guards = {}
     for path in files:
-        if not path.endswith(".h"):
+        if not path.endswith((".h", ".hpp")):
             continue
         if path.startswith("include/"):
             inside = path[len("include/"):]
@@ -101,7 +101,7 @@ def rule_headers(files):
                 yield f"{path}: only include/mlir/Dialect/LLM is ours; move it under include/llmir"
             if os.path.exists(os.path.join(LLVM_INCLUDE, inside)):
                 yield f"{path}: LLVM has a header of this name; rename it"
-        match = re.search(r"^#ifndef (\w+_H)\n#define (\w+)", read(path), re.M)
+        match = re.search(r"^#ifndef (\w+_H(?:PP)?)\n#define (\w+)", read(path), re.M)
         if not match or match.group(1) != match.group(2):
             yield f"{path}: no include guard; add '#ifndef LLMIR_AREA_FILE_H'"
         elif match.group(1) in guards:
