@@ -69,6 +69,8 @@ public:
   /// At the end of the region, before its terminator; see IRContext::create.
   template <typename T, typename... Args>
   std::shared_ptr<T> create(Args &&...args) {
+    if (!checkRegion())
+      return nullptr;
     IRWriterGuard guard(context, region);
     return context->create<T>(std::forward<Args>(args)...);
   }
@@ -134,6 +136,8 @@ private:
       return isa<T>(op) ? func(writer, cast<T>(op)) : WALK_CONTINUE;
     };
   }
+  /// False, with a status, when the region is no longer in the IR.
+  bool checkRegion() const;
   bool walkOps(const OpCallback &callback, bool recursive, bool followCalls);
 
   /// Ops are created at a place for as long as the guard lives.

@@ -52,11 +52,15 @@ struct Visit {
 };
 } // namespace
 
+bool IRWriter::checkRegion() const {
+  return region->isAlive() ||
+         context->impl().fail("the writer's region is no longer in the IR");
+}
+
 bool IRWriter::walkOps(const OpCallback &callback, bool recursive,
                        bool followCalls) {
-  if (!region->isAlive())
-    return context->impl().fail("a region that is no longer in the IR cannot "
-                                "be walked");
+  if (!checkRegion())
+    return false;
   llvm::SmallPtrSet<Operation *, 16> called;
   std::vector<Visit> stack{Visit(region)};
   while (!stack.empty()) {

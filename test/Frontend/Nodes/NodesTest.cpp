@@ -124,8 +124,11 @@ TEST_F(NodesTest, WhatAnOpHoldsDiesWithIt) {
   EXPECT_TRUE(errors.empty());
   EXPECT_EQ(body->ops().front(), nullptr);
   expectError("the first op was asked of a region that is no longer in the IR");
-  EXPECT_EQ(writer->create<linalg::NegOp>(x), nullptr);
-  EXPECT_FALSE(errors.empty());
+  EXPECT_EQ(writer->create<dbg::CommentOp>("nowhere"), nullptr);
+  expectError("the writer's region is no longer in the IR");
+  EXPECT_FALSE(writer->walk<Op>(
+      [](IRWriter &, const op_ptr_t &) { return IRWriter::WALK_CONTINUE; }));
+  expectError("the writer's region is no longer in the IR");
 }
 
 TEST_F(NodesTest, HandlesOutliveTheContext) {
