@@ -309,6 +309,13 @@ Expected<ResultTypes> CausalMaskOp::inferResults(Adaptor op) {
   return sameAs(op.getX()); // c3
 }
 
+OpFoldResult CausalMaskOp::fold(FoldAdaptor) {
+  auto inner = getX().getDefiningOp<CausalMaskOp>();
+  const bool isSame =
+      inner && inner.getWindow() == getWindow() && inner.getType() == getType();
+  return isSame ? inner.getResult() : OpFoldResult();
+}
+
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//

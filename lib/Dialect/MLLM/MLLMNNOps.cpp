@@ -51,6 +51,40 @@ std::optional<int64_t> MatMulOp::getFlops() {
                 {2, tensorType(getLhs()).getShape().rbegin()[inner - 1]});
 }
 
+/// What `value` is the transposition of the last two dimensions of; null where
+/// it is none.
+static Value transposedMatrices(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return nullptr;
+  const int64_t rank = tensorType(value).getRank();
+  auto axis = [&](uint64_t dim) {
+    const auto number = static_cast<int64_t>(dim);
+    return number < 0 ? number + rank : number;
+  };
+  const int64_t a = axis(transpose.getDim0()), b = axis(transpose.getDim1());
+  const bool areLast = std::min(a, b) == rank - 2 && std::max(a, b) == rank - 1;
+  return areLast ? transpose.getX() : Value();
+}
+
+LogicalResult MatMulOp::canonicalize(MatMulOp op, PatternRewriter &rewriter) {
+  Value lhs = transposedMatrices(op.getLhs());
+  Value rhs = transposedMatrices(op.getRhs());
+  if (!lhs && !rhs)
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    if (lhs) {
+      op.getLhsMutable().assign(lhs);
+      op.setTransposeA(!op.getTransposeA());
+    }
+    if (rhs) {
+      op.getRhsMutable().assign(rhs);
+      op.setTransposeB(!op.getTransposeB());
+    }
+  });
+  return success();
+}
+
 /// Fails unless `result` begins with these sizes.
 static LogicalResult verifyLeading(Operation *op, const shapes::Shape &want,
                                    Value result) {

@@ -203,3 +203,14 @@ Expected<ResultTypes> InterpolateOp::inferResults(Adaptor op) {
   }
   return shaped(shape, op.getX()); // c7
 }
+
+OpFoldResult InterpolateOp::fold(FoldAdaptor) {
+  // The step is 1 in every mode, and no number is weighed against another.
+  auto isOne = [](double factor) { return factor == 1; };
+  const bool keepsSteps =
+      !getScaleFactor() || llvm::all_of(*getScaleFactor(), isOne);
+  const bool keepsSizes =
+      getX().getType() == getType() &&
+      llvm::none_of(getType().getShape().drop_front(2), ShapedType::isDynamic);
+  return keepsSteps && keepsSizes ? getX() : OpFoldResult();
+}

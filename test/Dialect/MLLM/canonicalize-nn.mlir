@@ -57,3 +57,50 @@ mllm.graph.subgraph @cache(%k: tensor<?x2x4xf32>) {
   %4 = mllm.linalg.softmax %0 {axis = 0 : i64} : tensor<?x2x4xf32>
   mllm.cf.return
 }
+
+// Transpositions of the matrices go into the product, one at either side and
+// both; of other dimensions they stay.
+// CHECK-LABEL: mllm.graph.subgraph @matmul(
+// CHECK-SAME: %[[A:.*]]: tensor<2x?x4xf32>, %[[B:.*]]: tensor<2x5x4xf32>)
+mllm.graph.subgraph @matmul(%a: tensor<2x?x4xf32>, %b: tensor<2x5x4xf32>)
+    -> (tensor<2x?x5xf32>, tensor<2x4x4xf32>, tensor<2x4x?xf32>, tensor<5x2x2xf32>) {
+  // CHECK: mllm.linalg.matmul %[[A]], %[[B]] {transpose_b} : (tensor<2x?x4xf32>, tensor<2x5x4xf32>) -> tensor<2x?x5xf32>
+  %bt = mllm.linalg.transpose %b {dim0 = 1 : i64, dim1 = -1 : i64} : tensor<2x5x4xf32> -> tensor<2x4x5xf32>
+  %0 = mllm.linalg.matmul %a, %bt : (tensor<2x?x4xf32>, tensor<2x4x5xf32>) -> tensor<2x?x5xf32>
+  // CHECK: mllm.linalg.matmul %[[B]], %[[B]] {transpose_a} : (tensor<2x5x4xf32>, tensor<2x5x4xf32>) -> tensor<2x4x4xf32>
+  %1 = mllm.linalg.matmul %bt, %bt {transpose_b} : (tensor<2x4x5xf32>, tensor<2x4x5xf32>) -> tensor<2x4x4xf32>
+  // CHECK: mllm.linalg.matmul %{{.*}}, %[[A]] {transpose_a, transpose_b}
+  %at = mllm.linalg.transpose %a {dim0 = 2 : i64, dim1 = 1 : i64} : tensor<2x?x4xf32> -> tensor<2x4x?xf32>
+  %s = mllm.linalg.softmax %1 {axis = 0 : i64} : tensor<2x4x4xf32>
+  %2 = mllm.linalg.matmul %s, %at {transpose_a} : (tensor<2x4x4xf32>, tensor<2x4x?xf32>) -> tensor<2x4x?xf32>
+  // CHECK: %[[T:.*]] = mllm.linalg.transpose %[[B]]
+  // CHECK: mllm.linalg.matmul %[[T]], %[[T]] {transpose_b}
+  %other = mllm.linalg.transpose %b {dim0 = 0 : i64, dim1 = 1 : i64} : tensor<2x5x4xf32> -> tensor<5x2x4xf32>
+  %3 = mllm.linalg.matmul %other, %other {transpose_b} : (tensor<5x2x4xf32>, tensor<5x2x4xf32>) -> tensor<5x2x2xf32>
+  mllm.cf.return %0, %1, %2, %3 : tensor<2x?x5xf32>, tensor<2x4x4xf32>, tensor<2x4x?xf32>, tensor<5x2x2xf32>
+}
+
+// CHECK-LABEL: mllm.graph.subgraph @mask(
+mllm.graph.subgraph @mask(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK: %[[A:.*]] = mllm.linalg.causal_mask %{{.*}} {window = 2 : i64}
+  // CHECK: %[[B:.*]] = mllm.linalg.causal_mask %[[A]] : tensor<4x4xf32>
+  // CHECK: mllm.cf.return %[[A]], %[[B]]
+  %a = mllm.linalg.causal_mask %x {window = 2 : i64} : tensor<4x4xf32>
+  %aa = mllm.linalg.causal_mask %a {window = 2 : i64} : tensor<4x4xf32>
+  %b = mllm.linalg.causal_mask %aa : tensor<4x4xf32>
+  mllm.cf.return %aa, %b : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Sizes that are not known, and other steps, may make other pictures.
+// CHECK-LABEL: mllm.graph.subgraph @pictures(
+// CHECK-SAME: %[[X:.*]]: tensor<1x2x4x4xf32>, %[[Y:.*]]: tensor<1x2x?xf32>)
+mllm.graph.subgraph @pictures(%x: tensor<1x2x4x4xf32>, %y: tensor<1x2x?xf32>)
+    -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x?xf32>) {
+  // CHECK: %[[R:.*]] = mllm.linalg.interpolate %[[X]] {mode = "bilinear", scale_factor
+  // CHECK: %[[Z:.*]] = mllm.linalg.interpolate %[[Y]]
+  // CHECK: mllm.cf.return %[[X]], %[[R]], %[[Z]]
+  %0 = mllm.linalg.interpolate %x {mode = "bicubic", size = array<i64: 4, 4>} : tensor<1x2x4x4xf32>
+  %1 = mllm.linalg.interpolate %x {mode = "bilinear", scale_factor = array<f64: 1.1, 1.0>} : tensor<1x2x4x4xf32>
+  %2 = mllm.linalg.interpolate %y {mode = "linear", scale_factor = array<f64: 2.0>} : tensor<1x2x?xf32>
+  mllm.cf.return %0, %1, %2 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x?xf32>
+}

@@ -256,7 +256,7 @@ def MLLM_CausalMaskOp : MLLM_LinalgOp<"causal_mask", "0"> {
     `c <= D - S + r`, and with a window only where `c > D - S + r - window`; all
     others become -1e10. A row that keeps nothing is all -1e10, so that a softmax
     after it is uniform; `mllm.linalg.flash_attention2` gives zeros for such a
-    row. With D >= S there is none.
+    row. With D >= S there is none. Masking twice is masking once: it folds.
 
     Fails verification when
     - c1: `x` has less than two dimensions;
@@ -278,6 +278,7 @@ def MLLM_CausalMaskOp : MLLM_LinalgOp<"causal_mask", "0"> {
     std::optional<int64_t> getFlops() { return 0; }
   }];
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//

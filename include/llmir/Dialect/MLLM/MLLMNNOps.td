@@ -27,6 +27,8 @@ def MLLM_MatMulOp : MLLM_LinalgOp<"matmul", "1e-10"> {
     `transpose_a` the left matrices are stored [K, M], with `transpose_b` the
     right ones [N, K]. The dimensions before the last two broadcast. Which
     kernel computes it is the compiler's choice and not said here.
+    Canonicalization takes a transposition of the last two dimensions into the
+    product.
 
     Fails verification when
     - c1: an operand has less than two dimensions;
@@ -53,6 +55,7 @@ def MLLM_MatMulOp : MLLM_LinalgOp<"matmul", "1e-10"> {
     std::optional<int64_t> getFlops();
   }];
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<BinaryTypes>(type($lhs), type($rhs), type($result))";
+  let hasCanonicalizeMethod = 1;
 }
 
 def MLLM_EmbeddingOp : MLLM_ParamOp<"embedding", "0"> {

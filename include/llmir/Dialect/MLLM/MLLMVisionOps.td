@@ -138,7 +138,9 @@ def MLLM_InterpolateOp : MLLM_LinalgOp<"interpolate", "1e-10"> {
     - `align_corners` puts the first and the last numbers of both grids on each
       other: `s = (size of x - 1) / (size - 1)`, about `i * s`;
     - `antialias` widens the kernel to the step when the result is smaller
-      (bicubic with a = -0.5). These are PyTorch's definitions.
+      (bicubic with a = -0.5).
+
+    These are PyTorch's definitions. Pictures of the size that they have fold.
 
     Fails verification when
     - c1: it has neither `size` nor `scale_factor`, or both;
@@ -168,6 +170,7 @@ def MLLM_InterpolateOp : MLLM_LinalgOp<"interpolate", "1e-10"> {
   );
   let results = (outs Res<MLLM_FloatTensor, "[batch, channels, new spatial sizes…]">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
+  let hasFolder = 1;
 }
 
 #endif // LLMIR_DIALECT_MLLM_MLLMVISIONOPS
