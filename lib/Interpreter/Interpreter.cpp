@@ -267,19 +267,27 @@ FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
   return first;
 }
 
-LogicalResult Runner::runCall(func::CallOp op) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-      op, op.getCalleeAttr());
+LogicalResult Runner::runCallee(Operation *op, FunctionOpInterface callee) {
   Frame inner;
   inner.numRanks = frame.numRanks;
   inner.options = frame.options;
   inner.state = frame.state;
   FailureOr<std::vector<RankValues>> results =
-      runFunction(callee, inner, get(op.getOperands()));
+      runFunction(callee, inner, get(op->getOperands()));
   if (failed(results))
     return failure();
-  bind(op.getResults(), std::move(*results));
+  bind(op->getResults(), std::move(*results));
   return success();
+}
+
+LogicalResult Runner::runCall(func::CallOp op) {
+  return runCallee(op, SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                           op, op.getCalleeAttr()));
+}
+
+LogicalResult Runner::runCallGraph(mllm::CallGraphOp op) {
+  return runCallee(op, SymbolTable::lookupNearestSymbolFrom<mllm::SubGraphOp>(
+                           op, op.getCalleeAttr()));
 }
 
 LogicalResult Runner::runIf(scf::IfOp op) {
@@ -310,6 +318,67 @@ LogicalResult Runner::runFor(scf::ForOp op) {
         size_t(frame.numRanks), Tensor(ElementKind::I64, {}, {double(i)}));
     bind(op.getRegionIterArgs(), std::move(carried));
     FailureOr<std::vector<RankValues>> results = runBlock(*op.getBody());
+    if (failed(results))
+      return failure();
+    carried = std::move(*results);
+  }
+  bind(op.getResults(), std::move(carried));
+  return success();
+}
+
+LogicalResult Runner::runMLLMIf(mllm::IfOp op) {
+  FailureOr<int64_t> condition = uniformInteger(op, op.getCondition());
+  if (failed(condition))
+    return failure();
+  Region &region = *condition != 0 ? op.getThen() : op.getOtherwise();
+  FailureOr<std::vector<RankValues>> results = runBlock(region.front());
+  if (failed(results))
+    return failure();
+  bind(op.getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runMLLMWhile(mllm::WhileOp op) {
+  std::vector<RankValues> carried = get(op.getInits());
+  while (true) {
+    Block &condition = op.getCondition().front();
+    bind(condition.getArguments(), std::move(carried));
+    FailureOr<std::vector<RankValues>> yielded = runBlock(condition);
+    if (failed(yielded))
+      return failure();
+    FailureOr<int64_t> goesOn =
+        uniformInteger(op, condition.getTerminator()->getOperand(0));
+    if (failed(goesOn))
+      return failure();
+    yielded->erase(yielded->begin());
+    if (*goesOn == 0) {
+      bind(op.getResults(), std::move(*yielded));
+      return success();
+    }
+    bind(op.getBody().getArguments(), std::move(*yielded));
+    FailureOr<std::vector<RankValues>> next = runBlock(op.getBody().front());
+    if (failed(next))
+      return failure();
+    carried = std::move(*next);
+  }
+}
+
+LogicalResult Runner::runMLLMFor(mllm::ForOp op) {
+  FailureOr<int64_t> count = uniformInteger(op, op.getCount());
+  if (failed(count))
+    return failure();
+  Block &body = op.getBody().front();
+  // The number of the turn has the shape of the count: one value.
+  const Tensor &like =
+      std::get<Tensor>(frame.values.find(op.getCount())->second.front());
+  Tensor turn(like.kind, like.shape);
+  std::vector<RankValues> carried = get(op.getInits());
+  for (int64_t i = 0; i < *count; ++i) {
+    turn[0] = double(i);
+    frame.values[body.getArgument(0)] =
+        RankValues(size_t(frame.numRanks), turn);
+    bind(body.getArguments().drop_front(), std::move(carried));
+    FailureOr<std::vector<RankValues>> results = runBlock(body);
     if (failed(results))
       return failure();
     carried = std::move(*results);
