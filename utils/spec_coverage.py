@@ -8,7 +8,11 @@ docs/spec-coverage.md from them. A test shows item n with a comment `SPEC: n` (o
 spec_coverage.py            fails when an item has no test, or none that marks it,
                             or when the page is not what the data says
 spec_coverage.py --collect  writes the tests with marks into the data, and the page
-spec_coverage.py --holes    lists the items without a test
+spec_coverage.py --holes    lists the items without a test, open ones included
+
+An item is covered (a test shows it), planned (for a reason, in the Roadmap), or
+open: nobody has marked a test yet. The page lists open items as such; --collect
+makes one covered as soon as a test marks it.
 """
 
 import argparse
@@ -20,7 +24,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = "docs/spec-coverage.json"
 PAGE = "docs/spec-coverage.md"
-LAST = 197
+LAST = 388
 MARK = re.compile(r"\bSPEC: *((?:\d+(?:-\d+)?[ ,]*)+)")
 TESTS = (".mlir", ".test", ".cpp", ".c", ".py")
 
@@ -67,8 +71,12 @@ def check(data, marks):
             if not each.get("reason"):
                 yield f"{place}: planned, but no reason is given"
             continue
+        if each["status"] == "open":
+            if marks.get(item):
+                yield f"{place}: open, but {marks[item][0]} marks it: run utils/spec_coverage.py --collect"
+            continue
         if each["status"] != "covered":
-            yield f"{place}: status '{each['status']}' is neither covered nor planned"
+            yield f"{place}: status '{each['status']}' is neither covered, open nor planned"
         elif not tests:
             yield f"{place}: no test"
         for test in tests:
@@ -77,19 +85,21 @@ def check(data, marks):
             elif test not in marks.get(item, []):
                 yield f"{place}: {test} has no comment 'SPEC: {item}'"
     for item in sorted(marks):
-        if not 1 <= item <= 388:
+        if not 1 <= item <= LAST:
             yield f"{marks[item][0]}: SPEC: {item} is no item"
 
 
 def page(data):
-    covered = sum(each["status"] == "covered" for each in data["items"])
+    count = {status: sum(each["status"] == status for each in data["items"])
+             for status in ("covered", "open", "planned")}
     lines = [
         "# What of the specification is shown by which test",
         "",
         "<!-- Made by utils/spec_coverage.py from spec-coverage.json; do not edit. -->",
         "",
-        f"Items 1 to {LAST}: {covered} are shown by a test that says `SPEC: n` at the line that would fail, "
-        f"{len(data['items']) - covered} belong to work that is still to come ([Roadmap](Roadmap.md)).",
+        f"Items 1 to {LAST}: {count['covered']} are shown by a test that says `SPEC: n` at the line that would fail, "
+        f"{count['open']} are open, for no test says so yet, and {count['planned']} belong to work that is still to "
+        "come ([Roadmap](Roadmap.md)).",
     ]
     section = None
     for each in data["items"]:
@@ -98,6 +108,8 @@ def page(data):
             lines += ["", f"## {section}", "", "| item | what it says | shown by |", "|---|---|---|"]
         if each["status"] == "planned":
             shown = f"planned: {each.get('reason')}"
+        elif each["status"] == "open":
+            shown = "open"
         else:
             shown = ", ".join(f"[{os.path.basename(test)}](../{test})" for test in each["tests"])
         sentence = each["sentence"].replace("|", "\\|")
@@ -111,6 +123,8 @@ def collect(data, marks):
         if each["status"] == "planned":
             continue
         have = marks.get(each["item"], [])
+        if each["status"] == "open" and have:
+            each["status"] = "covered"
         kept = [test for test in each["tests"] if test in have]
         each["tests"] = (kept + [test for test in have if test not in kept])[:3]
 
@@ -142,8 +156,8 @@ def main():
     for each in wrong:
         print(each)
     covered = sum(each["status"] == "covered" and bool(each["tests"]) for each in data["items"])
-    planned = sum(each["status"] == "planned" for each in data["items"])
-    print(f"{covered} items covered, {planned} planned, {len(wrong)} problems")
+    count = {status: sum(each["status"] == status for each in data["items"]) for status in ("open", "planned")}
+    print(f"{covered} items covered, {count['open']} open, {count['planned']} planned, {len(wrong)} problems")
     return 1 if wrong else 0
 
 
