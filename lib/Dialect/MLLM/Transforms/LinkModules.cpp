@@ -16,6 +16,7 @@
 #include "mlir/IR/SymbolTable.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -82,24 +83,30 @@ private:
   /// Every symbol that stands anywhere, so that new names are new to all.
   void collectNames(ModuleOp target, ArrayRef<ModuleOp> modules) {
     names.clear();
+    publicNames.clear();
     auto add = [&](ModuleOp module) {
       for (Operation &op : *module.getBody())
-        if (StringAttr name = symbolOf(op); name && !isa<ModuleOp>(op))
-          ++names[name];
+        if (StringAttr name = symbolOf(op); name && !isa<ModuleOp>(op)) {
+          names.insert(name);
+          if (!isPrivate(op))
+            publicNames.insert(name);
+        }
     };
     add(target);
     for (ModuleOp module : modules)
       add(module);
   }
 
-  /// A private symbol whose name stands elsewhere, too, gets one of its own.
+  /// A private symbol whose name is public elsewhere, or was linked before,
+  /// gets a name of its own.
   LogicalResult renamePrivate(ModuleOp module) {
     for (Operation &op : *module.getBody()) {
       StringAttr name = symbolOf(op);
-      if (!name || !isPrivate(op) || isDeclaration(op) || names[name] < 2)
+      if (!name || !isPrivate(op) || isDeclaration(op) ||
+          (!linked.count(name) && !publicNames.contains(name)))
         continue;
       std::string renamed;
-      for (int64_t i = 1; renamed.empty() || names.count(renamed); ++i)
+      for (int64_t i = 1; renamed.empty() || names.contains(renamed); ++i)
         renamed = (name.getValue() + "_" + Twine(i)).str();
       auto now = StringAttr::get(&getContext(), renamed);
       if (failed(SymbolTable::replaceAllSymbolUses(name, now, module)))
@@ -107,8 +114,7 @@ private:
                << "@" << name.getValue()
                << " cannot be renamed: an op of the module may use it unseen";
       SymbolTable::setSymbolName(&op, now);
-      --names[name];
-      names[renamed] = 1;
+      names.insert(renamed);
       ++symbolsRenamed;
     }
     return success();
@@ -181,7 +187,8 @@ private:
   }
 
   llvm::StringMap<Operation *> linked; ///< Symbols of the target.
-  llvm::StringMap<int64_t> names;      ///< How often a symbol stands.
+  llvm::StringSet<> names;             ///< Of all symbols that stand anywhere.
+  llvm::StringSet<> publicNames;
 };
 } // namespace
 

@@ -1,8 +1,4 @@
 // RUN: llmir-opt %s -mllm-link -split-input-file -verify-diagnostics | FileCheck %s
-// RUN: llmir-opt %s -mllm-link -split-input-file -verify-diagnostics -mlir-pass-statistics -mlir-pass-statistics-display=list -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
-
-// COUNT-DAG: 1 symbols-renamed
-// COUNT-DAG: 2 symbols-resolved
 
 // A declared subgraph and a declared parameter are those of the other module,
 // and private symbols keep apart.
