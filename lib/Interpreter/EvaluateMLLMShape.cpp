@@ -14,6 +14,7 @@
 #include "MLLMEvaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Interpreter/ReferenceElementwise.h"
 
 using namespace llmir;
@@ -46,6 +47,9 @@ static LogicalResult evaluateSame(OpT op, Evaluation &e) {
 
 static LogicalResult evaluateCopy(mllm::CopyOp op, Evaluation &e) {
   const Tensor &dst = e.tensor(op.getDst()), &src = e.tensor(op.getSrc());
+  // Memory that holds nothing yet has no dynamic sizes.
+  if (op.getDst().getDefiningOp<mllm::AllocOp>())
+    return e.set(op.getResult(), src);
   auto shape = shapes::sameShape(shapeOf(dst), shapeOf(src));
   return shape ? e.set(op.getResult(), src) : e.fail(shape.status());
 }

@@ -12,6 +12,7 @@
 #include "llmir/Conversion/Passes.h"
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,6 +64,7 @@ void registerAllLLMIRPasses() {
   mlir::llm::registerLLMOptimizationPipeline();
   registerConversionPasses();
   registerLLMIRCodegenPasses();
+  mllm::registerMLLMPasses();
   registerLLMIRPipelines();
 }
 

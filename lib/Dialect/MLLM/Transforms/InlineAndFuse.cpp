@@ -131,7 +131,7 @@ void FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
         !llvm::is_contained(operands, operand))
       operands.push_back(operand);
   SubGraphOp joint =
-      createSubGraph(a, (a.getSymName() + "+" + b.getSymName()).str(),
+      createSubGraph(a, (a.getSymName() + "_and_" + b.getSymName()).str(),
                      TypeRange(ValueRange(operands)), second.getResultTypes());
   OpBuilder builder = OpBuilder::atBlockEnd(&joint.getBody().front());
   IRMapping mapping;

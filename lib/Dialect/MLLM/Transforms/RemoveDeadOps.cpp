@@ -17,6 +17,7 @@ using namespace mlir;
 namespace llmir::mllm {
 
 #define GEN_PASS_DEF_REMOVEDEADOPS
+#define GEN_PASS_DEF_REMOVEDEBUGOPS
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 namespace {
@@ -26,8 +27,6 @@ struct RemoveDeadOpsPass : impl::RemoveDeadOpsBase<RemoveDeadOpsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     subGraphsRemoved += eraseUnreachable(module);
-    if (debug)
-      removeDebugOps(module);
     // Callees first: a call of what has no effects any more may go, too.
     for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
       removeFrom(subgraph);
@@ -55,22 +54,27 @@ private:
         .wasInterrupted();
   }
   void removeFrom(SubGraphOp subgraph);
-  void removeDebugOps(ModuleOp module);
   void removeParameters(ModuleOp module);
 
   llvm::DenseSet<StringAttr> withoutEffects; ///< Subgraphs, by name.
 };
 } // namespace
 
-void RemoveDeadOpsPass::removeDebugOps(ModuleOp module) {
-  module.walk([&](Operation *op) {
-    if (!op->getName().getStringRef().starts_with("mllm.dbg.") ||
-        !op->use_empty())
-      return;
-    op->erase();
-    ++opsRemoved;
-  });
-}
+namespace {
+struct RemoveDebugOpsPass : impl::RemoveDebugOpsBase<RemoveDebugOpsPass> {
+  using RemoveDebugOpsBase::RemoveDebugOpsBase;
+
+  void runOnOperation() override {
+    getOperation().walk([&](Operation *op) {
+      if (!op->getName().getStringRef().starts_with("mllm.dbg.") ||
+          !op->use_empty())
+        return;
+      op->erase();
+      ++opsRemoved;
+    });
+  }
+};
+} // namespace
 
 void RemoveDeadOpsPass::removeFrom(SubGraphOp subgraph) {
   // From the end: users before what they use, and what is in a region before

@@ -15,14 +15,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RemoveDebugOps : Pass<"mllm-remove-debug-ops", "::mlir::ModuleOp"> {
+  let summary = "Remove the ops that are there for people only";
+  let description = [{
+    Erases every op of `mllm.dbg` whose results nobody uses; they compute
+    nothing.
+
+    ```mlir
+    mllm.dbg.comment "attention of the first layer"            // removed
+    %0 = mllm.linalg.silu %x : tensor<4x64xf32>
+    ```
+    Leaves alone all other ops.
+  }];
+  let statistics = [
+    Statistic<"opsRemoved", "ops-removed", "Ops for debugging">];
+}
+
 def RemoveDeadOps : Pass<"mllm-remove-dead-ops", "::mlir::ModuleOp"> {
-  let summary = "Remove what nothing needs, and what is there for people only";
+  let summary = "Remove what nothing needs";
   let description = [{
     Removes ops without effects whose results nobody uses, subgraphs that the
-    model does not reach, and parameters that no op names any more. With
-    `debug`, the default, ops of `mllm.dbg` go too. The model is the subgraph
-    marked `entry` and what a call of the module names; in a module with neither
-    every public subgraph counts.
+    model does not reach, and parameters that no op names any more. The model is
+    the subgraph marked `entry` and what a call of the module names; in a module
+    with neither every public subgraph counts.
 
     ```mlir
     %0 = mllm.linalg.silu %x : tensor<4x64xf32>                // removed
@@ -30,16 +45,15 @@ def RemoveDeadOps : Pass<"mllm-remove-dead-ops", "::mlir::ModuleOp"> {
     mllm.cf.return %1 : tensor<4x64xf32>
     ```
 
-    Leaves alone: ops with effects, as `mllm.linalg.kv_cache` has; calls of
-    subgraphs with such ops; arguments that nobody uses.
+    Leaves alone: ops with effects, as `mllm.linalg.kv_cache` and
+    `mllm.dbg.comment` have; calls of subgraphs with such ops; arguments that
+    nobody uses.
   }];
   let options = [
-    Option<"debug", "debug", "bool", /*default=*/"true",
-           "remove ops of mllm.dbg as well">,
     Option<"parameters", "parameters", "bool", /*default=*/"true",
            "remove parameters that no op names">];
   let statistics = [
-    Statistic<"opsRemoved", "ops-removed", "Ops without users or for debugging">,
+    Statistic<"opsRemoved", "ops-removed", "Ops without users">,
     Statistic<"subGraphsRemoved", "subgraphs-removed", "Subgraphs out of reach">,
     Statistic<"parametersRemoved", "parameters-removed", "Parameters without users">];
 }
@@ -145,13 +159,13 @@ def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
     Two calls in one subgraph become one where all results of the first are used
     by the second alone, nothing else of the second's operands comes between
     them, and both callees are called there only. The new subgraph has the
-    second's name behind the first's and the bodies of both.
+    names of both with `_and_` between them, and both bodies.
 
     ```mlir
     %0 = mllm.graph.call_graph @model.norm(%x) : (T) -> T
     %1 = mllm.graph.call_graph @model.mlp(%0) : (T) -> T
     // becomes
-    %1 = mllm.graph.call_graph @model.norm+model.mlp(%x) : (T) -> T
+    %1 = mllm.graph.call_graph @model.norm_and_model.mlp(%x) : (T) -> T
     ```
     Leaves alone: callees whose names do not match `only`, callees without a body
     or called more than once, and results that somebody else reads.
@@ -161,6 +175,34 @@ def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
            "names of the subgraphs to fuse; * stands for any text">];
   let statistics = [
     Statistic<"callsFused", "calls-fused", "Calls joined to the one before">];
+}
+
+def ApplyQuantizationRecipe : Pass<"mllm-apply-recipe", "::mlir::ModuleOp"> {
+  let summary = "Say by name how the matrices of a model are to be quantized";
+  let description = [{
+    Writes `mllm.quant.weights` on the ops that read a matrix whose name matches a
+    pattern of the recipe, `PATTERN=SCHEME` with commas between; `*` stands for
+    any text, and the first pattern that matches counts. A scheme is `none`, or
+    `int2` to `int8`, with one scale for each row, with `:g128` for each 128
+    numbers of a row, or with `:tensor` for the whole matrix, and `:asym` for zero
+    points.
+
+    ```mlir
+    // recipe=*.mlp.*=int4:g128,*=int8
+    %y = mllm.linalg.linear %x, @model.mlp.up_proj.weight
+        {mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 128>} : T -> U
+    ```
+    Leaves alone: norms and biases, parameters that are stored quantized, and,
+    with a remark, matrices whose rows are not whole blocks. A pattern that
+    matches nothing is a warning. The annotation is what is wanted; it changes no
+    number by itself.
+  }];
+  let options = [
+    Option<"recipe", "recipe", "std::string", /*default=*/"\"\"",
+           "PATTERN=SCHEME with commas between">];
+  let statistics = [
+    Statistic<"opsAnnotated", "ops-annotated", "Ops whose weights got a scheme">,
+    Statistic<"opsSkipped", "ops-skipped", "Ops whose rows are no whole blocks">];
 }
 
 def SplitStages : Pass<"mllm-split-stages", "::mlir::ModuleOp"> {
@@ -220,6 +262,104 @@ def PrintLiveness : Pass<"mllm-print-liveness", "::mlir::ModuleOp"> {
   let options = [
     Option<"seq", "seq", "int64_t", /*default=*/"0",
            "what dynamic sizes count as; 0: unknown">];
+}
+
+def PlanMemory : Pass<"mllm-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give the tensors of a model their places in one arena";
+  let description = [{
+    A tensor lives from the op that makes it to the last op that touches it or
+    one of its views; tensors whose lives do not meet share memory, in lines of 64
+    bytes (`llmir/Support/IntervalPlanner.h`). Each op's result is said to lie in
+    an `mllm.tensor.alloc` with an offset by an `mllm.linalg.copy` behind the op,
+    and `mllm.tensor.free` ends its life:
+
+    ```mlir
+    %y = mllm.linalg.silu %x : T
+    // becomes
+    %m = mllm.tensor.alloc offset 4096 : T
+    %0 = mllm.linalg.silu %x : T
+    %y = mllm.linalg.copy %m, %0 : (T, T) -> T
+    ```
+    Results of views lie where their operand lies. With `in-place`, the default,
+    the result of an element-wise op or of a norm lies where an operand of its
+    type ends: `mllm.linalg.copy %x, %0`, without memory of its own.
+
+    A subgraph that is called once, by a subgraph, shares the frame of its caller:
+    its offsets count from the same byte. Any other one has a frame of its own
+    (`mllm.frame_bytes`), and each call of it says where that begins in the
+    caller's (`mllm.frame`, bytes). What it returns lies in its frame, from where
+    the copy behind the call takes it.
+
+    A dynamic size counts as what `sizes` says: `seq=512,past=0`, with `?` for
+    sizes without a name, else as the greatest that `mllm.dims` of a subgraph
+    allows. Fails where a size is
+    not said, where a subgraph calls itself, and where memory is planned already.
+    Leaves alone: arguments, constants, parameters, results of
+    `mllm.linalg.kv_cache`, which lie in the cache, and values inside regions.
+
+    `report` prints for each frame the bytes, the least that any plan needs (the
+    most bytes that live at one time), and the bytes without sharing.
+  }];
+  let options = [
+    Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
+           "what dynamic sizes count as: NAME=NUMBER with commas between, ?=NUMBER for those without a name">,
+    Option<"inPlace", "in-place", "bool", /*default=*/"true",
+           "let results lie where an operand ends">,
+    Option<"report", "report", "bool", /*default=*/"false",
+           "print what was planned">];
+  let statistics = [
+    Statistic<"tensorsPlaced", "tensors", "Tensors with a place">,
+    Statistic<"tensorsInPlace", "in-place", "Those that lie where an operand ended">];
+}
+
+def CheckMemory : Pass<"mllm-check-memory", "::mlir::ModuleOp"> {
+  let summary = "Run the memory of a planned model without its numbers";
+  let description = [{
+    Goes through the model as it runs, calls included, with a shadow of the
+    arena that knows for each line of 64 bytes whose it is. Fails where a value is
+    read over which another one was written, where memory is given out that still
+    belongs to a live value, where something is freed that is not there, and where
+    a frame leaves memory behind that is not returned.
+
+    Runs the body of each loop once and all branches. `sizes` is as for
+    `mllm-plan-memory`; any sizes up to those that were planned for must hold.
+    Changes nothing.
+  }];
+  let options = [
+    Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
+           "what dynamic sizes count as: NAME=NUMBER with commas between, ?=NUMBER for those without a name">];
+}
+
+def LinkModules : Pass<"mllm-link", "::mlir::ModuleOp"> {
+  let summary = "Make one module of the modules inside a module";
+  let description = [{
+    Moves the ops of the builtin modules that stand in the module into it, in
+    their order. A subgraph without a body, or a parameter without a source, is
+    a declaration: the definition of another module takes its place. Private
+    symbols of equal names are renamed. Two modules may register one parameter
+    if they say the same of it.
+
+    ```mlir
+    module {
+      module @a { mllm.graph.subgraph @f(tensor<4xf32>) -> tensor<4xf32> … call_graph @f … }
+      module @b { mllm.graph.subgraph @f(%x: tensor<4xf32>) -> tensor<4xf32> { … } }
+    }
+    // becomes
+    module {
+      … call_graph @f …
+      mllm.graph.subgraph @f(%x: tensor<4xf32>) -> tensor<4xf32> { … }
+    }
+    ```
+
+    Does nothing in a module without modules. Fails, with the places of both,
+    when a public symbol is defined twice, when a declaration and its definition
+    differ in kind or type, when a subgraph is declared and not defined, or when
+    modules say different facts of the model.
+  }];
+  let statistics = [
+    Statistic<"modulesLinked", "modules-linked", "Modules that became part of one">,
+    Statistic<"symbolsResolved", "symbols-resolved", "Declarations that gave way to definitions">,
+    Statistic<"symbolsRenamed", "symbols-renamed", "Private symbols with a new name">];
 }
 
 #endif // LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES

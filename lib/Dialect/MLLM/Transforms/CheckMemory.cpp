@@ -1,0 +1,255 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A run of a planned model's memory with owners in place of numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphMemory.h"
+
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_CHECKMEMORY
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Where a value lies: lines of the arena, and who wrote them.
+struct Place {
+  int64_t begin = 0, end = 0; ///< Lines.
+  int64_t owner = 0;
+};
+
+/// The arena, line by line.
+class ShadowRun {
+public:
+  explicit ShadowRun(const SizeTable &sizes) : sizes(sizes) {}
+
+  /// Runs a subgraph with a frame that begins at a line; gives where its
+  /// results lie.
+  LogicalResult run(SubGraphOp subgraph, int64_t frame,
+                    SmallVectorImpl<std::optional<Place>> &results);
+
+  /// Nothing is left but the results, and it fits into the frame.
+  LogicalResult checkEnd(SubGraphOp subgraph,
+                         ArrayRef<std::optional<Place>> results) const;
+
+private:
+  LogicalResult runOp(Operation &op, int64_t frame);
+  LogicalResult runCall(CallGraphOp call, int64_t frame);
+  LogicalResult alloc(AllocOp op, int64_t frame);
+  LogicalResult copy(CopyOp op);
+  LogicalResult free(FreeOp op);
+  /// What lies in a value's place is still the value.
+  LogicalResult checkRead(Operation *op, Value value);
+  std::optional<Place> placeOf(Value value) const {
+    auto found = places.find(value);
+    return found == places.end() ? std::nullopt
+                                 : std::optional<Place>(found->second);
+  }
+
+  static constexpr int64_t kNobody = 0;
+
+  const SizeTable &sizes;
+  std::vector<int64_t> owners;
+  llvm::DenseSet<int64_t> returned; ///< Owners whose frame is over.
+  llvm::DenseMap<Value, Place> places;
+  int64_t numOwners = 0;
+};
+
+} // namespace
+
+LogicalResult ShadowRun::alloc(AllocOp op, int64_t frame) {
+  if (!op.getOffset())
+    return op.emitOpError("has no offset: plan the memory first");
+  std::optional<int64_t> bytes = sizes.bytesOf(op.getResult());
+  if (!bytes)
+    return op.emitOpError("has a size that 'sizes' does not say");
+  auto offset = static_cast<int64_t>(*op.getOffset());
+  if (offset % kLineBytes != 0)
+    return op.emitOpError("has the offset ")
+           << offset << ", which is no multiple of " << kLineBytes;
+  constexpr int64_t mostLines = int64_t(1) << 28;
+  Place place;
+  place.begin = frame + offset / kLineBytes;
+  place.end = place.begin + *bytes / kLineBytes;
+  if (place.begin < 0 || place.end > mostLines)
+    return op.emitOpError("lies behind ") << mostLines << " lines";
+  place.owner = ++numOwners;
+  if (static_cast<int64_t>(owners.size()) < place.end)
+    owners.resize(place.end, kNobody);
+  for (int64_t line = place.begin; line < place.end; ++line) {
+    if (owners[line] != kNobody && !returned.contains(owners[line]))
+      return op.emitOpError("takes byte ")
+             << line * kLineBytes << " of the arena, where a value lives";
+    owners[line] = place.owner;
+  }
+  places[op.getResult()] = place;
+  return success();
+}
+
+LogicalResult ShadowRun::checkRead(Operation *op, Value value) {
+  auto place = placeOf(value);
+  if (!place)
+    return success();
+  for (int64_t line = place->begin; line < place->end; ++line)
+    if (owners[line] != place->owner)
+      return op->emitOpError("reads byte ")
+             << line * kLineBytes << " of the arena, which "
+             << (owners[line] == kNobody ? "was freed before"
+                                         : "holds another value by then");
+  return success();
+}
+
+LogicalResult ShadowRun::copy(CopyOp op) {
+  auto memory = placeOf(op.getDst());
+  if (!memory || !sizes.bytesOf(op.getResult()))
+    return success(); // A copy that is no plan.
+  // The memory's owner so far gives it up: who reads it later is wrong.
+  if (failed(checkRead(op, op.getDst())))
+    return failure();
+  Place place = *memory;
+  place.owner = ++numOwners;
+  std::fill(owners.begin() + place.begin, owners.begin() + place.end,
+            place.owner);
+  places[op.getResult()] = place;
+  return success();
+}
+
+LogicalResult ShadowRun::free(FreeOp op) {
+  auto place = placeOf(op.getX());
+  if (!place)
+    return op.emitOpError("frees a value that lies in no planned memory");
+  if (failed(checkRead(op, op.getX())))
+    return failure();
+  std::fill(owners.begin() + place->begin, owners.begin() + place->end,
+            kNobody);
+  return success();
+}
+
+LogicalResult ShadowRun::runCall(CallGraphOp call, int64_t frame) {
+  SubGraphOp callee = calleeOf(call);
+  if (!callee || callee.isExternal())
+    return success();
+  auto base = call->getAttrOfType<IntegerAttr>(kFrameAttr);
+  if (!base)
+    return call.emitOpError("has no frame: plan the memory first");
+  if (base.getInt() < 0 || base.getInt() % kLineBytes != 0)
+    return call.emitOpError("has a frame at ")
+           << base.getInt() << ", which is no multiple of " << kLineBytes;
+  bool isOwnFrame = callee->hasAttr(kFrameBytesAttr);
+  for (auto [argument, operand] : llvm::zip_equal(
+           callee.getBody().front().getArguments(), call.getOperands()))
+    if (auto place = placeOf(operand))
+      places[argument] = *place;
+    else
+      places.erase(argument);
+  SmallVector<std::optional<Place>> results;
+  if (failed(run(callee, frame + base.getInt() / kLineBytes, results)))
+    return failure();
+  for (auto [result, place] : llvm::zip_equal(call.getResults(), results)) {
+    if (!place)
+      continue;
+    places[result] = *place;
+    // Arguments that are returned still belong to the caller.
+    bool isArgument = llvm::any_of(call.getOperands(), [&](Value operand) {
+      auto own = placeOf(operand);
+      return own && own->owner == place->owner;
+    });
+    if (isOwnFrame && !isArgument)
+      returned.insert(place->owner);
+  }
+  return success();
+}
+
+LogicalResult ShadowRun::runOp(Operation &op, int64_t frame) {
+  if (auto memory = dyn_cast<AllocOp>(op))
+    return alloc(memory, frame);
+  if (auto end = dyn_cast<FreeOp>(op))
+    return free(end);
+  auto plan = dyn_cast<CopyOp>(op);
+  for (Value operand : op.getOperands())
+    if ((!plan || operand != plan.getDst()) && failed(checkRead(&op, operand)))
+      return failure();
+  if (plan)
+    return copy(plan);
+  if (auto call = dyn_cast<CallGraphOp>(op))
+    return runCall(call, frame);
+  if (Value viewed = viewedOperand(&op))
+    if (auto place = placeOf(viewed))
+      places[op.getResult(0)] = *place;
+  for (Region &region : op.getRegions())
+    for (Block &block : region)
+      for (Operation &inner : block)
+        if (failed(runOp(inner, frame)))
+          return failure();
+  return success();
+}
+
+LogicalResult ShadowRun::run(SubGraphOp subgraph, int64_t frame,
+                             SmallVectorImpl<std::optional<Place>> &results) {
+  Block &body = subgraph.getBody().front();
+  for (Operation &op : body)
+    if (failed(runOp(op, frame)))
+      return failure();
+  for (Value value : body.getTerminator()->getOperands())
+    results.push_back(placeOf(value));
+  return success();
+}
+
+LogicalResult
+ShadowRun::checkEnd(SubGraphOp subgraph,
+                    ArrayRef<std::optional<Place>> results) const {
+  auto bytes = subgraph->getAttrOfType<IntegerAttr>(kFrameBytesAttr);
+  if (static_cast<int64_t>(owners.size()) * kLineBytes > bytes.getInt())
+    return subgraph.emitOpError("uses ")
+           << owners.size() * kLineBytes << " bytes of a frame of "
+           << bytes.getInt();
+  llvm::DenseSet<int64_t> kept;
+  for (const std::optional<Place> &place : results)
+    if (place)
+      kept.insert(place->owner);
+  for (auto [line, owner] : llvm::enumerate(owners))
+    if (owner != kNobody && !returned.contains(owner) && !kept.contains(owner))
+      return subgraph.emitOpError("leaves byte ")
+             << line * kLineBytes << " of its frame to a value that nobody "
+             << "frees";
+  return success();
+}
+
+namespace {
+struct CheckMemoryPass : impl::CheckMemoryBase<CheckMemoryPass> {
+  using CheckMemoryBase::CheckMemoryBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<SizeTable> table = SizeTable::parse(getOperation(), sizes);
+    if (failed(table))
+      return signalPassFailure();
+    for (SubGraphOp subgraph : subGraphsBottomUp(getOperation()))
+      if (subgraph->hasAttr(kFrameBytesAttr) && failed(check(subgraph, *table)))
+        return signalPassFailure();
+  }
+
+private:
+  /// Runs one frame from nothing.
+  static LogicalResult check(SubGraphOp subgraph, const SizeTable &table) {
+    ShadowRun shadow(table);
+    SmallVector<std::optional<Place>> results;
+    if (failed(shadow.run(subgraph, 0, results)))
+      return failure();
+    return shadow.checkEnd(subgraph, results);
+  }
+};
+} // namespace
+
+} // namespace llmir::mllm

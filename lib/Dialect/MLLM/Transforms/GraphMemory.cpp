@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphMemory.h"
+
+#include "llmir/Dialect/MLLM/MLLMInterfaces.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace llmir::mllm {
+
+FailureOr<SizeTable> SizeTable::parse(ModuleOp module, StringRef text) {
+  SizeTable table;
+  for (auto subgraph : module.getOps<SubGraphOp>())
+    if (auto dims = subgraph->getAttrOfType<DictionaryAttr>("mllm.dims"))
+      for (NamedAttribute dim : dims)
+        if (auto range = dyn_cast<RangeAttr>(dim.getValue())) {
+          int64_t &size = table.sizes[dim.getName().str()];
+          size = std::max(size, range.getGreatest());
+        }
+  SmallVector<StringRef> parts;
+  text.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    auto [name, number] = part.trim().split('=');
+    int64_t size;
+    if (name.empty() || number.getAsInteger(10, size) || size < 0)
+      return module.emitError("cannot read '")
+             << part << "' as a size; want NAME=NUMBER or ?=NUMBER";
+    if (name == "?")
+      table.unnamed = size;
+    else
+      table.sizes[name.str()] = size;
+  }
+  return table;
+}
+
+std::optional<int64_t> SizeTable::bytesOf(Value value) const {
+  constexpr int64_t most = int64_t(1) << 46;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return std::nullopt;
+  int64_t bits = type.getElementType().isIntOrFloat()
+                     ? llvm::alignTo<8>(type.getElementTypeBitWidth())
+                     : 64;
+  for (const shapes::DimExpr &size : shapeOf(type)) {
+    std::optional<int64_t> number =
+        size.isKnown() ? size.evaluate(sizes) : unnamed;
+    if (!number || llvm::MulOverflow(bits, *number, bits))
+      return std::nullopt;
+  }
+  int64_t bytes = bits / 8;
+  if (bytes > most)
+    return std::nullopt;
+  return static_cast<int64_t>(llvm::alignTo(bytes, kLineBytes));
+}
+
+Value viewedOperand(Operation *op) {
+  static const llvm::StringSet<> views{"mllm.linalg.view",
+                                       "mllm.linalg.reshape"};
+  return views.contains(op->getName().getStringRef()) ? op->getOperand(0)
+                                                      : Value();
+}
+
+bool makesTensors(Operation *op) {
+  return op->getNumOperands() > 0 && !isa<KVCacheOp>(op) &&
+         !op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool mayOverwrite(OpOperand &operand) {
+  static const llvm::StringSet<> elementwise{
+      "mllm.linalg.add",       "mllm.linalg.sub",     "mllm.linalg.mul",
+      "mllm.linalg.div",       "mllm.linalg.neg",     "mllm.linalg.abs",
+      "mllm.linalg.log",       "mllm.linalg.exp",     "mllm.linalg.sin",
+      "mllm.linalg.cos",       "mllm.linalg.clip",    "mllm.linalg.sigmoid",
+      "mllm.linalg.silu",      "mllm.linalg.gelu",    "mllm.linalg.quick_gelu",
+      "mllm.linalg.relu",      "mllm.linalg.softmax", "mllm.linalg.rms_norm",
+      "mllm.linalg.layer_norm"};
+  Operation *op = operand.getOwner();
+  return elementwise.contains(op->getName().getStringRef()) &&
+         op->getNumResults() == 1 &&
+         op->getResult(0).getType() == operand.get().getType();
+}
+
+} // namespace llmir::mllm

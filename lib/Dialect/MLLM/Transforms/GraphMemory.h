@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where the tensors of a graph lie in one arena: what planning and checking
+// know of sizes and of ops that make no tensor of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_DIALECT_MLLM_TRANSFORMS_GRAPHMEMORY_H
+#define LLMIR_LIB_DIALECT_MLLM_TRANSFORMS_GRAPHMEMORY_H
+
+#include "SubGraphs.h"
+
+#include <map>
+
+namespace llmir::mllm {
+
+/// On a call: where the callee's frame begins in the caller's (i64, bytes).
+constexpr llvm::StringLiteral kFrameAttr = "mllm.frame";
+/// On a subgraph with a frame of its own: its bytes, those of frames of calls
+/// included (i64).
+constexpr llvm::StringLiteral kFrameBytesAttr = "mllm.frame_bytes";
+/// Offsets and sizes are multiples of this.
+constexpr int64_t kLineBytes = 64;
+
+/// What dynamic sizes count as.
+class SizeTable {
+public:
+  /// The greatest sizes that `mllm.dims` of the module's subgraphs allow, and
+  /// over these what the text says: `seq=17,past=0`, where `?` stands for sizes
+  /// without a name. Reports an error at the module and fails where the text is
+  /// no such list.
+  static mlir::FailureOr<SizeTable> parse(mlir::ModuleOp module,
+                                          llvm::StringRef text);
+
+  /// Bytes of a value in whole lines; nothing where a size is not in the table,
+  /// or the value is larger than a machine has memory.
+  std::optional<int64_t> bytesOf(mlir::Value value) const;
+
+private:
+  std::map<std::string, int64_t> sizes;
+  std::optional<int64_t> unnamed;
+};
+
+/// The operand in whose memory the result lies as it is: of a view or a
+/// reshape; null for other ops.
+mlir::Value viewedOperand(mlir::Operation *op);
+/// Whether results lie in memory of their own: not those of constants,
+/// parameters and the KV cache.
+bool makesTensors(mlir::Operation *op);
+/// Whether result 0 may lie where this operand lies: each element of it is
+/// computed from the same element of the operand, and from what was read of its
+/// row before.
+bool mayOverwrite(mlir::OpOperand &operand);
+
+} // namespace llmir::mllm
+
+#endif // LLMIR_LIB_DIALECT_MLLM_TRANSFORMS_GRAPHMEMORY_H

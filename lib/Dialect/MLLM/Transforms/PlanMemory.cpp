@@ -1,0 +1,428 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphMemory.h"
+
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Support/IntervalPlanner.h"
+
+#include "mlir/IR/Builders.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_PLANMEMORY
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+namespace {
+
+/// Something in the arena: a tensor with all its views and with what is
+/// computed in its place, or the frame of a call.
+struct Piece {
+  MemoryInterval interval;
+  /// The last place that touches it, and the value that it touches.
+  Operation *lastOp = nullptr;
+  Value lastValue;
+  /// Frames of calls that begin here; empty for a tensor.
+  SmallVector<CallGraphOp> calls;
+  int64_t offset = 0;
+};
+
+/// What planning found out of one frame.
+struct FrameReport {
+  std::string name;
+  int64_t tensors = 0, inPlace = 0, views = 0;
+  int64_t unsharedBytes = 0, lowerBound = 0, bytes = 0;
+};
+
+/// The memory of one frame: a subgraph with those that are called from there
+/// alone.
+class FramePlanner {
+public:
+  FramePlanner(SubGraphOp root, const SizeTable &sizes,
+               const llvm::DenseMap<StringAttr, FrameReport> &frames,
+               const llvm::DenseSet<StringAttr> &shared)
+      : root(root), sizes(sizes), frames(frames), shared(shared) {}
+
+  /// Plans and writes the plan into the ops.
+  FailureOr<FrameReport> run(bool inPlace);
+
+private:
+  using Result = SmallVector<std::optional<size_t>>;
+
+  /// Goes through a body at the times from now on; gives the pieces of what it
+  /// returns. Arguments have their pieces already.
+  LogicalResult collect(SubGraphOp subgraph, Result &returned);
+  LogicalResult collectOp(Operation &op);
+  LogicalResult collectCall(CallGraphOp call);
+  /// Calls in the regions of an op: one frame for all of them.
+  void collectInside(Operation &op);
+  LogicalResult addTensor(OpResult result);
+  /// Operands of an op that lie in a piece.
+  int64_t numUses(Operation *op, size_t piece) const;
+  void touch(size_t piece, Operation *op, Value value);
+  std::optional<size_t> pieceOf(Value value) const {
+    auto found = pieceOfValue.find(value);
+    return found == pieceOfValue.end() ? std::nullopt
+                                       : std::optional<size_t>(found->second);
+  }
+  /// Joins pieces where a result may lie where an operand ends.
+  void overwrite();
+  void join(size_t into, size_t from);
+  size_t find(size_t piece) const {
+    while (parents[piece] != piece)
+      piece = parents[piece];
+    return piece;
+  }
+  void place();
+  void emit();
+
+  SubGraphOp root;
+  const SizeTable &sizes;
+  const llvm::DenseMap<StringAttr, FrameReport> &frames;
+  const llvm::DenseSet<StringAttr> &shared;
+  FrameReport report;
+  int64_t now = 0;
+  std::vector<Piece> pieces;
+  std::vector<size_t> parents; ///< Of joined pieces: into which.
+  llvm::DenseMap<Value, size_t> pieceOfValue;
+  /// Tensors that ops make, in the order of time, and where those lie that are
+  /// computed in place.
+  SmallVector<OpResult> made;
+  llvm::DenseMap<Value, OpOperand *> overwritten;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Lives
+//===----------------------------------------------------------------------===//
+
+void FramePlanner::touch(size_t piece, Operation *op, Value value) {
+  Piece &touched = pieces[piece];
+  touched.interval.last = std::max(touched.interval.last, now);
+  touched.lastOp = op;
+  touched.lastValue = value;
+}
+
+LogicalResult FramePlanner::addTensor(OpResult result) {
+  if (!isa<RankedTensorType>(result.getType()))
+    return success();
+  std::optional<int64_t> bytes = sizes.bytesOf(result);
+  if (!bytes)
+    return result.getOwner()->emitOpError("gives ")
+           << result.getType()
+           << ", whose size is not known; say it with sizes=NAME=NUMBER "
+              "(?=NUMBER for a size without a name)";
+  pieceOfValue[result] = pieces.size();
+  parents.push_back(pieces.size());
+  Piece &piece = pieces.emplace_back();
+  piece.interval = {*bytes, now, now};
+  piece.lastOp = result.getOwner();
+  piece.lastValue = result;
+  made.push_back(result);
+  ++report.tensors;
+  report.unsharedBytes += *bytes;
+  return success();
+}
+
+void FramePlanner::collectInside(Operation &op) {
+  Piece frame;
+  op.walk([&](Operation *inner) {
+    if (inner == &op)
+      return;
+    // What regions use of outside lives as long as the op.
+    for (Value operand : inner->getOperands())
+      if (auto piece = pieceOf(operand))
+        touch(*piece, &op, operand);
+    if (auto call = dyn_cast<CallGraphOp>(inner)) {
+      frame.calls.push_back(call);
+      frame.interval.bytes =
+          std::max(frame.interval.bytes,
+                   frames.lookup(call.getCalleeAttr().getAttr()).bytes);
+    }
+  });
+  if (frame.calls.empty())
+    return;
+  frame.interval.first = frame.interval.last = now;
+  report.unsharedBytes += frame.interval.bytes;
+  parents.push_back(pieces.size());
+  pieces.push_back(frame);
+}
+
+LogicalResult FramePlanner::collectCall(CallGraphOp call) {
+  SubGraphOp callee = calleeOf(call);
+  for (Value operand : call.getOperands())
+    if (auto piece = pieceOf(operand))
+      touch(*piece, call, operand);
+  if (callee && !callee.isExternal() &&
+      !shared.contains(callee.getSymNameAttr())) {
+    // In this frame: the callee's arguments are the operands.
+    for (auto [argument, operand] : llvm::zip_equal(
+             callee.getBody().front().getArguments(), call.getOperands()))
+      if (auto piece = pieceOf(operand))
+        pieceOfValue[argument] = *piece;
+    Result returned;
+    if (failed(collect(callee, returned)))
+      return failure();
+    for (auto [result, piece] : llvm::zip_equal(call.getResults(), returned))
+      if (piece) {
+        pieceOfValue[result] = *piece;
+        touch(*piece, call, result);
+      }
+    call->setAttr(kFrameAttr, Builder(call).getI64IntegerAttr(0));
+    return success();
+  }
+  if (callee && !callee.isExternal()) {
+    Piece frame;
+    frame.interval = {frames.lookup(callee.getSymNameAttr()).bytes, now, now};
+    frame.calls.push_back(call);
+    report.unsharedBytes += frame.interval.bytes;
+    parents.push_back(pieces.size());
+    pieces.push_back(frame);
+  }
+  for (OpResult result : call->getResults())
+    if (failed(addTensor(result)))
+      return failure();
+  return success();
+}
+
+LogicalResult FramePlanner::collectOp(Operation &op) {
+  ++now;
+  if (auto call = dyn_cast<CallGraphOp>(op))
+    return collectCall(call);
+  for (Value operand : op.getOperands())
+    if (auto piece = pieceOf(operand))
+      touch(*piece, &op, operand);
+  collectInside(op);
+  if (Value viewed = viewedOperand(&op)) {
+    if (auto piece = pieceOf(viewed)) {
+      pieceOfValue[op.getResult(0)] = *piece;
+      touch(*piece, &op, op.getResult(0));
+      ++report.views;
+    }
+    return success();
+  }
+  if (!makesTensors(&op))
+    return success();
+  for (OpResult result : op.getResults())
+    if (failed(addTensor(result)))
+      return failure();
+  return success();
+}
+
+LogicalResult FramePlanner::collect(SubGraphOp subgraph, Result &returned) {
+  Block &body = subgraph.getBody().front();
+  for (Operation &op : body)
+    if (failed(collectOp(op)))
+      return failure();
+  for (Value value : body.getTerminator()->getOperands())
+    returned.push_back(pieceOf(value));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// In place
+//===----------------------------------------------------------------------===//
+
+int64_t FramePlanner::numUses(Operation *op, size_t piece) const {
+  return llvm::count_if(op->getOperands(), [&](Value operand) {
+    auto used = pieceOf(operand);
+    return used && find(*used) == piece;
+  });
+}
+
+void FramePlanner::join(size_t into, size_t from) {
+  parents[from] = into;
+  pieces[into].interval.last = pieces[from].interval.last;
+  pieces[into].lastOp = pieces[from].lastOp;
+  pieces[into].lastValue = pieces[from].lastValue;
+}
+
+void FramePlanner::overwrite() {
+  for (OpResult result : made)
+    for (OpOperand &operand : result.getOwner()->getOpOperands()) {
+      auto piece = pieceOf(operand.get());
+      size_t own = find(*pieceOf(result));
+      // The last touch of the operand is its use here, once: by then all its
+      // views are done with, too.
+      if (!piece || !mayOverwrite(operand) || find(*piece) == own ||
+          pieces[find(*piece)].lastOp != result.getOwner() ||
+          numUses(result.getOwner(), find(*piece)) > 1)
+        continue;
+      join(find(*piece), own);
+      overwritten[result] = &operand;
+      ++report.inPlace;
+      break;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void FramePlanner::place() {
+  std::vector<MemoryInterval> intervals;
+  SmallVector<size_t> numbers;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (parents[i] == i) {
+      intervals.push_back(pieces[i].interval);
+      numbers.push_back(i);
+    }
+  MemoryPlan plan = planMemory(intervals);
+  for (auto [number, offset] : llvm::zip_equal(numbers, plan.offsets))
+    pieces[number].offset = offset;
+  report.bytes = plan.bytes;
+  report.lowerBound = mostLiveBytes(intervals);
+}
+
+void FramePlanner::emit() {
+  for (OpResult result : made) {
+    Operation *op = result.getOwner();
+    OpBuilder b(op);
+    Value memory;
+    if (OpOperand *operand = overwritten.lookup(result)) {
+      memory = operand->get();
+    } else {
+      int64_t offset = pieces[find(*pieceOf(result))].offset;
+      memory = AllocOp::create(b, op->getLoc(), result.getType(),
+                               b.getI64IntegerAttr(offset));
+    }
+    b.setInsertionPointAfter(op);
+    auto copy =
+        CopyOp::create(b, op->getLoc(), result.getType(), memory, result);
+    result.replaceAllUsesExcept(copy.getResult(), copy);
+    // Who is remembered as the last touch is the copy from now on.
+    Piece &piece = pieces[find(*pieceOf(result))];
+    if (piece.lastValue == result) {
+      piece.lastValue = copy.getResult();
+      if (piece.lastOp == op)
+        piece.lastOp = copy;
+    }
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Piece &piece = pieces[i];
+    if (parents[i] != i)
+      continue;
+    OpBuilder b(root.getContext());
+    for (CallGraphOp call : piece.calls)
+      call->setAttr(kFrameAttr, b.getI64IntegerAttr(piece.offset));
+    // What is returned belongs to who has called.
+    if (!piece.calls.empty() || piece.lastOp->hasTrait<OpTrait::IsTerminator>())
+      continue;
+    b.setInsertionPointAfter(piece.lastOp);
+    FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
+  }
+}
+
+FailureOr<FrameReport> FramePlanner::run(bool inPlace) {
+  report.name = root.getSymName().str();
+  Result returned;
+  if (failed(collect(root, returned)))
+    return failure();
+  if (inPlace)
+    overwrite();
+  place();
+  emit();
+  root->setAttr(kFrameBytesAttr, Builder(root).getI64IntegerAttr(report.bytes));
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
+  using PlanMemoryBase::PlanMemoryBase;
+
+  void runOnOperation() override {
+    FailureOr<SizeTable> table = SizeTable::parse(getOperation(), sizes);
+    if (failed(table) || failed(plan(*table)))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult plan(const SizeTable &table);
+  LogicalResult checkOnce();
+  /// Subgraphs with a frame of their own: called more than once, by the module,
+  /// in a region, or by nobody.
+  llvm::DenseSet<StringAttr> ownFrames();
+};
+} // namespace
+
+LogicalResult PlanMemoryPass::checkOnce() {
+  ModuleOp module = getOperation();
+  auto planned = module.walk([&](Operation *op) {
+    if (!isa<AllocOp, FreeOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("is there already: the memory is planned");
+    return WalkResult::interrupt();
+  });
+  if (planned.wasInterrupted())
+    return failure();
+  SmallVector<SubGraphOp> order = subGraphsBottomUp(module);
+  for (auto subgraph : module.getOps<SubGraphOp>())
+    if (!subgraph.isExternal() && !llvm::is_contained(order, subgraph))
+      return subgraph.emitOpError(
+          "calls itself, so that its memory has no bound");
+  return success();
+}
+
+llvm::DenseSet<StringAttr> PlanMemoryPass::ownFrames() {
+  llvm::DenseSet<StringAttr> own;
+  auto calls = callsByCallee(getOperation());
+  for (auto subgraph : getOperation().getOps<SubGraphOp>()) {
+    const SmallVector<CallGraphOp> &callers = calls[subgraph.getSymNameAttr()];
+    bool isCalledOnce =
+        callers.size() == 1 && isa<SubGraphOp>(callers.front()->getParentOp());
+    if (!isCalledOnce || subgraph.getEntry())
+      own.insert(subgraph.getSymNameAttr());
+  }
+  return own;
+}
+
+LogicalResult PlanMemoryPass::plan(const SizeTable &table) {
+  if (failed(checkOnce()))
+    return failure();
+  llvm::DenseSet<StringAttr> own = ownFrames();
+  llvm::DenseMap<StringAttr, FrameReport> frames;
+  for (SubGraphOp subgraph : subGraphsBottomUp(getOperation())) {
+    if (!own.contains(subgraph.getSymNameAttr()))
+      continue;
+    FailureOr<FrameReport> frame =
+        FramePlanner(subgraph, table, frames, own).run(inPlace);
+    if (failed(frame))
+      return failure();
+    frames[subgraph.getSymNameAttr()] = *frame;
+    tensorsPlaced += frame->tensors;
+    tensorsInPlace += frame->inPlace;
+    if (report)
+      llvm::outs() << frame->name << ": " << frame->bytes << " bytes, at least "
+                   << frame->lowerBound << " ("
+                   << llvm::format(
+                          "%.2f",
+                          frame->lowerBound == 0
+                              ? 0.0
+                              : 100.0 *
+                                    static_cast<double>(frame->bytes -
+                                                        frame->lowerBound) /
+                                    static_cast<double>(frame->lowerBound))
+                   << " % more), " << frame->unsharedBytes
+                   << " without sharing; " << frame->tensors << " tensors, "
+                   << frame->inPlace << " in place, " << frame->views
+                   << " views\n";
+  }
+  return success();
+}
+
+} // namespace llmir::mllm

@@ -1,0 +1,68 @@
+// RUN: llmir-opt %s --mllm-fuse-subgraphs --split-input-file | FileCheck %s
+// RUN: llmir-opt %s --mllm-fuse-subgraphs=only=no.* --split-input-file | FileCheck %s --check-prefix=NONE
+
+// SPEC: 277
+// CHECK-LABEL: subgraph private @norm_and_mlp(
+// CHECK-SAME: %[[X:.*]]: tensor<?x4xf32>, %[[Y:.*]]: tensor<?x4xf32>) -> tensor<?x4xf32>
+// CHECK-NEXT: %[[A:.*]] = mllm.linalg.silu %[[X]]
+// CHECK-NEXT: %[[B:.*]] = mllm.linalg.mul %[[A]], %[[X]]
+// CHECK-NEXT: %[[C:.*]] = mllm.linalg.add %[[B]], %[[Y]]
+// CHECK-NEXT: mllm.cf.return %[[C]]
+// NONE-NOT: @norm_and_mlp
+mllm.graph.subgraph @norm(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %0 = mllm.linalg.silu %x : tensor<?x4xf32>
+  mllm.cf.return %0, %x : tensor<?x4xf32>, tensor<?x4xf32>
+}
+mllm.graph.subgraph @mlp(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %z: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = mllm.linalg.mul %y, %x : tensor<?x4xf32>
+  %1 = mllm.linalg.add %0, %z : tensor<?x4xf32>
+  mllm.cf.return %1 : tensor<?x4xf32>
+}
+// CHECK-LABEL: subgraph @model(
+// CHECK-SAME: %[[P:.*]]: tensor<?x4xf32>, %[[Q:.*]]: tensor<?x4xf32>)
+mllm.graph.subgraph @model(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // CHECK-NEXT: %[[R:.*]] = mllm.graph.call_graph @norm_and_mlp(%[[P]], %[[Q]])
+  %0:2 = mllm.graph.call_graph @norm(%x) : (tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>)
+  %1 = mllm.graph.call_graph @mlp(%0#1, %0#0, %y) : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  // CHECK-NEXT: mllm.cf.return %[[R]]
+  mllm.cf.return %1 : tensor<?x4xf32>
+}
+
+// -----
+
+// Nothing is joined whose result another op reads, that is called twice, or with
+// something in between.
+
+// CHECK-NOT: private
+mllm.graph.subgraph @a(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @b(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @c(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @d(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @read_twice(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = mllm.graph.call_graph @a(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = mllm.graph.call_graph @b(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = mllm.linalg.add %0, %1 : tensor<?x4xf32>
+  mllm.cf.return %2 : tensor<?x4xf32>
+}
+mllm.graph.subgraph @called_twice(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = mllm.graph.call_graph @c(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = mllm.graph.call_graph @c(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  mllm.cf.return %1 : tensor<?x4xf32>
+}
+mllm.graph.subgraph @in_between(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = mllm.graph.call_graph @d(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = mllm.linalg.silu %x : tensor<?x4xf32>
+  %2 = mllm.graph.call_graph @a2(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  mllm.cf.return %2 : tensor<?x4xf32>
+}
+mllm.graph.subgraph @a2(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}

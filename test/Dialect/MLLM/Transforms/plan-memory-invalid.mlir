@@ -1,0 +1,24 @@
+// RUN: llmir-opt %s --mllm-plan-memory --split-input-file --verify-diagnostics
+
+mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} {
+  // expected-error@+1 {{gives 'tensor<?x4xf32>', whose size is not known; say it with sizes=NAME=NUMBER}}
+  %0 = mllm.linalg.silu %x : tensor<?x4xf32>
+  mllm.cf.return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{calls itself, so that its memory has no bound}}
+mllm.graph.subgraph @again(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = mllm.graph.call_graph @again(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  mllm.cf.return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @planned(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{is there already: the memory is planned}}
+  %0 = mllm.tensor.alloc offset 0 : tensor<2x4xf32>
+  mllm.tensor.free %0 : tensor<2x4xf32>
+  mllm.cf.return %x : tensor<2x4xf32>
+}
