@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one door into libLLMIRCompiler.so. The `llmir` command opens the library
+// The door into libLLMIRCompiler.so. The `llmir` command opens the library
 // only when MODEL is not an artifact yet; the functions are found by name.
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@ extern "C" {
 #define LLMIR_COMPILER_API __attribute__((visibility("default")))
 
 /// Raised with every change of this header.
-#define LLMIR_COMPILER_API_VERSION 2
+#define LLMIR_COMPILER_API_VERSION 3
 
 /// Called from the compiling thread; `fraction` goes from 0 to 1 over the
 /// whole compilation, `stage` is a short sentence. May be null.
@@ -59,6 +59,20 @@ typedef struct LLMIRCompileOptions {
 /// The caller frees `*message` (may be null) with llmirCompilerFree.
 LLMIR_COMPILER_API int llmirCompile(const LLMIRCompileOptions *options,
                                     char **message);
+
+/// What to write of a model without compiling it.
+typedef struct LLMIRExportOptions {
+  uint32_t version;   ///< LLMIR_COMPILER_API_VERSION.
+  const char *model;  ///< Hugging Face folder or .gguf file.
+  const char *format; ///< "svg" or "dot": the traced model as a picture.
+  const char *output; ///< The file; null or "-" = standard output.
+  int64_t tokens;     ///< Tokens that the model is given; 0 = left open.
+} LLMIRExportOptions;
+
+/// Traces the model and writes it. Returns as llmirCompile does; `*message` is
+/// null on success.
+LLMIR_COMPILER_API int llmirExport(const LLMIRExportOptions *options,
+                                   char **message);
 
 LLMIR_COMPILER_API void llmirCompilerFree(char *message);
 

@@ -8,6 +8,7 @@
 
 #include "llmir-c/Compiler.h"
 
+#include "llmir/Export/ExportModel.h"
 #include "llmir/Pipelines/Compilation.h"
 
 #include <cstdlib>
@@ -19,19 +20,24 @@ static std::string textOr(const char *text, const char *fallback) {
   return text ? text : fallback;
 }
 
-/// The C options as the compiler's own; checks every name.
-static Expected<CompilationOptions>
-readOptions(const LLMIRCompileOptions &given) {
-  if (given.version != LLMIR_COMPILER_API_VERSION)
+static Status checkCall(uint32_t version, const char *model) {
+  if (version != LLMIR_COMPILER_API_VERSION)
     return Status(StatusCode::InvalidArgument,
                   "the compiler library speaks version " +
                       std::to_string(LLMIR_COMPILER_API_VERSION) +
                       " of its interface, the caller version " +
-                      std::to_string(given.version),
+                      std::to_string(version),
                   "install the command and the library of one build");
-  if (!given.model || !*given.model)
+  if (!model || !*model)
     return Status(StatusCode::InvalidArgument, "no model is named",
                   "give a Hugging Face folder or a .gguf file");
+  return Status::ok();
+}
+
+/// The C options as the compiler's own; checks every name.
+static Expected<CompilationOptions>
+readOptions(const LLMIRCompileOptions &given) {
+  LLMIR_RETURN_IF_ERROR(checkCall(given.version, given.model));
   if (given.program && (given.context || given.token_budget))
     return Status(StatusCode::InvalidArgument,
                   "context and token budget are given with a program",
@@ -99,6 +105,28 @@ int llmirCompile(const LLMIRCompileOptions *given, char **message) {
   if (given->stop_after)
     setMessage(message, report);
   return 0;
+}
+
+int llmirExport(const LLMIRExportOptions *given, char **message) {
+  if (message)
+    *message = nullptr;
+  if (!given) {
+    setMessage(message, "no options are given; pass an LLMIRExportOptions");
+    return 1;
+  }
+  Status status = checkCall(given->version, given->model);
+  if (status.isOk()) {
+    ExportModelOptions options;
+    options.model = given->model;
+    options.format = textOr(given->format, "svg");
+    options.output = textOr(given->output, "");
+    options.sizes.tokens = given->tokens;
+    status = exportModel(options);
+  }
+  if (status.isOk())
+    return 0;
+  setMessage(message, status.message());
+  return 1;
 }
 
 void llmirCompilerFree(char *message) { std::free(message); }

@@ -84,3 +84,31 @@ TEST(CompilerAPI, NeedsNoPlaceForTheMessage) {
   EXPECT_EQ(llmirCompile(&options, nullptr), 1);
   llmirCompilerFree(nullptr);
 }
+
+//===----------------------------------------------------------------------===//
+// llmirExport
+//===----------------------------------------------------------------------===//
+
+/// Expects that the export fails with one line that holds the text.
+static void expectExportRefused(const LLMIRExportOptions *options,
+                                const char *text) {
+  char *message = nullptr;
+  EXPECT_EQ(llmirExport(options, &message), 1) << text;
+  std::string line = message ? message : "";
+  llmirCompilerFree(message);
+  EXPECT_NE(line.find(text), std::string::npos) << line;
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+}
+
+TEST(CompilerAPI, RefusesWrongExports) {
+  expectExportRefused(nullptr, "no options");
+  LLMIRExportOptions options = {};
+  expectExportRefused(&options, "interface");
+  options.version = LLMIR_COMPILER_API_VERSION;
+  expectExportRefused(&options, "no model");
+  options.model = "/nowhere/model";
+  options.format = "png";
+  expectExportRefused(&options, "unknown export format 'png'");
+  options.format = "svg";
+  expectExportRefused(&options, "/nowhere/model");
+}

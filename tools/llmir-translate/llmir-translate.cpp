@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/Export/BuildGraph.h"
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/ExecuteTranslation.h"
@@ -21,5 +22,6 @@ int main(int argc, char **argv) {
   llmir::registerExecuteTranslations();
   llmir::registerProgramTranslations();
   llmir::mllm::registerTextTranslations();
+  llmir::registerExportTranslations();
   return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
 }

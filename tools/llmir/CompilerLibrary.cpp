@@ -77,6 +77,7 @@ namespace {
 
 struct CompilerFunctions {
   decltype(&llmirCompile) compile = nullptr;
+  decltype(&llmirExport) exportModel = nullptr;
   decltype(&llmirCompilerFree) free = nullptr;
 };
 
@@ -98,9 +99,11 @@ static Expected<CompilerFunctions> openCompiler() {
   CompilerFunctions functions;
   functions.compile =
       reinterpret_cast<decltype(&llmirCompile)>(dlsym(library, "llmirCompile"));
+  functions.exportModel =
+      reinterpret_cast<decltype(&llmirExport)>(dlsym(library, "llmirExport"));
   functions.free = reinterpret_cast<decltype(&llmirCompilerFree)>(
       dlsym(library, "llmirCompilerFree"));
-  if (!functions.compile || !functions.free)
+  if (!functions.compile || !functions.exportModel || !functions.free)
     return Status(
         StatusCode::IncompatibleTarget,
         "'" + *path + "' is not LLMIR's compiler",
@@ -131,4 +134,24 @@ Expected<std::string> cli::compileModel(LLMIRCompileOptions options) {
   if (failed) // A cause that brings no advice is the checkpoint's.
     return Status(StatusCode::InvalidFile, text);
   return text;
+}
+
+Status cli::exportModel(const std::string &model, const std::string &format,
+                        const std::string &output) {
+  Expected<CompilerFunctions> compiler = openCompiler();
+  if (!compiler)
+    return compiler.takeStatus();
+  LLMIRExportOptions options = {};
+  options.version = LLMIR_COMPILER_API_VERSION;
+  options.model = model.c_str();
+  options.format = format.c_str();
+  options.output = output.c_str();
+  char *message = nullptr;
+  const int failed = compiler->exportModel(&options, &message);
+  std::string text = message ? message : "";
+  compiler->free(message);
+  if (!failed)
+    return Status::ok();
+  return Status(StatusCode::InvalidFile,
+                text.empty() ? "the export failed without a reason" : text);
 }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "CompilerLibrary.h"
 #include "Console.h"
 #include "ModelResolver.h"
 
@@ -29,6 +30,7 @@ namespace {
 
 struct InspectOptions {
   std::string model;
+  std::string graph; ///< File for a picture.
   bool json = false;
   bool tensors = false;
   bool verify = false;
@@ -50,7 +52,7 @@ static Json describeConfig(const ModelConfig &config) {
       {"num_kv_heads", config.numKVHeads},
       {"head_dim", config.headDim},
       {"context_length", config.contextLength},
-      {"rms_norm_eps", config.rmsNormEps},
+      {"rms_norm_eps", config.normEps},
       {"rope_theta", config.ropeTheta},
       {"rope_scaling", scalings[config.ropeScaling.kind]},
       {"tie_word_embeddings", config.tieWordEmbeddings},
@@ -169,10 +171,30 @@ static Status inspectArtifact(const InspectOptions &options) {
   return Status::ok();
 }
 
+/// The picture's format, from the end of the file's name; empty for another.
+static std::string pictureFormat(const std::string &path) {
+  for (const char *format : {"svg", "dot"}) {
+    const std::string end = std::string(".") + format;
+    if (path.size() > end.size() &&
+        path.compare(path.size() - end.size(), end.size(), end) == 0)
+      return format;
+  }
+  return {};
+}
+
 static Outcome inspect(const InspectOptions &options) {
+  const std::string format = pictureFormat(options.graph);
+  if (!options.graph.empty() && format.empty())
+    return Outcome::usage("'" + options.graph +
+                              "' ends in neither .svg nor .dot",
+                          "name the picture's file so, for example model.svg");
   Expected<ModelKind> kind = modelKind(options.model);
   if (!kind)
     return kind.takeStatus();
+  if (*kind == ModelKind::Artifact && !options.graph.empty())
+    return Status(StatusCode::Unsupported,
+                  "'" + options.model + "' is compiled: its graph is a program",
+                  "give --graph the checkpoint that it was made from");
   if (*kind == ModelKind::Artifact)
     return inspectArtifact(options);
   if (options.verify)
@@ -182,6 +204,8 @@ static Outcome inspect(const InspectOptions &options) {
                   "'" + options.model +
                       "' is neither a GGUF file nor an LLMIR artifact",
                   "for a .safetensors file, name its folder");
+  if (!options.graph.empty())
+    return exportModel(options.model, format, options.graph);
   return inspectCheckpoint(options);
 }
 
@@ -189,15 +213,25 @@ void cli::addInspectCommand(CommandLine &line) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App &command =
       line.add("inspect", "Show what a checkpoint or an artifact holds",
-               "llmir inspect models/demo --tensors");
+               "llmir inspect models/demo --tensors\n"
+               "  llmir inspect models/demo --graph demo.svg");
   command
       .add_option("MODEL", options->model,
                   "Hugging Face folder, .gguf file or .llmir artifact")
       ->required()
       ->option_text(" ");
-  addFlag(command, "--tensors", options->tensors, "list every tensor");
+  CLI::Option *tensors =
+      addFlag(command, "--tensors", options->tensors, "list every tensor");
+  CLI::Option *graph =
+      addOption(command, "--graph", options->graph,
+                "draw the traced model into this file: .svg, or .dot for "
+                "Graphviz",
+                "FILE");
   addFlag(command, "--verify", options->verify,
-          "read an artifact's weights and compare their checksum");
-  addFlag(command, "--json", options->json, "print one JSON object instead");
+          "read an artifact's weights and compare their checksum")
+      ->excludes(graph);
+  addFlag(command, "--json", options->json, "print one JSON object instead")
+      ->excludes(graph);
+  tensors->excludes(graph);
   line.onRun(command, [options] { return inspect(*options); });
 }

@@ -46,19 +46,19 @@ class IRContext;
 
 /// A tensor that an op makes or that the model is given.
 struct GraphValue {
-  std::string name;            ///< "v0", "v1", … in the order of the graph.
-  llmir::shapes::Shape shape;  ///< Numbers where sizes were bound.
+  std::string name;           ///< "v0", "v1", … in the order of the graph.
+  llmir::shapes::Shape shape; ///< Numbers where sizes were bound.
   DataTypes dtype = kFp32;
   DeviceTypes device = kCPU;
-  bool isInput = false;        ///< No op makes it.
+  bool isInput = false; ///< No op makes it.
 };
 
 /// A tensor that the checkpoint holds.
 struct GraphParameter {
-  std::string name;            ///< "model.layers.0.mlp.up_proj.weight".
-  std::string source;          ///< The tensor's name in the checkpoint.
+  std::string name;   ///< "model.layers.0.mlp.up_proj.weight".
+  std::string source; ///< The tensor's name in the checkpoint.
   std::vector<int64_t> shape;
-  std::string format;          ///< How it is stored: "bf16", "q8_0", …
+  std::string format;           ///< How it is stored: "bf16", "q8_0", …
   std::optional<int64_t> bytes; ///< As stored.
   /// Heads whose rows are stored for a rotation of adjacent pairs; 0 = none.
   int64_t unpermuteHeads = 0;
@@ -80,7 +80,8 @@ using GraphAttribute =
 /// linalg, without the level's: "rms_norm", "tensor.constant".
 struct GraphOp {
   std::string kind;
-  std::string path; ///< The layer's: "model.layers.0.mlp.up_proj"; may be empty.
+  /// The layer's: "model.layers.0.mlp.up_proj"; empty where the IR lost it.
+  std::string path;
   std::vector<const GraphValue *> operands, results;
   /// By the name of the attribute that says it: "weight", "bias".
   std::map<std::string, const GraphParameter *> parameters;
@@ -140,10 +141,11 @@ struct GraphModule {
 
 /// A model. Owns what the items point at.
 struct Graph {
-  std::string name;         ///< The entry's symbol.
-  std::string architecture; ///< "llama"; empty where the module does not say it.
-  /// Dynamic sizes without a name are this many for costs: GraphOptions::tokens,
-  /// else 1.
+  std::string name; ///< The entry's symbol.
+  /// "llama"; empty where the module does not say it.
+  std::string architecture;
+  /// Dynamic sizes without a name are this many for costs:
+  /// GraphOptions::tokens, else 1.
   int64_t costTokens = 1;
   bool hasDynamicSizes = false; ///< Some shape is not all numbers.
   std::unique_ptr<GraphModule> root;
@@ -168,8 +170,8 @@ struct GraphOptions {
 
 /// The graph of the context's model: its entry, or the one subgraph that the
 /// module calls. Fails (InvalidArgument) when there is none or a size of the
-/// options is less than 1, with Unsupported when a type has no name in DataTypes
-/// or the inlined model has more than a million ops.
+/// options is less than 1, with Unsupported when a type has no name in
+/// DataTypes or the inlined model has more than a million ops.
 llmir::Expected<Graph> buildGraph(IRContext &context,
                                   const GraphOptions &options = {});
 

@@ -1,0 +1,32 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From `mllm` IR to the graph that exporters see.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_EXPORT_BUILDGRAPH_H
+#define LLMIR_EXPORT_BUILDGRAPH_H
+
+#include "mllm/ir/GraphVisitor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace llmir {
+
+/// See mllm::ir::buildGraph(IRContext &). The module must be verified; it is
+/// left as it was.
+Expected<::mllm::ir::Graph>
+buildGraph(mlir::ModuleOp module, const ::mllm::ir::GraphOptions &options = {});
+
+/// Registers --mllm-to-svg and --mllm-to-dot with mlir-translate.
+void registerExportTranslations();
+
+} // namespace llmir
+
+#endif // LLMIR_EXPORT_BUILDGRAPH_H

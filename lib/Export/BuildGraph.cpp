@@ -1,0 +1,519 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Export/BuildGraph.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMInterfaces.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace ::mllm::ir;
+/// The dialect; `mllm` alone could be the API too.
+namespace dialect = llmir::mllm;
+using llmir::mllm::CallGraphOp;
+using llmir::mllm::LinalgOpInterface;
+using llmir::mllm::RegisterOp;
+using llmir::mllm::SubGraphOp;
+
+/// More ops than any model has; a small module can inline to any number.
+static constexpr int64_t maxOps = 1000000;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static std::optional<::mllm::DataTypes> dataTypeOf(Type type) {
+  using namespace ::mllm;
+  if (type.isF32())
+    return kFp32;
+  if (type.isF16())
+    return kFp16;
+  if (type.isBF16())
+    return kBf16;
+  if (type.isF64())
+    return kFp64;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return std::nullopt;
+  const bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return kBool;
+  case 4:
+    return isUnsigned ? kUInt4 : kInt4;
+  case 8:
+    return isUnsigned ? kUInt8 : kInt8;
+  case 16:
+    return isUnsigned ? kUInt16 : kInt16;
+  case 32:
+    return isUnsigned ? kUInt32 : kInt32;
+  case 64:
+    return isUnsigned ? kUInt64 : kInt64;
+  default:
+    return std::nullopt;
+  }
+}
+
+namespace {
+
+/// What dynamic sizes are: named ones by their symbols, those of the model's
+/// inputs without a name all alike.
+struct Sizes {
+  std::map<std::string, int64_t> named;
+  int64_t unnamed = 0;      ///< 0 = open.
+  int64_t otherSymbols = 0; ///< For symbols not in `named`; 0 = open.
+
+  shapes::DimExpr bind(const shapes::DimExpr &size) const;
+  RankedTensorType bind(RankedTensorType type) const;
+  RankedTensorType bindInput(RankedTensorType type) const;
+};
+
+} // namespace
+
+shapes::DimExpr Sizes::bind(const shapes::DimExpr &size) const {
+  if (!size.isKnown() || size.isConstant())
+    return size;
+  std::map<std::string, int64_t> values;
+  for (const shapes::DimExpr::Term &term : size.terms()) {
+    auto found = named.find(term.first);
+    if (found != named.end())
+      values[term.first] = found->second;
+    else if (otherSymbols)
+      values[term.first] = otherSymbols;
+  }
+  std::optional<int64_t> number = size.evaluate(values);
+  return number && *number >= 0 ? shapes::DimExpr(*number) : size;
+}
+
+RankedTensorType Sizes::bind(RankedTensorType type) const {
+  shapes::Shape shape = dialect::shapeOf(type);
+  for (shapes::DimExpr &size : shape)
+    size = bind(size);
+  return dialect::makeTensorType(shape, type.getElementType(),
+                                 dialect::deviceOf(type));
+}
+
+RankedTensorType Sizes::bindInput(RankedTensorType type) const {
+  shapes::Shape shape = dialect::shapeOf(bind(type));
+  for (shapes::DimExpr &size : shape)
+    if (!size.isKnown() && unnamed)
+      size = shapes::DimExpr(unnamed);
+  return dialect::makeTensorType(shape, type.getElementType(),
+                                 dialect::deviceOf(type));
+}
+
+/// `declared` with the first sizes that are open taken from `from`.
+static RankedTensorType takeSizes(RankedTensorType declared,
+                                  RankedTensorType from, int64_t count) {
+  shapes::Shape shape = dialect::shapeOf(declared),
+                given = dialect::shapeOf(from);
+  for (int64_t i = 0; i < count; ++i)
+    if (!shape[i].isConstant())
+      shape[i] = given[i];
+  return dialect::makeTensorType(shape, declared.getElementType(),
+                                 dialect::deviceOf(declared));
+}
+
+/// The i-th open size of `declared` is what the i-th open size of `before` has
+/// become in `after`.
+static RankedTensorType followView(RankedTensorType declared,
+                                   RankedTensorType before,
+                                   RankedTensorType after) {
+  shapes::Shape shape = dialect::shapeOf(declared),
+                bound = dialect::shapeOf(after);
+  int64_t source = 0;
+  for (shapes::DimExpr &size : shape) {
+    if (size.isConstant())
+      continue;
+    while (source < before.getRank() && !before.isDynamicDim(source))
+      ++source;
+    if (source == before.getRank())
+      break;
+    size = bound[source++];
+  }
+  return dialect::makeTensorType(shape, declared.getElementType(),
+                                 dialect::deviceOf(declared));
+}
+
+/// Gives a copy of an op, whose operands have bound sizes, the results that
+/// follow. Sizes that an op's type alone decides stay open.
+static void bindResults(Operation *original, Operation *copy,
+                        const Sizes &sizes) {
+  SmallVector<RankedTensorType> types;
+  for (Value result : original->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      return;
+    types.push_back(sizes.bind(type));
+  }
+  auto operand = [&](unsigned i) {
+    return dialect::tensorType(copy->getOperand(i));
+  };
+  if (auto infers = dyn_cast<InferTypeOpInterface>(copy)) {
+    SmallVector<Type> inferred;
+    ScopedDiagnosticHandler quiet(copy->getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (succeeded(infers.inferReturnTypes(
+            copy->getContext(), std::nullopt, copy->getOperands(),
+            copy->getAttrDictionary(), copy->getPropertiesStorage(),
+            copy->getRegions(), inferred)) &&
+        inferred.size() == types.size())
+      for (auto [type, better] : llvm::zip(types, inferred))
+        type = sizes.bind(cast<RankedTensorType>(better));
+  } else if (isa<dialect::LinearOp>(copy)) {
+    types[0] = takeSizes(types[0], operand(0), operand(0).getRank() - 1);
+  } else if (isa<dialect::EmbeddingOp>(copy)) {
+    types[0] = takeSizes(types[0], operand(0), operand(0).getRank());
+  } else if (isa<dialect::ViewOp>(copy)) {
+    types[0] = followView(
+        types[0], dialect::tensorType(original->getOperand(0)), operand(0));
+  } else if (auto cache = dyn_cast<dialect::KVCacheOp>(copy)) {
+    // A new sequence: all keys are those of this step.
+    for (RankedTensorType &type : types)
+      type = takeSizes(type, operand(0), cache.getTokenDim() + 1);
+  } else if (isa<dialect::Conv1DOp, dialect::Conv2DOp, dialect::Conv3DOp>(
+                 copy)) {
+    types[0] = takeSizes(types[0], operand(0), 1);
+  }
+  for (auto [result, type] : llvm::zip(copy->getResults(), types))
+    result.setType(type);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static GraphAttribute attributeOf(Attribute attr) {
+  if (isa<UnitAttr>(attr))
+    return true;
+  if (auto flag = dyn_cast<BoolAttr>(attr))
+    return flag.getValue();
+  if (auto number = dyn_cast<IntegerAttr>(attr))
+    return number.getValue().isSignedIntN(64)
+               ? GraphAttribute(number.getValue().getSExtValue())
+               : GraphAttribute();
+  if (auto number = dyn_cast<FloatAttr>(attr))
+    return number.getValueAsDouble();
+  if (auto text = dyn_cast<StringAttr>(attr))
+    return text.getValue().str();
+  if (auto numbers = dyn_cast<DenseI64ArrayAttr>(attr))
+    return numbers.asArrayRef().vec();
+  if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attr))
+    return numbers.asArrayRef().vec();
+  // Enumerations and types: as they are written.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (isa<TypeAttr>(attr) ||
+      !isa<ArrayAttr, DictionaryAttr, ElementsAttr>(attr))
+    attr.print(stream, /*elideType=*/true);
+  return text.empty() ? GraphAttribute() : GraphAttribute(std::move(text));
+}
+
+/// The layer that an op's location names; empty for a place in a file.
+static std::string pathOf(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string path = pathOf(part); !path.empty())
+        return path;
+  return {};
+}
+
+/// "rms_norm" of "mllm.linalg.rms_norm", "tensor.free" of "mllm.tensor.free".
+static std::string kindOf(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  name.consume_front("mllm.");
+  name.consume_front("linalg.");
+  return name.str();
+}
+
+//===----------------------------------------------------------------------===//
+// The builder
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(ModuleOp module, const GraphOptions &options)
+      : module(module), scratch(module.clone()), builder(module.getContext()) {
+    shown.named = costs.named = options.sizes;
+    shown.unnamed = options.tokens;
+    costs.unnamed = graph.costTokens = options.tokens ? options.tokens : 1;
+    costs.otherSymbols = graph.costTokens;
+  }
+
+  Expected<Graph> build(SubGraphOp entry);
+
+private:
+  /// A value of the module being inlined: its copy with the sizes that costs
+  /// are counted for, the copy with the sizes that are shown, and the graph's.
+  struct Known {
+    Value cost, shown;
+    const GraphValue *value;
+  };
+  using Frame = DenseMap<Value, Known>;
+
+  Status fillModule(SubGraphOp subgraph, Frame &frame, GraphModule &result);
+  Status addOp(Operation &op, Frame &frame, GraphModule &result);
+  Status addCall(CallGraphOp call, Frame &frame, GraphModule &result);
+  Expected<const GraphValue *> makeValue(Value shownValue, bool isInput);
+  const GraphParameter *parameterOf(StringAttr name);
+  void setParametersAndAttributes(Operation &op, GraphOp &result);
+
+  ModuleOp module;
+  OwningOpRef<ModuleOp> scratch;
+  OpBuilder builder;
+  Sizes shown, costs;
+  Graph graph;
+  llvm::StringMap<const GraphParameter *> parameters;
+  llvm::SetVector<Operation *> active; ///< Subgraphs that are being inlined.
+  int64_t numOps = 0;
+};
+
+} // namespace
+
+Expected<const GraphValue *> GraphBuilder::makeValue(Value value,
+                                                     bool isInput) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<::mllm::DataTypes> dtype =
+      type ? dataTypeOf(type.getElementType()) : std::nullopt;
+  if (!dtype) {
+    std::string text;
+    llvm::raw_string_ostream(text) << value.getType();
+    return Status(StatusCode::Unsupported,
+                  "a value of type " + text + " cannot be exported",
+                  "exporters know tensors of floats, integers and bools");
+  }
+  GraphValue result;
+  result.name = "v" + std::to_string(graph.values.size());
+  result.shape = dialect::shapeOf(type);
+  for (const shapes::DimExpr &size : result.shape)
+    graph.hasDynamicSizes |= !size.isConstant();
+  result.dtype = *dtype;
+  result.device = static_cast<::mllm::DeviceTypes>(dialect::deviceOf(type));
+  result.isInput = isInput;
+  graph.values.push_back(std::move(result));
+  return &graph.values.back();
+}
+
+const GraphParameter *GraphBuilder::parameterOf(StringAttr name) {
+  auto [entry, isNew] = parameters.try_emplace(name.getValue(), nullptr);
+  if (!isNew)
+    return entry->second;
+  auto parameter = module.lookupSymbol<RegisterOp>(name);
+  if (!parameter)
+    return nullptr;
+  GraphParameter result;
+  result.name = name.str();
+  if (auto source = parameter->getAttrOfType<StringAttr>("source"))
+    result.source = source.str();
+  result.shape = parameter.getShape().vec();
+  result.format = dialect::storedFormatName(parameter.getType());
+  result.bytes = dialect::bytesOf(parameter.getType());
+  if (auto heads =
+          parameter->getAttrOfType<IntegerAttr>("rope_unpermute_heads"))
+    result.unpermuteHeads = heads.getInt();
+  graph.parameters.push_back(std::move(result));
+  return entry->second = &graph.parameters.back();
+}
+
+void GraphBuilder::setParametersAndAttributes(Operation &op, GraphOp &result) {
+  for (NamedAttribute attr : op.getAttrs()) {
+    std::string name = attr.getName().str();
+    if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attr.getValue())) {
+      if (const GraphParameter *parameter = parameterOf(symbol.getAttr()))
+        result.parameters[name] = parameter;
+    } else {
+      result.attributes[name] = attributeOf(attr.getValue());
+    }
+  }
+}
+
+Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
+  auto item = std::make_unique<GraphOp>();
+  item->kind = kindOf(&op);
+  item->path = pathOf(op.getLoc());
+  setParametersAndAttributes(op, *item);
+
+  IRMapping costMap, shownMap;
+  llvm::SetVector<Value> used(op.operand_begin(), op.operand_end());
+  op.walk([&](Operation *inner) { // Regions see what is around them.
+    for (Value operand : inner->getOperands())
+      if (frame.count(operand))
+        used.insert(operand);
+  });
+  for (Value operand : used) {
+    const Known &known = frame.lookup(operand);
+    costMap.map(operand, known.cost);
+    shownMap.map(operand, known.shown);
+    item->operands.push_back(known.value);
+  }
+  if (used.size() < op.getNumOperands()) { // One value in several places.
+    item->operands.clear();
+    for (Value operand : op.getOperands())
+      item->operands.push_back(frame.lookup(operand).value);
+  }
+
+  Operation *costCopy = builder.clone(op, costMap);
+  bindResults(&op, costCopy, costs);
+  Operation *shownCopy = builder.clone(op, shownMap);
+  bindResults(&op, shownCopy, shown);
+  if (auto linalg = dyn_cast<LinalgOpInterface>(costCopy)) {
+    item->flops = linalg.getFlops();
+    item->bytes = linalg.getBytes();
+  }
+  for (auto [i, value] : llvm::enumerate(op.getResults())) {
+    Expected<const GraphValue *> made =
+        makeValue(shownCopy->getResult(i), /*isInput=*/false);
+    if (!made)
+      return made.takeStatus();
+    item->results.push_back(*made);
+    frame[value] = {costCopy->getResult(i), shownCopy->getResult(i), *made};
+  }
+  result.items.push_back({std::move(item), nullptr});
+  return Status::ok();
+}
+
+Status GraphBuilder::addCall(CallGraphOp call, Frame &frame,
+                             GraphModule &result) {
+  auto callee = module.lookupSymbol<SubGraphOp>(call.getCalleeAttr());
+  if (!callee || callee.getBody().empty())
+    return Status(StatusCode::InvalidArgument,
+                  "subgraph '" + call.getCallee().str() + "' has no body",
+                  "link the module that defines it");
+  Frame inner;
+  auto item = std::make_unique<GraphModule>();
+  for (auto [argument, operand] :
+       llvm::zip(callee.getBody().getArguments(), call.getOperands())) {
+    inner[argument] = frame.lookup(operand);
+    item->operands.push_back(inner[argument].value);
+  }
+  LLMIR_RETURN_IF_ERROR(fillModule(callee, inner, *item));
+  Operation *end = callee.getBody().front().getTerminator();
+  for (auto [mine, theirs] : llvm::zip(call.getResults(), end->getOperands()))
+    frame[mine] = inner.lookup(theirs);
+  result.items.push_back({nullptr, std::move(item)});
+  return Status::ok();
+}
+
+Status GraphBuilder::fillModule(SubGraphOp subgraph, Frame &frame,
+                                GraphModule &result) {
+  if (!active.insert(subgraph))
+    return Status(StatusCode::InvalidArgument,
+                  "subgraph '" + subgraph.getSymName().str() + "' calls itself",
+                  "a static graph has no recursion");
+  result.path = subgraph.getSymName().str();
+  for (Operation &op : subgraph.getBody().front()) {
+    if (op.hasTrait<OpTrait::IsTerminator>()) {
+      for (Value value : op.getOperands())
+        result.results.push_back(frame.lookup(value).value);
+      continue;
+    }
+    if (++numOps > maxOps)
+      return Status(StatusCode::Unsupported,
+                    "the model inlines to more than " + std::to_string(maxOps) +
+                        " ops",
+                    "export its subgraphs one by one");
+    auto call = dyn_cast<CallGraphOp>(op);
+    LLMIR_RETURN_IF_ERROR(call ? addCall(call, frame, result)
+                               : addOp(op, frame, result));
+  }
+  active.remove(subgraph);
+  return Status::ok();
+}
+
+Expected<Graph> GraphBuilder::build(SubGraphOp entry) {
+  graph.name = entry.getSymName().str();
+  if (auto facts = module->getAttrOfType<DictionaryAttr>(
+          dialect::ModelFacts::attrName()))
+    if (auto architecture = facts.getAs<StringAttr>("architecture"))
+      graph.architecture = architecture.str();
+
+  // Copies stand in a subgraph of the scratch module, so that ops find their
+  // parameters; nothing verifies or returns from it.
+  auto place =
+      SubGraphOp::create(builder, entry.getLoc(), "export.scratch",
+                         builder.getFunctionType(TypeRange(), TypeRange()));
+  scratch->push_back(place);
+  Region &body = place.getBody();
+  if (body.empty())
+    body.emplaceBlock();
+  builder.setInsertionPointToEnd(&body.front());
+
+  Frame frame;
+  graph.root = std::make_unique<GraphModule>();
+  for (BlockArgument argument : entry.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      return Status(StatusCode::Unsupported, "an input is not a ranked tensor");
+    Known known;
+    known.cost = body.addArgument(costs.bindInput(type), argument.getLoc());
+    known.shown = body.addArgument(shown.bindInput(type), argument.getLoc());
+    Expected<const GraphValue *> made = makeValue(known.shown, true);
+    if (!made)
+      return made.takeStatus();
+    known.value = *made;
+    frame[argument] = known;
+    graph.root->operands.push_back(*made);
+  }
+  LLMIR_RETURN_IF_ERROR(fillModule(entry, frame, *graph.root));
+  return std::move(graph);
+}
+
+/// The entry, or what the module's only call names, or the only public
+/// subgraph.
+static Expected<SubGraphOp> findRoot(ModuleOp module) {
+  if (SubGraphOp entry = dialect::entrySubGraph(module))
+    return entry;
+  SmallVector<SubGraphOp> found;
+  for (auto call : module.getOps<CallGraphOp>())
+    if (auto callee = module.lookupSymbol<SubGraphOp>(call.getCalleeAttr()))
+      found.push_back(callee);
+  if (found.empty())
+    for (auto subgraph : module.getOps<SubGraphOp>())
+      if (subgraph.isPublic())
+        found.push_back(subgraph);
+  if (found.size() == 1)
+    return found.front();
+  return Status(StatusCode::InvalidArgument,
+                found.empty() ? "the module has no subgraph"
+                              : "the module does not say which of its "
+                                "subgraphs is the model",
+                "mark the model's subgraph `entry`");
+}
+
+Expected<Graph> llmir::buildGraph(ModuleOp module,
+                                  const GraphOptions &options) {
+  if (options.tokens < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "the number of tokens is " + std::to_string(options.tokens),
+                  "give 1 or more, or 0 to leave it open");
+  for (const auto &[name, size] : options.sizes)
+    if (size < 1)
+      return Status(StatusCode::InvalidArgument,
+                    "size '" + name + "' is " + std::to_string(size),
+                    "give 1 or more");
+  Expected<SubGraphOp> root = findRoot(module);
+  if (!root)
+    return root.takeStatus();
+  if ((*root).getBody().empty())
+    return Status(StatusCode::InvalidArgument,
+                  "subgraph '" + (*root).getSymName().str() + "' has no body");
+  return GraphBuilder(module, options).build(*root);
+}

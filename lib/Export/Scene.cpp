@@ -1,0 +1,597 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scene.h"
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+using namespace llmir;
+using namespace llmir::picture;
+using namespace mllm::ir;
+
+/// A drawing of more boxes helps nobody.
+static constexpr size_t maxBoxes = 20000;
+/// Nesting that the layout recurses into.
+static constexpr int maxDepth = 200;
+static constexpr size_t maxTextChars = 72;
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+const char *picture::categoryName(Category category) {
+  switch (category) {
+  case Category::Product:
+    return "product";
+  case Category::Attention:
+    return "attention";
+  case Category::Norm:
+    return "norm";
+  case Category::Arithmetic:
+    return "arithmetic";
+  case Category::Table:
+    return "table";
+  case Category::State:
+    return "cache";
+  case Category::Move:
+    return "move";
+  case Category::Control:
+    break;
+  }
+  return "other";
+}
+
+static Category categoryOf(const std::string &kind) {
+  static const std::map<std::string, Category> categories = {
+      {"linear", Category::Product},
+      {"matmul", Category::Product},
+      {"conv1d", Category::Product},
+      {"conv2d", Category::Product},
+      {"conv3d", Category::Product},
+      {"stft", Category::Product},
+      {"istft", Category::Product},
+      {"flash_attention2", Category::Attention},
+      {"flash_attention2_swa_sink", Category::Attention},
+      {"radix_attn_swa_sink", Category::Attention},
+      {"radix_attn_relax", Category::Attention},
+      {"paged_attn", Category::Attention},
+      {"causal_mask", Category::Attention},
+      {"rope", Category::Attention},
+      {"multimodal_rope", Category::Attention},
+      {"vision_rope", Category::Attention},
+      {"softmax", Category::Norm},
+      {"rms_norm", Category::Norm},
+      {"layer_norm", Category::Norm},
+      {"layer_norm_2d", Category::Norm},
+      {"embedding", Category::Table},
+      {"param", Category::Table},
+      {"positions", Category::Table},
+      {"gather", Category::Table},
+      {"kv_cache", Category::State},
+      {"view", Category::Move},
+      {"reshape", Category::Move},
+      {"transpose", Category::Move},
+      {"permute", Category::Move},
+      {"contiguous", Category::Move},
+      {"clone", Category::Move},
+      {"copy", Category::Move},
+      {"x2x", Category::Move},
+      {"cast_type", Category::Move},
+      {"split", Category::Move},
+      {"concat", Category::Move},
+      {"stack", Category::Move},
+      {"repeat", Category::Move},
+      {"slice", Category::Move},
+      {"index", Category::Move},
+      {"pad", Category::Move},
+      {"scatter", Category::Move},
+      {"masked_scatter", Category::Move},
+      {"interpolate", Category::Move},
+  };
+  auto found = categories.find(kind);
+  if (found != categories.end())
+    return found->second;
+  return kind.find('.') == std::string::npos ? Category::Arithmetic
+                                             : Category::Control;
+}
+
+std::string picture::withUnit(double amount) {
+  static const char *const units[] = {"", " k", " M", " G", " T", " P", " E"};
+  size_t unit = 0;
+  while (amount >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+    amount /= 1000;
+    ++unit;
+  }
+  const int digits = unit == 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f%s", digits, amount, units[unit]);
+  return text;
+}
+
+/// "33.6 MB": the unit's letter stands at the number's prefix.
+static std::string withUnit(double amount, const char *unit) {
+  std::string text = picture::withUnit(amount);
+  const char last = text.back();
+  return text + (last >= '0' && last <= '9' ? " " : "") + unit;
+}
+
+static const char *typeName(mllm::DataTypes type) {
+  using namespace mllm;
+  switch (type) {
+  case kFp32:
+    return "f32";
+  case kFp16:
+    return "f16";
+  case kBf16:
+    return "bf16";
+  case kFp64:
+    return "f64";
+  case kInt64:
+    return "i64";
+  case kInt32:
+    return "i32";
+  case kInt16:
+    return "i16";
+  case kInt8:
+    return "i8";
+  case kInt4:
+    return "i4";
+  case kUInt64:
+    return "u64";
+  case kUInt32:
+    return "u32";
+  case kUInt16:
+    return "u16";
+  case kUInt8:
+    return "u8";
+  case kUInt4:
+    return "u4";
+  case kBool:
+    return "bool";
+  }
+  return "?";
+}
+
+static const char *const times = " \u00d7 ";
+static const char *const dot = " \u00b7 ";
+
+static std::string shapeText(const GraphValue &value) {
+  std::string text;
+  for (const shapes::DimExpr &size : value.shape)
+    text += (text.empty() ? "" : times) + (size.isKnown() ? size.str() : "n");
+  text = (text.empty() ? "scalar" : text) + dot + typeName(value.dtype);
+  if (value.device != mllm::kCPU)
+    text += std::string(dot) + mllm::deviceName(value.device, true);
+  return text;
+}
+
+static std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : times) + std::to_string(size);
+  return text;
+}
+
+/// The last part of a path, or what follows the module's path in it.
+static std::string nameIn(const std::string &path, const std::string &module) {
+  if (path.empty() || path == module)
+    return {};
+  if (!module.empty() && path.compare(0, module.size() + 1, module + ".") == 0)
+    return path.substr(module.size() + 1);
+  return path;
+}
+
+/// The layer's path; where the IR has lost it, the owner of the parameters.
+static std::string layerOf(const GraphOp &op, const std::string &module) {
+  if (!op.path.empty() || op.parameters.empty())
+    return op.path;
+  const std::string &parameter = op.parameters.rbegin()->second->name;
+  const std::string owner = parameter.substr(0, parameter.rfind('.'));
+  return owner.compare(0, module.size() + 1, module + ".") == 0 ? owner : "";
+}
+
+static std::string numberText(int64_t number) { return std::to_string(number); }
+
+static std::string numberText(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+template <typename T> static std::string listText(const std::vector<T> &list) {
+  std::string text = "[";
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i == 8)
+      return text + ", \u2026 " + std::to_string(list.size()) + " numbers]";
+    text += (i ? ", " : "") + numberText(list[i]);
+  }
+  return text + "]";
+}
+
+static std::string attributeText(const GraphAttribute &attribute) {
+  struct Printer {
+    std::string operator()(std::monostate) const { return "\u2026"; }
+    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+    std::string operator()(int64_t number) const { return numberText(number); }
+    std::string operator()(double number) const { return numberText(number); }
+    std::string operator()(const std::string &text) const { return text; }
+    std::string operator()(const std::vector<int64_t> &list) const {
+      return listText(list);
+    }
+    std::string operator()(const std::vector<double> &list) const {
+      return listText(list);
+    }
+  };
+  return std::visit(Printer(), attribute);
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Sums over the ops of a module; each parameter counts once.
+struct Totals {
+  std::set<const GraphParameter *> parameters;
+  double flops = 0;
+  bool flopsKnown = true;
+  size_t ops = 0, modules = 0;
+
+  void add(const GraphOp &op) {
+    ++ops;
+    for (const auto &entry : op.parameters)
+      parameters.insert(entry.second);
+    flops += static_cast<double>(op.flops.value_or(0));
+    flopsKnown &= op.flops.has_value();
+  }
+  void add(const GraphModule &module) {
+    ++modules;
+    for (const GraphItem &item : module.items) {
+      if (item.op)
+        add(*item.op);
+      else
+        add(*item.module);
+    }
+  }
+  double values() const {
+    double sum = 0;
+    for (const GraphParameter *parameter : parameters)
+      sum += static_cast<double>(parameter->numValues());
+    return sum;
+  }
+  double bytes() const {
+    double sum = 0;
+    for (const GraphParameter *parameter : parameters)
+      sum += static_cast<double>(parameter->bytes.value_or(0));
+    return sum;
+  }
+  std::string flopsText() const {
+    return (flopsKnown ? "" : "\u2265 ") + withUnit(flops, "FLOP");
+  }
+  std::string text() const {
+    std::string text;
+    if (!parameters.empty())
+      text = picture::withUnit(values()) + " parameters" + dot +
+             withUnit(bytes(), "B");
+    if (flops > 0)
+      text += (text.empty() ? "" : dot) + flopsText();
+    return text;
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Equal modules
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Numbers modules so that equal ones have one number: same ops, attributes
+/// (but for the number of a cache's layer), shapes, parameters' shapes and
+/// formats, and wiring; names may differ.
+class ModuleKinds {
+public:
+  explicit ModuleKinds(const GraphModule &root) { number(root); }
+  int of(const GraphModule &module) const { return numbers.at(&module); }
+
+private:
+  int number(const GraphModule &module);
+
+  std::map<std::string, int> byText;
+  std::map<const GraphModule *, int> numbers;
+};
+
+} // namespace
+
+int ModuleKinds::number(const GraphModule &module) {
+  std::map<const GraphValue *, size_t> local;
+  std::string text;
+  auto name = [&](const GraphValue *value) {
+    size_t number = local.emplace(value, local.size()).first->second;
+    text += "%" + std::to_string(number) + ":" + shapeText(*value) + " ";
+  };
+  for (const GraphValue *operand : module.operands)
+    name(operand);
+  for (const GraphItem &item : module.items) {
+    if (item.module) {
+      text += "call " + std::to_string(number(*item.module)) + " ";
+      for (const GraphValue *operand : item.module->operands)
+        name(operand);
+      for (const GraphValue *result : item.module->results)
+        name(result);
+    } else {
+      const GraphOp &op = *item.op;
+      text += op.kind + " " + nameIn(op.path, module.path) + " ";
+      for (const GraphValue *operand : op.operands)
+        name(operand);
+      for (const auto &[role, parameter] : op.parameters)
+        text +=
+            role + "=" + shapeText(parameter->shape) + parameter->format + " ";
+      for (const auto &[key, attribute] : op.attributes)
+        if (key != "layer")
+          text += key + "=" + attributeText(attribute) + " ";
+      for (const GraphValue *result : op.results)
+        name(result);
+    }
+    text += "\n";
+  }
+  text += "return ";
+  for (const GraphValue *result : module.results)
+    name(result);
+  int result = byText.emplace(text, byText.size()).first->second;
+  numbers[&module] = result;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The scene
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class SceneMaker {
+public:
+  SceneMaker(const Graph &graph, const PictureOptions &options)
+      : graph(graph), options(options), kinds(*graph.root) {
+    for (const GraphOp *op : opsOf(graph))
+      for (const GraphValue *operand : op->operands)
+        ++uses[operand];
+  }
+
+  Expected<Scene> make();
+
+private:
+  Status fillModule(const GraphModule &module, const std::string &parent,
+                    int depth, Box &box);
+  Box opBox(const GraphOp &op, const std::string &module);
+  Box portBox(const GraphValue &value, Box::Kind kind);
+  size_t runLength(const GraphModule &module, size_t first) const;
+  bool feedsOnly(const GraphModule &caller, size_t index) const;
+
+  const Graph &graph;
+  PictureOptions options;
+  ModuleKinds kinds;
+  std::map<const GraphValue *, size_t> uses;
+  Scene scene;
+  size_t numBoxes = 0;
+};
+
+} // namespace
+
+Box SceneMaker::portBox(const GraphValue &value, Box::Kind kind) {
+  Box box;
+  box.kind = kind;
+  box.title = cleanText(shapeText(value), maxTextChars);
+  for (const shapes::DimExpr &size : value.shape)
+    scene.hasUnnamedSizes |= !size.isKnown();
+  return box;
+}
+
+Box SceneMaker::opBox(const GraphOp &op, const std::string &module) {
+  Box box;
+  box.category = categoryOf(op.kind);
+  scene.used[static_cast<int>(box.category)] = true;
+  std::string layer = nameIn(layerOf(op, module), module);
+  box.title = cleanText(layer.empty() ? op.kind : layer, maxTextChars);
+  if (!layer.empty() && layer != op.kind)
+    box.kindName = cleanText(op.kind, maxTextChars);
+  if (op.flops.value_or(0) > 0)
+    box.note = withUnit(static_cast<double>(*op.flops), "FLOP");
+  box.numResults = op.results.size();
+
+  std::string last;
+  for (const GraphValue *result : op.results) {
+    std::string shape = shapeText(*result);
+    if (shape != last)
+      box.lines.push_back(cleanText(shape, maxTextChars));
+    last = shape;
+    for (const shapes::DimExpr &size : result->shape)
+      scene.hasUnnamedSizes |= !size.isKnown();
+  }
+  if (op.results.size() > 1 && box.lines.size() == 1)
+    box.lines[0] = std::to_string(op.results.size()) + " of " + box.lines[0];
+  std::string tooltip = "mllm.linalg." + op.kind + " " + op.path;
+  // The weight before its bias.
+  std::vector<std::pair<std::string, const GraphParameter *>> parameters(
+      op.parameters.rbegin(), op.parameters.rend());
+  for (const auto &[role, parameter] : parameters) {
+    std::string text =
+        role + " " + shapeText(parameter->shape) + dot + parameter->format;
+    if (parameter->bytes)
+      text += dot + withUnit(static_cast<double>(*parameter->bytes), "B");
+    box.lines.push_back(cleanText(text, maxTextChars));
+    tooltip += "\n" + role + ": " + parameter->name;
+  }
+  for (const auto &[name, attribute] : op.attributes)
+    tooltip += "\n" + name + " = " + attributeText(attribute);
+  if (op.bytes)
+    tooltip += "\n" + withUnit(static_cast<double>(*op.bytes), "B") +
+               " read and written";
+  box.tooltip = tooltip;
+  return box;
+}
+
+/// Whether all that a call gives is used by the next item only.
+bool SceneMaker::feedsOnly(const GraphModule &caller, size_t index) const {
+  const GraphModule &call = *caller.items[index].module;
+  const GraphModule &next = *caller.items[index + 1].module;
+  for (const GraphValue *result : call.results) {
+    for (size_t i = index + 2; i < caller.items.size(); ++i) {
+      const GraphItem &item = caller.items[i];
+      for (const GraphValue *operand :
+           item.op ? item.op->operands : item.module->operands)
+        if (operand == result)
+          return false;
+    }
+    for (const GraphValue *given : caller.results)
+      if (given == result)
+        return false;
+  }
+  // Each operand of the next: the call's result of the same place, or its
+  // operand of that place.
+  for (size_t i = 0; i < next.operands.size(); ++i) {
+    const bool chained =
+        i < call.results.size() && next.operands[i] == call.results[i];
+    if (!chained && next.operands[i] != call.operands[i])
+      return false;
+  }
+  return true;
+}
+
+/// How many equal modules follow each other from `first`, each feeding the
+/// next.
+size_t SceneMaker::runLength(const GraphModule &module, size_t first) const {
+  size_t length = 1;
+  if (!options.fold || !module.items[first].module)
+    return length;
+  const int kind = kinds.of(*module.items[first].module);
+  while (first + length < module.items.size() &&
+         module.items[first + length].module &&
+         kinds.of(*module.items[first + length].module) == kind &&
+         feedsOnly(module, first + length - 1))
+    ++length;
+  return length;
+}
+
+Status SceneMaker::fillModule(const GraphModule &module,
+                              const std::string &parent, int depth, Box &box) {
+  if (depth > maxDepth)
+    return Status(StatusCode::Unsupported,
+                  "modules are nested more than " + std::to_string(maxDepth) +
+                      " deep",
+                  "draw a part of the model");
+  Totals totals;
+  totals.add(module);
+  box.kind = Box::Module;
+  std::string name = nameIn(module.path, parent);
+  box.title = cleanText(name.empty() ? module.path : name, maxTextChars);
+  box.note = totals.text();
+  box.tooltip = module.path;
+  box.numResults = module.results.size();
+
+  // Who makes a value, and as which of its results.
+  std::map<const GraphValue *, std::pair<size_t, size_t>> makers;
+  auto connect = [&](const std::vector<const GraphValue *> &operands,
+                     size_t user) {
+    std::set<const GraphValue *> seen;
+    for (const GraphValue *operand : operands)
+      if (auto maker = makers.find(operand);
+          maker != makers.end() && seen.insert(operand).second)
+        box.edges.push_back(
+            {maker->second.first, user, maker->second.second, {}});
+  };
+  auto define = [&](const std::vector<const GraphValue *> &results,
+                    size_t maker) {
+    for (size_t i = 0; i < results.size(); ++i)
+      makers.emplace(results[i], std::make_pair(maker, i));
+  };
+
+  for (const GraphValue *operand : module.operands) {
+    if (makers.count(operand))
+      continue;
+    define({operand}, box.children.size());
+    box.children.push_back(portBox(*operand, Box::Input));
+  }
+  for (size_t i = 0; i < module.items.size();) {
+    const GraphItem &item = module.items[i];
+    const size_t index = box.children.size();
+    if (++numBoxes > maxBoxes)
+      return Status(StatusCode::Unsupported,
+                    "the picture would have more than " +
+                        std::to_string(maxBoxes) + " boxes",
+                    "draw a part of the model");
+    if (item.op) {
+      box.children.push_back(opBox(*item.op, module.path));
+      connect(item.op->operands, index);
+      define(item.op->results, index);
+      ++i;
+      continue;
+    }
+    const size_t length = runLength(module, i);
+    box.children.emplace_back();
+    LLMIR_RETURN_IF_ERROR(
+        fillModule(*item.module, module.path, depth + 1, box.children.back()));
+    Box &child = box.children.back();
+    const GraphModule &last = *module.items[i + length - 1].module;
+    if (length > 1) {
+      scene.hasFolds = true;
+      child.count = static_cast<int64_t>(length);
+      child.title +=
+          " \u2026 " + cleanText(nameIn(last.path, module.path), maxTextChars);
+      child.note += (child.note.empty() ? "each" : " each");
+    }
+    connect(item.module->operands, index);
+    define(last.results, index);
+    i += length;
+  }
+  for (const GraphValue *result : module.results) {
+    connect({result}, box.children.size());
+    box.children.push_back(portBox(*result, Box::Output));
+  }
+  return Status::ok();
+}
+
+Expected<Scene> SceneMaker::make() {
+  LLMIR_RETURN_IF_ERROR(fillModule(*graph.root, "", 0, scene.root));
+  Totals totals;
+  totals.add(*graph.root);
+  scene.title = cleanText(graph.name, maxTextChars);
+  std::string text;
+  if (!graph.architecture.empty())
+    text = cleanText(graph.architecture, maxTextChars) + dot;
+  text += picture::withUnit(totals.values()) + " parameters" + dot +
+          withUnit(totals.bytes(), "B") + " stored";
+
+  // The work of one token: token ids in, or a size that is not fixed.
+  double tokens = static_cast<double>(graph.costTokens);
+  bool perToken = graph.hasDynamicSizes;
+  if (!perToken && !graph.inputs().empty() &&
+      graph.inputs()[0]->dtype == mllm::kInt64) {
+    perToken = true;
+    tokens = 1;
+    for (const shapes::DimExpr &size : graph.inputs()[0]->shape)
+      tokens *= static_cast<double>(size.constant().value_or(1));
+  }
+  if (!perToken || tokens < 1)
+    tokens = 1;
+  text += std::string(dot) + (totals.flopsKnown ? "" : "\u2265 ") +
+          withUnit(totals.flops / tokens, "FLOP") +
+          (perToken ? " per token" : "") + dot + std::to_string(totals.ops) +
+          " ops in " + std::to_string(totals.modules) + " modules";
+  scene.subtitle = text;
+  return std::move(scene);
+}
+
+Expected<Scene> picture::makeScene(const Graph &graph,
+                                   const PictureOptions &options) {
+  return SceneMaker(graph, options).make();
+}

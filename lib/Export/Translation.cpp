@@ -1,0 +1,102 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The exporters as translations of llmir-translate.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Export/BuildGraph.h"
+#include "llmir/Export/Picture.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+using namespace llmir;
+
+namespace {
+struct CommandLine {
+  llvm::cl::opt<int64_t> tokens{
+      "export-tokens",
+      llvm::cl::desc("What sizes of the model's inputs without a name become; "
+                     "0 leaves them open"),
+      llvm::cl::init(0)};
+  llvm::cl::list<std::string> sizes{
+      "export-size", llvm::cl::desc("What a size with a name becomes: seq=128"),
+      llvm::cl::value_desc("name=number")};
+  llvm::cl::opt<bool> unfolded{
+      "picture-unfolded",
+      llvm::cl::desc("Draw equal layers in a row one by one")};
+};
+} // namespace
+
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<llmir::mllm::MLLMDialect, llm::LLMDialect>();
+}
+
+static Expected<::mllm::ir::GraphOptions> readOptions(const CommandLine &line) {
+  ::mllm::ir::GraphOptions options;
+  options.tokens = line.tokens;
+  for (const std::string &text : line.sizes) {
+    auto [name, number] = StringRef(text).split('=');
+    int64_t size = 0;
+    if (name.empty() || number.getAsInteger(10, size))
+      return Status(StatusCode::InvalidArgument,
+                    "--export-size=" + text + " is not name=number",
+                    "write for example --export-size=seq=128");
+    options.sizes[name.str()] = size;
+  }
+  return options;
+}
+
+template <typename Export>
+static LogicalResult translate(Operation *op, raw_ostream &output,
+                               const CommandLine &line, Export exporter) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError("only a module can be exported");
+  Expected<::mllm::ir::GraphOptions> options = readOptions(line);
+  if (!options)
+    return op->emitError() << options.status().message();
+  Expected<::mllm::ir::Graph> graph = buildGraph(module, *options);
+  if (!graph)
+    return op->emitError() << graph.status().message();
+  Expected<std::string> text = exporter(*graph);
+  if (!text)
+    return op->emitError() << text.status().message();
+  output << *text;
+  return success();
+}
+
+void llmir::registerExportTranslations() {
+  static CommandLine line;
+  static TranslateFromMLIRRegistration svg(
+      "mllm-to-svg", "Draw the model as SVG",
+      [](Operation *op, raw_ostream &output) {
+        return translate(op, output, line, [](const auto &graph) {
+          PictureOptions options;
+          options.fold = !line.unfolded;
+          return pictureAsSVG(graph, options);
+        });
+      },
+      registerDialects);
+  static TranslateFromMLIRRegistration dot(
+      "mllm-to-dot", "Draw the model for Graphviz",
+      [](Operation *op, raw_ostream &output) {
+        return translate(op, output, line, [](const auto &graph) {
+          PictureOptions options;
+          options.fold = !line.unfolded;
+          return pictureAsDOT(graph, options);
+        });
+      },
+      registerDialects);
+}
