@@ -171,9 +171,10 @@ static Expected<Tensor> attend(const Tensor &q, const Tensor &k,
                                const Tensor &v, const AttentionParams &params) {
   const Tensor queries = batched(q), keys = batched(k), values = batched(v);
   LLMIR_RETURN_IF_ERROR(checkAttention(queries, keys, values, params));
-  Tensor result = attention(queries, keys, values, params);
   Shape shape = q.shape;
   shape.back() = v.dim(-1);
+  LLMIR_RETURN_IF_ERROR(reference::checkAffordable(shape));
+  Tensor result = attention(queries, keys, values, params);
   return result.reshaped(shape);
 }
 
@@ -215,6 +216,12 @@ static LogicalResult evaluateRows(OpT op, const AttentionParams &params,
   if (failed(e.checkIndices(keyRows, keyPool.dim(0), "row of keys")) ||
       failed(e.checkIndices(valueRows, valuePool.dim(0), "row of values")))
     return failure();
+  for (const auto &[pool, rows] :
+       {std::pair(&keyPool, &keyRows), std::pair(&valuePool, &valueRows)})
+    if (Status status = reference::checkAffordable(
+            {rows->size(), pool->dim(1), pool->dim(2)});
+        !status)
+      return e.fail(status);
   const Tensor &q = e.tensor(op.getQ());
   return e.setChecked(op, attend(q, selectRows(keyPool, keyRows),
                                  selectRows(valuePool, valueRows), params));
@@ -241,9 +248,10 @@ static LogicalResult evaluateRadixAttnRelax(mllm::RadixAttnRelaxOp op,
 }
 
 /// The tokens of [B, tokens, G, D] that a list names.
-static Tensor selectTokens(const Tensor &cache, const Tensor &index) {
+static Expected<Tensor> selectTokens(const Tensor &cache, const Tensor &index) {
   Shape shape = cache.shape;
   shape[1] = index.size();
+  LLMIR_RETURN_IF_ERROR(reference::checkAffordable(shape));
   return reference::pick(cache, shape, [&](const Shape &at) {
     return ((at[0] * cache.dim(1) + index.integer(at[1])) * cache.dim(2) +
             at[2]) *
@@ -273,9 +281,11 @@ static LogicalResult evaluatePagedAttn(mllm::PagedAttnOp op, Evaluation &e) {
     return e.fail(status);
   if (failed(e.checkIndices(index, k.dim(1), "token")))
     return failure();
-  const Tensor keys = selectTokens(k, index);
-  if (failed(e.setChecked(op.getResult(),
-                          attend(q, keys, selectTokens(v, index), params))))
+  Expected<Tensor> keys = selectTokens(k, index);
+  Expected<Tensor> values = selectTokens(v, index);
+  if (!keys || !values)
+    return e.fail(keys ? values.status() : keys.status());
+  if (failed(e.setChecked(op.getResult(), attend(q, *keys, *values, params))))
     return failure();
   if (!op.getWeights())
     return success();
@@ -284,7 +294,7 @@ static LogicalResult evaluatePagedAttn(mllm::PagedAttnOp op, Evaluation &e) {
           reference::checkAffordable({q.dim(0), q.dim(1), q.dim(2), n, n});
       !status)
     return e.fail(status);
-  return e.set(op.getWeights(), weightsOf(q, keys, params));
+  return e.set(op.getWeights(), weightsOf(q, *keys, params));
 }
 
 void llmir::interpreter::addMLLMAttentionEvaluators(EvaluatorTable &table) {

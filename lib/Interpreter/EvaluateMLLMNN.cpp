@@ -14,6 +14,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
 #include "llmir/Interpreter/CustomOps.h"
+#include "llmir/Interpreter/ReferenceElementwise.h"
 #include "llmir/Interpreter/ReferenceNN.h"
 
 using namespace mlir;
@@ -36,6 +37,8 @@ static LogicalResult evaluateEmbedding(mllm::EmbeddingOp op, Evaluation &e) {
     return failure();
   Shape shape = ids.shape;
   shape.push_back(table->dim(1));
+  if (Status status = reference::checkAffordable(shape); !status)
+    return e.fail(status);
   return e.set(op, embedding(ids, *table).reshaped(shape));
 }
 
@@ -65,6 +68,10 @@ static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
                          "rows of " + std::to_string(x.dim(-1)) +
                              " numbers do not fit a weight " +
                              typeString(*weight)));
+  Shape rows = x.shape;
+  rows.back() = weight->dim(0);
+  if (Status status = reference::checkAffordable(rows); !status)
+    return e.fail(status);
   Tensor result = linear(x, *weight, pointer(*bias));
   // The outputs in the dimensions into which the result splits them.
   result.shape.pop_back();

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace llmir::reference {
 
@@ -197,16 +198,19 @@ static double stepOf(int64_t size, int64_t newSize, size_t spatial,
   return double(size) / double(newSize);
 }
 
-/// Dimension `dim` of x made by taps, one list for each of its new indices.
-static Tensor resample(const Tensor &x, size_t dim,
-                       const std::vector<std::vector<Tap>> &taps) {
+/// Dimension `dim` of x with `newSize` numbers, number i made by tapsAt(i).
+static Tensor resample(const Tensor &x, size_t dim, int64_t newSize,
+                       const std::function<std::vector<Tap>(int64_t)> &tapsAt) {
   Shape shape = x.shape;
-  shape[dim] = static_cast<int64_t>(taps.size());
+  shape[dim] = newSize;
   Tensor result(x.kind, shape);
   const int64_t inner = stridesOf(x.shape)[dim], size = x.shape[dim];
+  std::vector<Tap> taps;
   for (int64_t at = 0; at < result.size(); ++at) {
-    const int64_t outer = at / inner / shape[dim];
-    for (const Tap &tap : taps[static_cast<size_t>(at / inner % shape[dim])])
+    const int64_t outer = at / inner / newSize;
+    if (at % inner == 0)
+      taps = tapsAt(at / inner % newSize);
+    for (const Tap &tap : taps)
       result[at] +=
           tap.weight * x[(outer * size + tap.index) * inner + at % inner];
   }
@@ -225,10 +229,8 @@ Expected<Tensor> interpolate(const Tensor &x, const std::vector<int64_t> &sizes,
     shape[d + 2] = sizes[d];
     LLMIR_RETURN_IF_ERROR(checkAffordable(shape));
     const double step = stepOf(size, sizes[d], d, params);
-    std::vector<std::vector<Tap>> taps;
-    for (int64_t i = 0; i < sizes[d]; ++i)
-      taps.push_back(tapsOf(size, i, step, params));
-    result = resample(result, d + 2, taps);
+    result = resample(result, d + 2, sizes[d],
+                      [&](int64_t i) { return tapsOf(size, i, step, params); });
   }
   return result;
 }

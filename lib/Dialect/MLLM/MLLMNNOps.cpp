@@ -39,7 +39,7 @@ void MLLMDialect::addNNOps() {
 Expected<ResultTypes> MatMulOp::inferResults(Adaptor op) {
   LLMIR_RETURN_IF_ERROR(checkSameElements({op.getLhs(), op.getRhs()})); // c4
   LLMIR_RETURN_IF_ERROR(checkSameDevice({op.getLhs(), op.getRhs()}));
-  // c1, c2, c3
+  // c1, c2, c3; the trait checks c5.
   return shaped(shapes::matmul(shapeOf(op.getLhs()), shapeOf(op.getRhs()),
                                op.getTransposeA(), op.getTransposeB()),
                 op.getLhs());
