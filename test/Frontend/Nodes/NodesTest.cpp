@@ -78,7 +78,11 @@ TEST_F(NodesTest, OneHandlePerObject) {
   EXPECT_EQ(add->belongsTo(), model);
   EXPECT_EQ(x->belongsTo(), model);
   EXPECT_EQ(x->consumerOps(), (std::list<op_ptr_t>{neg, add}));
+  // SPEC: 311 312
   EXPECT_EQ(add->inputs(), (std::list<node_ptr_t>{neg->result(), x}));
+  EXPECT_EQ(add->outputs(), (std::list<node_ptr_t>{add->result()}));
+  // SPEC: 245
+  EXPECT_TRUE(add->operand(0)->isa_<tensor::TensorValue>());
   EXPECT_EQ(getOperation(add)->getNumOperands(), 2u);
   EXPECT_EQ(wrap(*context, getOperation(add)), add);
 }
@@ -192,7 +196,10 @@ TEST_F(NodesTest, RecursiveWalksDescendAndFollowCalls) {
         ++calls;
         return IRWriter::WALK_CONTINUE;
       });
+  // SPEC: 246-249
   EXPECT_EQ(calls, 2);
+  EXPECT_EQ(second->operand(0), first->result());
+  EXPECT_EQ(first->getAttr("callee")->cast_<SymbolAttr>()->data(), "model");
   inOuter.walkRecursive<linalg::AddOp>(
       [&](IRWriter &, const linalg::AddOp::ptr_t &) {
         ++adds;
@@ -327,7 +334,7 @@ TEST_F(NodesTest, ValuesHaveNamesSymbolsAndMetadata) {
 }
 
 TEST_F(NodesTest, AttributesOfOpsAreVerified) {
-  // SPEC: 263
+  // SPEC: 263 313
   ASSERT_TRUE(add->setAttr("note", "here"));
   EXPECT_EQ(add->getAttr("note")->cast_<StrAttr>()->data(), "here");
   ASSERT_TRUE(add->setAttr("note", 7));
@@ -343,6 +350,10 @@ TEST_F(NodesTest, AttributesOfOpsAreVerified) {
   EXPECT_FALSE(softmax->setAttr("axis", 9));
   expectError("linalg.SoftmaxOp refuses 'axis': ");
   EXPECT_EQ(softmax->getAttr("axis")->cast_<IntAttr>()->data(), 1);
+  // An attribute says how an op computes, not on what.
+  // SPEC: 321 322 325
+  EXPECT_TRUE(softmax->setAttr("axis", 0));
+  EXPECT_EQ(softmax->inputs(), (std::list<node_ptr_t>{x}));
   EXPECT_FALSE(softmax->removeAttr("axis"));
   expectError("linalg.SoftmaxOp needs 'axis': ");
   EXPECT_FALSE(model->setAttr("sym_name", "other"));
@@ -397,9 +408,11 @@ TEST_F(NodesTest, EveryNodePrintsItself) {
 
 TEST_F(NodesTest, EveryKindOfOpHasItsClass) {
   EXPECT_EQ(context->topLevelOp()->getKind(), RK_Op_BuiltinIROp_ModuleOp);
+  // SPEC: 304
   EXPECT_TRUE(model->isa_<graph::GraphIROp>());
   EXPECT_FALSE(model->isa_<linalg::LinalgIROp>());
   EXPECT_EQ(ret->getKind(), RK_Op_CfIROp_ReturnOp);
+  // SPEC: 305 326
   EXPECT_EQ(x->cast_<tensor::TensorValue>()->shape(),
             (std::vector<int64_t>{2, 4}));
   EXPECT_EQ(x->cast_<tensor::TensorValue>()->dtype(), kFp32);
@@ -410,6 +423,20 @@ TEST_F(NodesTest, EveryKindOfOpHasItsClass) {
   ASSERT_NE(other, nullptr);
   val_ptr_t y = other->getTopRegion()->inputs().front();
   EXPECT_EQ(y->cast_<tensor::TensorValue>()->type(), onNPU);
+  // A parameter is registered by its name.
+  // SPEC: 204
+  auto weight =
+      context->create<tensor::RegisterOp>("w", TensorType{{8, 4}, kFp32, kCPU});
+  ASSERT_NE(weight, nullptr);
+  EXPECT_EQ(context->lookupSymbol("@w"), weight);
+  // SPEC: 306
+  EXPECT_EQ(weight->getAttr("type")->cast_<TypeAttr>()->data(),
+            (TensorType{{8, 4}, kFp32, kCPU}));
+  auto linear =
+      writer->create<linalg::LinearOp>(x, "w", TensorType{{2, 8}, kFp32, kCPU});
+  ASSERT_NE(linear, nullptr);
+  EXPECT_FALSE(writer->removeOp(weight));
+  expectError("@w is named by linalg.LinearOp");
 }
 
 } // namespace
