@@ -1000,3 +1000,12 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: ten
       : (tensor<1x?x4x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32, #mllm.tensor<kQNN>>) -> tensor<1x?x4x4xf32>
   mllm.cf.return
 }
+
+// -----
+
+mllm.graph.subgraph @f(%k: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, %v: tensor<?x2x4xf32, #mllm.tensor<dims = (seq + 1, 2, 4)>>) {
+  // RULE: kv_cache.c1 (named sizes)
+  // expected-error@+1 {{k has seq tokens, but v has seq + 1}}
+  %0, %1 = mllm.linalg.kv_cache %k, %v {layer = 0 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq + 1, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  mllm.cf.return
+}

@@ -554,3 +554,22 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   %0 = mllm.linalg.customized "filter" id 4095 (%x) : (tensor<3xf32>) -> tensor<3xf32>
   mllm.cf.return
 }
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>, %y: tensor<?x4xf32, #mllm.tensor<dims = (seq + past, 4)>>) {
+  // RULE: matmul.c5 (named sizes)
+  // expected-error@+1 {{want 'tensor<?x?xf32, #mllm.tensor<dims = (seq, past + seq)>>'}}
+  %0 = mllm.linalg.matmul %x, %y {transpose_b} : (tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>, tensor<?x4xf32, #mllm.tensor<dims = (seq + past, 4)>>) -> tensor<?x?xf32, #mllm.tensor<dims = (seq, seq + past + 1)>>
+  mllm.cf.return
+}
+
+// -----
+
+mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
+  // RULE: linear.c4 (named sizes)
+  // expected-error@+1 {{gives [seq - 1, 8] for [seq] rows, want them to lead the result's sizes}}
+  %0 = mllm.linalg.linear %x, @w : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<?x8xf32, #mllm.tensor<dims = (seq - 1, 8)>>
+  mllm.cf.return
+}

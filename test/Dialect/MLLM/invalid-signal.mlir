@@ -152,3 +152,12 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
   %0 = mllm.linalg.istft %x, %w {n_fft = 8 : i64} : (tensor<5x11x2xf32>, tensor<8xf32>) -> tensor<21xf32>
   mllm.cf.return
 }
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<?xf32, #mllm.tensor<dims = (2 * seq)>>, %w: tensor<8xf32>) {
+  // RULE: stft.c6 (named sizes)
+  // expected-error@+1 {{want 'tensor<5x?x2xf32, #mllm.tensor<dims = (5, seq + 1, 2)>>'}}
+  %0 = mllm.linalg.stft %x, %w {n_fft = 8 : i64} : (tensor<?xf32, #mllm.tensor<dims = (2 * seq)>>, tensor<8xf32>) -> tensor<5x?x2xf32, #mllm.tensor<dims = (5, seq, 2)>>
+  mllm.cf.return
+}

@@ -542,3 +542,13 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>, mode = "lanczos"} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
+
+// -----
+
+mllm.tensor.register @w : tensor<4x3x2xf32> {source = "w"}
+mllm.graph.subgraph @f(%x: tensor<1x3x?xf32, #mllm.tensor<dims = (1, 3, 2 * seq)>>) {
+  // RULE: conv1d.c7 (named sizes)
+  // expected-error@+1 {{want 'tensor<1x4x?xf32, #mllm.tensor<dims = (1, 4, seq)>>'}}
+  %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 2>, stride = array<i64: 2>} : tensor<1x3x?xf32, #mllm.tensor<dims = (1, 3, 2 * seq)>> -> tensor<1x4x?xf32, #mllm.tensor<dims = (1, 4, seq + 1)>>
+  mllm.cf.return
+}
