@@ -111,6 +111,9 @@ public:
   /// What an op says about itself alone, its symbols included, but not about
   /// what its regions hold; a sentence when it is wrong.
   std::string verifyAlone(mlir::Operation *op);
+  /// Why an op must not stand where it does, because of what it uses, what uses
+  /// it, or a terminator; empty when it may.
+  static std::string whyOutOfOrder(mlir::Operation *op);
 
   mlir::Type type(const TensorType &type);
   static std::optional<TensorType> type(mlir::Type type);

@@ -17,7 +17,7 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/MLLMText/Text.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -362,6 +362,33 @@ op_ptr_t IRContextImpl::buildSubGraph(const std::string &name,
                   irRewriter, location, symbol,
                   irRewriter.getFunctionType(inputs, outputs))
                   .getOperation());
+}
+
+/// True when a value is there when `op` runs.
+static bool isMadeBefore(Value value, Operation *op) {
+  // An op must not look out of a region that is closed to what is outside.
+  Operation *scope = op->getParentOp();
+  while (scope && !scope->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    scope = scope->getParentOp();
+  Operation *home = value.getParentRegion()->getParentOp();
+  return (!scope || scope->isAncestor(home)) &&
+         DominanceInfo(home).properlyDominates(value, op);
+}
+
+std::string IRContextImpl::whyOutOfOrder(Operation *op) {
+  Operation *before = op->getPrevNode(), *after = op->getNextNode();
+  if (op->hasTrait<OpTrait::IsTerminator>() && after)
+    return "an op that ends its region would stand before others";
+  if (before && before->hasTrait<OpTrait::IsTerminator>())
+    return "it would stand behind the op that ends the region";
+  DominanceInfo dominance(op->getParentOp());
+  bool isInOrder =
+      llvm::all_of(op->getOperands(),
+                   [&](Value value) { return isMadeBefore(value, op); }) &&
+      llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return dominance.properlyDominates(op, user);
+      });
+  return isInOrder ? "" : "a value would be used before it is made";
 }
 
 std::string IRContextImpl::verifyAlone(Operation *op) {

@@ -65,7 +65,9 @@ static std::string around(IRContextImpl &impl, Operation *op) {
 
 bool IRContext::acceptOp(const op_ptr_t &created) {
   Operation *op = IRContextImpl::unwrap(created);
-  std::string wrong = impl_->verifyAlone(op);
+  std::string wrong = IRContextImpl::whyOutOfOrder(op);
+  if (wrong.empty())
+    wrong = impl_->verifyAlone(op);
   if (wrong.empty())
     return true;
   std::string what = around(*impl_, op) + created->describe();

@@ -121,26 +121,6 @@ IRWriter::PositionGuard::~PositionGuard() { context.impl().place = nullptr; }
 // Moves
 //===----------------------------------------------------------------------===//
 
-/// True when everything that `op` uses is made before it, and everything that
-/// uses it stands behind it.
-static bool isInOrder(Operation *op) {
-  DominanceInfo dominance(op->getParentOp());
-  auto isMadeBefore = [&](Value value) {
-    // An op must not look out of a region that is closed to what is outside.
-    Operation *scope = op->getParentOp();
-    mlir::Region *home = value.getParentRegion();
-    while (scope && !scope->hasTrait<OpTrait::IsIsolatedFromAbove>())
-      scope = scope->getParentOp();
-    return (!scope || scope->isAncestor(home->getParentOp())) &&
-           DominanceInfo(home->getParentOp()).properlyDominates(value, op);
-  };
-  if (!llvm::all_of(op->getOperands(), isMadeBefore))
-    return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return dominance.properlyDominates(op, user);
-  });
-}
-
 /// Moves by `move`, and back where that breaks the order.
 static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
                         llvm::function_ref<void(Operation *)> move) {
@@ -151,16 +131,14 @@ static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
   Block *block = op->getBlock();
   Operation *next = op->getNextNode();
   move(op);
-  bool isLastOfItsBlock = op == &op->getBlock()->back();
-  if (isInOrder(op) &&
-      (!op->hasTrait<OpTrait::IsTerminator>() || isLastOfItsBlock))
+  std::string wrong = IRContextImpl::whyOutOfOrder(op);
+  if (wrong.empty())
     return true;
   if (next)
     impl.rewriter().moveOpBefore(op, next);
   else
     impl.rewriter().moveOpBefore(op, block, block->end());
-  return impl.fail(handle->describe() + " cannot be moved there: a value would "
-                                        "be used before it is made");
+  return impl.fail(handle->describe() + " cannot be moved there: " + wrong);
 }
 
 bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
