@@ -12,13 +12,15 @@
 
 namespace llmir {
 
-const char *supportedArchitectures() { return "llama, mistral, qwen2, qwen3"; }
+const char *supportedArchitectures() {
+  return "gpt2, llama, mistral, qwen2, qwen3";
+}
 
 std::optional<std::string> familyOf(const std::string &modelType) {
   // Mistral is Llama once its window covers the context.
   if (modelType == "llama" || modelType == "mistral")
     return "llama";
-  if (modelType == "qwen2" || modelType == "qwen3")
+  if (modelType == "qwen2" || modelType == "qwen3" || modelType == "gpt2")
     return modelType;
   return std::nullopt;
 }
@@ -85,12 +87,12 @@ static Status checkRope(const ModelConfig &config,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure) {
   LLMIR_RETURN_IF_ERROR(checkHeads(config, names, failure));
-  if (config.rotaryDim == 0)
+  if (config.rotaryDim == 0 && !config.learnedPositions)
     config.rotaryDim = config.headDim;
-  if (!std::isfinite(config.rmsNormEps) || config.rmsNormEps <= 0 ||
-      config.rmsNormEps >= 1)
+  if (!std::isfinite(config.normEps) || config.normEps <= 0 ||
+      config.normEps >= 1)
     return failure(StatusCode::InvalidFile, names.eps,
-                   "is " + text(config.rmsNormEps) +
+                   "is " + text(config.normEps) +
                        "; expected a number above 0 and below 1");
   return checkRope(config, names, failure);
 }

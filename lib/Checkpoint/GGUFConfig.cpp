@@ -30,6 +30,7 @@ private:
   Status refuseWhatIsNotSupported() const;
   Status readSizes();
   Status readHeads();
+  Status checkGPT2Heads() const;
   Status readVocabulary();
   Status readRope();
   Status readRopeScaling();
@@ -38,6 +39,10 @@ private:
 
   /// "llama." + name.
   std::string key(const char *name) const { return prefix + name; }
+  std::string epsKey() const {
+    return key(config.learnedPositions ? "attention.layer_norm_epsilon"
+                                       : "attention.layer_norm_rms_epsilon");
+  }
   const CheckpointTensor *tensor(std::string_view name) const;
   Expected<int64_t> sameInEveryLayer(const std::string &key, int64_t max) const;
   Status unsupported(const std::string &key, const std::string &problem,
@@ -67,8 +72,9 @@ Status GGUFConfig::readArchitecture() {
     return unsupported("general.architecture",
                        "is \"" + printable(architecture) +
                            "\", an architecture that LLMIR does not know",
-                       "supported: llama, qwen2, qwen3");
+                       "supported: gpt2, llama, qwen2, qwen3");
   config.architecture = *family;
+  config.learnedPositions = architecture == "gpt2";
   prefix = std::string(architecture) + ".";
   std::string_view name;
   LLMIR_ASSIGN_OR_RETURN(name, metadata.stringOr("general.name", ""));
@@ -136,14 +142,12 @@ Status GGUFConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.intermediateSize,
       sameInEveryLayer(key("feed_forward_length"), maxIntermediateSize));
-  const GGUFEntry *eps = metadata.find(key("attention.layer_norm_rms_epsilon"));
+  const GGUFEntry *eps = metadata.find(epsKey());
   // NaN and infinity are for the common check, which says what is expected.
   if (eps && eps->number())
-    config.rmsNormEps = *eps->number();
+    config.normEps = *eps->number();
   else
-    LLMIR_ASSIGN_OR_RETURN(
-        config.rmsNormEps,
-        metadata.number(key("attention.layer_norm_rms_epsilon")));
+    LLMIR_ASSIGN_OR_RETURN(config.normEps, metadata.number(epsKey()));
   int64_t window;
   LLMIR_ASSIGN_OR_RETURN(
       window, metadata.integerOr(key("attention.sliding_window"), 0, 0));
@@ -180,6 +184,25 @@ Status GGUFConfig::readHeads() {
                            std::to_string(keyDim) +
                            " values in a head; different lengths are not "
                            "supported");
+  return Status::ok();
+}
+
+/// All heads together have as many values as the residual stream, and each has
+/// keys and values of its own: queries, keys and values are one tensor of three
+/// equal parts.
+Status GGUFConfig::checkGPT2Heads() const {
+  if (config.numKVHeads != config.numHeads)
+    return unsupported(key("attention.head_count_kv"),
+                       "is " + std::to_string(config.numKVHeads) +
+                           "; gpt2 has keys and values for each of its " +
+                           std::to_string(config.numHeads) + " heads");
+  if (config.headDim != 0 &&
+      config.headDim * config.numHeads != config.hiddenSize)
+    return unsupported(
+        key("attention.key_length"),
+        "is " + std::to_string(config.headDim) + "; " +
+            std::to_string(config.numHeads) + " heads of gpt2 have " +
+            std::to_string(config.hiddenSize) + " values together");
   return Status::ok();
 }
 
@@ -284,7 +307,7 @@ Status GGUFConfig::check() {
                          key("attention.head_count_kv"),
                          key("attention.key_length"),
                          key("embedding_length"),
-                         key("attention.layer_norm_rms_epsilon"),
+                         epsKey(),
                          key("rope.freq_base"),
                          factorKey,
                          factorKey,
@@ -301,13 +324,14 @@ Expected<ModelConfig> GGUFConfig::read() {
   LLMIR_RETURN_IF_ERROR(refuseWhatIsNotSupported());
   LLMIR_RETURN_IF_ERROR(readSizes());
   LLMIR_RETURN_IF_ERROR(readHeads());
-  LLMIR_RETURN_IF_ERROR(readRope());
+  LLMIR_RETURN_IF_ERROR(config.learnedPositions ? checkGPT2Heads()
+                                                : readRope());
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readVocabulary());
   LLMIR_RETURN_IF_ERROR(readTokens());
   config.tieWordEmbeddings = !tensor("output.weight");
-  config.qkvBias =
-      config.architecture == "qwen2" || tensor("blk.0.attn_q.bias");
+  config.qkvBias = config.architecture == "qwen2" ||
+                   tensor("blk.0.attn_q.bias") || tensor("blk.0.attn_qkv.bias");
   config.attentionOutputBias = tensor("blk.0.attn_output.bias") != nullptr;
   config.mlpBias = tensor("blk.0.ffn_down.bias") != nullptr;
   config.qkNorm = config.architecture == "qwen3";

@@ -30,6 +30,8 @@ private:
   Status readArchitecture();
   Status readSizes();
   Status readSwitches();
+  Status readGPT2Sizes();
+  Status readGPT2Switches();
   Status readRope();
   Status readRopeScaling(const JsonReader &rope, bool typeRequired);
   Status checkFullRotation(const JsonReader &where) const;
@@ -101,8 +103,7 @@ Status HuggingFaceConfig::readSizes() {
   LLMIR_ASSIGN_OR_RETURN(
       config.contextLength,
       json.integer("max_position_embeddings", 1, maxContext));
-  LLMIR_ASSIGN_OR_RETURN(config.rmsNormEps,
-                         json.numberOr("rms_norm_eps", 1e-6));
+  LLMIR_ASSIGN_OR_RETURN(config.normEps, json.numberOr("rms_norm_eps", 1e-6));
   return Status::ok();
 }
 
@@ -128,6 +129,64 @@ Status HuggingFaceConfig::readSwitches() {
   config.qkNorm = modelType == "qwen3";
   LLMIR_RETURN_IF_ERROR(checkLayerTypes());
   return checkAttentionWindow();
+}
+
+/// GPT-2's names. An inner size of null is four times the hidden size, which
+/// all heads share.
+Status HuggingFaceConfig::readGPT2Sizes() {
+  LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
+                         json.integer("vocab_size", 1, maxVocabSize));
+  LLMIR_ASSIGN_OR_RETURN(config.hiddenSize,
+                         json.integer("n_embd", 1, maxHiddenSize));
+  LLMIR_ASSIGN_OR_RETURN(
+      config.intermediateSize,
+      json.integerOr("n_inner", 4 * config.hiddenSize, 1, maxIntermediateSize));
+  LLMIR_ASSIGN_OR_RETURN(config.numLayers,
+                         json.integer("n_layer", 1, maxLayers));
+  LLMIR_ASSIGN_OR_RETURN(config.numHeads, json.integer("n_head", 1, maxHeads));
+  LLMIR_ASSIGN_OR_RETURN(config.contextLength,
+                         json.integer("n_positions", 1, maxContext));
+  LLMIR_ASSIGN_OR_RETURN(config.normEps,
+                         json.numberOr("layer_norm_epsilon", 1e-5));
+  config.numKVHeads = config.numHeads;
+  config.learnedPositions = true;
+  if (config.hiddenSize % (2 * config.numHeads) != 0)
+    return json.failure(StatusCode::InvalidFile, "n_embd",
+                        "is " + std::to_string(config.hiddenSize) +
+                            ", which does not give each of the " +
+                            std::to_string(config.numHeads) +
+                            " heads of 'n_head' an even number of values");
+  return Status::ok();
+}
+
+Status HuggingFaceConfig::readGPT2Switches() {
+  std::string activation;
+  LLMIR_ASSIGN_OR_RETURN(activation,
+                         json.stringOr("activation_function", "gelu_new"));
+  if (activation != "gelu_new" && activation != "gelu_pytorch_tanh")
+    return unsupported(json, "activation_function",
+                       "is \"" + printable(activation) +
+                           "\"; LLMIR's gpt2 uses gelu_new");
+  // Switches of variants that compute something else, and what GPT-2 has.
+  struct {
+    const char *key;
+    bool usual;
+  } switches[] = {{"scale_attn_weights", true},
+                  {"scale_attn_by_inverse_layer_idx", false},
+                  {"add_cross_attention", false}};
+  for (auto [key, usual] : switches) {
+    bool value;
+    LLMIR_ASSIGN_OR_RETURN(value, json.booleanOr(key, usual));
+    if (value != usual)
+      return unsupported(json, key,
+                         std::string("is ") + (value ? "true" : "false") +
+                             "; this is not supported");
+  }
+  LLMIR_ASSIGN_OR_RETURN(
+      config.tieWordEmbeddings,
+      json.booleanOr("tie_word_embeddings", !hasOutputProjection));
+  config.qkvBias = config.attentionOutputBias = config.mlpBias = true;
+  return Status::ok();
 }
 
 Status HuggingFaceConfig::checkLayerTypes() const {
@@ -323,11 +382,12 @@ Status HuggingFaceConfig::readGeneration(const JsonReader &generation) {
 }
 
 Status HuggingFaceConfig::check() {
+  const bool isGPT2 = config.architecture == "gpt2";
   ConfigFieldNames names{"num_attention_heads",
                          "num_key_value_heads",
                          "head_dim",
                          "hidden_size",
-                         "rms_norm_eps",
+                         isGPT2 ? "layer_norm_epsilon" : "rms_norm_eps",
                          thetaName,
                          ropePath + "factor",
                          ropePath + "low_freq_factor",
@@ -341,9 +401,14 @@ Status HuggingFaceConfig::check() {
 
 Expected<ModelConfig> HuggingFaceConfig::read(const Json *generation) {
   LLMIR_RETURN_IF_ERROR(readArchitecture());
-  LLMIR_RETURN_IF_ERROR(readSizes());
-  LLMIR_RETURN_IF_ERROR(readSwitches());
-  LLMIR_RETURN_IF_ERROR(readRope());
+  if (config.architecture == "gpt2") {
+    LLMIR_RETURN_IF_ERROR(readGPT2Sizes());
+    LLMIR_RETURN_IF_ERROR(readGPT2Switches());
+  } else {
+    LLMIR_RETURN_IF_ERROR(readSizes());
+    LLMIR_RETURN_IF_ERROR(readSwitches());
+    LLMIR_RETURN_IF_ERROR(readRope());
+  }
   LLMIR_RETURN_IF_ERROR(check());
   LLMIR_RETURN_IF_ERROR(readTokens(generation));
   return std::move(config);

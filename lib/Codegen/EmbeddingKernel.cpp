@@ -193,29 +193,32 @@ Value IntegerRowReader::storedFour(Value four) {
   return arith::OrIOp::create(kb, q, shifted);
 }
 
-/// read(id, token) for each token of this worker; zero behind `stored` columns.
-static void overTokens(KernelBuilder &kb, int64_t stored,
+/// read(id, token) for each token of this worker, ids being that field of the
+/// step; zero behind `stored` columns.
+static void overTokens(KernelBuilder &kb, StepField ids, int64_t stored,
                        llvm::function_ref<void(Value, Value)> read) {
   Value out = kb.buffer(0);
   int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
   auto [first, last] = kb.share(kb.rowCount(RowSpace::Tokens));
   kb.loop(first, last, kb.index(1), [&](Value token) {
-    read(kb.contextArray(StepField::token_ids, token), token);
+    read(kb.contextArray(ids, token), token);
     Value zero = kb.f32(0.0);
     kb.loop(stored, padded, 1,
             [&](Value k) { kb.store(zero, out, {token, k}); });
   });
 }
 
-void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table) {
-  overTokens(kb, table.linesPerTile() * table.valuesPerLine(),
+void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table,
+                   StepField ids) {
+  overTokens(kb, ids, table.linesPerTile() * table.valuesPerLine(),
              [&](Value id, Value token) {
                PlainRowReader(kb, table, id, token).read();
              });
 }
 
-void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table) {
-  overTokens(kb, table.columns, [&](Value id, Value token) {
+void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table,
+                   StepField ids) {
+  overTokens(kb, ids, table.columns, [&](Value id, Value token) {
     IntegerRowReader(kb, table, id, token).read();
   });
 }

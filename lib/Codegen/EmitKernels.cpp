@@ -182,6 +182,8 @@ static bool canLookUpRows(const IntegerMatrixLayout &table) {
 LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
   if (failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
+  StepField ids =
+      spec.positions ? StepField::positions : StepField::token_ids;
   if (auto integers = IntegerFormat::fromName(spec.format)) {
     IntegerMatrixLayout table{*integers, spec.rows, spec.columns};
     if (!canLookUpRows(table))
@@ -190,7 +192,7 @@ LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
              << "\"; kernels know rows of whole blocks without zero points";
     if (failed(begin({matrixType(table)}, {spec.columns})))
       return failure();
-    emitEmbedding(kb, table);
+    emitEmbedding(kb, table, ids);
     return success();
   }
   FailureOr<TensorFormat> weightFormat = format(spec.format);
@@ -199,7 +201,7 @@ LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
   PackedMatrixLayout table{*weightFormat, spec.rows, spec.columns};
   if (failed(begin({matrixType(table)}, {spec.columns})))
     return failure();
-  emitEmbedding(kb, table);
+  emitEmbedding(kb, table, ids);
   return success();
 }
 

@@ -23,9 +23,11 @@ namespace llmir {
 using namespace mllm::program;
 
 // EmbeddingKernel.cpp
-void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table);
+void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table,
+                   StepField ids);
 /// The table has whole blocks (canLookUpRows).
-void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table);
+void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table,
+                   StepField ids);
 
 // RowKernels.cpp: kernels that move rows.
 void emitSelectRows(KernelBuilder &kb, const SelectRowsSpec &spec);

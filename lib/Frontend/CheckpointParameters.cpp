@@ -15,6 +15,9 @@
 
 using namespace llmir;
 
+/// What GPT-2's tensors are called by, unless they are exported without it.
+static constexpr std::string_view baseModelPrefix = "transformer.";
+
 /// "[172, 64]".
 static std::string shapeText(const std::vector<int64_t> &shape) {
   std::string text;
@@ -32,7 +35,8 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
     return Status(code, checkpoint.path() + ": " + cause,
                   "check that the config and the weights belong together");
   };
-  std::string name = parameter.path();
+  const ::mllm::nn::Storage &storage = parameter.storage();
+  std::string name = parameter.storedPath();
   if (checkpoint.kind() == CheckpointKind::GGUF) {
     std::optional<std::string> ggufName = ggufTensorName(name);
     if (!ggufName)
@@ -41,15 +45,30 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
     name = std::move(*ggufName);
   }
 
+  ::mllm::ir::ParameterBinding binding;
+  std::vector<int64_t> shape = parameter.shape();
+  if (storage.sharedRows > 0) {
+    shape[0] = binding.storedRows = storage.sharedRows;
+    binding.firstRow = storage.firstRow;
+  }
+  binding.transposed = storage.isConv1D && shape.size() == 2 &&
+                       checkpoint.kind() == CheckpointKind::HuggingFace;
+  if (binding.transposed)
+    std::swap(shape[0], shape[1]);
+
   const CheckpointTensor *tensor = checkpoint.find(name);
+  // Exports of the model without its head leave the name of the rest out.
+  if (!tensor && name.compare(0, baseModelPrefix.size(), baseModelPrefix) == 0)
+    if ((tensor = checkpoint.find(name.substr(baseModelPrefix.size()))))
+      name = tensor->name;
   if (!tensor)
     return failure(StatusCode::NotFound,
                    "tensor '" + name + "' is missing, the model needs shape " +
-                       shapeText(parameter.shape()));
-  if (tensor->shape != parameter.shape())
+                       shapeText(shape));
+  if (tensor->shape != shape)
     return failure(StatusCode::InvalidFile,
                    "tensor '" + name + "' has shape " + tensor->shapeText() +
-                       ", the model needs " + shapeText(parameter.shape()));
+                       ", the model needs " + shapeText(shape));
   Expected<TensorFormat> format = tensor->usableFormat();
   if (!format)
     return format.takeStatus();
@@ -60,11 +79,10 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
                        ", which only matrices may be");
 
   used.insert(name);
-  ::mllm::ir::ParameterBinding binding;
-  binding.type = mllm::storedType(&context, tensor->shape, *format);
+  binding.type = mllm::storedType(&context, parameter.shape(), *format);
   binding.source = name;
   if (checkpoint.config().adjacentPairRotation)
-    binding.unpermuteHeads = parameter.rotatedHeads();
+    binding.unpermuteHeads = storage.rotatedHeads;
   return binding;
 }
 

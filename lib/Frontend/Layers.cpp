@@ -85,11 +85,20 @@ Tensor Embedding::operator()(const Tensor &ids) const {
       activationType(ids, {table.shape()[1]}), ids.value(), symbol));
 }
 
-Linear::Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads)
-    : matrix(*this, "weight", {out, in}, rotatedHeads) {
+Linear::Linear(int64_t in, int64_t out, bool bias, const Storage &storage)
+    : matrix(*this, "weight", {out, in}, storage) {
   if (bias)
-    offset.emplace(*this, "bias", std::vector<int64_t>{out}, rotatedHeads);
+    offset.emplace(*this, "bias", std::vector<int64_t>{out}, storage);
 }
+
+static Storage storageOfHeads(int64_t rotatedHeads) {
+  Storage storage;
+  storage.rotatedHeads = rotatedHeads;
+  return storage;
+}
+
+Linear::Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads)
+    : Linear(in, out, bias, storageOfHeads(rotatedHeads)) {}
 
 Tensor Linear::operator()(const Tensor &x) const {
   if (!x || !hasRank(*this, x, 2))
@@ -117,9 +126,35 @@ Tensor RMSNorm::operator()(const Tensor &x) const {
       tracer.builder().getF64FloatAttr(eps)));
 }
 
+Tensor LayerNorm::operator()(const Tensor &x) const {
+  if (!x)
+    return {};
+  ir::Tracer &tracer = x.tracer();
+  OpBuilder &builder = tracer.builder();
+  FlatSymbolRefAttr weight = tracer.symbol(scale);
+  FlatSymbolRefAttr bias = tracer.symbol(offset);
+  if (!weight || !bias)
+    return {};
+  return tracer.tensor(LayerNormOp::create(
+      builder, tracer.location(*this), x.type(), x.value(), weight, bias,
+      builder.getDenseI64ArrayAttr(scale.shape()),
+      builder.getF64FloatAttr(eps)));
+}
+
 //===----------------------------------------------------------------------===//
-// Attention
+// Positions and attention
 //===----------------------------------------------------------------------===//
+
+Tensor Positions::operator()(const Tensor &ids) const {
+  if (!ids || !hasRank(*this, ids, 1))
+    return {};
+  ir::Tracer &tracer = ids.tracer();
+  OpBuilder &builder = tracer.builder();
+  auto type =
+      RankedTensorType::get(ids.type().getShape(), builder.getI64Type());
+  return tracer.tensor(
+      PositionsOp::create(builder, tracer.location(*this), type, ids.value()));
+}
 
 Tensor RoPE::operator()(const Tensor &x) const {
   if (!x || !hasRank(*this, x, 3))
@@ -168,6 +203,15 @@ Tensor SiLU::operator()(const Tensor &x) const {
   ir::Tracer &tracer = x.tracer();
   return tracer.tensor(SiLUOp::create(tracer.builder(), tracer.location(*this),
                                       x.type(), x.value()));
+}
+
+Tensor GELU::operator()(const Tensor &x) const {
+  if (!x)
+    return {};
+  ir::Tracer &tracer = x.tracer();
+  return tracer.tensor(GELUOp::create(tracer.builder(), tracer.location(*this),
+                                      x.type(), x.value(),
+                                      tracer.builder().getStringAttr("tanh")));
 }
 
 } // namespace nn

@@ -24,6 +24,17 @@ std::string Parameter::path() const {
   return Component::pathOf(*owner) + "." + name;
 }
 
+std::string Parameter::storedPath() const {
+  if (stored.sharedRows == 0 || !owner->parent)
+    return path();
+  std::string parent = Component::pathOf(*owner->parent);
+  size_t dot = owner->name.rfind('.');
+  if (!parent.empty() && dot != std::string::npos)
+    parent += ".";
+  return parent + owner->name.substr(0, dot == std::string::npos ? 0 : dot) +
+         "." + name;
+}
+
 void Module::adopt(Component &child, std::string name) {
   child.node->name = std::move(name);
   child.node->parent = node;

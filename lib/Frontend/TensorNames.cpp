@@ -23,6 +23,9 @@ static constexpr ModuleName topNames[] = {
     {"model.embed_tokens", "token_embd"},
     {"model.norm", "output_norm"},
     {"lm_head", "output"},
+    {"transformer.wte", "token_embd"},
+    {"transformer.wpe", "position_embd"},
+    {"transformer.ln_f", "output_norm"},
 };
 
 static constexpr ModuleName layerNames[] = {
@@ -37,7 +40,17 @@ static constexpr ModuleName layerNames[] = {
     {"mlp.gate_proj", "ffn_gate"},
     {"mlp.up_proj", "ffn_up"},
     {"mlp.down_proj", "ffn_down"},
+    {"ln_1", "attn_norm"},
+    {"attn.c_attn", "attn_qkv"},
+    {"attn.c_proj", "attn_output"},
+    {"ln_2", "ffn_norm"},
+    {"mlp.c_fc", "ffn_up"},
+    {"mlp.c_proj", "ffn_down"},
 };
+
+/// What stands before the number of a layer.
+static constexpr std::string_view layerPrefixes[] = {"model.layers.",
+                                                     "transformer.h."};
 
 static constexpr std::string_view ignoredSuffixes[] = {
     ".rotary_emb.inv_freq",
@@ -63,10 +76,13 @@ std::optional<std::string> llmir::ggufTensorName(std::string_view parameter) {
   if (auto name = lookUp(topNames, module))
     return std::string(*name) + kind;
 
-  constexpr std::string_view prefix = "model.layers.";
-  if (module.substr(0, prefix.size()) != prefix)
+  auto prefix = std::find_if(std::begin(layerPrefixes), std::end(layerPrefixes),
+                             [&](std::string_view start) {
+                               return module.substr(0, start.size()) == start;
+                             });
+  if (prefix == std::end(layerPrefixes))
     return std::nullopt;
-  std::string_view rest = module.substr(prefix.size());
+  std::string_view rest = module.substr(prefix->size());
   size_t end = rest.find('.');
   if (end == std::string_view::npos)
     return std::nullopt;

@@ -76,8 +76,13 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
   std::optional<int64_t> heads;
   if (binding->unpermuteHeads > 0)
     heads = binding->unpermuteHeads;
-  RegisterOp::create(opBuilder, NameLoc::get(opBuilder.getStringAttr(path)),
-                     path, binding->type, binding->source, heads);
+  auto parameterOp =
+      RegisterOp::create(opBuilder, NameLoc::get(opBuilder.getStringAttr(path)),
+                         path, binding->type, binding->source, heads);
+  if (binding->storedRows > 0)
+    parameterOp.setSlice(
+        ArrayRef<int64_t>{binding->firstRow, binding->storedRows});
+  parameterOp.setTransposed(binding->transposed);
   it->second = FlatSymbolRefAttr::get(opBuilder.getContext(), path);
   return it->second;
 }

@@ -60,6 +60,7 @@ private:
   LogicalResult checkKernel(KernelOp kernel);
   LogicalResult checkCache(KernelOp kernel);
   LogicalResult checkCall(InstructionOp op, const KernelCall &call);
+  LogicalResult checkTable(InstructionOp op, KernelOp kernel, int64_t rows);
   LogicalResult checkShape(InstructionOp op, KernelOp kernel, WeightOp weight,
                            size_t number);
   LogicalResult checkLayers();
@@ -332,6 +333,21 @@ LogicalResult StepProgramChecker::checkCall(InstructionOp op,
   return success();
 }
 
+/// An embedding's table has a row for every id or position that a step may
+/// name.
+LogicalResult StepProgramChecker::checkTable(InstructionOp op, KernelOp kernel,
+                                             int64_t rows) {
+  if (kernel.getKind() != "embedding")
+    return success();
+  bool positions = kernel.getParameters().get("positions") != nullptr;
+  int64_t wanted = positions ? info.contextLength : info.vocabSize;
+  if (rows >= wanted)
+    return success();
+  return op.emitOpError("looks up rows of a table of ")
+         << rows << "; there are " << wanted
+         << (positions ? " positions" : " tokens");
+}
+
 /// The kernel reads of a weight what it says it does: a matrix in its format,
 /// or a vector of its length.
 LogicalResult StepProgramChecker::checkShape(InstructionOp op, KernelOp kernel,
@@ -350,7 +366,7 @@ LogicalResult StepProgramChecker::checkShape(InstructionOp op, KernelOp kernel,
              << kernel.getSymName() << ", which reads " << format.getValue()
              << " [" << wanted << "], a weight of " << weight.getFormat()
              << " [" << shape << "]";
-    return success();
+    return checkTable(op, kernel, rows);
   }
   int64_t wanted = format ? rows
                    : kernel.getParameters().get("heads")

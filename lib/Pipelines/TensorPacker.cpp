@@ -20,10 +20,16 @@ namespace llmir {
 /// pairs store true row j of a head at 2j and true row j + D/2 at 2j + 1.
 static int64_t storedRow(const PackJob &job, int64_t row) {
   if (job.unpermuteHeads == 0)
-    return row;
+    return job.firstRow + row;
   int64_t headDim = job.rows / job.unpermuteHeads;
   int64_t head = row / headDim, r = row % headDim, half = headDim / 2;
-  return head * headDim + (r < half ? 2 * r : 2 * (r - half) + 1);
+  return job.firstRow + head * headDim +
+         (r < half ? 2 * r : 2 * (r - half) + 1);
+}
+
+/// Rows of a stored matrix, entries of a stored vector.
+static int64_t storedRowsOf(const PackJob &job) {
+  return job.storedRows == 0 ? job.rows : job.storedRows;
 }
 
 Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
@@ -31,10 +37,11 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
   Expected<TensorFormat> format = tensor.usableFormat();
   if (!format)
     return format.takeStatus();
+  const int64_t rows = storedRowsOf(job);
   std::optional<int64_t> rowBytes =
-      tensorRowBytes(*format, job.isVector ? job.rows : job.columns);
-  int64_t storedRows = job.isVector ? 1 : job.matrices * job.rows;
-  if (!rowBytes ||
+      tensorRowBytes(*format, job.isVector ? rows : job.columns);
+  int64_t storedRows = job.isVector ? 1 : job.matrices * rows;
+  if (!rowBytes || static_cast<uint64_t>(rows) > tensor.bytes.size() ||
       tensor.bytes.size() != static_cast<uint64_t>(*rowBytes * storedRows))
     return Status(StatusCode::InvalidFile,
                   "tensor '" + job.source + "' has " +
@@ -54,7 +61,9 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
 TensorPacker::TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
                            const PackJob &job)
     : job(job), format(format), stored(tensor.bytes.data()),
-      rowBytes(*tensorRowBytes(format, job.isVector ? job.rows : job.columns)) {
+      storedRows(storedRowsOf(job)),
+      rowBytes(
+          *tensorRowBytes(format, job.isVector ? storedRows : job.columns)) {
   layout = {job.integers.value_or(IntegerFormat()), job.rows, job.columns};
   if (job.isVector) {
     way = Way::Vector;
@@ -83,8 +92,12 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
                                               int64_t end) const {
   if (job.isVector)
     return {stored, static_cast<size_t>(rowBytes)};
+  // Every tile reads of every stored row there: all are done with at the end.
+  if (job.isTransposed)
+    return {stored,
+            end == numTiles() ? static_cast<size_t>(storedRows * rowBytes) : 0};
   auto rowsBefore = [&](int64_t tile) {
-    return tile / tilesPerMatrix() * job.rows +
+    return tile / tilesPerMatrix() * storedRows + job.firstRow +
            std::min(tile % tilesPerMatrix() * kTileRows, job.rows);
   };
   int64_t begin = rowsBefore(first) * rowBytes;
@@ -92,10 +105,17 @@ Span<const uint8_t> TensorPacker::storedBytes(int64_t first,
           static_cast<size_t>(rowsBefore(end) * rowBytes - begin)};
 }
 
-const uint8_t *TensorPacker::rowAt(int64_t tile, int64_t r) const {
+int64_t TensorPacker::storedRowAt(int64_t tile, int64_t r) const {
   int64_t matrix = tile / tilesPerMatrix();
   int64_t row = tile % tilesPerMatrix() * kTileRows + r;
-  return stored + (matrix * job.rows + storedRow(job, row)) * rowBytes;
+  return matrix * storedRows + storedRow(job, row);
+}
+
+void TensorPacker::copyColumn(int64_t tile, int64_t r, uint8_t *out) const {
+  const int64_t bytes = rowBytes / job.columns;
+  const uint8_t *from = stored + storedRowAt(tile, r) * bytes;
+  for (int64_t k = 0; k < job.columns; ++k)
+    std::memcpy(out + k * bytes, from + k * storedRows * bytes, bytes);
 }
 
 int64_t TensorPacker::rowsOf(int64_t tile) const {
@@ -105,32 +125,40 @@ int64_t TensorPacker::rowsOf(int64_t tile) const {
 void TensorPacker::packTile(int64_t tile, uint8_t *out) const {
   // Tails of rows and of K, and what pads a matrix to whole lines.
   std::memset(out, 0, tileAt(tile + 1) - tileAt(tile));
+  if (way == Way::Vector)
+    return packVector(out);
+  const int64_t rows = rowsOf(tile);
+  std::vector<uint8_t> copies(job.isTransposed ? rows * rowBytes : 0);
+  Rows row{};
+  for (int64_t r = 0; r < rows; ++r) {
+    if (job.isTransposed)
+      copyColumn(tile, r, copies.data() + r * rowBytes);
+    row[r] = job.isTransposed ? copies.data() + r * rowBytes
+                              : stored + storedRowAt(tile, r) * rowBytes;
+  }
   switch (way) {
   case Way::Vector:
-    return packVector(out);
   case Way::Words:
-    return packWords(tile, out);
+    return packWords(row, rows, out);
   case Way::Blocks:
-    return packBlocks(tile, out);
+    return packBlocks(row, rows, out);
   case Way::Quantize:
-    return quantize(tile, out);
+    return quantize(row, rows, out);
   }
 }
 
 void TensorPacker::packVector(uint8_t *out) const {
-  std::vector<float> values(job.rows);
-  decodeTensorRow(format, stored, job.rows, values.data());
+  std::vector<float> values(storedRows);
+  decodeTensorRow(format, stored, storedRows, values.data());
   for (int64_t i = 0; i < job.rows; ++i)
     std::memcpy(out + 4 * i, &values[storedRow(job, i)], 4);
 }
 
 /// Word after word, the last one possibly cut short. The rows of a line are
 /// written together.
-void TensorPacker::packWords(int64_t tile, uint8_t *out) const {
-  const int64_t rows = rowsOf(tile), whole = rowBytes / 4 * 4;
-  const uint8_t *row[kTileRows];
-  for (int64_t r = 0; r < rows; ++r)
-    row[r] = rowAt(tile, r);
+void TensorPacker::packWords(const Rows &row, int64_t rows,
+                             uint8_t *out) const {
+  const int64_t whole = rowBytes / 4 * 4;
   if (rows == kTileRows)
     for (int64_t at = 0; at < whole; at += 4, out += kLineBytes)
       for (int64_t r = 0; r < kTileRows; ++r)
@@ -143,16 +171,17 @@ void TensorPacker::packWords(int64_t tile, uint8_t *out) const {
     std::memcpy(out + r * 4, row[r] + whole, rowBytes - whole);
 }
 
-void TensorPacker::packBlocks(int64_t tile, uint8_t *out) const {
+void TensorPacker::packBlocks(const Rows &row, int64_t rows,
+                              uint8_t *out) const {
   const TensorFormatInfo &info = tensorFormatInfo(format);
   const IntegerFormat &integers = layout.format;
-  const int64_t values = info.valuesPerBlock, rows = rowsOf(tile);
+  const int64_t values = info.valuesPerBlock;
   const int64_t bundles = values / layout.bundleValues();
   const int64_t groups = layout.numSubScales(values);
   StoredBlock block;
   for (int64_t b = 0; b < job.columns / values; ++b) {
     for (int64_t r = 0; r < rows; ++r) {
-      readStoredBlock(format, rowAt(tile, r) + b * info.bytesPerBlock, block);
+      readStoredBlock(format, row[r] + b * info.bytesPerBlock, block);
       packStored(integers.bits, block.q, bundles, out + r * 4);
       for (int64_t g = 0; g < groups; ++g) {
         out[layout.subScalesAt(values) + kTileRows * g + r] =
@@ -168,10 +197,10 @@ void TensorPacker::packBlocks(int64_t tile, uint8_t *out) const {
   }
 }
 
-void TensorPacker::quantize(int64_t tile, uint8_t *out) const {
+void TensorPacker::quantize(const Rows &row, int64_t rows, uint8_t *out) const {
   std::vector<float> values(job.columns);
-  for (int64_t r = 0; r < rowsOf(tile); ++r) {
-    decodeTensorRow(format, rowAt(tile, r), job.columns, values.data());
+  for (int64_t r = 0; r < rows; ++r) {
+    decodeTensorRow(format, row[r], job.columns, values.data());
     quantizeAndPackRow(layout, r, values.data(), out);
   }
 }

@@ -16,6 +16,8 @@
 
 #include "llmir/Pipelines/PackWeights.h"
 
+#include <array>
+
 namespace llmir {
 
 class TensorPacker {
@@ -43,21 +45,28 @@ private:
   TensorPacker(const CheckpointTensor &tensor, TensorFormat format,
                const PackJob &job);
   int64_t tilesPerMatrix() const { return ceilDiv(job.rows, kTileRows); }
-  /// Stored row r of a tile.
-  const uint8_t *rowAt(int64_t tile, int64_t r) const;
+  /// The number of row r of a tile in the stored matrices.
+  int64_t storedRowAt(int64_t tile, int64_t r) const;
   int64_t rowsOf(int64_t tile) const;
+  /// Row r of a tile where the stored matrix is [columns, rows], copied to
+  /// `out`.
+  void copyColumn(int64_t tile, int64_t r, uint8_t *out) const;
+
+  /// The bytes of a tile's rows.
+  using Rows = std::array<const uint8_t *, kTileRows>;
 
   void packVector(uint8_t *out) const;
-  void packWords(int64_t tile, uint8_t *out) const;
-  void packBlocks(int64_t tile, uint8_t *out) const;
-  void quantize(int64_t tile, uint8_t *out) const;
+  void packWords(const Rows &row, int64_t rows, uint8_t *out) const;
+  void packBlocks(const Rows &row, int64_t rows, uint8_t *out) const;
+  void quantize(const Rows &row, int64_t rows, uint8_t *out) const;
 
   PackJob job;
   TensorFormat format;
   Way way;
   IntegerMatrixLayout layout; ///< Of Blocks and Quantize.
   const uint8_t *stored;
-  int64_t rowBytes; ///< Of a stored row; of a vector all of it.
+  int64_t storedRows; ///< Of a matrix, of which the packed one may be a part.
+  int64_t rowBytes;   ///< Of a row; of a vector all of it.
   int64_t tileBytes, matrixBytes;
 };
 

@@ -30,6 +30,11 @@ inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
   job.offset = weight.getOffsets()[source];
   job.bytes = weight.getBytes();
   job.unpermuteHeads = weight.getRopeUnpermuteHeads();
+  if (std::optional<llvm::ArrayRef<int64_t>> slice = weight.getSlice()) {
+    job.firstRow = (*slice)[0];
+    job.storedRows = (*slice)[1];
+  }
+  job.isTransposed = weight.getTransposed();
   job.integers = IntegerFormat::fromName(weight.getFormat().str());
   return job;
 }

@@ -190,7 +190,7 @@ TEST_F(GGUFTest, OpensAsACheckpoint) {
   EXPECT_EQ(config.headDim, 16);
   EXPECT_EQ(config.rotaryDim, 16);
   EXPECT_EQ(config.contextLength, 128);
-  EXPECT_EQ(config.rmsNormEps, double(1e-5f));
+  EXPECT_EQ(config.normEps, double(1e-5f));
   EXPECT_TRUE(config.tieWordEmbeddings);
   EXPECT_TRUE(config.adjacentPairRotation);
   EXPECT_FALSE(config.ropeFrequencyDivisors);

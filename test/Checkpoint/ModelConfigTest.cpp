@@ -88,7 +88,7 @@ TEST(ModelConfigTest, ReadsTheOlderDialect) {
   EXPECT_EQ(config->headDim, 64);
   EXPECT_EQ(config->rotaryDim, 64);
   EXPECT_EQ(config->contextLength, 131072);
-  EXPECT_EQ(config->rmsNormEps, 1e-5);
+  EXPECT_EQ(config->normEps, 1e-5);
   EXPECT_EQ(config->ropeTheta, 500000.0);
   EXPECT_EQ(config->ropeScaling.kind, RopeScaling::Llama3);
   EXPECT_EQ(config->ropeScaling.factor, 32.0);
@@ -136,7 +136,7 @@ TEST(ModelConfigTest, FillsInWhatIsMissing) {
   ASSERT_TRUE(config) << config.status().message();
   EXPECT_EQ(config->numKVHeads, 4);
   EXPECT_EQ(config->headDim, 16);
-  EXPECT_EQ(config->rmsNormEps, 1e-6);
+  EXPECT_EQ(config->normEps, 1e-6);
   EXPECT_EQ(config->ropeTheta, 10000.0);
   EXPECT_TRUE(config->tieWordEmbeddings); // lm_head is not there.
   EXPECT_EQ(config->bosToken, -1);

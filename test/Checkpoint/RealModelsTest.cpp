@@ -46,7 +46,7 @@ void expectStories(const ModelConfig &config) {
   EXPECT_EQ(config.numKVHeads, 4);
   EXPECT_EQ(config.headDim, 8);
   EXPECT_EQ(config.contextLength, 512);
-  EXPECT_NEAR(config.rmsNormEps, 1e-5, 1e-11);
+  EXPECT_NEAR(config.normEps, 1e-5, 1e-11);
   EXPECT_EQ(config.ropeTheta, 10000.0);
   EXPECT_TRUE(config.tieWordEmbeddings);
   EXPECT_EQ(config.bosToken, 1);

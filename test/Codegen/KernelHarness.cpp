@@ -280,7 +280,7 @@ KernelProgram::declareWeight(const char *layout, std::string_view format,
                    StringRef(format.data(), format.size()), shape,
                    static_cast<int64_t>(packed.front().size()),
                    data.getStrArrayAttr(sources), offsets, firstLayer,
-                   /*rope_unpermute_heads=*/0);
+                   /*rope_unpermute_heads=*/0, /*slice=*/DenseI64ArrayAttr());
   return name;
 }
 

@@ -35,6 +35,8 @@ MODELS = {
     "q4_k_m": (dict(family="llama", hidden=256, intermediate=512, heads=8, kv_heads=2,
                     head_dim=32, vocab=259, max_positions=205), "q4_k_m",
                ["--kv", "q8"] + SMALL_BUDGET),
+    "gpt2": (dict(family="gpt2", odd=True, max_positions=205), None,
+             ["--kv", "f32"] + SMALL_BUDGET),
     "int4": (dict(family="qwen2", hidden=128, intermediate=384, head_dim=32, vocab=259, layers=2,
                   max_positions=205), None,
              ["--kv", "bf16", "--quantize", "int4:g128:asym"] + SMALL_BUDGET),

@@ -23,6 +23,7 @@ One line per check, then `N passed, N failed, N skipped`; exit status 1 if a che
 """
 
 import argparse
+import base64
 import json
 import lzma
 import os
@@ -280,6 +281,9 @@ def suite_families(command, report, temp):
         ("llama3 odd sizes", "llama3", dict(odd=True, head_dim=6, heads=7, kv_heads=1)),
         ("qwen2 odd sizes", "qwen2", dict(odd=True, intermediate=97, vocab=131)),
         ("qwen3 odd sizes", "qwen3", dict(odd=True)),
+        ("gpt2 odd sizes", "gpt2", dict(odd=True)),
+        ("gpt2 untied, 2 shards", "gpt2", dict(tied=False, shards=2, intermediate=97)),
+        ("gpt2 longer than a step", "gpt2", dict(tokens=613, max_positions=1024)),
         ("llama smallest", "llama", dict(layers=1, hidden=5, intermediate=3, heads=1, kv_heads=1,
                                          head_dim=2, vocab=33)),
         ("llama tied", "llama", dict(tied=True)),
@@ -307,6 +311,8 @@ def suite_formats(command, report, temp):
             format_checks(command, report, temp, "formats/%s %s" % (family, gguf_type), family,
                           gguf_type=gguf_type)
     format_checks(command, report, temp, "formats/llama bf16 odd sizes", "llama", dtype="bf16",
+                  odd=True)
+    format_checks(command, report, temp, "formats/gpt2 bf16 odd sizes", "gpt2", dtype="bf16",
                   odd=True)
     format_checks(command, report, temp, "formats/qwen3 f16 odd sizes", "qwen3", dtype="f16",
                   odd=True)
@@ -385,6 +391,9 @@ def suite_real(command, report, temp):
         if kind != "f32":
             stories_check("gguf %s" % kind, file, expected, "bf16")
     report.check("real/minimind2-small", lambda: minimind(command, temp))
+    nano_sort = os.path.join(TEST_DATA, "models", "gpt-nano-sort")
+    report.check("real/gpt-nano-sort logits", lambda: nano_sort_logits(command, nano_sort))
+    report.check("real/gpt-nano-sort sorts", lambda: nano_sort_ids(command, nano_sort))
 
 
 def minimind(command, temp):
@@ -400,6 +409,35 @@ def minimind(command, temp):
             open(os.path.join(folder, "model.safetensors"), "wb") as stream:
         shutil.copyfileobj(packed, stream)
     return expected_ids(command, folder, os.path.join(source, "expected.jsonl"), "f32")
+
+
+def nano_sort_logits(command, folder):
+    """The logits are those that PyTorch computed."""
+    path = os.path.join(folder, "gpt-nano-sort-t0-partials.json")
+    if not os.path.exists(path):
+        raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
+    with open(path, encoding="utf-8") as stream:
+        tensors = json.load(stream)
+
+    def tensor(name):
+        data = base64.b64decode(tensors[name]["data"])
+        return np.frombuffer(data, "<f4").reshape(tensors[name]["shape"])
+
+    return ", ".join(close(command.logits(os.path.join(folder, "hf"), ids.astype(int).tolist()),
+                           logits.astype(np.float64), F32_BOUND)
+                     for ids, logits in zip(tensor("idx"), tensor("lm_head")))
+
+
+def nano_sort_ids(command, folder):
+    """Every 40th of the 729 inputs comes back sorted."""
+    path = os.path.join(folder, "expected.jsonl")
+    if not os.path.exists(path):
+        raise Skip("no %s (set LLMIR_TEST_DATA)" % path)
+    with open(path, encoding="utf-8") as stream:
+        lines = [json.loads(line) for line in stream][::40]
+    for line in lines:
+        equal_greedy(command, os.path.join(folder, "hf"), line["prompt_ids"], line["output_ids"])
+    return "%d inputs" % len(lines)
 
 
 def rounding_lead(path, kv, texts):

@@ -20,7 +20,7 @@ import sys
 import numpy as np
 
 from llmref import formats, gguf, gguf_model, safetensors
-from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows
+from llmref.checkpoint import gguf_name, gguf_order, is_transposed
 from llmref.config import Config
 
 LLAMA3_SCALING = {"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -41,6 +41,7 @@ def _shape(model_type, hidden, intermediate, heads, kv_heads, head_dim, theta, t
 
 # What sets each family apart, at toy size; rows are multiples of 32, as block formats need.
 FAMILIES = {
+    "gpt2": _shape("gpt2", 64, 256, 4, 4, 16, None, True),             # learned positions
     "llama": _shape("llama", 64, 160, 4, 4, 16, 1e4, False),           # no grouped queries
     "llama3": _shape("llama", 64, 192, 8, 2, 16, 5e5, False, rope_scaling=LLAMA3_SCALING),
     "tinyllama": _shape("llama", 64, 160, 8, 1, 8, 1e4, False),        # one key/value head
@@ -62,6 +63,8 @@ def make(family, seed=0, dtype="f32", odd=False, **overrides):
         fields.update(ODD)
         if family == "qwen3":
             fields["head_dim"] = 14
+        if family == "gpt2":
+            fields["kv_heads"] = 6
     fields.update((key, value) for key, value in overrides.items() if value is not None)
     config = Config(**fields)
     random = np.random.RandomState(seed)  # its stream is the same in every NumPy
@@ -80,6 +83,8 @@ def _distribution(config, name, shape):
     token too well, greedy decoding would repeat it for ever. Rounding keys and values to bf16
     moves the logits by an NMSE of about 1e-5, so that a lead of 0.05 is safe from it."""
     module = name.split(".")[-2]
+    if config.family == "gpt2":
+        return _gpt2_distribution(config, name, module, shape)
     if name.endswith(".bias"):
         return 0.0, 0.3
     if module in ("q_norm", "k_norm"):
@@ -95,9 +100,24 @@ def _distribution(config, name, shape):
     return 0.0, gains.get(module, 1.0) / np.sqrt(shape[-1])
 
 
+def _gpt2_distribution(config, name, module, shape):
+    """The same for GPT-2, whose positions are as large as its tokens."""
+    if name.endswith(".bias"):
+        return 0.0, 0.3
+    if module.startswith("ln_"):
+        return (2.8, 0.5) if module == "ln_f" and config.tied else (1.0, 0.2)
+    if module in ("wte", "wpe"):
+        return 0.0, 0.7 / np.sqrt(shape[-1]) if config.tied else 1.0
+    gains = {"c_attn": 1.2, "lm_head": 2.0}
+    columns = shape[0] if is_transposed(config, name) else shape[-1]
+    return 0.0, gains.get(module, 1.0) / np.sqrt(columns)
+
+
 def hf_config(config, dtype="f32", dialect="old"):
     """Config -> the contents of config.json; dialect "old" or "new" (since transformers 5)."""
     torch_dtype = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[dtype]
+    if config.family == "gpt2":
+        return _gpt2_config(config, "torch_dtype" if dialect == "old" else "dtype", torch_dtype)
     names = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}
     data = {
         "architectures": [names[config.family]],
@@ -142,6 +162,27 @@ def hf_config(config, dtype="f32", dialect="old"):
     return data
 
 
+def _gpt2_config(config, dtype_key, dtype):
+    return {
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "n_embd": config.hidden,
+        "n_inner": None if config.intermediate == 4 * config.hidden else config.intermediate,
+        "n_layer": config.layers,
+        "n_head": config.heads,
+        "n_positions": config.max_positions,
+        "n_ctx": config.max_positions,
+        "vocab_size": config.vocab,
+        "activation_function": "gelu_new",
+        "layer_norm_epsilon": config.rms_eps,
+        "scale_attn_weights": True,
+        "tie_word_embeddings": config.tied,
+        "bos_token_id": config.bos,
+        "eos_token_id": config.eos[0] if config.eos else None,
+        dtype_key: dtype,
+    }
+
+
 def write_hf(folder, config, weights, dtype="f32", dialect="old", shards=1, tokenizer=None):
     """Writes a Hugging Face folder; `tokenizer` is a folder to copy tokenizer files from."""
     os.makedirs(folder, exist_ok=True)
@@ -179,8 +220,7 @@ def write_gguf(path, config, weights, gguf_type="f32", tokenizer="none"):
     if divisors is not None:
         tensors["rope_freqs.weight"] = formats.encode("f32", divisors)
     for name, values in weights.items():
-        heads = heads_to_permute(config, name)
-        rows = permute_rows(values, heads) if heads else values
+        rows = gguf_order(config, name, values)
         tensors[gguf_name(name)] = formats.encode(
             gguf_model.tensor_format(config, name, rows.shape, gguf_type, pure=True), rows)
     gguf.write_gguf(path, keys, tensors)

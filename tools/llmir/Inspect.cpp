@@ -52,15 +52,18 @@ static Json describeConfig(const ModelConfig &config) {
       {"num_kv_heads", config.numKVHeads},
       {"head_dim", config.headDim},
       {"context_length", config.contextLength},
-      {"rms_norm_eps", config.normEps},
-      {"rope_theta", config.ropeTheta},
-      {"rope_scaling", scalings[config.ropeScaling.kind]},
+      {config.learnedPositions ? "layer_norm_eps" : "rms_norm_eps",
+       config.normEps},
       {"tie_word_embeddings", config.tieWordEmbeddings},
       {"qkv_bias", config.qkvBias},
       {"qk_norm", config.qkNorm},
       {"bos_token", config.bosToken},
       {"eos_tokens", config.eosTokens},
   };
+  if (config.learnedPositions)
+    return json;
+  json["rope_theta"] = config.ropeTheta;
+  json["rope_scaling"] = scalings[config.ropeScaling.kind];
   if (config.ropeScaling.kind != RopeScaling::Default)
     json["rope_scaling_factor"] = config.ropeScaling.factor;
   return json;

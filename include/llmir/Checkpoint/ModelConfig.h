@@ -38,11 +38,11 @@ struct RopeScaling {
 
 /// Everything that the families of the frontend need to know, checked: sizes
 /// are positive and bounded, numHeads is a multiple of numKVHeads, headDim and
-/// rotaryDim are even, rmsNormEps and ropeTheta are positive and finite, token
-/// ids lie below vocabSize.
+/// rotaryDim are even (0 with learned positions), normEps and ropeTheta are
+/// positive and finite, token ids lie below vocabSize.
 struct ModelConfig {
   std::string modelName;    ///< For people: general.name, or the folder's name.
-  std::string architecture; ///< "llama", "qwen2", "qwen3".
+  std::string architecture; ///< "llama", "qwen2", "qwen3", "gpt2".
 
   int64_t vocabSize = 0; ///< Rows of the embedding, padding included.
   int64_t hiddenSize = 0;
@@ -50,10 +50,14 @@ struct ModelConfig {
   int64_t numLayers = 0;
   int64_t numHeads = 0;
   int64_t numKVHeads = 0;
-  int64_t headDim = 0;   ///< Need not be hiddenSize / numHeads.
-  int64_t rotaryDim = 0; ///< Leading values of a head that rotate: headDim.
+  int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
+  int64_t rotaryDim =
+      0; ///< Leading values of a head that rotate: headDim, or 0.
   int64_t contextLength = 0;
-  double rmsNormEps = 0.0;
+  double normEps = 0.0; ///< Of RMSNorm, or LayerNorm in gpt2.
+  /// Positions are rows of a table and added to the embeddings; nothing
+  /// rotates.
+  bool learnedPositions = false;
 
   double ropeTheta = 10000.0;
   RopeScaling ropeScaling;
@@ -74,7 +78,7 @@ struct ModelConfig {
   GenerationDefaults generation;
 };
 
-/// The architectures above, for messages: "llama, mistral, qwen2, qwen3".
+/// For messages: "gpt2, llama, mistral, qwen2, qwen3".
 const char *supportedArchitectures();
 
 /// Reads config.json (dialects before and since transformers 5) and, where it

@@ -36,6 +36,9 @@ struct PackJob {
   int64_t offset = 0;         ///< In the weight section.
   int64_t bytes = 0;          ///< Packed.
   int64_t unpermuteHeads = 0; ///< Heads whose row order is put back; 0 = none.
+  int64_t firstRow = 0;       ///< Of the stored tensor, see storedRows.
+  int64_t storedRows = 0;     ///< Of a tensor of which this is a part; 0 = all.
+  bool isTransposed = false;  ///< Stored as [columns, rows].
   /// The integers that a matrix becomes: those of its blocks, or what its rows
   /// are quantized to; as stored where absent.
   std::optional<IntegerFormat> integers = {};

@@ -35,6 +35,9 @@ struct ParameterBinding {
   mlir::Type type;            ///< As mllm.tensor.register wants it.
   std::string source;         ///< The tensor's name in the checkpoint.
   int64_t unpermuteHeads = 0; ///< rope_unpermute_heads; 0 = rows are in order.
+  int64_t firstRow = 0;       ///< slice[0].
+  int64_t storedRows = 0;     ///< slice[1]; 0 = the tensor is the parameter.
+  bool transposed = false;
 };
 
 /// Finds the values of parameters.

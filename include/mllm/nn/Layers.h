@@ -37,8 +37,9 @@ private:
 /// y = x W^T, and + b where there is a bias.
 class Linear : public Layer {
 public:
-  /// `rotatedHeads`: see Parameter; for the projections of queries and keys.
-  Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads = 0);
+  Linear(int64_t in, int64_t out, bool bias, const Storage &storage = {});
+  /// For projections of queries and keys: see Storage::rotatedHeads.
+  Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads);
   /// Without bias, and with a weight that another layer owns.
   explicit Linear(Parameter sharedWeight) : matrix(std::move(sharedWeight)) {}
 
@@ -63,6 +64,28 @@ public:
 private:
   Parameter scale;
   double eps;
+};
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension.
+class LayerNorm : public Layer {
+public:
+  LayerNorm(int64_t columns, double eps)
+      : scale(*this, "weight", {columns}), offset(*this, "bias", {columns}),
+        eps(eps) {}
+
+  /// x [T, columns] -> same shape
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  Parameter scale, offset;
+  double eps;
+};
+
+/// The position of each token in its sequence.
+class Positions : public Layer {
+public:
+  /// ids [T] -> [T]
+  Tensor operator()(const Tensor &ids) const;
 };
 
 /// Rotary position embedding over halves of a head.
@@ -108,6 +131,13 @@ private:
 
 /// x * sigmoid(x).
 class SiLU : public Layer {
+public:
+  Tensor operator()(const Tensor &x) const;
+};
+
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))): GELU as GPT-2 has
+/// it (Hendrycks and Gimpel 2016, arXiv:1606.08415).
+class GELU : public Layer {
 public:
   Tensor operator()(const Tensor &x) const;
 };

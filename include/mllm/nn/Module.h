@@ -63,29 +63,42 @@ private:
   std::shared_ptr<Node> node;
 };
 
+/// How checkpoints store a parameter, where it is not simply as it is used.
+struct Storage {
+  /// When the rows are the heads that a rotary embedding rotates, their number:
+  /// checkpoints for a rotation of adjacent pairs store such rows in another
+  /// order.
+  int64_t rotatedHeads = 0;
+  /// Rows of a tensor that several layers share: the first of them, and how
+  /// many that tensor has; 0 where it is not shared. It is named like the layer
+  /// without the last part: "attn.c_attn.weight" for "attn.c_attn.q".
+  int64_t firstRow = 0, sharedRows = 0;
+  /// Hugging Face has the matrix as [in, out] (Conv1D of GPT-2).
+  bool isConv1D = false;
+};
+
 /// A tensor that a layer owns. Copies are handles of one parameter, so that two
 /// layers can share it.
 class Parameter {
 public:
   /// The parameter `name` of `owner`, with sizes [rows, columns] or [columns].
-  /// When its rows are the heads that a rotary embedding rotates,
-  /// `rotatedHeads` is their number: checkpoints for a rotation of adjacent
-  /// pairs store such rows in another order.
   Parameter(const Component &owner, std::string name,
-            std::vector<int64_t> shape, int64_t rotatedHeads = 0)
+            std::vector<int64_t> shape, const Storage &storage = {})
       : owner(owner.node), name(std::move(name)), sizes(std::move(shape)),
-        heads(rotatedHeads) {}
+        stored(storage) {}
 
   /// "model.layers.3.mlp.up_proj.weight".
   std::string path() const;
+  /// That of the tensor of which it is a part, or its own.
+  std::string storedPath() const;
   const std::vector<int64_t> &shape() const { return sizes; }
-  int64_t rotatedHeads() const { return heads; }
+  const Storage &storage() const { return stored; }
 
 private:
   std::shared_ptr<Component::Node> owner;
   std::string name;
   std::vector<int64_t> sizes;
-  int64_t heads;
+  Storage stored;
 };
 
 /// A part of a model that becomes a subgraph of its own. A subclass registers

@@ -172,7 +172,8 @@ FlatSymbolRefAttr ProgramBuilder::declareWeight(Location loc, StringRef source,
       weights, loc, name, shape.size() == 1 ? "vector" : "tiles16",
       mllm::packedFormatName(type), shape, bytes,
       weights.getStrArrayAttr(source), placeWeight(name, bytes),
-      /*first_layer=*/0, /*rope_unpermute_heads=*/0);
+      /*first_layer=*/0, /*rope_unpermute_heads=*/0,
+      /*slice=*/DenseI64ArrayAttr());
   return FlatSymbolRefAttr::get(weight.getSymNameAttr());
 }
 

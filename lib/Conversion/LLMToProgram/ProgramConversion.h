@@ -157,6 +157,9 @@ public:
   RowsValue &quantizedRows(mlir::Value x, mlir::Attribute how) {
     return activations[{x, {how, currentRank}}];
   }
+  /// Whether the tensor is the step's positions. In functions, which have no
+  /// step, one i32 tensor is like another.
+  virtual bool arePositions(mlir::Value ids) { return false; }
   /// Makes kernels find the i32 tensor in that field.
   virtual mlir::LogicalResult
   bindField(mlir::Operation *op, mlir::Value operand, StepField field) = 0;
@@ -367,8 +370,8 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers must
-/// fit, and i1 as 0 and 1.
+/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers
+/// must fit, and i1 as 0 and 1.
 bool holdsIntegers(mlir::Type element);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one.

@@ -20,13 +20,18 @@ namespace llmir {
 
 static LogicalResult convert(ProgramConversion &c, ll::EmbeddingOp op) {
   FailureOr<KernelWeights> table = c.weights(op, {op.getTable()});
-  if (failed(table) ||
-      failed(c.bindField(op, op.getIds(), StepField::token_ids)))
+  const bool positions = c.arePositions(op.getIds());
+  if (failed(table) || failed(c.bindField(op, op.getIds(),
+                                          positions ? StepField::positions
+                                                    : StepField::token_ids)))
     return failure();
   ArrayRef<int64_t> shape = ll::getWeightShape(op.getTable().getType());
   RowsValue out = c.createResult(op.getResult());
-  EmbeddingSpec spec{table->format, shape[0], shape[1]};
-  c.call(op.getLoc(), kernelName(Twine("embedding_") + spec.format, shape),
+  EmbeddingSpec spec{table->format, shape[0], shape[1], positions};
+  c.call(op.getLoc(),
+         kernelName(Twine(positions ? "position_embedding_" : "embedding_") +
+                        spec.format,
+                    shape),
          spec, *table, {{out.buffer, true, out.rowShare()}});
   return success();
 }

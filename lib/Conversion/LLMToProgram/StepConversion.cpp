@@ -31,6 +31,11 @@ LogicalResult StepConversion::bindField(Operation *op, Value operand,
          << stepFieldName(field) << "'; a program can only read the step's";
 }
 
+bool StepConversion::arePositions(Value ids) {
+  auto known = fields.find(ids);
+  return known != fields.end() && known->second == StepField::positions;
+}
+
 FailureOr<RowsValue> StepConversion::rearrange(Operation *op, Value tensor,
                                                const RowsValue &now,
                                                int64_t columns) {

@@ -44,6 +44,7 @@ public:
   /// The operand must be the step's own argument of that field.
   mlir::LogicalResult bindField(mlir::Operation *op, mlir::Value operand,
                                 StepField field) override;
+  bool arePositions(mlir::Value ids) override;
   mlir::LogicalResult bindLayer(mlir::Operation *op,
                                 mlir::Value layer) override;
   mlir::FailureOr<RopeTable> ropeTable(mlir::llm::RopeOp op) override;

@@ -230,6 +230,16 @@ Value FunctionConverter::convertPureOp(Operation &op) {
                                       getWeight(op.getWeightAttr()),
                                       op.getEpsAttr());
       })
+      .Case([&](mllm::LayerNormOp op) {
+        auto weight = [&](FlatSymbolRefAttr name) {
+          return name ? getWeight(name) : Value();
+        };
+        Value x = get(op.getX());
+        return llm::LayerNormOp::create(
+            builder, loc, x.getType(), x, weight(op.getWeightAttr()),
+            weight(op.getBiasAttr()), op.getEpsAttr());
+      })
+      .Case([&](mllm::PositionsOp) { return getPiece(BatchPiece::Positions); })
       .Case([&](mllm::RoPEOp op) {
         return llm::RopeOp::create(
             builder, loc, get(op.getX()), getPiece(BatchPiece::Positions),
@@ -245,6 +255,11 @@ Value FunctionConverter::convertPureOp(Operation &op) {
       })
       .Case([&](mllm::SiLUOp op) {
         return llm::SiluOp::create(builder, loc, get(op.getX()));
+      })
+      .Case([&](mllm::GELUOp op) {
+        Value x = get(op.getX());
+        return llm::GeluOp::create(builder, loc, x.getType(), x,
+                                   op.getApproximateAttr());
       })
       .Case([&](mllm::AddOp op) {
         return llm::AddOp::create(builder, loc, get(op.getLhs()),

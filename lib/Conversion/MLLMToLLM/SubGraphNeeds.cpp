@@ -75,7 +75,17 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
         needs.weights.insert(norm.getWeightAttr().getAttr());
         return success();
       })
-      .Case([&](RoPEOp) {
+      .Case([&](LayerNormOp norm) -> LogicalResult {
+        if (norm.getNormalizedShape().size() != 1)
+          return norm.emitOpError("normalizes several dimensions together; a "
+                                  "step's norms are of the last one");
+        for (FlatSymbolRefAttr name :
+             {norm.getWeightAttr(), norm.getBiasAttr()})
+          if (name)
+            needs.weights.insert(name.getAttr());
+        return success();
+      })
+      .Case<RoPEOp, PositionsOp>([&](auto) {
         needs.batch[unsigned(BatchPiece::Positions)] = true;
         return success();
       })
@@ -84,8 +94,14 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
         return visitAttention(attention, needs);
       })
       .Case([&](CallGraphOp call) { return visitCall(call, needs); })
-      .Case<SiLUOp, AddOp, MulOp, ViewOp, ReturnOp>(
-          [](auto) { return success(); })
+      .Case<AddOp, MulOp>([](auto op) -> LogicalResult {
+        if (op.getRhs() && tensorType(op.getLhs()).getShape() ==
+                               tensorType(op.getRhs()).getShape())
+          return success();
+        return op.emitOpError("has a scalar or operands of two shapes; a "
+                              "step's ops take two tensors of one shape");
+      })
+      .Case<SiLUOp, GELUOp, ViewOp, ReturnOp>([](auto) { return success(); })
       .Default([](Operation *other) {
         return other->emitOpError("has no counterpart in the llm dialect");
       });

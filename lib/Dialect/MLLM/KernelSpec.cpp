@@ -29,6 +29,7 @@ static void visit(EmbeddingSpec &spec, Fields &fields) {
   fields("format", spec.format);
   fields("rows", spec.rows);
   fields("columns", spec.columns);
+  fields.optional("positions", spec.positions);
 }
 
 template <typename Fields>

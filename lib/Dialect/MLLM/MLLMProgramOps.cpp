@@ -15,6 +15,7 @@
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/StoredFormat.h"
 
 using namespace mlir;
 
@@ -130,6 +131,11 @@ LogicalResult WeightOp::verify() {
     if (offset < 0 || offset % 64 != 0)
       return emitOpError("offset ")
              << offset << " is not a non-negative multiple of 64";
+  std::optional<TensorFormat> format = tensorFormatFromName(getFormat().str());
+  if (auto problem =
+          problemOfStoredPlace(getShape(), getSlice(), getTransposed(),
+                               format && isBlockFormat(*format)))
+    return emitOpError(*problem);
   return success();
 }
 

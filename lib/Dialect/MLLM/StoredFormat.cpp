@@ -59,4 +59,24 @@ Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,
   }
 }
 
+std::optional<std::string>
+problemOfStoredPlace(ArrayRef<int64_t> shape,
+                     std::optional<ArrayRef<int64_t>> slice, bool transposed,
+                     bool isBlocks) {
+  if (slice) {
+    if (slice->size() != 2 || shape.empty() || shape.size() > 2)
+      return "has a 'slice' that is not [first row, rows of the stored tensor] "
+             "of a vector or a matrix";
+    int64_t first = (*slice)[0], total = (*slice)[1];
+    if (first < 0 || total < shape[0] || first > total - shape[0])
+      return "has the 'slice' [" + std::to_string(first) + ", " +
+             std::to_string(total) + "], which has no room for its " +
+             std::to_string(shape[0]) + " rows";
+  }
+  if (transposed && (shape.size() != 2 || isBlocks))
+    return "is 'transposed', which only a matrix of numbers that are not in "
+           "blocks can be";
+  return std::nullopt;
+}
+
 } // namespace llmir::mllm

@@ -12,6 +12,7 @@ using namespace mllm::models;
 
 const std::vector<const ModelFamily *> &mllm::models::modelFamilies() {
   static const std::vector<const ModelFamily *> families = {
+      &gpt2Family,
       &llamaFamily,
       &qwen2Family,
       &qwen3Family,

@@ -17,6 +17,7 @@
 
 namespace mllm::models {
 
+extern const ModelFamily gpt2Family;
 extern const ModelFamily llamaFamily;
 extern const ModelFamily qwen2Family;
 extern const ModelFamily qwen3Family;

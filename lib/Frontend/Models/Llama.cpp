@@ -36,8 +36,8 @@ LlamaAttention::LlamaAttention(const DecoderConfig &config,
       attention(reg<nn::FlashAttention2>(
           "attention", 1.0 / std::sqrt(static_cast<double>(headDim)))) {
   if (variant.qkNorm) {
-    qNorm = reg<nn::RMSNorm>("q_norm", headDim, config.rmsNormEps);
-    kNorm = reg<nn::RMSNorm>("k_norm", headDim, config.rmsNormEps);
+    qNorm = reg<nn::RMSNorm>("q_norm", headDim, config.normEps);
+    kNorm = reg<nn::RMSNorm>("k_norm", headDim, config.normEps);
   }
 }
 
@@ -82,10 +82,10 @@ Tensor LlamaMLP::forward(const Tensor &x) {
 LlamaDecoderLayer::LlamaDecoderLayer(const DecoderConfig &config,
                                      const LlamaVariant &variant, int64_t layer)
     : inputLayernorm(reg<nn::RMSNorm>("input_layernorm", config.hiddenSize,
-                                      config.rmsNormEps)),
+                                      config.normEps)),
       selfAttn(reg<LlamaAttention>("self_attn", config, variant, layer)),
       postAttentionLayernorm(reg<nn::RMSNorm>(
-          "post_attention_layernorm", config.hiddenSize, config.rmsNormEps)),
+          "post_attention_layernorm", config.hiddenSize, config.normEps)),
       mlp(reg<LlamaMLP>("mlp", config, variant)) {}
 
 Tensor LlamaDecoderLayer::forward(const Tensor &x) {
@@ -103,7 +103,7 @@ LlamaModel::LlamaModel(const DecoderConfig &config, const LlamaVariant &variant)
       layers(regList<LlamaDecoderLayer>(
           "layers", config.numLayers,
           [&](int64_t i) { return LlamaDecoderLayer(config, variant, i); })),
-      norm(reg<nn::RMSNorm>("norm", config.hiddenSize, config.rmsNormEps)) {}
+      norm(reg<nn::RMSNorm>("norm", config.hiddenSize, config.normEps)) {}
 
 Tensor LlamaModel::forward(const Tensor &ids) {
   Tensor x = embedTokens(ids);

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import gguf as gguf_file
 from . import safetensors
-from .config import config_from_folder, config_from_gguf
+from .config import GPT2_PREFIX, config_from_folder, config_from_gguf
 
 # Module of a layer -> its name in GGUF; each has .weight and perhaps .bias.
 LAYER_NAMES = {
@@ -23,8 +23,17 @@ LAYER_NAMES = {
     "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
+    # GPT-2
+    "ln_1": "attn_norm",
+    "attn.c_attn": "attn_qkv",
+    "attn.c_proj": "attn_output",
+    "ln_2": "ffn_norm",
+    "mlp.c_fc": "ffn_up",
+    "mlp.c_proj": "ffn_down",
 }
-TOP_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
+TOP_NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+             "transformer.wte": "token_embd", "transformer.wpe": "position_embd",
+             "transformer.ln_f": "output_norm"}
 
 
 def load(path):
@@ -47,7 +56,10 @@ def read(path):
         tensors = safetensors.read_folder(path)
         config = config_from_folder(path, tensors)
         tensors = {name: tensor for name, tensor in tensors.items()
-                   if not name.endswith("rotary_emb.inv_freq")}
+                   if not name.endswith(("rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias"))}
+        if config.family == "gpt2":  # exports without the head leave the prefix out
+            tensors = {name if name.startswith((GPT2_PREFIX, "lm_head.")) else GPT2_PREFIX + name:
+                       tensor for name, tensor in tensors.items()}
         if config.tied:
             tensors.pop("lm_head.weight", None)
         weights = {name: tensor.values() for name, tensor in tensors.items()}
@@ -108,7 +120,23 @@ def unpermute_rows(rows, heads):
     return np.ascontiguousarray(grouped.swapaxes(1, 2)).reshape(rows.shape)
 
 
+def is_transposed(config, name):
+    """Whether Hugging Face has this matrix as [in, out] and GGUF as [out, in]."""
+    return (config.family == "gpt2" and ".h." in name and name.endswith(".weight")
+            and ".ln_" not in name)
+
+
 def in_order(config, name, values):
-    """A tensor of a GGUF file in Hugging Face's row order."""
+    """A tensor of a GGUF file in Hugging Face's order of rows and dimensions."""
+    if is_transposed(config, name):
+        return np.ascontiguousarray(values.T)
     heads = heads_to_permute(config, name)
     return unpermute_rows(values, heads) if heads else values
+
+
+def gguf_order(config, name, values):
+    """The inverse of in_order."""
+    if is_transposed(config, name):
+        return np.ascontiguousarray(values.T)
+    heads = heads_to_permute(config, name)
+    return permute_rows(values, heads) if heads else values

@@ -7,19 +7,22 @@ import os
 
 from . import gguf as gguf_file
 
-FAMILIES = ("llama", "qwen2", "qwen3")
+FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
+
+# What stands before the names of GPT-2's tensors, but for lm_head's.
+GPT2_PREFIX = "transformer."
 
 
 class Config(object):
     """What the forward pass needs to know, by plain names.
 
-    family                  "llama", "qwen2" or "qwen3"
+    family                  "gpt2", "llama", "qwen2" or "qwen3"
     hidden, intermediate    widths of the residual stream and of the MLP
     layers, vocab           counts; vocab is the number of embedding rows
     heads, kv_heads         query heads and key/value heads; heads is a multiple of kv_heads
     head_dim                values in a head: even; need not be hidden / heads
-    rms_eps                 epsilon of every RMSNorm
-    rope_theta              base of the rotary frequencies
+    rms_eps                 epsilon of every RMSNorm; of every LayerNorm in gpt2
+    rope_theta              base of the rotary frequencies; None in gpt2, whose positions are learned
     rope_scaling            None, or a dict with "type":
                             linear {factor}; llama3 {factor, low_freq_factor, high_freq_factor,
                             original_max_position_embeddings}; divisors {divisors: [head_dim/2]}
@@ -32,7 +35,7 @@ class Config(object):
 
     def __init__(self, **fields):
         self.attention_bias = self.mlp_bias = False
-        self.rope_scaling = self.bos = None
+        self.rope_theta = self.rope_scaling = self.bos = None
         self.eos = []
         self.__dict__.update(fields)
         self.check()
@@ -48,12 +51,18 @@ class Config(object):
             raise ValueError("head_dim is %d, want an even number" % self.head_dim)
         if not self.rms_eps > 0:
             raise ValueError("rms_norm_eps is %r, want a positive number" % self.rms_eps)
+        if self.family == "gpt2" and (self.kv_heads != self.heads or
+                                      self.heads * self.head_dim != self.hidden):
+            raise ValueError("%d heads of %d values, %d of them with keys, are not %d values"
+                             % (self.heads, self.head_dim, self.kv_heads, self.hidden))
         scaling = self.rope_scaling
         if scaling is not None and scaling["type"] not in ("linear", "llama3", "divisors"):
             raise ValueError("rope type is %r, want default, linear or llama3" % scaling["type"])
 
     def weights(self):
         """{Hugging Face name: shape} of every tensor that the model has, in file order."""
+        if self.family == "gpt2":
+            return self._gpt2_weights()
         q_rows, kv_rows = self.heads * self.head_dim, self.kv_heads * self.head_dim
         shapes = {"model.embed_tokens.weight": (self.vocab, self.hidden)}
 
@@ -83,6 +92,27 @@ class Config(object):
             shapes["lm_head.weight"] = (self.vocab, self.hidden)
         return shapes
 
+    def _gpt2_weights(self):
+        """Matrices of layers are [in, out], as GPT-2's code multiplies by them (Conv1D)."""
+        shapes = {GPT2_PREFIX + "wte.weight": (self.vocab, self.hidden),
+                  GPT2_PREFIX + "wpe.weight": (self.max_positions, self.hidden)}
+
+        def add(name, *shape):
+            shapes[name + ".weight"], shapes[name + ".bias"] = shape, shape[-1:]
+
+        for i in range(self.layers):
+            layer = "%sh.%d." % (GPT2_PREFIX, i)
+            add(layer + "ln_1", self.hidden)
+            add(layer + "attn.c_attn", self.hidden, 3 * self.hidden)
+            add(layer + "attn.c_proj", self.hidden, self.hidden)
+            add(layer + "ln_2", self.hidden)
+            add(layer + "mlp.c_fc", self.hidden, self.intermediate)
+            add(layer + "mlp.c_proj", self.intermediate, self.hidden)
+        add(GPT2_PREFIX + "ln_f", self.hidden)
+        if not self.tied:
+            shapes["lm_head.weight"] = (self.vocab, self.hidden)
+        return shapes
+
 
 def config_from_folder(folder, tensor_names):
     """config.json and generation_config.json -> Config.
@@ -103,6 +133,8 @@ def config_from_folder(folder, tensor_names):
 def config_from_json(data, generation=(), tensor_names=()):
     """The contents of config.json and of generation_config.json -> Config."""
     generation = dict(generation)
+    if data["model_type"] == "gpt2":
+        return _gpt2_from_json(data, generation, tensor_names)
     theta, scaling = _rope(data)
     heads = data["num_attention_heads"]
     eos = generation.get("eos_token_id", data.get("eos_token_id"))
@@ -122,6 +154,25 @@ def config_from_json(data, generation=(), tensor_names=()):
         tied=data.get("tie_word_embeddings", "lm_head.weight" not in tensor_names),
         attention_bias=data.get("attention_bias", False),
         mlp_bias=data.get("mlp_bias", False),
+        bos=generation.get("bos_token_id", data.get("bos_token_id")),
+        eos=[] if eos is None else (eos if isinstance(eos, list) else [eos]))
+
+
+def _gpt2_from_json(data, generation, tensor_names):
+    heads, hidden = data["n_head"], data["n_embd"]
+    eos = generation.get("eos_token_id", data.get("eos_token_id"))
+    return Config(
+        family="gpt2",
+        hidden=hidden,
+        intermediate=data.get("n_inner") or 4 * hidden,
+        layers=data["n_layer"],
+        heads=heads,
+        kv_heads=heads,
+        head_dim=hidden // heads,
+        vocab=data["vocab_size"],
+        max_positions=data["n_positions"],
+        rms_eps=data.get("layer_norm_epsilon", 1e-5),
+        tied=data.get("tie_word_embeddings", "lm_head.weight" not in tensor_names),
         bos=generation.get("bos_token_id", data.get("bos_token_id")),
         eos=[] if eos is None else (eos if isinstance(eos, list) else [eos]))
 
@@ -165,8 +216,9 @@ def config_from_gguf(gguf):
         head_dim=key("attention.key_length", hidden // heads),
         vocab=gguf.tensors["token_embd.weight"].shape[0],
         max_positions=key("context_length"),
-        rms_eps=key("attention.layer_norm_rms_epsilon"),
-        rope_theta=key("rope.freq_base", 10000.0),
+        rms_eps=key("attention.layer_norm_epsilon" if family == "gpt2"
+                    else "attention.layer_norm_rms_epsilon"),
+        rope_theta=None if family == "gpt2" else key("rope.freq_base", 10000.0),
         rope_scaling=scaling,
         tied="output.weight" not in gguf.tensors,
         attention_bias="blk.0.attn_output.bias" in gguf.tensors,

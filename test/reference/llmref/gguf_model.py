@@ -19,15 +19,16 @@ FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q
 def tensor_format(config, name, shape, file_type, pure=False):
     """The format of a tensor: its Hugging Face name and shape -> format.
 
-    Norms and biases are f32. The matrix of the output projection (the embedding table where that is
+    Norms, biases and tables of positions are f32. The matrix of the output projection (the embedding table where that is
     tied) is Q6_K in files of fewer bits than 8, as llama.cpp has it, unless the file is `pure`.
     Rows that no super-block divides are q8_0, and those that no block divides f16."""
-    if len(shape) == 1:
+    if len(shape) == 1 or name.endswith("wpe.weight"):
         return "f32"
     if file_type not in SIZES and file_type != "q4_k_m":
         return file_type
     chosen = "q4_k" if file_type == "q4_k_m" else file_type
-    head = "model.embed_tokens.weight" if config.tied else "lm_head.weight"
+    table = "transformer.wte.weight" if config.family == "gpt2" else "model.embed_tokens.weight"
+    head = table if config.tied else "lm_head.weight"
     if name == head and chosen != "q8_0" and not pure:
         chosen = "q6_k"
     if file_type == "q4_k_m" and _takes_more_bits(config, name):
@@ -40,7 +41,8 @@ def tensor_format(config, name, shape, file_type, pure=False):
 def _takes_more_bits(config, name):
     """Whether Q4_K_M has a matrix in Q6_K: attn_v and ffn_down of the first and the last eighth of
     the layers and of every third one between them (llama.cpp, use_more_bits)."""
-    if not name.endswith(("self_attn.v_proj.weight", "mlp.down_proj.weight")):
+    if not name.endswith(("self_attn.v_proj.weight", "mlp.down_proj.weight",
+                          "attn.c_attn.weight", "mlp.c_proj.weight")):
         return False
     layer, eighth = int(name.split(".")[2]), config.layers // 8
     return (layer < eighth or layer >= 7 * config.layers // 8 or (layer - eighth) % 3 == 2)
@@ -49,6 +51,8 @@ def _takes_more_bits(config, name):
 def model_keys(config, file_type, name="model"):
     """Config -> {key: (type, value)}, with the keys that llama.cpp's converter writes."""
     arch = config.family
+    if arch == "gpt2":
+        return _gpt2_keys(config, file_type, name)
     keys = {
         "general.architecture": ("string", arch),
         "general.type": ("string", "model"),
@@ -74,6 +78,22 @@ def model_keys(config, file_type, name="model"):
         keys["%s.rope.scaling.type"] = ("string", "linear")
         keys["%s.rope.scaling.factor"] = ("f32", config.rope_scaling["factor"])
     return {key.replace("%s", arch): value for key, value in keys.items()}
+
+
+def _gpt2_keys(config, file_type, name):
+    return {
+        "general.architecture": ("string", "gpt2"),
+        "general.type": ("string", "model"),
+        "general.name": ("string", name),
+        "gpt2.block_count": ("u32", config.layers),
+        "gpt2.context_length": ("u32", config.max_positions),
+        "gpt2.embedding_length": ("u32", config.hidden),
+        "gpt2.feed_forward_length": ("u32", config.intermediate),
+        "gpt2.attention.head_count": ("u32", config.heads),
+        "gpt2.attention.layer_norm_epsilon": ("f32", config.rms_eps),
+        "general.file_type": ("u32", FILE_TYPES[file_type]),
+        "general.quantization_version": ("u32", 2),
+    }
 
 
 def rope_divisors(config):

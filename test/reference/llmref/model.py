@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The forward pass of Llama, Qwen2 and Qwen3, and greedy decoding."""
+"""The forward passes of Llama, Qwen2 and Qwen3, and of GPT-2, and greedy decoding."""
 
 import numpy as np
 
@@ -32,17 +32,22 @@ class Cache(object):
 
 
 class Model(object):
-    """A decoder: config and weights {Hugging Face name: array}, held in float64.
+    """A decoder: config and weights {Hugging Face name: array}, held in float64; of GPT-2 if that is
+    the config's family.
 
     `formats` {name: format} says how weights are stored, for roundings that depend on it; weights
     that it lacks are f32. Weights keep the exact values of their stored format."""
+
+    def __new__(cls, config, *_, **__):
+        return super(Model, cls).__new__(GPT2 if config.family == "gpt2" else cls)
 
     def __init__(self, config, weights, formats=()):
         self.config = config
         self.weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
         self.formats = dict(formats)
-        self.frequencies = ops.rope_frequencies(config.head_dim, config.rope_theta,
-                                                config.rope_scaling)
+        if config.rope_theta is not None:
+            self.frequencies = ops.rope_frequencies(config.head_dim, config.rope_theta,
+                                                    config.rope_scaling)
 
     def new_cache(self, rounding=EXACT):
         """An empty cache, for forward passes that continue each other."""
@@ -120,3 +125,48 @@ class Model(object):
         up = self._linear(name + "up_proj", x, rounding)
         inner = rounding.result(ops.silu_mul(gate, up))
         return self._linear(name + "down_proj", inner, rounding)
+
+
+class GPT2(Model):
+    """GPT-2: LayerNorm, learned positions, one matrix for queries, keys and values, GELU."""
+
+    def forward(self, ids, rounding=EXACT, cache=None):
+        config = self.config
+        cache = self.new_cache(rounding) if cache is None else cache
+        rounding = cache.rounding
+        positions = np.arange(len(cache), len(cache) + len(ids))
+        act = rounding.result
+
+        x = act(act(ops.embedding(ids, self.weights["transformer.wte.weight"])) +
+                act(ops.embedding(positions, self.weights["transformer.wpe.weight"])))
+        for i in range(config.layers):
+            name = "transformer.h.%d." % i
+            x = act(x + self._attention(i, act(self._norm(name + "ln_1", x)), positions, cache))
+            x = act(x + self._mlp(name + "mlp.", act(self._norm(name + "ln_2", x)), rounding))
+        x = act(self._norm("transformer.ln_f", x))
+        head = "transformer.wte" if config.tied else "lm_head"
+        return self._linear(head, x, rounding)
+
+    def _norm(self, name, x):
+        return ops.layer_norm(x, self.weights[name + ".weight"], self.weights[name + ".bias"],
+                              self.config.rms_eps)
+
+    def _conv(self, name, x, rounding):
+        """x [T, in] -> [T, out] by a matrix that is stored as [in, out]."""
+        x = rounding.input(self.formats.get(name + ".weight", "f32"), x)
+        return rounding.result(ops.linear(x, self.weights[name + ".weight"].T,
+                                          self.weights[name + ".bias"]))
+
+    def _attention(self, layer, x, positions, cache):
+        config, rounding = self.config, cache.rounding
+        name = "transformer.h.%d.attn." % layer
+        q, k, v = (part.reshape(len(x), config.heads, config.head_dim) for part in
+                   np.split(self._conv(name + "c_attn", x, rounding), 3, axis=-1))
+        keys, values = cache.append(layer, k, v)
+        mixed = rounding.result(ops.attention(q, keys, values, dtype=rounding.attention))
+        return self._conv(name + "c_proj", mixed.reshape(len(x), -1), rounding)
+
+    def _mlp(self, name, x, rounding):
+        inner = rounding.result(ops.gelu_tanh(self._conv(name + "c_fc", x, rounding)))
+        return self._conv(name + "c_proj", inner, rounding)
+

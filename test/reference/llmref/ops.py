@@ -33,6 +33,15 @@ def rms_norm(x, weight, eps):
     return x * scale * np.asarray(weight, np.float64)
 
 
+def layer_norm(x, weight, bias, eps):
+    """y = (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension; the variance is
+    that of all the numbers (Ba et al. 2016)."""
+    x = np.asarray(x, np.float64)
+    centred = x - np.mean(x, axis=-1, keepdims=True)
+    scale = 1.0 / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + eps)
+    return centred * scale * np.asarray(weight, np.float64) + np.asarray(bias, np.float64)
+
+
 def rope_frequencies(head_dim, theta, scaling=None):
     """Angles per position, [D/2]: f_i = theta^(-2i/D), then scaled.
 
@@ -127,6 +136,12 @@ def silu(x):
     """x * sigmoid(x), written with tanh so that no exponential overflows."""
     x = np.asarray(x, np.float64)
     return x * 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+def gelu_tanh(x):
+    """x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), GPT-2's GELU (Hendrycks and Gimpel 2016)."""
+    x = np.asarray(x, np.float64)
+    return 0.5 * x * (1.0 + np.tanh(np.sqrt(2.0 / np.pi) * (x + 0.044715 * x ** 3)))
 
 
 def silu_mul(gate, up):

@@ -62,12 +62,13 @@ struct RopeAnglesSpec {
   double scaling = 1.0;                  ///< Factor on both cos and sin.
 };
 
-/// Rows of the embedding table. Weights: table (tiles16). Buffers: out.
-/// Split by Rows.
+/// Rows of an embedding table, chosen by the tokens' ids or by their positions.
+/// Weights: table (tiles16). Buffers: out. Split by Rows.
 struct EmbeddingSpec {
   static constexpr llvm::StringLiteral kind = "embedding";
   std::string format;
-  int64_t rows = 0, columns = 0; ///< Vocabulary, hidden size.
+  int64_t rows = 0, columns = 0; ///< Vocabulary or context, hidden size.
+  bool positions = false;        ///< By the step's positions, not token ids.
 };
 
 /// Copies the listed rows. Buffers: x [tokens, K], out [logit rows, K].
