@@ -17,18 +17,18 @@ using namespace llmir::mllm;
 
 Lexer::Lexer(StringRef text, StringRef fileName, MLIRContext &context)
     : first(text.begin()), at(text.begin()), last(text.end()),
-      file(StringAttr::get(&context, fileName)) {}
+      file(StringAttr::get(&context, fileName)) {
+  lines.push_back(first);
+  for (const char *each = first; each != last; ++each)
+    if (*each == '\n')
+      lines.push_back(each + 1);
+}
 
 Location Lexer::location(const char *place) const {
-  unsigned line = 1, column = 1;
-  for (const char *each = first; each < place; ++each) {
-    ++column;
-    if (*each == '\n') {
-      ++line;
-      column = 1;
-    }
-  }
-  return FileLineColLoc::get(file, line, column);
+  auto line = std::prev(llvm::upper_bound(lines, place));
+  return FileLineColLoc::get(file,
+                             static_cast<unsigned>(line - lines.begin()) + 1,
+                             static_cast<unsigned>(place - *line) + 1);
 }
 
 void Lexer::skipBlanks() {

@@ -18,6 +18,7 @@
 #include "mlir/Support/LLVM.h"
 
 #include <string>
+#include <vector>
 
 namespace llmir::mllm {
 
@@ -67,6 +68,7 @@ private:
   const char *at;
   const char *last;
   mlir::StringAttr file;
+  std::vector<const char *> lines; ///< Where each begins.
 };
 
 } // namespace llmir::mllm
