@@ -246,6 +246,43 @@ TEST_F(GGUFTest, ReadsVariants) {
   EXPECT_FALSE(three->config().adjacentPairRotation);
 }
 
+TEST_F(GGUFTest, ReadsGPT2) {
+  GGUFImage image = tinyGGUF();
+  for (GGUFImage::Key &key : image.keys)
+    if (key.name.substr(0, 6) == "llama.")
+      key.name = "gpt2." + key.name.substr(6);
+  image.set("general.architecture", std::string("gpt2"));
+  image.erase("gpt2.attention.layer_norm_rms_epsilon");
+  image.erase("gpt2.rope.dimension_count");
+  image.set("gpt2.attention.layer_norm_epsilon", 1e-4f);
+  image.set("gpt2.attention.head_count_kv", uint32_t(4));
+  image.add("blk.0.attn_qkv.bias", {192}, 0);
+  auto model = open(image);
+  ASSERT_TRUE(model) << model.status().message();
+  const ModelConfig &config = model->config();
+  EXPECT_EQ(config.architecture, "gpt2");
+  EXPECT_EQ(config.normEps, double(1e-4f));
+  EXPECT_EQ(config.rotaryDim, 0);
+  EXPECT_TRUE(config.learnedPositions && config.qkvBias);
+  EXPECT_FALSE(config.adjacentPairRotation);
+
+  GGUFImage grouped = image;
+  grouped.set("gpt2.attention.head_count_kv", uint32_t(2));
+  auto refused = open(grouped);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.status().code(), StatusCode::Unsupported);
+  EXPECT_NE(refused.status().message().find("'gpt2.attention.head_count_kv'"),
+            std::string::npos);
+  GGUFImage wide = image;
+  wide.set("gpt2.attention.key_length", uint32_t(32));
+  wide.set("gpt2.attention.value_length", uint32_t(32));
+  auto odd = open(wide);
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.status().code(), StatusCode::Unsupported);
+  EXPECT_NE(odd.status().message().find("'gpt2.attention.key_length' is 32"),
+            std::string::npos);
+}
+
 //===----------------------------------------------------------------------===//
 // Models in several parts
 //===----------------------------------------------------------------------===//

@@ -127,6 +127,80 @@ TEST(ModelConfigTest, ReadsTheNewerDialectAlike) {
   EXPECT_EQ(plain->ropeTheta, 7.0);
 }
 
+/// openai-community/gpt2, without what nobody reads.
+static Json gpt2() {
+  return Json::parse(R"({
+    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
+    "attn_pdrop": 0.1, "bos_token_id": 50256, "eos_token_id": 50256,
+    "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024,
+    "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+    "vocab_size": 50257})");
+}
+
+TEST(ModelConfigTest, ReadsGPT2) {
+  auto config = read(gpt2());
+  ASSERT_TRUE(config) << config.status().message();
+  EXPECT_EQ(config->architecture, "gpt2");
+  EXPECT_EQ(config->vocabSize, 50257);
+  EXPECT_EQ(config->hiddenSize, 768);
+  EXPECT_EQ(config->intermediateSize, 3072);
+  EXPECT_EQ(config->numLayers, 12);
+  EXPECT_EQ(config->numHeads, 12);
+  EXPECT_EQ(config->numKVHeads, 12);
+  EXPECT_EQ(config->headDim, 64);
+  EXPECT_EQ(config->rotaryDim, 0);
+  EXPECT_EQ(config->contextLength, 1024);
+  EXPECT_EQ(config->normEps, 1e-5);
+  EXPECT_TRUE(config->learnedPositions && config->qkvBias &&
+              config->attentionOutputBias && config->mlpBias);
+  EXPECT_EQ(config->bosToken, 50256);
+  EXPECT_EQ(config->eosTokens, std::vector<int64_t>{50256});
+  Json wide = gpt2();
+  wide["n_inner"] = 100;
+  wide["activation_function"] = "gelu_pytorch_tanh";
+  auto other = read(wide);
+  ASSERT_TRUE(other) << other.status().message();
+  EXPECT_EQ(other->intermediateSize, 100);
+}
+
+TEST(ModelConfigTest, RefusesVariantsOfGPT2) {
+  const std::tuple<const char *, Json, StatusCode, const char *> cases[] = {
+      {"n_embd", 770, StatusCode::InvalidFile,
+       "'n_embd' is 770, which does not give each of the 12 heads"},
+      {"n_embd", 12 * 63, StatusCode::InvalidFile, "even number of values"},
+      {"n_head", 0, StatusCode::InvalidFile, "'n_head' is 0"},
+      {"n_positions", 0, StatusCode::InvalidFile, "'n_positions' is 0"},
+      {"n_inner", -1, StatusCode::InvalidFile, "'n_inner' is -1"},
+      {"layer_norm_epsilon", 0, StatusCode::InvalidFile,
+       "'layer_norm_epsilon' is 0"},
+      {"activation_function", "relu", StatusCode::Unsupported,
+       "'activation_function' is \"relu\""},
+      {"scale_attn_weights", false, StatusCode::Unsupported,
+       "'scale_attn_weights' is false"},
+      {"scale_attn_by_inverse_layer_idx", true, StatusCode::Unsupported,
+       "'scale_attn_by_inverse_layer_idx' is true"},
+      {"add_cross_attention", true, StatusCode::Unsupported,
+       "'add_cross_attention' is true"},
+      {"eos_token_id", 50257, StatusCode::InvalidFile, "'eos_token_id'"},
+  };
+  for (const auto &[key, value, code, words] : cases) {
+    Json json = gpt2();
+    json[key] = value;
+    auto config = read(json);
+    ASSERT_FALSE(config) << key;
+    EXPECT_EQ(config.status().code(), code) << key;
+    EXPECT_NE(config.status().message().find(words), std::string::npos)
+        << config.status().message();
+  }
+  for (const char *key : {"n_embd", "n_head", "n_layer", "n_positions"}) {
+    Json json = gpt2();
+    json.erase(key);
+    auto config = read(json);
+    ASSERT_FALSE(config) << key;
+    EXPECT_EQ(config.status().code(), StatusCode::NotFound) << key;
+  }
+}
+
 TEST(ModelConfigTest, FillsInWhatIsMissing) {
   auto config = read(json(R"({"model_type": "llama", "vocab_size": 100,
     "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1,

@@ -116,12 +116,24 @@ TEST_F(RealModelsTest, MiniMindConfiguration) {
   EXPECT_EQ(model->eosTokens, std::vector<int64_t>{2});
 }
 
-TEST_F(RealModelsTest, OtherArchitecturesAreNamed) {
+TEST_F(RealModelsTest, GPTNanoSort) {
   auto gpt = Checkpoint::open(data + "/models/gpt-nano-sort/hf");
-  ASSERT_FALSE(gpt);
-  EXPECT_EQ(gpt.status().code(), StatusCode::Unsupported);
-  EXPECT_NE(gpt.status().cause().find("'model_type' is \"gpt2\""),
-            std::string::npos);
+  ASSERT_TRUE(gpt) << gpt.status().message();
+  const ModelConfig &config = gpt->config();
+  EXPECT_EQ(config.architecture, "gpt2");
+  EXPECT_EQ(config.vocabSize, 3);
+  EXPECT_EQ(config.hiddenSize, 48);
+  EXPECT_EQ(config.intermediateSize, 192);
+  EXPECT_EQ(config.numLayers, 3);
+  EXPECT_EQ(config.numHeads, 3);
+  EXPECT_EQ(config.numKVHeads, 3);
+  EXPECT_EQ(config.headDim, 16);
+  EXPECT_EQ(config.rotaryDim, 0);
+  EXPECT_EQ(config.contextLength, 11);
+  EXPECT_EQ(config.normEps, 1e-5);
+  EXPECT_TRUE(config.learnedPositions);
+  EXPECT_FALSE(config.tieWordEmbeddings);
+  EXPECT_TRUE(config.eosTokens.empty());
 }
 
 TEST_F(RealModelsTest, Vocabularies) {

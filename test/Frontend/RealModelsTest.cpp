@@ -50,4 +50,37 @@ TEST(RealModelsTest, StoriesInEveryForm) {
   }
 }
 
+TEST(RealModelsTest, PartsOfGPT2AreWhereTheyAreStored) {
+  const char *variable = std::getenv("LLMIR_TEST_DATA");
+  std::string data = variable ? variable : LLMIR_SOURCE_DIR "/../shared/data";
+  if (!std::filesystem::is_directory(data))
+    GTEST_SKIP() << "no test data in '" << data
+                 << "': set LLMIR_TEST_DATA to its folder";
+  auto checkpoint = Checkpoint::open(data + "/models/gpt-nano-sort/hf");
+  ASSERT_TRUE(checkpoint) << checkpoint.status().message();
+  mlir::MLIRContext context;
+  auto module = traceCheckpoint(context, *checkpoint, FrontendOptions());
+  ASSERT_TRUE(module) << module.status().message();
+  int64_t parameters = 0;
+  for (auto op : (**module).getOps<llmir::mllm::RegisterOp>())
+    parameters += op.getSource().has_value();
+  // Three layers of sixteen parameters each, two tables, the last norm, the
+  // output projection.
+  EXPECT_EQ(parameters, 3 * 16 + 2 + 2 + 1);
+  mlir::SymbolTable symbols(**module);
+  for (auto [name, first] :
+       {std::pair<const char *, int64_t>{"q", 0}, {"k", 48}, {"v", 96}})
+    for (const char *kind : {".weight", ".bias"}) {
+      std::string layer = "transformer.h.1.attn.c_attn";
+      auto op =
+          symbols.lookup<llmir::mllm::RegisterOp>(layer + "." + name + kind);
+      ASSERT_TRUE(op) << name << kind;
+      EXPECT_EQ(*op.getSource(), layer + kind);
+      ASSERT_TRUE(op.getSlice());
+      EXPECT_EQ(*op.getSlice(), llvm::ArrayRef<int64_t>({first, 144}));
+      EXPECT_EQ(op.getTransposed(), std::string(kind) == ".weight");
+      EXPECT_EQ(op.getShape()[0], 48);
+    }
+}
+
 } // namespace

@@ -29,6 +29,26 @@ TEST(TensorNamesTest, NamesOfGGUF) {
             "blk.7.ffn_down.weight");
 }
 
+TEST(TensorNamesTest, NamesOfGPT2) {
+  EXPECT_EQ(ggufTensorName("transformer.wte.weight"), "token_embd.weight");
+  EXPECT_EQ(ggufTensorName("transformer.wpe.weight"), "position_embd.weight");
+  EXPECT_EQ(ggufTensorName("transformer.ln_f.bias"), "output_norm.bias");
+  EXPECT_EQ(ggufTensorName("transformer.h.0.ln_1.weight"),
+            "blk.0.attn_norm.weight");
+  EXPECT_EQ(ggufTensorName("transformer.h.11.attn.c_attn.bias"),
+            "blk.11.attn_qkv.bias");
+  EXPECT_EQ(ggufTensorName("transformer.h.11.attn.c_proj.weight"),
+            "blk.11.attn_output.weight");
+  EXPECT_EQ(ggufTensorName("transformer.h.2.ln_2.weight"),
+            "blk.2.ffn_norm.weight");
+  EXPECT_EQ(ggufTensorName("transformer.h.2.mlp.c_fc.weight"),
+            "blk.2.ffn_up.weight");
+  EXPECT_EQ(ggufTensorName("transformer.h.2.mlp.c_proj.weight"),
+            "blk.2.ffn_down.weight");
+  EXPECT_EQ(ggufTensorName("transformer.h.2.attn.c_attn.q.weight"),
+            std::nullopt);
+}
+
 TEST(TensorNamesTest, NamesThatGGUFDoesNotHave) {
   for (const char *name :
        {"", "weight", "model.layers.0", "model.layers.0.weight",

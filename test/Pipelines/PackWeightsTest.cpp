@@ -160,6 +160,98 @@ TEST(PackWeights, RowsInPairsComeBackInHalves) {
   }
 }
 
+/// The stored [rows, columns] of numbers of `size` bytes as [columns, rows].
+static Bytes transposed(const Bytes &stored, int64_t rows, int64_t columns,
+                        int64_t size) {
+  Bytes result(stored.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t k = 0; k < columns; ++k)
+      std::memcpy(&result[(k * rows + r) * size],
+                  &stored[(r * columns + k) * size], size);
+  return result;
+}
+
+// Rows in the middle of a tensor that several parameters share, as they are
+// stored and as columns, pack to what a tensor of those rows alone packs to.
+TEST(PackWeights, PartsOfATensorAndTransposedOnes) {
+  constexpr int64_t total = 57, first = 19, rows = 21, columns = 7;
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16}) {
+    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    Bytes whole = storedBytes(total * columns * size);
+    Bytes part(whole.begin() + first * columns * size,
+               whole.begin() + (first + rows) * columns * size);
+    Bytes expected = packMatrix(format, rows, columns, part);
+    PackJob job = matrixJob(format, rows, columns);
+    job.firstRow = first;
+    job.storedRows = total;
+    Bytes packed(job.bytes, 0xee);
+    ASSERT_TRUE(
+        packTensor(tensorOf(format, {total, columns}, whole), job, packed)
+            .isOk());
+    EXPECT_EQ(packed, expected);
+    job.isTransposed = true;
+    Bytes turned = transposed(whole, total, columns, size);
+    Bytes again(job.bytes, 0xee);
+    ASSERT_TRUE(
+        packTensor(tensorOf(format, {columns, total}, turned), job, again)
+            .isOk());
+    EXPECT_EQ(again, expected);
+  }
+}
+
+TEST(PackWeights, PartsOfBlocksAndOfVectors) {
+  constexpr int64_t total = 40, first = 3, rows = 20, columns = 64;
+  int64_t rowBytes = *tensorRowBytes(TensorFormat::Q8_0, columns);
+  Bytes whole = storedBytes(total * rowBytes);
+  Bytes part(whole.begin() + first * rowBytes,
+             whole.begin() + (first + rows) * rowBytes);
+  PackJob job = matrixJob(TensorFormat::Q8_0, rows, columns);
+  job.firstRow = first;
+  job.storedRows = total;
+  Bytes packed(job.bytes, 0xee);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::Q8_0, {total, columns}, whole),
+                         job, packed)
+                  .isOk());
+  EXPECT_EQ(packed, packMatrix(TensorFormat::Q8_0, rows, columns, part));
+
+  std::vector<float> numbers(total);
+  for (int64_t i = 0; i < total; ++i)
+    numbers[i] = static_cast<float>(i);
+  Bytes stored(total * 4);
+  std::memcpy(stored.data(), numbers.data(), stored.size());
+  PackJob vector;
+  vector.isVector = true;
+  vector.rows = rows;
+  vector.firstRow = first;
+  vector.storedRows = total;
+  vector.bytes = packedVectorBytes(rows);
+  Bytes out(vector.bytes, 0xee);
+  ASSERT_TRUE(
+      packTensor(tensorOf(TensorFormat::F32, {total}, stored), vector, out)
+          .isOk());
+  for (int64_t i = 0; i < 32; ++i) {
+    float found;
+    std::memcpy(&found, &out[i * 4], 4);
+    EXPECT_EQ(found, i < rows ? static_cast<float>(first + i) : 0.0f);
+  }
+}
+
+TEST(PackWeights, APartNeedsTheWholeTensor) {
+  Bytes stored = storedBytes(4 * 8 * 4);
+  PackJob job = matrixJob(TensorFormat::F32, 2, 8);
+  job.firstRow = 2;
+  for (int64_t total : {int64_t(3), int64_t(5), INT64_MAX}) {
+    job.storedRows = total;
+    Bytes packed(job.bytes);
+    EXPECT_EQ(
+        packTensor(tensorOf(TensorFormat::F32, {4, 8}, stored), job, packed)
+            .code(),
+        StatusCode::InvalidFile)
+        << total;
+  }
+}
+
 TEST(PackWeights, VectorsBecomeF32WithZeroBehind) {
   Bytes stored(5 * 2);
   for (int i = 0; i < 5; ++i) {

@@ -255,6 +255,42 @@ mllm.tensor.register @w : tensor<6x4xf32> {source = "w", rope_unpermute_heads = 
 
 // -----
 
+// tensor_register_c6, one number
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 6>}
+
+// -----
+
+// tensor_register_c6, matrices of experts
+// expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 6>}
+
+// -----
+
+// tensor_register_c6, beyond the end
+// expected-error@+1 {{has the 'slice' [13, 18], which has no room for its 6 rows}}
+mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 13, 18>}
+
+// -----
+
+// tensor_register_c6, before the beginning
+// expected-error@+1 {{has the 'slice' [-1, 18], which has no room for its 6 rows}}
+mllm.tensor.register @w : tensor<6xf32> {source = "w", slice = array<i64: -1, 18>}
+
+// -----
+
+// tensor_register_c7, a vector
+// expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
+mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
+
+// -----
+
+// tensor_register_c7, blocks
+// expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
+mllm.tensor.register @w : !llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = q8_0> {source = "w", transposed}
+
+// -----
+
 // mllm.model on another op
 // expected-error@+1 {{carries 'mllm.model', which belongs on a builtin module}}
 func.func private @f() attributes {mllm.model = {}}

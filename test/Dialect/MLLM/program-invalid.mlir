@@ -95,6 +95,30 @@ mllm.program.fragment @weights data {
 
 // -----
 
+mllm.program.fragment @weights data {
+  // program_weight_c3, beyond the end
+  // expected-error@+1 {{has the 'slice' [33, 48], which has no room for its 16 rows}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {slice = array<i64: 33, 48>}
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c3, matrices of experts
+  // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
+  mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 48>}
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // program_weight_c4
+  // expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {transposed}
+}
+
+// -----
+
 mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"

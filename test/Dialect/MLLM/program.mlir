@@ -3,13 +3,16 @@
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
 // SPEC: 253
-// CHECK-LABEL: mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
-mllm.program.fragment @weights data attributes {weight_bytes = 8448 : i64} {
+// CHECK-LABEL: mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
+mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
   // A weight of a run of layers, with one source and one offset a layer.
   // CHECK-NEXT: mllm.program.weight @layers.q_proj "tiles16" "bf16" [64, 32] bytes 4096 sources ["l0.q", "l1.q"] at [0, 4096] first_layer 3 rope_unpermute_heads 4
   mllm.program.weight @layers.q_proj "tiles16" "bf16" [64, 32] bytes 4096 sources ["l0.q", "l1.q"] at [0, 4096] first_layer 3 rope_unpermute_heads 4
   // CHECK-NEXT: mllm.program.weight @norm "vector" "f32" [64] bytes 256 sources ["norm"] at [8192]{{$}}
   mllm.program.weight @norm "vector" "f32" [64] bytes 256 sources ["norm"] at [8192]
+  // The middle third of a tensor that is stored as [columns, rows].
+  // CHECK-NEXT: mllm.program.weight @k "tiles16" "f32" [16, 4] bytes 256 sources ["qkv"] at [8448] {slice = array<i64: 16, 48>, transposed}
+  mllm.program.weight @k "tiles16" "f32" [16, 4] bytes 256 sources ["qkv"] at [8448] {slice = array<i64: 16, 48>, transposed}
 }
 
 // Present text calls it a table.
