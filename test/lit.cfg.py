@@ -6,6 +6,7 @@ Run through `ninja check-llmir`, or one test with
 
 import os
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(config.llmir_src_root, "utils"))
@@ -76,6 +77,15 @@ if shutil.which("qemu-aarch64") and os.path.exists(
     os.path.join(config.llmir_obj_root, "aarch64", "bin", "llmir")
 ):
     config.available_features.add("aarch64-emulator")
+
+# What reads exported models: ONNX's checker, and the npm package onnxruntime-web
+# where LLMIR_ONNXRUNTIME_WEB names its folder (nothing is fetched by a test).
+if subprocess.run([config.python, "-c", "import onnx"], stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("python-onnx")
+onnxruntime = os.environ.get("LLMIR_ONNXRUNTIME_WEB", "")
+config.substitutions.append(("%onnxruntime_web", onnxruntime))
+if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):
+    config.available_features.add("onnxruntime-web")
 
 # Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
 # user changes what a command does.

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Export/BuildGraph.h"
+#include "llmir/Export/ONNX.h"
 #include "llmir/Export/Picture.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -97,6 +98,14 @@ void llmir::registerExportTranslations() {
           options.fold = !line.unfolded;
           return pictureAsDOT(graph, options);
         });
+      },
+      registerDialects);
+  static TranslateFromMLIRRegistration onnx(
+      "mllm-to-onnx",
+      "Write the model as ONNX (opset 17); parameters are inputs",
+      [](Operation *op, raw_ostream &output) {
+        return translate(op, output, line,
+                         [](const auto &graph) { return exportONNX(graph); });
       },
       registerDialects);
 }

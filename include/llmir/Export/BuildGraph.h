@@ -24,7 +24,8 @@ namespace llmir {
 Expected<::mllm::ir::Graph>
 buildGraph(mlir::ModuleOp module, const ::mllm::ir::GraphOptions &options = {});
 
-/// Registers --mllm-to-svg and --mllm-to-dot with mlir-translate.
+/// Registers --mllm-to-svg, --mllm-to-dot and --mllm-to-onnx with
+/// mlir-translate.
 void registerExportTranslations();
 
 } // namespace llmir

@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// ONNX: a graph as a model of opset 17, written without the library.
+//
+// Attention, rotary embeddings and norms are written out in the operators of
+// that opset. The cache becomes inputs past_key_L, past_value_L and outputs
+// present_key_L, present_value_L for each layer L: a run is given what the run
+// before gave, at first tensors without tokens. All that stays open in a shape
+// has a name in the file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_EXPORT_ONNX_H
+#define LLMIR_EXPORT_ONNX_H
+
+#include "mllm/ir/GraphVisitor.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace llmir {
+
+/// Gives the values of a parameter, decoded, in row-major order.
+using ParameterReader = std::function<Expected<std::vector<float>>(
+    const ::mllm::ir::GraphParameter &)>;
+
+struct ONNXOptions {
+  /// Without it parameters are inputs of the model, under their names.
+  ParameterReader reader;
+};
+
+/// What ONNX can say: the ops of supported(), of f32, i64, i32 and bool.
+/// Rounding of activations beside weights of bf16 is LLMIR's own and is not
+/// exported.
+class ONNXTarget : public ::mllm::ir::ExportTarget {
+public:
+  explicit ONNXTarget(ONNXOptions options = {}) : options(std::move(options)) {}
+
+  std::string name() const override { return "onnx"; }
+  Status supported(const ::mllm::ir::GraphOp &op) const override;
+  /// Writes the part as a model; see models().
+  Status emit(const ::mllm::ir::Graph &graph,
+              const ::mllm::ir::GraphPart &part) override;
+
+  /// The files' bytes, one for each part.
+  const std::vector<std::string> &models() const { return files; }
+
+private:
+  ONNXOptions options;
+  std::vector<std::string> files;
+};
+
+/// The whole graph as one model. Fails with Unsupported, naming the op and its
+/// layer, where an op cannot be said in ONNX, and where the file would be 2 GiB
+/// or more, which protobuf does not hold.
+Expected<std::string> exportONNX(const ::mllm::ir::Graph &graph,
+                                 ONNXOptions options = {});
+
+} // namespace llmir
+
+#endif // LLMIR_EXPORT_ONNX_H

@@ -1,0 +1,316 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNXBuilder.h"
+
+using namespace llmir;
+using namespace llmir::onnx;
+using namespace mllm::ir;
+
+std::optional<ElementType> onnx::elementTypeOf(mllm::DataTypes type) {
+  switch (type) {
+  case mllm::kFp32:
+    return Float;
+  case mllm::kInt64:
+    return Int64;
+  case mllm::kInt32:
+    return Int32;
+  case mllm::kBool:
+    return Bool;
+  default:
+    return std::nullopt;
+  }
+}
+
+// AttributeProto: name 1, f 2, i 3, s 4, ints 8, type 20.
+Attribute::Attribute(std::string name, int64_t value) {
+  message.text(1, name);
+  message.integer(3, value);
+  message.integer(20, 2);
+}
+
+Attribute::Attribute(std::string name, double value) {
+  message.text(1, name);
+  message.real(2, static_cast<float>(value));
+  message.integer(20, 1);
+}
+
+Attribute::Attribute(std::string name, const char *word) {
+  message.text(1, name);
+  message.text(4, word);
+  message.integer(20, 3);
+}
+
+Attribute::Attribute(std::string name, const std::vector<int64_t> &values) {
+  message.text(1, name);
+  for (int64_t value : values)
+    message.integer(8, value);
+  message.integer(20, 7);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+Builder::Builder(const Graph &graph, const GraphPart &part,
+                 const ONNXOptions &options)
+    : graph(graph), part(part), options(options) {}
+
+Name Builder::node(const char *type, const std::vector<Name> &inputs,
+                   const std::vector<Attribute> &attributes) {
+  Name result = "t" + std::to_string(nextName++);
+  node(type, inputs, std::vector<Name>{result}, attributes);
+  return result;
+}
+
+void Builder::node(const char *type, const std::vector<Name> &inputs,
+                   const std::vector<Name> &outputs,
+                   const std::vector<Attribute> &attributes) {
+  protobuf::Message message; // NodeProto
+  for (const Name &input : inputs)
+    message.text(1, input);
+  for (const Name &output : outputs)
+    message.text(2, output);
+  message.text(4, type);
+  for (const Attribute &attribute : attributes)
+    message.message(5, attribute.message);
+  nodes.message(1, message);
+}
+
+void Builder::define(const GraphValue *value, const Name &name) {
+  node("Identity", {name}, std::vector<Name>{value->name}, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and parameters
+//===----------------------------------------------------------------------===//
+
+template <typename T> static std::string bytesOf(const std::vector<T> &values) {
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+                "raw_data is little-endian");
+  return std::string(reinterpret_cast<const char *>(values.data()),
+                     values.size() * sizeof(T));
+}
+
+Name Builder::initializer(int64_t type, const Sizes &shape,
+                          const std::string &bytes, Name name) {
+  const bool isNamed = !name.empty();
+  std::string key;
+  if (!isNamed) {
+    key =
+        std::to_string(type) + ":" + std::to_string(shape.size()) + ":" + bytes;
+    if (auto found = constants.find(key); found != constants.end())
+      return found->second;
+    name = "c" + std::to_string(nextName++);
+    constants[key] = name;
+  }
+  protobuf::Message message; // TensorProto
+  for (int64_t size : shape)
+    message.integer(1, size);
+  message.integer(2, type);
+  message.text(8, name);
+  message.text(9, bytes);
+  initializers.message(5, message);
+  return name;
+}
+
+Name Builder::ints(const Sizes &values) {
+  return initializer(Int64, {static_cast<int64_t>(values.size())},
+                     bytesOf(values));
+}
+
+Name Builder::integer(int64_t value) {
+  return initializer(Int64, {}, bytesOf(std::vector<int64_t>{value}));
+}
+
+Name Builder::real(double value) {
+  return initializer(Float, {},
+                     bytesOf(std::vector<float>{static_cast<float>(value)}));
+}
+
+Name Builder::reals(const std::vector<double> &values, const Sizes &shape) {
+  std::vector<float> numbers(values.begin(), values.end());
+  return initializer(Float, shape, bytesOf(numbers));
+}
+
+Name Builder::number(double value, const GraphValue *like) {
+  switch (like->dtype) {
+  case mllm::kInt64:
+    return integer(static_cast<int64_t>(value));
+  case mllm::kInt32:
+    return initializer(
+        Int32, {}, bytesOf(std::vector<int32_t>{static_cast<int32_t>(value)}));
+  default:
+    return real(value);
+  }
+}
+
+Name Builder::parameter(const GraphParameter *parameter) {
+  auto [entry, isNew] = parameters.try_emplace(parameter, parameter->name);
+  if (!isNew)
+    return entry->second;
+  if (!options.reader) {
+    GraphValue like;
+    like.shape.assign(parameter->shape.begin(), parameter->shape.end());
+    addValueInfo(11, entry->second, like, std::nullopt, "");
+    return entry->second;
+  }
+  Expected<std::vector<float>> values = options.reader(*parameter);
+  if (values && static_cast<int64_t>(values->size()) == parameter->numValues())
+    return initializer(Float, parameter->shape, bytesOf(*values),
+                       entry->second);
+  if (failure.isOk())
+    failure = values ? Status(StatusCode::Internal,
+                              "parameter '" + parameter->name +
+                                  "' was read with another number of values")
+                     : values.takeStatus();
+  return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and the cache
+//===----------------------------------------------------------------------===//
+
+Name Builder::sizeOf(const Name &value, int64_t dim) {
+  return node("Gather", {node("Shape", {value}), integer(dim)});
+}
+
+Name Builder::reshape(const Name &value, const Sizes &shape) {
+  bool hasZero = false;
+  for (int64_t size : shape)
+    hasZero |= size == 0;
+  return node("Reshape", {value, ints(shape)},
+              {Attribute("allowzero", static_cast<int64_t>(hasZero))});
+}
+
+Name Builder::pastTokens() {
+  Name &name = shared["past"];
+  if (name.empty())
+    name =
+        firstCache ? sizeOf(firstCache->first, firstCache->second) : integer(0);
+  return name;
+}
+
+/// ValueInfoProto: name 1, type 2 { tensor_type 1 { elem_type 1, shape 2 {
+/// dim 1 { dim_value 1 | dim_param 2 } } } }.
+void Builder::addValueInfo(int field, const Name &name, const GraphValue &value,
+                           std::optional<int64_t> openDim,
+                           const std::string &openName) {
+  protobuf::Message shape, tensor, type, info;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    protobuf::Message dim;
+    const shapes::DimExpr &size = value.shape[i];
+    if (openDim && static_cast<size_t>(*openDim) == i)
+      dim.text(2, openName);
+    else if (std::optional<int64_t> number = size.constant())
+      dim.integer(1, *number);
+    else if (size.isKnown())
+      dim.text(2, size.str());
+    else if (i == 0) // The tokens of models with one sequence.
+      dim.text(2, "tokens");
+    else
+      dim.text(2, name + "." + std::to_string(i));
+    shape.message(1, dim);
+  }
+  tensor.integer(1, elementTypeOf(value.dtype).value_or(Float));
+  tensor.message(2, shape);
+  type.message(1, tensor);
+  info.text(1, name);
+  info.message(2, type);
+  infos.message(field, info);
+}
+
+Name Builder::addCacheInput(const std::string &name, const GraphValue *like,
+                            int64_t tokenDim) {
+  if (!firstCache)
+    firstCache = {name, tokenDim};
+  addValueInfo(11, name, *like, tokenDim, "past");
+  return name;
+}
+
+void Builder::addCacheOutput(const std::string &name, const Name &value,
+                             const GraphValue *like, int64_t tokenDim) {
+  node("Identity", {value}, std::vector<Name>{name}, {});
+  addValueInfo(12, name, *like, tokenDim, "past_and_tokens");
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static Status atOp(const GraphOp &op, Status status) {
+  return std::move(status).withContext(
+      (op.path.empty() ? std::string() : op.path + ": ") + op.kind);
+}
+
+Expected<std::string> Builder::build() {
+  for (const GraphValue *input : part.inputs)
+    addValueInfo(11, input->name, *input, std::nullopt, "");
+  for (const GraphValue *output : part.outputs)
+    addValueInfo(12, output->name, *output, std::nullopt, "");
+  // Positions count from the first cache, which an op before it may need.
+  for (const GraphOp *op : part.ops)
+    if (op->kind == "kv_cache" && !firstCache)
+      firstCache = {"past_key_" + std::to_string(op->integer("layer")),
+                    op->operands[0]->shape.size() -
+                        (op->text("layout", "bshd") == "bshd" ? 3 : 2)};
+  for (const GraphOp *op : part.ops) {
+    if (Status status = lowerOp(*this, *op); !status.isOk())
+      return atOp(*op, std::move(status));
+    if (!failure.isOk())
+      return atOp(*op, std::move(failure));
+  }
+  // GraphProto: node 1, name 2, initializer 5, input 11, output 12.
+  std::string content = nodes.data();
+  protobuf::Message name;
+  name.text(2, graph.name);
+  content += name.data() + initializers.data() + infos.data();
+  if (content.size() >= (uint64_t(1) << 31) - 4096)
+    return Status(StatusCode::Unsupported,
+                  "the model is larger than the 2 GiB of an ONNX file",
+                  "export a smaller model, or without its weights");
+  // ModelProto: ir_version 1, producer_name 2, graph 7, opset_import 8.
+  protobuf::Message model, opset;
+  model.integer(1, 8);
+  model.text(2, "llmir");
+  model.text(7, content);
+  opset.text(1, "");
+  opset.integer(2, 17);
+  model.message(8, opset);
+  return model.data();
+}
+
+Status ONNXTarget::supported(const GraphOp &op) const {
+  return onnx::canLower(op);
+}
+
+Status ONNXTarget::emit(const Graph &graph, const GraphPart &part) {
+  Expected<std::string> file = Builder(graph, part, options).build();
+  if (!file)
+    return file.takeStatus();
+  files.push_back(std::move(*file));
+  return Status::ok();
+}
+
+Expected<std::string> llmir::exportONNX(const Graph &graph,
+                                        ONNXOptions options) {
+  ONNXTarget target(std::move(options));
+  for (const GraphOp *op : opsOf(graph))
+    if (Status status = target.supported(*op); !status.isOk())
+      return atOp(*op, std::move(status));
+  GraphPart whole;
+  whole.supported = true;
+  whole.ops = opsOf(graph);
+  whole.inputs = graph.inputs();
+  std::set<const GraphValue *> given;
+  for (const GraphValue *output : graph.outputs())
+    if (given.insert(output).second)
+      whole.outputs.push_back(output);
+  LLMIR_RETURN_IF_ERROR(target.emit(graph, whole));
+  return target.models().front();
+}

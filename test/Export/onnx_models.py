@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""ONNX files: accepted by ONNX's checker and shape inference, and equal to NumPy models when computed.
+
+    onnx_models.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER [--onnxruntime FOLDER]
+
+With --onnxruntime (the folder of the npm package onnxruntime-web) the files are run by it, too.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnx.shape_inference
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
+
+import make_tiny  # noqa: E402
+import onnx_numpy  # noqa: E402
+from llmref.model import Model  # noqa: E402
+from mllmref import nn, vision  # noqa: E402
+
+NMSE = 1e-9  # Against float64: room for constants and angles of float32.
+
+failures = []
+passed = 0
+
+
+def check(name, holds, shown=""):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, str(shown)[:800]))
+
+
+def near(actual, expected, bound=NMSE):
+    if actual.shape != expected.shape:
+        return False
+    scale = np.mean(np.square(expected)) or 1.0
+    return bool(np.mean(np.square(actual - expected)) <= bound * scale)
+
+
+def run(*arguments):
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300)
+
+
+def export(options, name, source, *flags):
+    """The ONNX model of an .mlir file, checked."""
+    path = os.path.join(options.work, name + ".onnx")
+    result = run(options.llmir_translate, "--mllm-to-onnx", *flags, source, "-o", path)
+    check(name + ": --mllm-to-onnx", result.returncode == 0, result.stderr.decode())
+    model = onnx.load(path)
+    try:
+        onnx.checker.check_model(model, full_check=True)
+        onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+        check(name + ": checker and shape inference", True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        check(name + ": checker and shape inference", False, error)
+    check(name + ": opset 17", [opset.version for opset in model.opset_import] == [17])
+    return path, model
+
+
+def run_in_node(options, path, inputs):
+    """The outputs that onnxruntime-web computes."""
+    job = {"model": path, "inputs": {}}
+    for key, array in inputs.items():
+        array = np.ascontiguousarray(array)
+        file = os.path.join(options.work, "input-%d.bin" % len(job["inputs"]))
+        array.tofile(file)
+        job["inputs"][key] = {"file": file, "shape": array.shape, "type": str(array.dtype)}
+    job_path = os.path.join(options.work, "job.json")
+    with open(job_path, "w", encoding="utf-8") as file:
+        json.dump(job, file)
+    result = run("node", os.path.join(HERE, "run_onnx.mjs"), options.onnxruntime, job_path)
+    if result.returncode:
+        return None, result.stderr.decode()
+    outputs = {}
+    for key, entry in json.loads(result.stdout.decode()).items():
+        outputs[key] = np.fromfile(entry["file"], entry["type"]).reshape(entry["shape"])
+    return outputs, ""
+
+
+def compute(options, name, path, model, inputs, expected):
+    """Computes in both ways and compares the outputs that are given."""
+    outputs = onnx_numpy.evaluate(model, inputs)
+    for key, array in expected.items():
+        check("%s: %s in NumPy" % (name, key), near(outputs[key], array), (outputs[key].shape, array.shape))
+    if options.onnxruntime:
+        found, error = run_in_node(options, path, inputs)
+        check(name + ": onnxruntime-web runs it", found is not None, error)
+        for key, array in expected.items() if found else ():
+            check("%s: %s in onnxruntime-web" % (name, key), near(found[key], array, 1e-7), found[key].shape)
+    return outputs
+
+
+def check_decoder(options, family, seed):
+    """Prefill, then steps of one token with the cache, against the NumPy model."""
+    config, weights = make_tiny.make(family, seed=seed)
+    folder = os.path.join(options.work, family)
+    make_tiny.write_hf(folder, config, weights)
+    mllm = run(options.llmir, "compile", folder, "--emit", "mllm")
+    source = os.path.join(options.work, family + ".mlir")
+    with open(source, "wb") as file:
+        file.write(mllm.stdout)
+    path, model = export(options, family, source)
+    names = [entry.name for entry in model.graph.input]
+    ids_name, logits_name = names[0], model.graph.output[0].name
+    inputs = {name: weights[name].astype(np.float32) for name in names if name in weights}
+    caches = [name for name in names if name.startswith("past_")]
+    check(family + ": a cache for each layer", len(caches) == 2 * config.layers, names)
+    check(family + ": every input is known", len(inputs) + len(caches) + 1 == len(names), names)
+    for name in caches:
+        inputs[name] = np.zeros((0, config.kv_heads, config.head_dim), np.float32)
+
+    reference = Model(config, weights)
+    cache = reference.new_cache()
+    ids = np.random.RandomState(seed).randint(0, config.vocab, 12)
+    done = 0
+    for count in (7, 1, 1, 3):
+        inputs[ids_name] = ids[done:done + count].astype(np.int64)
+        expected = np.asarray(reference.forward(ids[done:done + count], cache=cache))
+        outputs = compute(options, "%s seed %d, tokens %d to %d" % (family, seed, done, done + count), path, model,
+                          inputs, {logits_name: expected})
+        for name in caches:
+            inputs[name] = outputs[name.replace("past_", "present_", 1)].astype(np.float32)
+        done += count
+    check(family + ": the cache grew", inputs[caches[0]].shape[0] == 12)
+
+
+def check_vision(options, seed):
+    """A small network of convolutions and norms, op by op in NumPy."""
+    path, model = export(options, "vision", os.path.join(options.inputs, "onnx-vision.mlir"))
+    random = np.random.RandomState(seed)
+    inputs = {}
+    for entry in model.graph.input:
+        shape = [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
+        inputs[entry.name] = random.uniform(-1, 1, shape).astype(np.float32)
+    wide = {name: array.astype(np.float64) for name, array in inputs.items()}
+    x = vision.conv(wide["v0"], wide["patch.weight"], wide["patch.bias"], stride=(2, 2), padding=(1, 1))
+    x = nn.layer_norm_2d(x, wide["norm.weight"], wide["norm.bias"], 1e-6)
+    x = nn.gelu(vision.conv(x, wide["deep.weight"], None, padding=(1, 1), groups=8))
+    x = x.reshape(1, 8, 16).transpose(0, 2, 1)
+    x = nn.layer_norm(x, None, None, 1e-5)
+    a, b = x[..., :3], x[..., 3:]
+    x = np.concatenate([nn.gelu_tanh(b), nn.quick_gelu(a)], -1)
+    scores = nn.softmax(nn.matmul(x, x, transpose_b=True) * 0.25, -1)
+    x = np.matmul(scores, x)[:, 1::2]
+    x = np.stack([np.repeat(x, 2, 1), np.abs(np.sin(np.repeat(x, 2, 1)))], 0)
+    compute(options, "vision", path, model, inputs, {model.graph.output[0].name: x})
+
+
+def check_refusals(options):
+    for name, words in (("onnx-refused-type", "only f32, i64, i32 and bool"), ("onnx-refused-op", "no ONNX for this op")):
+        result = run(options.llmir_translate, "--mllm-to-onnx", os.path.join(options.inputs, name + ".mlir"))
+        check(name, result.returncode != 0 and not result.stdout and words in result.stderr.decode(), result.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for flag in ("work", "llmir", "llmir-translate", "inputs"):
+        parser.add_argument("--" + flag, required=True)
+    parser.add_argument("--onnxruntime", help="node_modules/onnxruntime-web")
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    seed = int.from_bytes(os.urandom(3), "little")
+    for family in ("llama", "qwen2", "qwen3"):
+        check_decoder(options, family, seed)
+    check_vision(options, seed)
+    check_refusals(options)
+    print("%d checks passed, %d failed" % (passed, len(failures)))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

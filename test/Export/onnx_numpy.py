@@ -1,0 +1,100 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the nodes of an ONNX file compute, in NumPy, after the operators' specifications (opset 17)."""
+
+import math
+
+import numpy as np
+from onnx import numpy_helper
+
+TYPES = {1: np.float32, 6: np.int32, 7: np.int64, 9: np.bool_}
+
+
+def conv(x, weight, bias=None, kernel_shape=(), strides=(), pads=(), dilations=(), group=1):
+    rank = len(kernel_shape)
+    x = np.pad(x, [(0, 0), (0, 0)] + [(pads[i], pads[i + rank]) for i in range(rank)])
+    sizes = [(x.shape[2 + i] - dilations[i] * (kernel_shape[i] - 1) - 1) // strides[i] + 1 for i in range(rank)]
+    outputs, channels = weight.shape[0] // group, weight.shape[1]
+    result = np.zeros((x.shape[0], weight.shape[0]) + tuple(sizes), np.float64)
+    for place in np.ndindex(*kernel_shape):
+        window = tuple(slice(place[i] * dilations[i], place[i] * dilations[i] + strides[i] * (sizes[i] - 1) + 1,
+                             strides[i]) for i in range(rank))
+        for g in range(group):
+            part = x[(slice(None), slice(g * channels, (g + 1) * channels)) + window]
+            kernel = weight[(slice(g * outputs, (g + 1) * outputs), slice(None)) + place]
+            result[:, g * outputs:(g + 1) * outputs] += np.moveaxis(np.tensordot(kernel, part, ((1,), (1,))), 1, 0)
+    return result + (0 if bias is None else bias.reshape((-1,) + (1,) * rank))
+
+
+def layer_normalization(x, scale, bias=None, axis=-1, epsilon=1e-5):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    mean = x.mean(axes, keepdims=True)
+    result = (x - mean) / np.sqrt(((x - mean) ** 2).mean(axes, keepdims=True) + epsilon) * scale
+    return result + (0 if bias is None else bias)
+
+
+def slice_(x, starts, ends, axes=None, steps=None):
+    index = [slice(None)] * x.ndim
+    for i, axis in enumerate(range(len(starts)) if axes is None else axes):
+        index[axis] = slice(int(starts[i]), int(ends[i]), 1 if steps is None else int(steps[i]))
+    return x[tuple(index)]
+
+
+def softmax(x, axis=-1):
+    with np.errstate(invalid="ignore"):
+        shifted = np.exp(x - x.max(axis, keepdims=True))
+    return shifted / shifted.sum(axis, keepdims=True)
+
+
+def split(x, sizes, axis=0):
+    return np.split(x, np.cumsum(sizes)[:-1], axis)
+
+
+def reshape(x, shape, allowzero=0):
+    assert allowzero or 0 not in shape
+    return x.reshape([int(size) for size in shape])
+
+
+def unsqueeze(x, axes):
+    rank = x.ndim + len(axes)
+    for axis in sorted(int(a) % rank for a in axes):
+        x = np.expand_dims(x, axis)
+    return x
+
+
+OPERATORS = {
+    "Abs": np.abs, "Add": np.add, "And": np.logical_and, "Conv": conv, "Cos": np.cos, "Div": np.divide,
+    "Equal": np.equal, "Erf": np.vectorize(math.erf, otypes=[np.float64]), "Exp": np.exp, "Identity": lambda x: x,
+    "LayerNormalization": layer_normalization, "Log": np.log, "MatMul": np.matmul, "Mul": np.multiply,
+    "Neg": np.negative, "Not": np.logical_not, "Or": np.logical_or, "Range": np.arange,
+    "Relu": lambda x: np.maximum(x, 0), "Reshape": reshape, "Shape": lambda x: np.array(x.shape, np.int64),
+    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Sin": np.sin, "Slice": slice_, "Softmax": softmax, "Split": split,
+    "Sqrt": np.sqrt, "Sub": np.subtract, "Tanh": np.tanh, "Tile": np.tile, "Unsqueeze": unsqueeze, "Where": np.where,
+    "Cast": lambda x, to: x.astype(TYPES[to]),
+    "Concat": lambda *parts, axis: np.concatenate(parts, axis),
+    "Expand": lambda x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(shape))),
+    "Gather": lambda x, ids, axis=0: np.take(x, ids, axis),
+    "ReduceMean": lambda x, axes, keepdims: x.mean(tuple(axes), keepdims=bool(keepdims)),
+    "Transpose": lambda x, perm: np.transpose(x, perm),
+    "Trilu": lambda x, k, upper: np.triu(x, int(k)) if upper else np.tril(x, int(k)),
+}
+
+
+def attribute(proto):
+    return {1: proto.f, 2: proto.i, 7: list(proto.ints)}[proto.type]
+
+
+def evaluate(model, inputs):
+    """The outputs by name; every tensor of floats is computed in float64."""
+    values = {name: widened(array) for name, array in inputs.items()}
+    values.update((tensor.name, widened(numpy_helper.to_array(tensor))) for tensor in model.graph.initializer)
+    for node in model.graph.node:
+        attributes = {proto.name: attribute(proto) for proto in node.attribute}
+        results = OPERATORS[node.op_type](*[values[name] for name in node.input], **attributes)
+        results = results if isinstance(results, list) else [results]
+        values.update(zip(node.output, (widened(np.asarray(result)) for result in results)))
+    return {output.name: values[output.name] for output in model.graph.output}
+
+
+def widened(array):
+    return array.astype(np.float64) if array.dtype in (np.float32, np.float16) else array
