@@ -42,9 +42,10 @@ ArtifactInfo Compilation::makeInfo() const {
   info.modelName = config.modelName;
   info.architecture = config.architecture;
   info.weightsDescription = describeWeights(*checkpoint);
-  std::set<std::string> counted; // A tensor may be packed in two ways.
+  // A tensor, or a part of one, may be packed in two ways.
+  std::set<std::pair<std::string, int64_t>> counted;
   for (const PackJob &job : jobs)
-    if (counted.insert(job.source).second)
+    if (counted.insert({job.source, job.firstRow}).second)
       info.parameterCount +=
           static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
   info.sites = sites;
