@@ -329,6 +329,11 @@ const GraphParameter *GraphBuilder::parameterOf(StringAttr name) {
   if (auto heads =
           parameter->getAttrOfType<IntegerAttr>("rope_unpermute_heads"))
     result.unpermuteHeads = heads.getInt();
+  if (auto slice = parameter.getSlice()) {
+    result.firstRow = (*slice)[0];
+    result.storedRows = (*slice)[1];
+  }
+  result.isTransposed = parameter.getTransposed();
   graph.parameters.push_back(std::move(result));
   return entry->second = &graph.parameters.back();
 }

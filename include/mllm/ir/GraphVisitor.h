@@ -62,6 +62,10 @@ struct GraphParameter {
   std::optional<int64_t> bytes; ///< As stored.
   /// Heads whose rows are stored for a rotation of adjacent pairs; 0 = none.
   int64_t unpermuteHeads = 0;
+  /// The parameter is the rows from `firstRow` on of a stored tensor of
+  /// `storedRows` rows; 0 = it is the stored tensor.
+  int64_t firstRow = 0, storedRows = 0;
+  bool isTransposed = false; ///< Stored as [columns, rows].
 
   int64_t numValues() const {
     int64_t product = 1;
