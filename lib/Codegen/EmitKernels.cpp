@@ -182,8 +182,7 @@ static bool canLookUpRows(const IntegerMatrixLayout &table) {
 LogicalResult KernelEmission::emit(const EmbeddingSpec &spec) {
   if (failed(checkSizes({{"rows", spec.rows}, {"columns", spec.columns}})))
     return failure();
-  StepField ids =
-      spec.positions ? StepField::positions : StepField::token_ids;
+  StepField ids = spec.positions ? StepField::positions : StepField::token_ids;
   if (auto integers = IntegerFormat::fromName(spec.format)) {
     IntegerMatrixLayout table{*integers, spec.rows, spec.columns};
     if (!canLookUpRows(table))
@@ -366,8 +365,7 @@ LogicalResult KernelEmission::emit(const PackIntegersSpec &spec) {
 LogicalResult KernelEmission::checkRegion(Block &body, int64_t minArguments) {
   if (!body.empty() && isa<YieldOp>(body.back()) &&
       body.getNumArguments() >= minArguments &&
-      llvm::all_of(body.getArgumentTypes(),
-                   [](Type t) { return t.isF32(); }) &&
+      llvm::all_of(body.getArgumentTypes(), [](Type t) { return t.isF32(); }) &&
       body.back().getOperand(0).getType().isF32())
     return success();
   return kernel.emitOpError("of kind ")
