@@ -172,6 +172,8 @@ LogicalResult ShadowRun::runCall(CallGraphOp call, int64_t frame) {
 }
 
 LogicalResult ShadowRun::runOp(Operation &op, int64_t frame) {
+  for (Value result : op.getResults())
+    places.erase(result); // Where it lay in another call of the subgraph.
   if (auto memory = dyn_cast<AllocOp>(op))
     return alloc(memory, frame);
   if (auto end = dyn_cast<FreeOp>(op))

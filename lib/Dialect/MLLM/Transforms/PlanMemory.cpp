@@ -174,6 +174,10 @@ LogicalResult FramePlanner::collectCall(CallGraphOp call) {
     Result returned;
     if (failed(collect(callee, returned)))
       return failure();
+    // What the callee does not touch is freed behind the call all the same.
+    for (Value operand : call.getOperands())
+      if (auto piece = pieceOf(operand); piece && pieces[*piece].lastOp == call)
+        touch(*piece, call, operand);
     for (auto [result, piece] : llvm::zip_equal(call.getResults(), returned))
       if (piece) {
         pieceOfValue[result] = *piece;
@@ -319,7 +323,14 @@ void FramePlanner::emit() {
     // What is returned belongs to who has called.
     if (!piece.calls.empty() || piece.lastOp->hasTrait<OpTrait::IsTerminator>())
       continue;
-    b.setInsertionPointAfter(piece.lastOp);
+    // Behind the copies of what the op gives: a call may give what it got.
+    Operation *last = piece.lastOp;
+    while (auto copy = dyn_cast<CopyOp>(last->getNextNode())) {
+      if (copy.getSrc().getDefiningOp() != piece.lastOp)
+        break;
+      last = copy;
+    }
+    b.setInsertionPointAfter(last);
     FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
   }
 }
