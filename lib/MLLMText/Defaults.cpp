@@ -83,11 +83,82 @@ void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
   }
 }
 
+/// True for heads that stand before tokens: after a transposition, as in the
+/// documents' attention, and a rotation of it.
+static bool areHeadsFirst(Value value) {
+  Operation *producer = value.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!producer || !type || type.getRank() != 4)
+    return false;
+  auto layout = producer->getAttrOfType<StringAttr>("layout");
+  return isa<TransposeOp>(producer) ||
+         (isa<RoPEOp>(producer) && layout && layout.getValue() == "bhsd");
+}
+
+/// The only two dimensions whose exchange makes `y` of `x`.
+static std::optional<std::pair<int64_t, int64_t>>
+exchangedDims(RankedTensorType x, RankedTensorType y) {
+  std::optional<std::pair<int64_t, int64_t>> found;
+  for (int64_t i = 0; i < x.getRank(); ++i)
+    for (int64_t j = i + 1; j < x.getRank(); ++j) {
+      SmallVector<int64_t> shape(x.getShape());
+      std::swap(shape[i], shape[j]);
+      if (ArrayRef<int64_t>(shape) != y.getShape())
+        continue;
+      if (found)
+        return std::nullopt;
+      found = {i, j};
+    }
+  return found;
+}
+
+/// Attention as the documents write it, op by op: what its shapes say.
+void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
+                                   ArrayRef<Type> results) {
+  auto x = dyn_cast<RankedTensorType>(operands[0].getType());
+  auto y = dyn_cast<RankedTensorType>(results[0]);
+  if (!x || !y || x.getRank() != y.getRank() || x.getRank() < 2)
+    return;
+  StringRef name = head.name;
+  if (name == "mllm.linalg.transpose") {
+    if (auto dims = exchangedDims(x, y)) {
+      completeOption(head, "dim0", builder.getI64IntegerAttr(dims->first));
+      completeOption(head, "dim1", builder.getI64IntegerAttr(dims->second));
+    }
+  } else if (name == "mllm.linalg.matmul" && operands.size() == 2) {
+    // Scores: the last sizes of both are contracted.
+    auto b = dyn_cast<RankedTensorType>(operands[1].getType());
+    if (!b || b.getRank() < 2)
+      return;
+    int64_t rows = b.getShape()[b.getRank() - 2], last = b.getShape().back();
+    bool plain = rows == x.getShape().back() && last == y.getShape().back();
+    bool transposed =
+        last == x.getShape().back() && rows == y.getShape().back();
+    if (transposed && !plain)
+      completeOption(head, "transpose_b", builder.getUnitAttr());
+  } else if (name == "mllm.linalg.mul" && operands.size() == 1) {
+    // Scores are scaled by the root of the size of a head.
+    auto scores = operands[0].getDefiningOp<MatMulOp>();
+    std::optional<int64_t> size =
+        scores ? lastSize(scores.getLhs().getType()) : std::nullopt;
+    if (size && *size > 0)
+      completeOption(head, "scalar",
+                     builder.getF64FloatAttr(1 / std::sqrt(double(*size))));
+  } else if ((name == "mllm.linalg.rope" || name == "mllm.linalg.kv_cache") &&
+             areHeadsFirst(operands[0])) {
+    completeOption(head, "layout", builder.getStringAttr("bhsd"));
+    if (x.getShape()[1] != y.getShape()[1])
+      completeOption(head, "q_head",
+                     builder.getI64IntegerAttr(y.getShape()[1]));
+  }
+}
+
 LogicalResult TextParser::complete(Head &head, ArrayRef<Value> operands,
                                    ArrayRef<Type> results) {
   // Who says one attribute says all.
   if (head.hasBrackets || operands.empty() || results.empty())
     return success();
+  completeAttention(head, operands, results);
   Type x = operands[0].getType(), y = results[0];
   StringRef name = head.name;
   auto f64 = [&](double value) { return builder.getF64FloatAttr(value); };
@@ -178,7 +249,8 @@ LogicalResult TextParser::registerSynthesized() {
   if (hasDefaults)
     emitRemark(lexer.location(firstPlace))
         << "options that the text does not say have the values that mllm gives "
-           "them (eps 1e-6, theta 1e4, causal masks, layers in order)";
+           "them (eps 1e-6, theta 1e4, causal masks, scores by head size ^ "
+           "-0.5, layers in order)";
   return success();
 }
 

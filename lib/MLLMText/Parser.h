@@ -125,6 +125,8 @@ private:
                                   llvm::StringRef role,
                                   llvm::ArrayRef<std::optional<int64_t>> sizes);
   void completeOption(Head &head, llvm::StringRef name, mlir::Attribute value);
+  void completeAttention(Head &head, llvm::ArrayRef<mlir::Value> operands,
+                         llvm::ArrayRef<mlir::Type> results);
   LogicalResult registerSynthesized();
 
   LogicalResult checkComplete(const Head &head, size_t operands,
