@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Counts the rules of the `llm` dialect and what shows them.
+"""Counts the rules of the `llm` dialect, and of the linalg level of `mllm`, and
+what shows them.
 
 A rule is a label (`- c3: …`) in the description of an op, a type or the dialect.
 It needs
-- a test: a line `// RULE: append_kv.c3` in a section with an expected error;
+- a test: a line `// RULE: append_kv.c3` in a section with an expected error, for
+  an op of `mllm` below a folder MLLM;
 - its clause: a comment `// c3` at the diagnostic in the C++ class's verifier (or
   at the call of a helper that emits it, or `/// Rule c3:` above a helper).
 And a diagnostic of the dialect needs a rule, or, where it is about syntax or a
@@ -18,6 +20,16 @@ import sys
 
 import llm_dialect
 from llm_dialect import IR_FOLDER, read
+
+# The linalg level of `mllm`, one file of ops with its verifiers at a time; of
+# the other levels only the names of rules are known.
+MLLM_FILES = ("Elementwise", "Shape", "Index", "NN", "Attention", "Vision", "Signal")
+MLLM_OTHERS = ("Graph", "CF", "Tensor", "Program")
+# What the trait InfersResults checks of every op whose results are inferred.
+INFERRED = re.compile(r"the result(?:'s type)? is not|the results are not")
+MLLM_TD = "include/llmir/Dialect/MLLM/MLLM{}Ops.td"
+MLLM_SOURCES = ["lib/Dialect/MLLM/MLLM{}Ops.cpp".format(name) for name in MLLM_FILES] + [
+    "lib/Dialect/MLLM/TensorTypes.cpp"]
 
 # Not a callback that says nothing itself: `[&] { return op->emitError(); }`.
 DIAGNOSTIC = re.compile(r"\bemit(?:Op)?Error\((?!\);? \})")
@@ -103,11 +115,8 @@ def literals(text):
 class Source:
     """The C++ of the dialect: which labels stand for which class."""
 
-    def __init__(self):
-        self.functions = []
-        for path in llm_dialect.files_under(IR_FOLDER, ".cpp", ".h") + llm_dialect.files_under(
-                llm_dialect.CHECK_FOLDER, ".cpp", ".h"):
-            self.functions += functions(path)
+    def __init__(self, paths, more=()):
+        self.functions = [each for path in paths for each in functions(path)] + list(more)
         self.by_name = {}
         for each in self.functions:
             if not each.classes() or "static" in each.signature or "inline" in each.signature:
@@ -178,8 +187,8 @@ def tested_rules():
             expects = "expected-error" in section or "expected-warning" in section or not path.endswith(".mlir")
             for match in re.finditer(r"RULE: *((?:[a-z_0-9]+\.c\d+[, ]*)+)", section):
                 at = line + section[:match.start()].count("\n")
-                for rule in re.findall(r"[a-z_]+\.c\d+", match.group(1)):
-                    found.append((rule, path, at, expects))
+                for rule in re.findall(r"[a-z_0-9]+\.c\d+", match.group(1)):
+                    found.append(("mllm/" * ("/MLLM/" in path) + rule, path, at, expects))
             line += section.count("\n")
     return found
 
@@ -200,6 +209,31 @@ def all_definitions(data):
         llm_dialect.records(llm_dialect.CHECK_TD), "Check_Dialect")
 
 
+def mllm_definitions(files):
+    return [each for name in files for each in llm_dialect.definitions(
+        llm_dialect.records(MLLM_TD.format(name)), "MLLM_Dialect")]
+
+
+def functions_of_classes(ops):
+    """The functions that a class of ops gives to each of them."""
+    found = []
+    for each in ops:
+        text = (each.record.get("extraClassDefinition") or "").replace("$cppClass", each.cpp_class)
+        if text.strip():
+            found.append(Function("MLLMLinalgBase.td", 0, "", text.strip().split("\n")))
+    return found
+
+
+def mllm_rules(ops):
+    """{"mllm/matmul.c3": sentence}, and the C++ class of each."""
+    found, classes = {}, {}
+    for each in ops:
+        for label, sentence in each.labels().items():
+            rule = f"mllm/{each.mnemonic.split('.')[-1]}.{label}"
+            found[rule], classes[rule] = sentence, each.cpp_class
+    return found, classes
+
+
 def rules(data):
     """{"append_kv.c3": sentence}, and the C++ class of each."""
     found, classes = {}, {}
@@ -213,10 +247,11 @@ def rules(data):
     return found, classes
 
 
-def check_tests(known):
+def check_tests(known, others):
+    """Each rule that is known has a test; those of others may have."""
     tested = set()
     for rule, path, line, expects in tested_rules():
-        if rule not in known:
+        if rule not in known and rule not in others:
             yield f"{path}:{line}: RULE: {rule}, but no description has this rule"
         elif not expects:
             yield f"{path}:{line}: RULE: {rule} in a section that expects no error"
@@ -230,6 +265,8 @@ def check_tests(known):
 def check_clauses(known, classes, source):
     have = source.labels_by_class()
     for rule in known:
+        if rule.startswith("mllm/") and INFERRED.match(known[rule]):
+            continue
         if rule.split(".")[1] not in have.get(classes[rule], set()):
             yield f"{rule} ({known[rule]}): no '// {rule.split('.')[1]}' in the verifier of {classes[rule]}"
 
@@ -279,20 +316,26 @@ def main():
 
     data = llm_dialect.records()
     known, classes = rules(data)
-    source = Source()
+    source = Source([path for folder in (IR_FOLDER, llm_dialect.CHECK_FOLDER)
+                     for path in llm_dialect.files_under(folder, ".cpp", ".h")])
+    linalg = mllm_definitions(MLLM_FILES)
+    mllm, mllm_classes = mllm_rules(linalg)
+    mllm_source = Source(MLLM_SOURCES, functions_of_classes(linalg))
+    others, _ = mllm_rules(mllm_definitions(MLLM_OTHERS))
     if options.list:
         places = {}
         for rule, path, line, _ in tested_rules():
             places.setdefault(rule, []).append(f"{path}:{line}")
-        for rule in known:
-            print(f"{rule}: {known[rule]}\n    {', '.join(places.get(rule, ['no test']))}")
+        for rule, sentence in {**known, **mllm}.items():
+            print(f"{rule}: {sentence}\n    {', '.join(places.get(rule, ['no test']))}")
 
     counts = {"diagnostics": 0}
-    missing = list(check_numbering(data)) + list(check_tests(known)) + list(
-        check_clauses(known, classes, source)) + list(check_diagnostics(source, counts))
+    missing = list(check_numbering(data)) + list(check_tests({**known, **mllm}, others)) + list(
+        check_clauses(known, classes, source)) + list(
+        check_clauses(mllm, mllm_classes, mllm_source)) + list(check_diagnostics(source, counts))
     for each in missing:
         print(each)
-    print(f"{len(known)} rules, {len(tested_rules())} tests of them, "
+    print(f"{len(known) + len(mllm)} rules, {len(tested_rules())} tests of them, "
           f"{counts['diagnostics']} diagnostics, {len(missing)} missing")
     return 1 if missing else 0
 
