@@ -26,8 +26,8 @@ mllm.graph.subgraph @model(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {e
   // CHECK-NEXT: %[[W:.*]] = mllm.linalg.view %[[H]]
   %3 = mllm.linalg.view %1 : tensor<8x2x2xf32> -> tensor<8x4xf32>
   // CHECK-NEXT: %[[V2:.*]] = mllm.linalg.add %[[W]], %[[Y1]]
-  // CHECK-NEXT: mllm.tensor.free %[[Y1]]
   // CHECK-NEXT: %[[Y2:.*]] = mllm.linalg.copy %[[W]], %[[V2]]
+  // CHECK-NEXT: mllm.tensor.free %[[Y1]]
   %4 = mllm.linalg.add %3, %2 : tensor<8x4xf32>
   // CHECK-NEXT: mllm.cf.return %[[Y2]]
   mllm.cf.return %4 : tensor<8x4xf32>
