@@ -122,8 +122,10 @@ static shapes::Shape rowsOf(Value value) {
 }
 
 std::optional<int64_t> LinearOp::getNumOutputs() {
-  int64_t product = 1;
   const int64_t leading = tensorType(getX()).getRank() - 1;
+  if (leading < 0 || tensorType(getResult()).getRank() <= leading)
+    return std::nullopt;
+  int64_t product = 1;
   for (int64_t size : tensorType(getResult()).getShape().drop_front(leading))
     if (ShapedType::isDynamic(size) ||
         llvm::MulOverflow(product, size, product))
