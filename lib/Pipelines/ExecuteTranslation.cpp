@@ -9,9 +9,10 @@
 #include "llmir/Pipelines/ExecuteTranslation.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/CPULevel.h"
+#include "llmir/Conversion/MLLMToLLM.h"
 
 #include "llmir/Dialect/Check/Check.h"
-#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 
@@ -63,6 +64,20 @@ static ExecuteOptions executeOptions() {
   return options;
 }
 
+/// Random values for weights and parameters.
+static InterpreterOptions interpreterOptions(const RunOptions &options,
+                                             bool roundsAttention = false) {
+  return {makeRandomWeights(options.seed), roundsAttention,
+          makeRandomParameters(options.seed)};
+}
+
+/// The functions to run, those of subgraphs among them.
+static FailureOr<SmallVector<func::FuncOp>>
+functionsToRun(Operation *module, const RunOptions &options) {
+  makeFunctionsOfSubGraphs(cast<ModuleOp>(module));
+  return getFunctionsToRun(module, options);
+}
+
 /// Compiles a function and runs it with the arguments that tests have.
 static FailureOr<std::vector<FunctionRunner::Result>>
 execute(func::FuncOp function, const ExecuteOptions &options,
@@ -75,7 +90,7 @@ execute(func::FuncOp function, const ExecuteOptions &options,
                               "CPU level '")
            << name << "'";
   FailureOr<FunctionRunner> runner = FunctionRunner::compile(
-      function, *level, {makeRandomWeights(options.run.seed)});
+      function, *level, interpreterOptions(options.run));
   if (failed(runner))
     return failure();
   return runner->run(arguments, options.workers);
@@ -102,10 +117,10 @@ static bool trustsIndices(Operation *module) {
 
 static LogicalResult executeAll(Operation *module, raw_ostream &output) {
   ExecuteOptions options = executeOptions();
-  auto functions = getFunctionsToRun(module, options.run);
+  auto functions = functionsToRun(module, options.run);
   if (failed(functions))
     return failure();
-  Interpreter interpreter({makeRandomWeights(options.run.seed)});
+  Interpreter interpreter(interpreterOptions(options.run));
   const bool isChecked = trustsIndices(module);
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
@@ -169,13 +184,13 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
 
 static LogicalResult compareAll(Operation *module, raw_ostream &output) {
   ExecuteOptions options = executeOptions();
-  auto functions = getFunctionsToRun(module, options.run);
+  auto functions = functionsToRun(module, options.run);
   if (failed(functions))
     return failure();
   const CPULevel *level = findCPULevel(
       options.level == "native" ? CpuFeatures::host().level() : options.level);
-  Interpreter interpreter({makeRandomWeights(options.run.seed),
-                           /*roundsAttention=*/level && level->hasBf16Dots()});
+  Interpreter interpreter(interpreterOptions(
+      options.run, /*roundsAttention=*/level && level->hasBf16Dots()));
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
     auto arguments = makeArguments(function, options.run.seed);

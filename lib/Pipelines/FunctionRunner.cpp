@@ -11,6 +11,7 @@
 
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Pipelines/Pipelines.h"
@@ -126,7 +127,23 @@ FailureOr<func::FuncOp> FunctionRunner::State::copyFunction() {
         pm.addPass(createSymbolDCEPass());
       })))
     return failure();
+  // What is left is one function, with parameters of the model beside it.
+  for (auto left : module->getOps<func::FuncOp>())
+    if (failed(lowerMLLMOps(left)))
+      return failure();
   return module->lookupSymbol<func::FuncOp>(function.getSymName());
+}
+
+/// The value of a parameter, which an op of the mllm dialect may have named.
+static FailureOr<InterpreterValue>
+valueOfWeight(mlir::llm::WeightOp weight, const InterpreterOptions &options) {
+  if (weight->hasAttr(kParameterAttr) && options.parameter)
+    return options.parameter(
+        SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(
+            weight, weight.getNameAttr()));
+  if (!weight->hasAttr(kParameterAttr) && options.weight)
+    return options.weight(weight);
+  return weight.emitOpError("has no value to run with");
 }
 
 /// Parameters become arguments, and what is expected becomes results.
@@ -149,9 +166,7 @@ FunctionRunner::State::prepare(const InterpreterOptions &options) {
       llvm::append_range(results, op.getOperands());
       gone.push_back(&op);
     } else if (auto weight = dyn_cast<mlir::llm::WeightOp>(op)) {
-      if (!options.weight)
-        return weight.emitOpError("has no value to run with");
-      auto value = options.weight(weight);
+      FailureOr<InterpreterValue> value = valueOfWeight(weight, options);
       if (failed(value))
         return failure();
       parameters.push_back(std::move(*value));

@@ -52,12 +52,22 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     Logits are made for `%logit_rows` only: `llm.select_rows` stands before the
     ops that treat each row alone and end in the logits.
 
+    With `form=function` every subgraph becomes a function of its own name with
+    the same arguments and results, all of static shapes, and each op what it is
+    made of: an op of `llm` where there is one, else loops (`linalg.generic`) and
+    moves (`tensor`). Ops that have no such counterpart (gathers by an index in a
+    tensor, sorts) stay; `convert-llm-to-program` has kernels for them. Caches are
+    empty before a function runs. Fails when a size is dynamic
+    (`mllm-specialize` says it), or a tensor lies elsewhere than on the CPU.
+
     Does nothing to a module without a subgraph. Fails when there is no `entry`;
     when the entry is not (token ids) -> (logits); when layers of the cache
     differ in heads or head size; and when keys or values from the cache go
     anywhere but into an attention op.
   }];
   let options = [
+    Option<"form", "form", "std::string", "\"step\"",
+           "step: one step of a decoder; function: functions of static shapes">,
     Option<"kvElementType", "kv-element-type", "std::string", "\"f32\"",
            "Element type of the cache: f32, f16 or bf16">,
     Option<"blockSize", "block-size", "int64_t", "16",
@@ -70,7 +80,8 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::llm::LLMDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::llm::LLMDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 

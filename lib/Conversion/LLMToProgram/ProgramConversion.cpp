@@ -294,6 +294,7 @@ ConversionTable::ConversionTable() {
   addDenseAttentionConversion(*this);
   addRuntimeConversions(*this);
   addLinalgConversions(*this);
+  addIndexConversions(*this);
 }
 
 const ConversionTable &ConversionTable::get() {

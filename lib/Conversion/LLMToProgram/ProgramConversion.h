@@ -338,6 +338,7 @@ void addCollectiveConversions(ConversionTable &table);
 void addDenseAttentionConversion(ConversionTable &table);
 void addRuntimeConversions(ConversionTable &table);
 void addLinalgConversions(ConversionTable &table);
+void addIndexConversions(ConversionTable &table);
 
 /// Neighbours of an activation that share a scale beside weights of blocks.
 inline constexpr int64_t kActivationGroup = 32;
@@ -370,8 +371,8 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers
-/// must fit, and i1 as 0 and 1.
+/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers must
+/// fit, and i1 as 0 and 1.
 bool holdsIntegers(mlir::Type element);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one.

@@ -17,6 +17,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -396,12 +398,25 @@ struct ConvertMLLMToLLMPass
     ModuleOp module = getOperation();
     if (module.getOps<mllm::SubGraphOp>().empty())
       return;
-    if (failed(convert(module)))
+    if (failed(form == "function" ? convertToFunctions(module)
+                                  : convert(module)))
       signalPassFailure();
   }
 
 private:
+  LogicalResult convertToFunctions(ModuleOp module) {
+    subgraphsConverted += llvm::range_size(module.getOps<mllm::SubGraphOp>());
+    makeFunctionsOfSubGraphs(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(lowerMLLMOps(function)))
+        return failure();
+    return success();
+  }
+
   LogicalResult convert(ModuleOp module) {
+    if (form != "step")
+      return module.emitError("form must be step or function, not '")
+             << form << "'";
     mllm::SubGraphOp entry = mllm::entrySubGraph(module);
     if (!entry)
       return module.emitError("has subgraphs, but none is marked entry");

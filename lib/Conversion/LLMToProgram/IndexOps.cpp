@@ -1,0 +1,195 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops of the mllm dialect that neither llm nor linalg has a counterpart of:
+// moves by indices in tensors, and sorts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Places.h"
+
+#include "llmir/Dialect/MLLM/MLLMIndexOps.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Gather and scatter
+//===----------------------------------------------------------------------===//
+
+static SmallVector<AffineExpr> loopDims(unsigned first, unsigned count,
+                                        MLIRContext *context) {
+  SmallVector<AffineExpr> dims;
+  for (unsigned i = 0; i < count; ++i)
+    dims.push_back(getAffineDimExpr(first + i, context));
+  return dims;
+}
+
+/// The number of a dimension that may count from the end.
+static int64_t dimOf(int64_t dim, ArrayRef<int64_t> shape) {
+  return dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
+}
+
+static bool isEmpty(ArrayRef<int64_t> shape) {
+  return llvm::is_contained(shape, 0);
+}
+
+static LogicalResult refuseInStep(ProgramConversion &c, Operation *op) {
+  if (c.hasStaticRows())
+    return success();
+  return op->emitOpError("has no kernel in a step; functions of static shapes "
+                         "have one");
+}
+
+static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  MLIRContext *context = op.getContext();
+  ArrayRef<int64_t> table = tensorShape(op.getTable().getType());
+  ArrayRef<int64_t> chosen = tensorShape(op.getIndices().getType());
+  ArrayRef<int64_t> shape = tensorShape(op.getType());
+  FailureOr<RowsValue> x = c.lookup(op, op.getTable());
+  FailureOr<RowsValue> indices = c.lookup(op, op.getIndices());
+  if (failed(x) || failed(indices))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  if (isEmpty(shape))
+    return success();
+  int64_t dim = dimOf(op.getDim(), table);
+  if (table[dim] == 0)
+    return op.emitOpError("chooses from nothing");
+  unsigned rank = shape.size();
+  SmallVector<AffineExpr> all = loopDims(0, rank, context);
+  SmallVector<AffineExpr> from(all.begin(), all.begin() + dim);
+  from.push_back(getAffineSymbolExpr(0, context));
+  from.append(all.begin() + dim + chosen.size(), all.end());
+  GatherSpec spec;
+  spec.sizes.assign(shape.begin(), shape.end());
+  spec.bound = table[dim];
+  spec.maps = {placeMap(*indices, chosen,
+                        ArrayRef(all).slice(dim, chosen.size()), rank, 0,
+                        context),
+               placeMap(*x, table, from, rank, 1, context),
+               placeMap(out, shape, all, rank, 0, context)};
+  spec.columns = out.columns;
+  c.call(op.getLoc(), kernelName("gather", spec.sizes), spec, {},
+         {{indices->buffer, false, std::nullopt},
+          {x->buffer, false, std::nullopt},
+          {out.buffer, true, std::nullopt}});
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  MLIRContext *context = op.getContext();
+  ArrayRef<int64_t> shape = tensorShape(op.getType());
+  ArrayRef<int64_t> sizes = tensorShape(op.getSource().getType());
+  FailureOr<RowsValue> x = c.lookup(op, op.getX());
+  FailureOr<RowsValue> indices = c.lookup(op, op.getIndices());
+  FailureOr<RowsValue> source = c.lookup(op, op.getSource());
+  if (failed(x) || failed(indices) || failed(source))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  copyAll(c, op.getLoc(), *x, out, shape);
+  if (isEmpty(sizes) || isEmpty(shape))
+    return success();
+  int64_t dim = dimOf(op.getDim(), shape);
+  unsigned rank = shape.size();
+  SmallVector<AffineExpr> all = loopDims(0, rank, context);
+  SmallVector<AffineExpr> to = all;
+  to[dim] = getAffineSymbolExpr(0, context);
+  ScatterSpec spec;
+  spec.sizes.assign(sizes.begin(), sizes.end());
+  spec.indexed = rank;
+  spec.bound = shape[dim];
+  spec.maps = {placeMap(*indices, sizes, all, rank, 0, context),
+               placeMap(*source, sizes, all, rank, 0, context),
+               placeMap(out, shape, to, rank, 1, context)};
+  c.call(op.getLoc(), kernelName("scatter", spec.sizes), spec, {},
+         {{indices->buffer, false, std::nullopt},
+          {source->buffer, false, std::nullopt},
+          {out.buffer, true, std::nullopt}});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sorts
+//===----------------------------------------------------------------------===//
+
+/// Sorts the last dimension; gives `count` values and indices of each row.
+static FailureOr<std::pair<RowsValue, RowsValue>>
+sortRows(ProgramConversion &c, Operation *op, Value x, int64_t count,
+         bool descending) {
+  ArrayRef<int64_t> shape = tensorShape(x.getType());
+  int64_t columns = shape.back(), rows = 1;
+  for (int64_t size : shape.drop_back())
+    rows *= size;
+  FailureOr<RowsValue> input = c.lookup(op, x, columns);
+  if (failed(input))
+    return failure();
+  Location loc = op->getLoc();
+  bool isInteger = holdsIntegers(getElementTypeOrSelf(x.getType()));
+  RowsValue values = c.createScratch(loc, rows, count, isInteger);
+  RowsValue indices = c.createScratch(loc, rows, count, /*integers=*/true);
+  if (rows == 0 || count == 0)
+    return std::make_pair(values, indices);
+  RowsValue one = c.createScratch(loc, rows, columns, /*integers=*/true);
+  RowsValue other = c.createScratch(loc, rows, columns, /*integers=*/true);
+  SortSpec spec{rows, columns, count, descending};
+  c.call(loc, kernelName("sort", {rows, columns, count}), spec, {},
+         {{input->buffer, false, std::nullopt},
+          {values.buffer, true, std::nullopt},
+          {indices.buffer, true, std::nullopt},
+          {one.buffer, true, std::nullopt},
+          {other.buffer, true, std::nullopt}});
+  return std::make_pair(values, indices);
+}
+
+static LogicalResult checkLastDim(Operation *op, int64_t dim, Value x) {
+  int64_t rank = tensorShape(x.getType()).size();
+  if (dim == -1 || dim == rank - 1)
+    return success();
+  return op->emitOpError("sorts dimension ")
+         << dim << "; programs sort the last one, to which "
+         << "convert-mllm-to-llm{form=function} brings it";
+}
+
+static LogicalResult convert(ProgramConversion &c, mllm::TopKOp op) {
+  if (failed(refuseInStep(c, op)) ||
+      failed(checkLastDim(op, op.getDim(), op.getX())))
+    return failure();
+  auto sorted = sortRows(c, op, op.getX(), op.getK(), op.getLargest());
+  if (failed(sorted))
+    return failure();
+  c.bind(op.getValues(), sorted->first);
+  c.bind(op.getIndices(), sorted->second);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, mllm::ArgsortOp op) {
+  if (failed(refuseInStep(c, op)) ||
+      failed(checkLastDim(op, op.getDim(), op.getX())))
+    return failure();
+  int64_t columns = tensorShape(op.getX().getType()).back();
+  auto sorted = sortRows(c, op, op.getX(), columns, op.getDescending());
+  if (failed(sorted))
+    return failure();
+  c.bind(op.getResult(), sorted->second);
+  return success();
+}
+
+void addIndexConversions(ConversionTable &table) {
+  table.add<mllm::GatherOp>(convert, OpForm::Exact);
+  table.add<mllm::ScatterOp>(convert, OpForm::Exact);
+  table.add<mllm::TopKOp>(convert, OpForm::Exact);
+  table.add<mllm::ArgsortOp>(convert, OpForm::Exact);
+}
+
+} // namespace llmir

@@ -1,0 +1,144 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Subgraphs of any shape as functions of static shapes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpLowering.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Subgraphs
+//===----------------------------------------------------------------------===//
+
+/// The function of a subgraph, whose body it takes over.
+static func::FuncOp makeFunction(mllm::SubGraphOp subgraph) {
+  OpBuilder builder(subgraph);
+  auto function =
+      func::FuncOp::create(builder, subgraph.getLoc(), subgraph.getSymName(),
+                           cast<FunctionType>(subgraph.getFunctionType()));
+  function.getBody().takeBody(subgraph.getBody());
+  function.walk([](Operation *op) {
+    OpBuilder before(op);
+    if (auto end = dyn_cast<mllm::ReturnOp>(op)) {
+      func::ReturnOp::create(before, op->getLoc(), end.getOperands());
+      op->erase();
+    } else if (auto call = dyn_cast<mllm::CallGraphOp>(op)) {
+      auto made = func::CallOp::create(before, op->getLoc(), call.getCallee(),
+                                       op->getResultTypes(), op->getOperands());
+      op->replaceAllUsesWith(made.getResults());
+      op->erase();
+    }
+  });
+  return function;
+}
+
+void makeFunctionsOfSubGraphs(ModuleOp module) {
+  llvm::StringSet<> called;
+  module.walk([&](mllm::CallGraphOp call) {
+    if (call->getParentOfType<mllm::SubGraphOp>())
+      called.insert(call.getCallee());
+  });
+  // A call at module level says which subgraph is the model.
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::reverse(module.getBody()->getOperations())))
+    if (!op.hasTrait<OpTrait::IsTerminator>() && op.getNumRegions() == 0 &&
+        op.use_empty() && !isa<SymbolOpInterface>(op) &&
+        isa<mllm::MLLMDialect>(op.getDialect()))
+      op.erase();
+  for (auto subgraph :
+       llvm::make_early_inc_range(module.getOps<mllm::SubGraphOp>())) {
+    func::FuncOp function = makeFunction(subgraph);
+    if (called.contains(function.getSymName()))
+      function.setPrivate();
+    subgraph.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// The type without its encoding; null, with a diagnostic, where a size is
+/// dynamic or the tensor lies elsewhere.
+static Type plainType(Value value) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (!tensor)
+    return value.getType();
+  auto report = [&]() -> InFlightDiagnostic {
+    Operation *op = value.getDefiningOp();
+    return op ? op->emitOpError() : emitError(value.getLoc(), "an argument ");
+  };
+  if (!tensor.hasStaticShape()) {
+    report() << "has the type " << tensor
+             << "; code of functions is made for sizes that are known, which "
+                "mllm-specialize says";
+    return {};
+  }
+  if (mllm::deviceOf(tensor) != mllm::Device::CPU) {
+    report() << "has the type " << tensor << "; code is made for the CPU";
+    return {};
+  }
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+}
+
+static LogicalResult makeTypesPlain(func::FuncOp function) {
+  WalkResult walk = function.walk([](Operation *op) {
+    SmallVector<Value> values(op->getResults());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(values, block.getArguments());
+    for (Value value : values) {
+      Type plain = plainType(value);
+      if (!plain)
+        return WalkResult::interrupt();
+      value.setType(plain);
+    }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  Block &block = function.getBody().front();
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), block.getArgumentTypes(),
+                        block.getTerminator()->getOperandTypes()));
+  return success();
+}
+
+LogicalResult lowerMLLMOps(func::FuncOp function) {
+  if (function.isExternal())
+    return success();
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa_and_present<mllm::MLLMDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  if (ops.empty())
+    return success();
+  if (failed(makeTypesPlain(function)))
+    return failure();
+  for (Operation *op : ops)
+    if (const LoweringTable::Lower *lower = LoweringTable::get().find(op)) {
+      OpLowering lowering(op);
+      if (failed((*lower)(lowering, op)))
+        return failure();
+    }
+  return success();
+}
+
+} // namespace llmir

@@ -1,0 +1,274 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Positions, caches and attention. A function starts with empty caches: the
+// first token stands at position 0, and all keys are new ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpLowering.h"
+
+#include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+/// [sequences, tokens, heads, head size]
+static SmallVector<int64_t> withSequences(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> result(shape);
+  if (result.size() == 3)
+    result.insert(result.begin(), 1);
+  return result;
+}
+
+/// 0, 1, … for the tokens of each sequence.
+static Value positions(OpLowering &l, int64_t sequences, int64_t tokens) {
+  SmallVector<int32_t> numbers;
+  for (int64_t s = 0; s < sequences; ++s)
+    for (int64_t t = 0; t < tokens; ++t)
+      numbers.push_back(static_cast<int32_t>(t));
+  auto type = RankedTensorType::get({sequences * tokens}, l.b().getI32Type());
+  return l.constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::PositionsOp op) {
+  RankedTensorType type = l.resultType();
+  SmallVector<int64_t> numbers;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    numbers.push_back(i % type.getShape().back());
+  return l.replace(l.constant(DenseElementsAttr::get(type, ArrayRef(numbers))));
+}
+
+//===----------------------------------------------------------------------===//
+// Rotation
+//===----------------------------------------------------------------------===//
+
+/// Exchanges tokens and heads of [sequences, tokens, heads, head size].
+static Value exchangeHeads(OpLowering &l, Value x) {
+  return l.transpose(x, {0, 2, 1, 3});
+}
+
+/// Columns [first, first + count) of the last dimension.
+static Value columns(OpLowering &l, Value x, int64_t first, int64_t count) {
+  SmallVector<int64_t> sizes(OpLowering::type(x).getShape());
+  SmallVector<int64_t> offsets(sizes.size(), 0), steps(sizes.size(), 1);
+  offsets.back() = first;
+  sizes.back() = count;
+  return l.slice(x, offsets, sizes, steps);
+}
+
+/// Rotates the halves of x [sequences, tokens, heads, head size] by tables
+/// [tokens, pairs] or [sequences, tokens, pairs].
+static Value rotate(OpLowering &l, Value x, Value sin, Value cos,
+                    double scaling) {
+  ArrayRef<int64_t> table = OpLowering::type(sin).getShape();
+  int64_t pairs = table.back();
+  int64_t size = OpLowering::type(x).getShape().back();
+  SmallVector<int64_t> perHead(table);
+  perHead.insert(perHead.end() - 1, 1); // All heads of a token turn alike.
+  Value s = l.reshape(sin, perHead), c = l.reshape(cos, perHead);
+  Value low = columns(l, x, 0, pairs), high = columns(l, x, pairs, pairs);
+  auto side = [&](Value own, Value other, bool subtracts) {
+    return l.elementwise(
+        OpLowering::type(own), {own, other, c, s},
+        [&](OpBuilder &b, Location loc, ValueRange n) -> Value {
+          Value a = arith::MulFOp::create(b, loc, n[0], n[2]);
+          Value d = arith::MulFOp::create(b, loc, n[1], n[3]);
+          Value turned = subtracts ? Value(arith::SubFOp::create(b, loc, a, d))
+                                   : Value(arith::AddFOp::create(b, loc, a, d));
+          Value factor = arith::ConstantOp::create(
+              b, loc, b.getF32FloatAttr(static_cast<float>(scaling)));
+          return arith::MulFOp::create(b, loc, turned, factor);
+        });
+  };
+  SmallVector<Value> parts{side(low, high, true), side(high, low, false)};
+  if (size > 2 * pairs)
+    parts.push_back(columns(l, x, 2 * pairs, size - 2 * pairs));
+  return l.concat(parts, 3);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RoPEOp op) {
+  RankedTensorType type = OpLowering::type(op.getX());
+  Value x = l.reshape(op.getX(), withSequences(type.getShape()));
+  bool headsFirst = op.getLayout() == "bhsd";
+  if (headsFirst)
+    x = exchangeHeads(l, x);
+  SmallVector<int64_t> shape(OpLowering::type(x).getShape());
+  if (op.getTables().empty()) {
+    Value heads = l.reshape(x, {shape[0] * shape[1], shape[2], shape[3]});
+    Value rotated = ll::RopeOp::create(
+        l.b(), heads.getType(), heads, positions(l, shape[0], shape[1]),
+        op.getFrequenciesAttr(), op.getScalingAttr());
+    x = l.reshape(rotated, shape);
+  } else {
+    x = rotate(l, x, op.getTables()[0], op.getTables()[1],
+               op.getScaling().convertToDouble());
+  }
+  if (headsFirst)
+    x = exchangeHeads(l, x);
+  return l.replace(l.reshape(x, type.getShape()));
+}
+
+/// The pairs of each section from the plane that it reads.
+static Value joinPlanes(OpLowering &l, Value table,
+                        ArrayRef<int64_t> sections) {
+  ArrayRef<int64_t> shape = OpLowering::type(table).getShape();
+  SmallVector<Value> parts;
+  int64_t first = 0;
+  for (auto [i, pairs] : llvm::enumerate(sections)) {
+    if (pairs == 0)
+      continue;
+    int64_t plane = static_cast<int64_t>(i) % shape[0];
+    Value part =
+        l.slice(table, {plane, 0, first}, {1, shape[1], pairs}, {1, 1, 1});
+    parts.push_back(l.reshape(part, {shape[1], pairs}));
+    first += pairs;
+  }
+  return l.concat(parts, 1);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
+  RankedTensorType type = OpLowering::type(op.getX());
+  Value x = l.reshape(op.getX(), withSequences(type.getShape()));
+  if (OpLowering::type(op.getSin()).getShape().back() == 0)
+    return l.replace(op.getX());
+  bool headsFirst = op.getLayout() == "bhsd";
+  if (headsFirst)
+    x = exchangeHeads(l, x);
+  x = rotate(l, x, joinPlanes(l, op.getSin(), op.getMropeSection()),
+             joinPlanes(l, op.getCos(), op.getMropeSection()), 1.0);
+  if (headsFirst)
+    x = exchangeHeads(l, x);
+  return l.replace(l.reshape(x, type.getShape()));
+}
+
+//===----------------------------------------------------------------------===//
+// Cache and attention
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
+  int64_t tokens = op.getTokenDim(), heads = op.getHeadDim();
+  SmallVector<Value> results;
+  for (auto [input, result] :
+       llvm::zip_equal(op.getOperands(), op.getResults())) {
+    RankedTensorType from = OpLowering::type(input),
+                     to = OpLowering::type(result);
+    if (from.getDimSize(tokens) != to.getDimSize(tokens))
+      return l.refuse() << "it gives " << to << " for " << from
+                        << "; the caches of a function are empty before it "
+                           "runs";
+    results.push_back(l.repeat(
+        input, heads,
+        to.getDimSize(heads) / std::max<int64_t>(from.getDimSize(heads), 1)));
+  }
+  return l.replace(results);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::CausalMaskOp op) {
+  RankedTensorType type = l.resultType();
+  unsigned rank = static_cast<unsigned>(type.getRank());
+  int64_t past = type.getDimSize(rank - 1) - type.getDimSize(rank - 2);
+  int64_t window = op.getWindow();
+  return l.replace(l.elementwise(
+      type, op.getX(), [&](OpBuilder &b, Location loc, ValueRange n) -> Value {
+        auto number = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(b, loc, value);
+        };
+        using P = arith::CmpIPredicate;
+        Value row = linalg::IndexOp::create(b, loc, rank - 2);
+        Value key = linalg::IndexOp::create(b, loc, rank - 1);
+        Value own = arith::AddIOp::create(b, loc, row, number(past));
+        Value isSeen = arith::CmpIOp::create(b, loc, P::sle, key, own);
+        if (window > 0) {
+          Value first = arith::SubIOp::create(b, loc, own, number(window));
+          Value isNear = arith::CmpIOp::create(b, loc, P::sgt, key, first);
+          isSeen = arith::AndIOp::create(b, loc, isSeen, isNear);
+        }
+        Value hidden =
+            arith::ConstantOp::create(b, loc, b.getF32FloatAttr(-1e10F));
+        return arith::SelectOp::create(b, loc, isSeen, n[0], hidden);
+      }));
+}
+
+namespace {
+/// What kinds of attention add to llm.attention.
+struct AttentionOptions {
+  bool causal = true;
+  FloatAttr scale;
+  IntegerAttr window;
+  Value sinks;
+};
+} // namespace
+
+/// q, k and v are [tokens, heads, head size], or that for each sequence.
+static Value attend(OpLowering &l, Value q, Value k, Value v,
+                    const AttentionOptions &options) {
+  auto inRanks = [&](Value x) {
+    return l.reshape(x, withSequences(OpLowering::type(x).getShape()));
+  };
+  RankedTensorType result = l.resultType();
+  auto mixedType = result.clone(withSequences(result.getShape()));
+  Value mixed = ll::AttentionOp::create(
+      l.b(), mixedType, inRanks(q), inRanks(k), inRanks(v), /*mask=*/Value(),
+      options.sinks, options.causal, {}, {}, options.scale, options.window, {},
+      {});
+  return l.reshape(mixed, result.getShape());
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
+  return l.replace(attend(l, op.getQ(), op.getK(), op.getV(),
+                          {op.getCausal(), op.getScaleAttr(), {}, {}}));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
+  return l.replace(attend(
+      l, op.getQ(), op.getK(), op.getV(),
+      {true, op.getScaleAttr(), op.getSlidingWindowAttr(), op.getSAux()}));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RadixAttnSwaSinkOp op) {
+  return l.replace(attend(
+      l, op.getQ(), l.gather(op.getKPool(), op.getK(), 0),
+      l.gather(op.getVPool(), op.getV(), 0),
+      {true, op.getScaleAttr(), op.getSlidingWindowAttr(), op.getSAux()}));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RadixAttnRelaxOp op) {
+  return l.replace(attend(l, op.getQ(), l.gather(op.getKPool(), op.getK(), 0),
+                          l.gather(op.getVPool(), op.getV(), 0),
+                          {true, op.getScaleAttr(), {}, {}}));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::PagedAttnOp op) {
+  if (op.getWeights())
+    return l.refuse() << "compiled attention does not give its weights";
+  return l.replace(attend(l, op.getQ(), l.gather(op.getK(), op.getIndex(), 1),
+                          l.gather(op.getV(), op.getIndex(), 1),
+                          {true, op.getScaleAttr(), {}, {}}));
+}
+
+void addAttentionLowerings(LoweringTable &table) {
+  table.add<mllm::PositionsOp>(lower);
+  table.add<mllm::RoPEOp>(lower);
+  table.add<mllm::MultimodalRoPEOp>(lower);
+  table.add<mllm::KVCacheOp>(lower);
+  table.add<mllm::CausalMaskOp>(lower);
+  table.add<mllm::FlashAttention2Op>(lower);
+  table.add<mllm::FlashAttention2SwaSinkOp>(lower);
+  table.add<mllm::RadixAttnSwaSinkOp>(lower);
+  table.add<mllm::RadixAttnRelaxOp>(lower);
+  table.add<mllm::PagedAttnOp>(lower);
+}
+
+} // namespace llmir

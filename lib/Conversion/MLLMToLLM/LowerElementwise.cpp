@@ -1,0 +1,360 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that compute value by value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpLowering.h"
+
+#include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+#include "llmir/Interpreter/ReferenceRandom.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// A quotient of integers as mllm.linalg.div has it. Made in f64, which holds
+/// numbers of 32 bits and their quotients exactly, so that nothing traps.
+static Value divideIntegers(OpBuilder &b, Location loc, Value x, Value y) {
+  Type element = x.getType(), f64 = b.getF64Type();
+  Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
+  Value one = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 1));
+  Value isZero =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
+  Value divisor = arith::SelectOp::create(b, loc, isZero, one, y);
+  Value quotient =
+      arith::DivFOp::create(b, loc, arith::SIToFPOp::create(b, loc, f64, x),
+                            arith::SIToFPOp::create(b, loc, f64, divisor));
+  // Wide enough for the least number divided by -1, which wraps to itself.
+  Value wide = arith::FPToSIOp::create(b, loc, b.getI64Type(), quotient);
+  Value narrow = element.isInteger(64)
+                     ? wide
+                     : Value(arith::TruncIOp::create(b, loc, element, wide));
+  return arith::SelectOp::create(b, loc, isZero, zero, narrow);
+}
+
+namespace {
+enum class Arithmetic { Add, Sub, Mul, Div };
+} // namespace
+
+static Value combine(OpBuilder &b, Location loc, Arithmetic how, Value x,
+                     Value y) {
+  bool isFloat = isa<FloatType>(x.getType());
+  switch (how) {
+  case Arithmetic::Add:
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y))
+                   : Value(arith::AddIOp::create(b, loc, x, y));
+  case Arithmetic::Sub:
+    return isFloat ? Value(arith::SubFOp::create(b, loc, x, y))
+                   : Value(arith::SubIOp::create(b, loc, x, y));
+  case Arithmetic::Mul:
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y))
+                   : Value(arith::MulIOp::create(b, loc, x, y));
+  case Arithmetic::Div:
+    return isFloat ? Value(arith::DivFOp::create(b, loc, x, y))
+                   : divideIntegers(b, loc, x, y);
+  }
+  llvm_unreachable("one of the four");
+}
+
+/// The number as a constant of the type that scalar regions compute with.
+static Value scalarConstant(OpBuilder &b, Location loc, Type element,
+                            double number) {
+  if (isa<FloatType>(element))
+    return arith::ConstantOp::create(
+        b, loc, b.getF32FloatAttr(static_cast<float>(number)));
+  return arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(element, static_cast<int64_t>(number)));
+}
+
+template <Arithmetic how, typename OpTy>
+static LogicalResult lowerArithmetic(OpLowering &l, OpTy op) {
+  Type element = op.getType().getElementType();
+  SmallVector<Value> inputs(op->getOperands());
+  return l.replace(l.elementwise(
+      l.resultType(), inputs,
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        std::optional<APFloat> scalar = op.getScalar();
+        Value rhs =
+            scalar ? scalarConstant(b, loc, element, scalar->convertToDouble())
+                   : x[1];
+        return combine(b, loc, how, x[0], rhs);
+      }));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+using Function = Value (*)(OpBuilder &, Location, Value);
+
+/// f of each value, which is a float.
+template <Function function, typename OpTy>
+static LogicalResult lowerFunction(OpLowering &l, OpTy op) {
+  return l.replace(l.elementwise(l.resultType(), op.getX(),
+                                 [](OpBuilder &b, Location loc, ValueRange x) {
+                                   return function(b, loc, x[0]);
+                                 }));
+}
+
+static Value emitNegative(OpBuilder &b, Location loc, Value x) {
+  if (isa<FloatType>(x.getType()))
+    return arith::NegFOp::create(b, loc, x);
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(x.getType()));
+  return arith::SubIOp::create(b, loc, zero, x);
+}
+
+static Value emitAbsolute(OpBuilder &b, Location loc, Value x) {
+  if (isa<FloatType>(x.getType()))
+    return math::AbsFOp::create(b, loc, x);
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(x.getType()));
+  Value isNegative =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, zero);
+  return arith::SelectOp::create(b, loc, isNegative, emitNegative(b, loc, x),
+                                 x);
+}
+
+static Value emitSigmoid(OpBuilder &b, Location loc, Value x) {
+  Value one = scalarConstant(b, loc, x.getType(), 1.0);
+  Value e = math::ExpOp::create(b, loc, arith::NegFOp::create(b, loc, x));
+  return arith::DivFOp::create(b, loc, one,
+                               arith::AddFOp::create(b, loc, one, e));
+}
+
+/// `limit` where x is beyond it; NaN is not.
+static Value limitBy(OpBuilder &b, Location loc, Value x, Value limit,
+                     bool isLeast) {
+  Value isBeyond =
+      isa<FloatType>(x.getType())
+          ? Value(arith::CmpFOp::create(b, loc,
+                                        isLeast ? arith::CmpFPredicate::OLT
+                                                : arith::CmpFPredicate::OGT,
+                                        x, limit))
+          : Value(arith::CmpIOp::create(b, loc,
+                                        isLeast ? arith::CmpIPredicate::slt
+                                                : arith::CmpIPredicate::sgt,
+                                        x, limit));
+  return arith::SelectOp::create(b, loc, isBeyond, limit, x);
+}
+
+static Value emitReLU(OpBuilder &b, Location loc, Value x) {
+  return limitBy(b, loc, x, scalarConstant(b, loc, x.getType(), 0.0),
+                 /*isLeast=*/true);
+}
+
+template <typename MathOp>
+static Value emitMath(OpBuilder &b, Location loc, Value x) {
+  return MathOp::create(b, loc, x);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::GELUOp op) {
+  Function function = op.getApproximate() == "tanh"
+                          ? mllm::program::emitGeluTanh
+                          : Function(mllm::program::emitGelu);
+  return l.replace(l.elementwise(l.resultType(), op.getX(),
+                                 [&](OpBuilder &b, Location loc, ValueRange x) {
+                                   return function(b, loc, x[0]);
+                                 }));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::ClipOp op) {
+  return l.replace(l.elementwise(
+      l.resultType(), op.getX(),
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        Type element = x[0].getType();
+        auto limit = [&](const APFloat &number) {
+          return scalarConstant(b, loc, element, number.convertToDouble());
+        };
+        Value value = limitBy(b, loc, x[0], limit(op.getMinVal()), true);
+        return limitBy(b, loc, value, limit(op.getMaxVal()), false);
+      }));
+}
+
+//===----------------------------------------------------------------------===//
+// Fill
+//===----------------------------------------------------------------------===//
+
+/// Number i of the result in row-major order, in f64.
+static Value emitFlatIndex(OpBuilder &b, Location loc,
+                           ArrayRef<int64_t> shape) {
+  Value flat = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    Value i = linalg::IndexOp::create(b, loc, d);
+    Value factor = arith::ConstantIndexOp::create(b, loc, size);
+    flat = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, flat, factor), i);
+  }
+  Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
+  return arith::SIToFPOp::create(b, loc, b.getF64Type(), wide);
+}
+
+/// start + i * step.
+static Value fillRange(OpLowering &l, RankedTensorType type, double start,
+                       double step) {
+  Type element = type.getElementType();
+  return l.elementwise(
+      type, {}, [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+        auto number = [&](double value) -> Value {
+          return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
+        };
+        Value i = emitFlatIndex(b, loc, type.getShape());
+        Value value = arith::AddFOp::create(
+            b, loc, number(start),
+            arith::MulFOp::create(b, loc, i, number(step)));
+        if (isa<FloatType>(element))
+          return arith::TruncFOp::create(b, loc, b.getF32Type(), value);
+        Value whole = arith::FPToSIOp::create(b, loc, b.getI64Type(), value);
+        if (element.isInteger(64))
+          return whole;
+        return arith::TruncIOp::create(b, loc, element, whole);
+      });
+}
+
+/// Numbers that are the same in every run are known now.
+static Value fillRandom(OpLowering &l, RankedTensorType type, mllm::FillOp op) {
+  reference::Random random(static_cast<uint64_t>(op.getSeed().value_or(0)));
+  double least = op.getStart()->convertToDouble();
+  double end = op.getEnd()->convertToDouble();
+  Type element = type.getElementType();
+  SmallVector<Attribute> numbers;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    if (isa<FloatType>(element))
+      numbers.push_back(l.b().getFloatAttr(element, random.real(least, end)));
+    else
+      numbers.push_back(l.b().getIntegerAttr(
+          element, random.integer(static_cast<int64_t>(least),
+                                  static_cast<int64_t>(end))));
+  }
+  return l.constant(DenseElementsAttr::get(type, numbers));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::FillOp op) {
+  RankedTensorType type = l.resultType();
+  switch (op.getKind()) {
+  case mllm::FillKind::Zeros:
+    return l.replace(l.filled(type, 0.0));
+  case mllm::FillKind::Ones:
+    return l.replace(l.filled(type, 1.0));
+  case mllm::FillKind::Specific:
+    return l.replace(l.filled(type, op.getValue()->convertToDouble()));
+  case mllm::FillKind::Random:
+    return l.replace(fillRandom(l, type, op));
+  case mllm::FillKind::Arange:
+    return l.replace(fillRange(l, type, op.getStart()->convertToDouble(),
+                               op.getStep()->convertToDouble()));
+  }
+  llvm_unreachable("one of the five");
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult lowerComparison(OpLowering &l, OpTy op,
+                                     arith::CmpFPredicate floats,
+                                     arith::CmpIPredicate integers) {
+  SmallVector<Value> inputs(op->getOperands());
+  return l.replace(l.elementwise(
+      l.resultType(), inputs,
+      [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
+        if (isa<FloatType>(x[0].getType()))
+          return arith::CmpFOp::create(b, loc, floats, x[0], x[1]);
+        return arith::CmpIOp::create(b, loc, integers, x[0], x[1]);
+      }));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::EqualOp op) {
+  return lowerComparison(l, op, arith::CmpFPredicate::OEQ,
+                         arith::CmpIPredicate::eq);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::CompareOp op) {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  switch (op.getComparison()) {
+  case mllm::Comparison::NotEqual:
+    return lowerComparison(l, op, F::UNE, I::ne);
+  case mllm::Comparison::Less:
+    return lowerComparison(l, op, F::OLT, I::slt);
+  case mllm::Comparison::LessEqual:
+    return lowerComparison(l, op, F::OLE, I::sle);
+  case mllm::Comparison::Greater:
+    return lowerComparison(l, op, F::OGT, I::sgt);
+  case mllm::Comparison::GreaterEqual:
+    return lowerComparison(l, op, F::OGE, I::sge);
+  }
+  llvm_unreachable("one of the five");
+}
+
+template <typename ScalarOp, typename OpTy>
+static LogicalResult lowerLogical(OpLowering &l, OpTy op) {
+  SmallVector<Value> inputs(op->getOperands());
+  return l.replace(
+      l.elementwise(l.resultType(), inputs,
+                    [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                      return ScalarOp::create(b, loc, x[0], x[1]);
+                    }));
+}
+
+static Value emitNot(OpBuilder &b, Location loc, Value x) {
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  return arith::XOrIOp::create(b, loc, x, yes);
+}
+
+static LogicalResult lower(OpLowering &l, mllm::WhereOp op) {
+  SmallVector<Value> inputs(op->getOperands());
+  return l.replace(
+      l.elementwise(l.resultType(), inputs,
+                    [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+                      return arith::SelectOp::create(b, loc, x[0], x[1], x[2]);
+                    }));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::CastTypeOp op) {
+  return l.replace(l.cast(op.getX(), l.resultType().getElementType()));
+}
+
+void addElementwiseLowerings(LoweringTable &table) {
+  table.add<mllm::AddOp>(lowerArithmetic<Arithmetic::Add>);
+  table.add<mllm::SubOp>(lowerArithmetic<Arithmetic::Sub>);
+  table.add<mllm::MulOp>(lowerArithmetic<Arithmetic::Mul>);
+  table.add<mllm::DivOp>(lowerArithmetic<Arithmetic::Div>);
+  table.add<mllm::NegOp>(lowerFunction<emitNegative>);
+  table.add<mllm::AbsOp>(lowerFunction<emitAbsolute>);
+  table.add<mllm::LogOp>(lowerFunction<emitMath<math::LogOp>>);
+  table.add<mllm::ExpOp>(lowerFunction<emitMath<math::ExpOp>>);
+  table.add<mllm::SinOp>(lowerFunction<emitMath<math::SinOp>>);
+  table.add<mllm::CosOp>(lowerFunction<emitMath<math::CosOp>>);
+  table.add<mllm::SiLUOp>(lowerFunction<mllm::program::emitSilu>);
+  table.add<mllm::QuickGELUOp>(lowerFunction<mllm::program::emitGeluQuick>);
+  table.add<mllm::SigmoidOp>(lowerFunction<emitSigmoid>);
+  table.add<mllm::ReLUOp>(lowerFunction<emitReLU>);
+  table.add<mllm::GELUOp>(lower);
+  table.add<mllm::ClipOp>(lower);
+  table.add<mllm::FillOp>(lower);
+  table.add<mllm::EqualOp>(lower);
+  table.add<mllm::CompareOp>(lower);
+  table.add<mllm::LogicalAndOp>(lowerLogical<arith::AndIOp>);
+  table.add<mllm::LogicalOrOp>(lowerLogical<arith::OrIOp>);
+  table.add<mllm::LogicalNotOp>(lowerFunction<emitNot>);
+  table.add<mllm::WhereOp>(lower);
+  table.add<mllm::CastTypeOp>(lower);
+}
+
+} // namespace llmir

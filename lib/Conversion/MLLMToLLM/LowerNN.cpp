@@ -1,0 +1,186 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Layers with parameters, and what stands between them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpLowering.h"
+
+#include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+/// Rows of the last `tail` dimensions.
+static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, size_t tail) {
+  int64_t rows = 1, columns = 1;
+  for (auto [d, size] : llvm::enumerate(shape))
+    (d + tail < shape.size() ? rows : columns) *= size;
+  return {rows, columns};
+}
+
+static LogicalResult lower(OpLowering &l, mllm::EmbeddingOp op) {
+  Type i32 = l.b().getI32Type();
+  RankedTensorType result = l.resultType();
+  int64_t columns = result.getShape().back();
+  int64_t tokens = OpLowering::type(op.getIds()).getNumElements();
+  Value ids = l.cast(l.reshape(op.getIds(), {tokens}), i32);
+  Value rows = ll::EmbeddingOp::create(
+      l.b(), RankedTensorType::get({tokens, columns}, l.b().getF32Type()), ids,
+      l.parameter(op.getWeightAttr()));
+  return l.replace(
+      l.cast(l.reshape(rows, result.getShape()), result.getElementType()));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
+  RankedTensorType x = OpLowering::type(op.getX()), result = l.resultType();
+  Value rows = l.reshape(op.getX(), rowShape(x.getShape(), 1));
+  FlatSymbolRefAttr bias = op.getBiasAttr();
+  Value weight = l.parameter(op.getWeightAttr());
+  int64_t outputs = ll::getWeightShape(weight.getType())[0];
+  int64_t tokens = OpLowering::type(rows).getDimSize(0);
+  Value product = ll::LinearOp::create(
+      l.b(), RankedTensorType::get({tokens, outputs}, x.getElementType()), rows,
+      weight, bias ? l.parameter(bias) : Value());
+  return l.replace(l.reshape(product, result.getShape()));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::ParamOp op) {
+  Value value = l.plainParameter(op.getWeightAttr());
+  if (!value)
+    return failure();
+  return l.replace(l.cast(l.reshape(value, l.resultType().getShape()),
+                          l.resultType().getElementType()));
+}
+
+/// Batches broadcast as values do.
+static LogicalResult lower(OpLowering &l, mllm::MatMulOp op) {
+  RankedTensorType result = l.resultType();
+  unsigned rank = static_cast<unsigned>(result.getRank()), batch = rank - 2;
+  auto mapOf = [&](Value operand, AffineExpr row, AffineExpr column,
+                   bool transposed) {
+    ArrayRef<int64_t> shape = OpLowering::type(operand).getShape();
+    unsigned own = static_cast<unsigned>(shape.size()) - 2;
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d = 0; d < own; ++d) {
+      unsigned place = batch - own + d;
+      bool repeats = shape[d] == 1 && result.getDimSize(place) != 1;
+      exprs.push_back(repeats ? l.b().getAffineConstantExpr(0) : l.dim(place));
+    }
+    exprs.push_back(transposed ? column : row);
+    exprs.push_back(transposed ? row : column);
+    return l.map(rank + 1, exprs);
+  };
+  ArrayRef<int64_t> left = OpLowering::type(op.getLhs()).getShape();
+  int64_t depth = left[left.size() - (op.getTransposeA() ? 2 : 1)];
+  AffineExpr m = l.dim(batch), n = l.dim(batch + 1), k = l.dim(rank);
+  return l.replace(
+      l.sumOfProducts(result, depth, op.getLhs(), op.getRhs(),
+                      {mapOf(op.getLhs(), m, k, op.getTransposeA()),
+                       mapOf(op.getRhs(), k, n, op.getTransposeB())}));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// weight + 1, in f32.
+static Value addOne(OpLowering &l, Value weight) {
+  return l.elementwise(
+      OpLowering::type(weight).clone(l.b().getF32Type()), weight,
+      [](OpBuilder &b, Location loc, ValueRange n) -> Value {
+        Value one = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1));
+        return arith::AddFOp::create(b, loc, n[0], one);
+      });
+}
+
+static LogicalResult lower(OpLowering &l, mllm::RMSNormOp op) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  Value rows = l.reshape(op.getX(), rowShape(x.getShape(), 1));
+  Value weight = l.plainParameter(op.getWeightAttr());
+  if (!weight)
+    return failure();
+  if (op.getUnitOffset())
+    weight = addOne(l, weight);
+  Value normed = ll::RMSNormOp::create(l.b(), rows.getType(), rows, weight,
+                                       op.getEpsAttr());
+  return l.replace(l.reshape(normed, x.getShape()));
+}
+
+/// The parameter as one row; null where there is none.
+static FailureOr<Value> flatParameter(OpLowering &l,
+                                      std::optional<FlatSymbolRefAttr> symbol) {
+  if (!symbol || !*symbol)
+    return Value();
+  Value value = l.plainParameter(*symbol);
+  if (!value)
+    return failure();
+  return l.reshape(value, OpLowering::type(value).getNumElements());
+}
+
+static LogicalResult lower(OpLowering &l, mllm::LayerNormOp op) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  Value rows = l.reshape(
+      op.getX(), rowShape(x.getShape(), op.getNormalizedShape().size()));
+  FailureOr<Value> weight = flatParameter(l, op.getWeightAttr());
+  FailureOr<Value> bias = flatParameter(l, op.getBiasAttr());
+  if (failed(weight) || failed(bias))
+    return failure();
+  Value normed = ll::LayerNormOp::create(l.b(), rows.getType(), rows, *weight,
+                                         *bias, op.getEpsAttr());
+  return l.replace(l.reshape(normed, x.getShape()));
+}
+
+/// Channels last, a norm of rows, and back.
+static LogicalResult lower(OpLowering &l, mllm::LayerNorm2DOp op) {
+  FailureOr<Value> weight = flatParameter(l, op.getWeightAttr());
+  FailureOr<Value> bias = flatParameter(l, op.getBiasAttr());
+  if (failed(weight) || failed(bias))
+    return failure();
+  Value pictures = l.transpose(op.getX(), {0, 2, 3, 1});
+  SmallVector<int64_t> shape(OpLowering::type(pictures).getShape());
+  Value rows = l.reshape(pictures, rowShape(shape, 1));
+  Value normed = ll::LayerNormOp::create(l.b(), rows.getType(), rows, *weight,
+                                         *bias, op.getEpsAttr());
+  return l.replace(l.transpose(l.reshape(normed, shape), {0, 3, 1, 2}));
+}
+
+static LogicalResult lower(OpLowering &l, mllm::SoftmaxOp op) {
+  RankedTensorType x = OpLowering::type(op.getX());
+  SmallVector<int64_t> axes;
+  for (int64_t d = 0; d < x.getRank(); ++d)
+    axes.push_back(d);
+  // A transposition that puts the axis last, and is its own inverse.
+  std::swap(axes[OpLowering::dimOf(op.getAxis(), x.getRank())], axes.back());
+  bool isLast = axes.back() == x.getRank() - 1;
+  Value input = isLast ? op.getX() : l.transpose(op.getX(), axes);
+  SmallVector<int64_t> shape(OpLowering::type(input).getShape());
+  Value rows = l.reshape(input, rowShape(shape, 1));
+  Value shares = ll::SoftmaxOp::create(l.b(), rows.getType(), rows);
+  shares = l.reshape(shares, shape);
+  return l.replace(isLast ? shares : l.transpose(shares, axes));
+}
+
+void addNNLowerings(LoweringTable &table) {
+  table.add<mllm::EmbeddingOp>(lower);
+  table.add<mllm::LinearOp>(lower);
+  table.add<mllm::RMSNormOp>(lower);
+  table.add<mllm::LayerNormOp>(lower);
+  table.add<mllm::LayerNorm2DOp>(lower);
+  table.add<mllm::SoftmaxOp>(lower);
+  table.add<mllm::MatMulOp>(lower);
+  table.add<mllm::ParamOp>(lower);
+}
+
+} // namespace llmir

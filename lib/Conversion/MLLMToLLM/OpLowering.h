@@ -1,0 +1,204 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What each op of `mllm.linalg` is made of in a function of static shapes: ops
+// of llm, linalg and tensor. To lower an op, write
+//
+//   static LogicalResult lower(OpLowering &l, mllm::MyOp op) {
+//     return l.replace(l.elementwise(l.resultType(), {op.getX()},
+//         [](OpBuilder &b, Location loc, ValueRange x) -> Value {
+//           return math::ExpOp::create(b, loc, x[0]);
+//         }));
+//   }
+//
+// in the file of its group (LowerElementwise.cpp, …) and name it in that file's
+// add…Lowerings:
+//
+//   table.add<mllm::MyOp>(lower);
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_MLLMTOLLM_OPLOWERING_H
+#define LLMIR_LIB_CONVERSION_MLLMTOLLM_OPLOWERING_H
+
+#include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+
+namespace llmir {
+
+/// Writes what stands for one op, in front of it.
+class OpLowering {
+public:
+  /// Makes one number from numbers. Floats come and go as f32, whatever the
+  /// tensors hold; they are rounded once, at the end.
+  using Scalar = llvm::function_ref<mlir::Value(
+      mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+
+  explicit OpLowering(mlir::Operation *op)
+      : op(op), builder(op->getLoc(), op) {}
+
+  mlir::ImplicitLocOpBuilder &b() { return builder; }
+
+  //===--------------------------------------------------------------------===//
+  // Types
+  //===--------------------------------------------------------------------===//
+
+  /// The type of a result: sizes and elements.
+  mlir::RankedTensorType resultType(unsigned i = 0) {
+    return type(op->getResult(i));
+  }
+  static mlir::RankedTensorType type(mlir::Value tensor) {
+    return llvm::cast<mlir::RankedTensorType>(tensor.getType());
+  }
+  /// Number of a dimension that may count from the end.
+  static int64_t dimOf(int64_t dim, int64_t rank) {
+    return dim < 0 ? dim + rank : dim;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  /// The value of a parameter.
+  mlir::Value parameter(mlir::FlatSymbolRefAttr symbol);
+  /// The parameter as a tensor for loops; null, with a diagnostic, where it is
+  /// stored in blocks.
+  mlir::Value plainParameter(mlir::FlatSymbolRefAttr symbol);
+  /// One number in every place. Integers are rounded toward zero.
+  mlir::Value filled(mlir::RankedTensorType type, double value);
+  mlir::Value constant(mlir::DenseElementsAttr value);
+  /// The same elements in order.
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// Dimension i of the result is dimension `axes[i]` of x.
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  /// The elements offsets[d] + i * steps[d] of each dimension.
+  mlir::Value slice(mlir::Value x, llvm::ArrayRef<int64_t> offsets,
+                    llvm::ArrayRef<int64_t> sizes,
+                    llvm::ArrayRef<int64_t> steps);
+  mlir::Value concat(mlir::ValueRange parts, int64_t dim);
+  /// Each slice of a dimension `times` times in a row.
+  mlir::Value repeat(mlir::Value x, int64_t dim, int64_t times);
+  /// `value` before and behind each dimension.
+  mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> low,
+                  llvm::ArrayRef<int64_t> high, double value);
+  /// The slices of a dimension that the indices name, whose shape stands in its
+  /// place.
+  mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim);
+  mlir::Value gather(mlir::Value x, llvm::ArrayRef<int32_t> indices,
+                     int64_t dim);
+  /// The numbers in elements of another type, as mllm.linalg.cast_type has
+  /// them.
+  mlir::Value cast(mlir::Value x, mlir::Type element);
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  /// `scalar` for each element of the result, whose shape the inputs' shapes
+  /// broadcast to.
+  mlir::Value elementwise(mlir::RankedTensorType result,
+                          mlir::ValueRange inputs, Scalar scalar);
+  /// The same with a map from the result's dimensions to each input's.
+  mlir::Value compute(mlir::RankedTensorType result, mlir::ValueRange inputs,
+                      llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
+  /// The elements that `map` names, moved.
+  mlir::Value move(mlir::RankedTensorType result, mlir::Value x,
+                   mlir::AffineMap map);
+  /// Reduces loops of `sizes` behind those of the result: `scalar` gets the
+  /// inputs' numbers, whose maps are of all loops, and last what has been
+  /// reduced so far, at first `initial`. Sums of floats are made in f32.
+  mlir::Value reduce(mlir::RankedTensorType result,
+                     llvm::ArrayRef<int64_t> sizes, double initial,
+                     mlir::ValueRange inputs,
+                     llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
+  /// The sum of products over loops of `sizes`.
+  mlir::Value sumOfProducts(mlir::RankedTensorType result,
+                            llvm::ArrayRef<int64_t> sizes, mlir::Value x,
+                            mlir::Value y,
+                            llvm::ArrayRef<mlir::AffineMap> maps);
+  /// The map to these expressions.
+  mlir::AffineMap map(unsigned dims, llvm::ArrayRef<mlir::AffineExpr> exprs) {
+    return mlir::AffineMap::get(dims, 0, exprs, builder.getContext());
+  }
+  mlir::AffineExpr dim(unsigned i) { return builder.getAffineDimExpr(i); }
+  /// Of the first dimensions of more.
+  llvm::SmallVector<mlir::AffineExpr> dims(unsigned first, unsigned count);
+
+  //===--------------------------------------------------------------------===//
+  // The end
+  //===--------------------------------------------------------------------===//
+
+  /// Puts the values in the place of the op's results.
+  mlir::LogicalResult replace(mlir::ValueRange values);
+  mlir::InFlightDiagnostic refuse() {
+    return op->emitOpError("cannot be compiled: ");
+  }
+
+private:
+  mlir::Value generic(mlir::RankedTensorType result, mlir::Value initial,
+                      unsigned numReduced, mlir::ValueRange inputs,
+                      llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
+
+  mlir::Operation *op;
+  mlir::ImplicitLocOpBuilder builder;
+};
+
+/// The lowering of every op that has one, by name.
+class LoweringTable {
+public:
+  using Lower =
+      std::function<mlir::LogicalResult(OpLowering &, mlir::Operation *)>;
+
+  static const LoweringTable &get();
+
+  template <typename OpTy>
+  void add(mlir::LogicalResult (*lower)(OpLowering &, OpTy)) {
+    entries[OpTy::getOperationName()] = [lower](OpLowering &l,
+                                                mlir::Operation *op) {
+      return lower(l, llvm::cast<OpTy>(op));
+    };
+  }
+  /// Null where the op has no lowering.
+  const Lower *find(mlir::Operation *op) const;
+
+private:
+  LoweringTable();
+
+  llvm::StringMap<Lower> entries;
+};
+
+/// Where ranges begin: negative starts count from the end.
+llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,
+                                       llvm::ArrayRef<int64_t> shape);
+
+/// A dimension with what `mode` says, which is not a constant, before and
+/// behind it. (LowerShape.cpp)
+mlir::Value padDimension(OpLowering &l, mlir::Value x, int64_t dim, int64_t low,
+                         int64_t high, mllm::PadMode mode);
+
+void addElementwiseLowerings(LoweringTable &table);
+void addShapeLowerings(LoweringTable &table);
+void addIndexLowerings(LoweringTable &table);
+void addVisionLowerings(LoweringTable &table);
+void addSignalLowerings(LoweringTable &table);
+void addNNLowerings(LoweringTable &table);
+void addAttentionLowerings(LoweringTable &table);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_MLLMTOLLM_OPLOWERING_H
