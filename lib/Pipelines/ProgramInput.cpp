@@ -16,6 +16,7 @@
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
+#include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
 #include "llmir/Pipelines/TargetNames.h"
 #include "llmir/Runtime/ABI/StepContext.h"
@@ -92,10 +93,13 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
   context.loadDialect<math::MathDialect>(); // Of scalar regions.
   const std::string owned(text);            // An empty file has no address.
   OwningOpRef<ModuleOp> module;
+  // The documents' notation begins with the module's name.
+  const bool isNotation = llvm::StringRef(owned).ltrim().starts_with("@");
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
-        module =
-            parseSourceString<ModuleOp>(owned, ParserConfig(&context), name);
+        module = isNotation ? mllm::parseText(owned, name, context)
+                            : parseSourceString<ModuleOp>(
+                                  owned, ParserConfig(&context), name);
         return success(static_cast<bool>(module));
       }));
   return module;

@@ -14,6 +14,7 @@
 #include "ProgramInput.h"
 
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -50,9 +51,7 @@ static LogicalResult disassemble(const std::shared_ptr<llvm::SourceMgr> &source,
   auto program = parseProgram(*compiler, (*artifact)->program(), path.str());
   if (!program)
     return report(context, program.takeStatus());
-  (*program)->print(output);
-  output << "\n";
-  return success();
+  return mllm::printText(**program, output);
 }
 
 static LogicalResult assemble(const std::shared_ptr<llvm::SourceMgr> &source,
