@@ -213,7 +213,9 @@ def titles(groups, only_modules=False):
 
 def check_modules(options, name, model, groups):
     """Each subgraph of the traced model is drawn, or one of a row of equal ones is."""
-    mllm = run(options.llmir, "compile", model, "--emit", "mllm").stdout.decode()
+    result = run(options.llmir, "compile", model, "--emit", "mllm")
+    check(name + ": --emit mllm", result.returncode == 0, result.stderr)
+    mllm = result.stdout.decode()
     paths = re.findall(r"mllm\.graph\.subgraph @([\w.]+)", mllm)
     drawn = [group.find(SVG + "title").text for group in groups if "module" in group.get("class")]
     layers = [int(m.group(1)) for m in (re.fullmatch(r"model\.layers\.(\d+)", p) for p in paths) if m]
