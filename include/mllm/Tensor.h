@@ -6,61 +6,144 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A value of a model that is being traced.
+// A value of a model: symbolic while the model is traced, numbers when its
+// modules are called outside a trace. Copies are handles of one value.
+//
+//   Tensor x = Tensor::empty({1, mllm::dim("seq")}, kInt64); // for ir::trace
+//   Tensor y = Tensor::fromVector({2, 2}, {1, 2, 3, 4});     // computes at
+//   once
+//
+// A null tensor stands for the result of a step that failed: every operation on
+// it gives a null tensor. The reason is kept by the trace, or by status() of
+// this header where there is none. No MLIR in this header. Not for several
+// threads at once; each thread may compute with tensors of its own.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLLM_TENSOR_H
 #define MLLM_TENSOR_H
 
+#include "llmir/Dialect/MLLM/DimExpr.h"
+#include "llmir/Support/Status.h"
 #include "mllm/Types.h"
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Value.h"
-
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace mllm {
 
-namespace ir {
-class Tracer;
+namespace detail {
+struct TensorImpl;
 }
 
-/// A handle to an SSA value of the module under construction; copies mean the
-/// same value. A null tensor stands for the result of a step that failed: every
-/// operation on it gives a null tensor, and the tracer holds the reason.
+/// A size that is known only when the model runs. The same name is the same
+/// size wherever it stands; sums and multiples of names are sizes too.
+using Dim = llmir::shapes::DimExpr;
+inline Dim dim(std::string name) { return Dim::symbol(std::move(name)); }
+
 class Tensor {
 public:
   Tensor() = default;
-  Tensor(ir::Tracer &tracer, mlir::Value value)
-      : owner(&tracer), traced(value) {}
+  explicit Tensor(std::shared_ptr<detail::TensorImpl> impl)
+      : impl(std::move(impl)) {}
 
-  explicit operator bool() const { return static_cast<bool>(traced); }
+  /// A placeholder of a shape, to trace with; it has no numbers.
+  static Tensor empty(std::vector<Dim> shape, DataTypes dtype = kFp32,
+                      DeviceTypes device = kCPU);
+  /// Numbers in row-major order, rounded to the type; null, with a status,
+  /// where they do not fill the shape.
+  static Tensor fromVector(const std::vector<int64_t> &shape,
+                           std::vector<double> numbers,
+                           DataTypes dtype = kFp32);
+  static Tensor full(const std::vector<int64_t> &shape, double number,
+                     DataTypes dtype = kFp32);
 
-  // The rest is for tensors that are not null.
-  mlir::Value value() const { return traced; }
-  mlir::RankedTensorType type() const {
-    return llvm::cast<mlir::RankedTensorType>(traced.getType());
-  }
-  int64_t rank() const { return type().getRank(); }
-  /// The size of a dimension, kSymbolic where it is not known yet.
-  int64_t size(int64_t dim) const { return type().getDimSize(dim); }
-  ir::Tracer &tracer() const { return *owner; }
+  /// False for a null tensor; the rest is for tensors that are not null.
+  bool isValid() const { return impl != nullptr; }
+  /// Whether it has numbers, so that C++ may ask for them.
+  bool hasValues() const;
+  /// The numbers in row-major order; empty where there are none.
+  std::vector<double> toVector() const;
+  /// The number of a tensor that has one; 0, with a status, for any other.
+  double item() const;
 
-  /// The same values in another shape, for example {kSymbolic, heads, headDim}.
+  /// The truth of a tensor with one number. In a trace nobody knows it: the
+  /// trace ends with a status that names the line where the tensor was made,
+  /// and says to use mllm::ir::if_ or while_.
+  explicit operator bool() const;
+
+  int64_t rank() const;
+  /// The size of a dimension, kSymbolic where it is not known yet; negative
+  /// dimensions count from the end.
+  int64_t size(int64_t dim) const;
+  std::vector<int64_t> shape() const;
+  /// With the names of sizes.
+  const llmir::shapes::Shape &dims() const;
+  DataTypes dtype() const;
+  DeviceTypes device() const;
+
+  /// The same values in another shape. The k-th kSymbolic is the k-th dynamic
+  /// size of this tensor; one -1 is computed.
   Tensor view(const std::vector<int64_t> &shape) const;
+  Tensor reshape(const std::vector<int64_t> &shape) const;
+  Tensor transpose(int64_t dim0, int64_t dim1) const;
+  Tensor permute(const std::vector<int64_t> &axes) const;
+  Tensor contiguous() const;
+  Tensor clone() const;
+  /// Each slice of a dimension `times` times.
+  Tensor repeat(int64_t dim, int64_t times) const;
+  Tensor to(DataTypes dtype) const;
+  Tensor to(DeviceTypes device) const;
+  /// Parts of one size (one number, which divides the dimension), or of these
+  /// sizes.
+  std::vector<Tensor> split(const std::vector<int64_t> &sections,
+                            int64_t dim) const;
+
+  Tensor operator-() const;
+
+  const std::shared_ptr<detail::TensorImpl> &get() const { return impl; }
 
 private:
-  ir::Tracer *owner = nullptr;
-  mlir::Value traced;
+  std::shared_ptr<detail::TensorImpl> impl;
 };
 
-/// Sum and product of two tensors of one shape, value by value.
-/// C++ leaves open which operand is computed first: call layers in statements
-/// of their own, so that every compiler traces the same order.
-Tensor operator+(const Tensor &a, const Tensor &b);
-Tensor operator*(const Tensor &a, const Tensor &b);
+/// An operand and the line of C++ that computes with it.
+struct Located {
+  Located(const Tensor &tensor, const char *file = __builtin_FILE(),
+          int line = __builtin_LINE())
+      : tensor(tensor), file(file), line(line) {}
+  const Tensor &tensor;
+  const char *file;
+  int line;
+};
+
+// Value by value; sizes of 1 repeat. C++ leaves open which operand is computed
+// first: call layers in statements of their own, so that every compiler traces
+// the same order.
+Tensor operator+(const Located &a, const Tensor &b);
+Tensor operator-(const Located &a, const Tensor &b);
+Tensor operator*(const Located &a, const Tensor &b);
+Tensor operator/(const Located &a, const Tensor &b);
+Tensor operator+(const Located &a, double b);
+Tensor operator-(const Located &a, double b);
+Tensor operator*(const Located &a, double b);
+Tensor operator/(const Located &a, double b);
+// Of bools.
+Tensor operator<(const Located &a, const Tensor &b);
+Tensor operator<=(const Located &a, const Tensor &b);
+Tensor operator>(const Located &a, const Tensor &b);
+Tensor operator>=(const Located &a, const Tensor &b);
+Tensor operator==(const Located &a, const Tensor &b);
+Tensor operator!=(const Located &a, const Tensor &b);
+Tensor operator<(const Located &a, double b);
+Tensor operator>(const Located &a, double b);
+
+/// Success, or why the first step of this thread failed that did not belong to
+/// a trace.
+const llmir::Status &status();
+void clearStatus();
 
 } // namespace mllm
 

@@ -8,31 +8,50 @@
 
 #include "mllm/nn/Module.h"
 
-#include "mllm/ir/Trace.h"
+#include "ParametersImpl.h"
+#include "Tracer.h"
+
+#include "llmir/Interpreter/ModelState.h"
 
 using namespace mllm;
 using namespace mllm::nn;
 
+//===----------------------------------------------------------------------===//
+// The tree
+//===----------------------------------------------------------------------===//
+
 std::string Component::pathOf(const Node &node) {
-  if (!node.parent)
+  if (!node.parent || node.isAbsolute)
     return node.name;
   std::string parent = pathOf(*node.parent);
   return parent.empty() ? node.name : parent + "." + node.name;
 }
 
+Component::Root &Component::root() const {
+  Node *top = node.get();
+  while (top->parent)
+    top = top->parent.get();
+  return top->root;
+}
+
 std::string Parameter::path() const {
-  return Component::pathOf(*owner) + "." + name;
+  std::string parent = Component::pathOf(*owner);
+  return parent.empty() ? name : parent + "." + name;
 }
 
 std::string Parameter::storedPath() const {
-  if (stored.sharedRows == 0 || !owner->parent)
+  const std::string whole = Component::pathOf(*owner);
+  const size_t dot = whole.rfind('.');
+  if (stored.sharedRows == 0 || dot == std::string::npos)
     return path();
-  std::string parent = Component::pathOf(*owner->parent);
-  size_t dot = owner->name.rfind('.');
-  if (!parent.empty() && dot != std::string::npos)
-    parent += ".";
-  return parent + owner->name.substr(0, dot == std::string::npos ? 0 : dot) +
-         "." + name;
+  return whole.substr(0, dot) + "." + name;
+}
+
+Component::Root &Parameter::root() const {
+  Component::Node *top = owner.get();
+  while (top->parent)
+    top = top->parent.get();
+  return top->root;
 }
 
 void Module::adopt(Component &child, std::string name) {
@@ -40,6 +59,62 @@ void Module::adopt(Component &child, std::string name) {
   child.node->parent = node;
 }
 
+void Module::makeAbsolute(Component &child) { child.node->isAbsolute = true; }
+
+//===----------------------------------------------------------------------===//
+// Parameters and caches
+//===----------------------------------------------------------------------===//
+
+bool Module::load(const Parameters &parameters) {
+  root().parameters = parameters.get();
+  root().loaded = parameters.status();
+  return parameters.status().isOk();
+}
+
+void Module::reset() { root().conversation = nullptr; }
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Tensor Module::forward(const Tensor &x) {
+  if (!x.isValid())
+    return {};
+  Engine &engine = engineOf({x});
+  return engine.fail(engine.location(this),
+                     "the module has no forward() for one input");
+}
+
+std::vector<Tensor> Module::forwardAll(const std::vector<Tensor> &inputs) {
+  if (inputs.size() == 1)
+    return {forward(inputs.front())};
+  if (inputs.empty() || !inputs.front().isValid())
+    return {};
+  Engine &engine = engineOf(inputs);
+  engine.fail(engine.location(this), "the module has no forwardAll() for " +
+                                         std::to_string(inputs.size()) +
+                                         " inputs");
+  return {};
+}
+
+std::vector<Tensor> Module::call(const std::vector<Tensor> &inputs) {
+  for (const Tensor &input : inputs)
+    if (!input.isValid())
+      return {};
+  for (const Tensor &input : inputs)
+    if (Engine *tracer = input.get()->tracer)
+      return static_cast<ir::Tracer *>(tracer)->call(*this, inputs);
+  // The outermost call is one step of the conversation.
+  Root &shared = root();
+  if (shared.depth == 0 && shared.conversation)
+    static_cast<llmir::ModelState *>(shared.conversation.get())->beginStep();
+  ++shared.depth;
+  std::vector<Tensor> results = forwardAll(inputs);
+  --shared.depth;
+  return results;
+}
+
 Tensor Module::operator()(const Tensor &x) {
-  return x ? x.tracer().call(*this, x) : Tensor();
+  std::vector<Tensor> results = call({x});
+  return results.size() == 1 ? results.front() : Tensor();
 }

@@ -6,10 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mllm/ir/Trace.h"
+#include "Tracer.h"
+
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Interpreter/Values.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace llmir;
@@ -35,39 +38,59 @@ static Status contradiction(Location where, const Twine &what) {
                 "change the module so that its shapes fit each other");
 }
 
-//===----------------------------------------------------------------------===//
-// Tracer
-//===----------------------------------------------------------------------===//
-
 Tracer::Tracer(MLIRContext &context, ParameterSource &parameters)
-    : opBuilder(&context), parameters(parameters) {
+    : Engine(&context), parameters(parameters) {
   context.loadDialect<MLLMDialect, mlir::llm::LLMDialect>();
   module = ModuleOp::create(UnknownLoc::get(&context));
 }
 
-Location Tracer::location(const nn::Layer &layer) {
-  return NameLoc::get(opBuilder.getStringAttr(layer.path()));
+//===----------------------------------------------------------------------===//
+// The engine
+//===----------------------------------------------------------------------===//
+
+Location Tracer::location(const nn::Component *layer) {
+  return NameLoc::get(
+      opBuilder.getStringAttr(layer ? layer->path() : currentPath));
 }
 
-Location Tracer::location() {
-  return NameLoc::get(opBuilder.getStringAttr(currentPath));
-}
-
-Tensor Tracer::fail(Location where, const Twine &what) {
-  if (status)
-    status = contradiction(where, what);
+Tensor Tracer::fail(Location where, const std::string &what) {
+  if (failure)
+    failure = contradiction(where, what);
   return {};
+}
+
+Tensor Tracer::tensor(Value value) {
+  auto impl = tensorOf(cast<RankedTensorType>(value.getType()));
+  impl->tracer = this;
+  impl->value = value;
+  return Tensor(std::move(impl));
+}
+
+Value Tracer::valueOf(const Tensor &tensor) {
+  if (tensor.get()->tracer == this)
+    return tensor.get()->value;
+  if (!tensor.hasValues()) {
+    fail(location(nullptr),
+         "a tensor that is neither of this trace nor has numbers is used");
+    return {};
+  }
+  // Numbers that C++ had before the trace become a constant of it.
+  auto type = tensorType(opBuilder.getContext(), tensor.dims(), tensor.dtype(),
+                         tensor.device());
+  return llmir::mllm::ConstantOp::create(
+      opBuilder, location(nullptr), type,
+      makeConstant(*tensor.get()->numbers, type));
 }
 
 FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
   std::string path = parameter.path();
   auto [it, isNew] = registered.try_emplace(path);
-  if (!isNew || !status)
+  if (!isNew || !failure)
     return it->second;
   Expected<ParameterBinding> binding =
       parameters.bind(*opBuilder.getContext(), parameter);
   if (!binding) {
-    status = binding.takeStatus();
+    failure = binding.takeStatus();
     return {};
   }
   // Parameters stand before the subgraphs, in the order of their first use.
@@ -76,57 +99,99 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
   std::optional<int64_t> heads;
   if (binding->unpermuteHeads > 0)
     heads = binding->unpermuteHeads;
-  auto parameterOp =
+  auto op =
       RegisterOp::create(opBuilder, NameLoc::get(opBuilder.getStringAttr(path)),
                          path, binding->type, binding->source, heads);
   if (binding->storedRows > 0)
-    parameterOp.setSlice(
-        ArrayRef<int64_t>{binding->firstRow, binding->storedRows});
-  parameterOp.setTransposed(binding->transposed);
+    op.setSlice(ArrayRef({binding->firstRow, binding->storedRows}));
+  if (binding->transposed)
+    op.setTransposed(true);
   it->second = FlatSymbolRefAttr::get(opBuilder.getContext(), path);
   return it->second;
 }
 
-SubGraphOp Tracer::trace(nn::Module &traced, StringRef name, Type input,
+std::vector<Tensor> Tracer::take(Operation *op, const std::vector<Tensor> &,
+                                 const nn::Component *) {
+  std::vector<Tensor> results;
+  for (Value result : op->getResults())
+    results.push_back(tensor(result));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Subgraphs
+//===----------------------------------------------------------------------===//
+
+SubGraphOp Tracer::trace(nn::Module &traced, StringRef name, TypeRange inputs,
                          bool entry) {
   OpBuilder::InsertionGuard guard(opBuilder);
   opBuilder.setInsertionPointToEnd(module->getBody());
   std::string outerPath = std::exchange(currentPath, name.str());
   auto subgraph =
-      SubGraphOp::create(opBuilder, location(), name,
-                         opBuilder.getFunctionType({input}, {}), entry);
+      SubGraphOp::create(opBuilder, location(nullptr), name,
+                         opBuilder.getFunctionType(inputs, {}), entry);
   subgraphs[name].op = subgraph;
   opBuilder.setInsertionPointToStart(&subgraph.getBody().front());
-  Tensor result = traced.forward(tensor(subgraph.getArgument(0)));
-  if (!result && status)
-    fail(location(), "forward() gave no tensor");
-  if (!result || !status)
+  std::vector<Tensor> arguments;
+  for (BlockArgument argument : subgraph.getArguments())
+    arguments.push_back(tensor(argument));
+  const std::vector<Tensor> results = traced.forwardAll(arguments);
+  SmallVector<Value> values;
+  for (const Tensor &result : results)
+    if (result.isValid())
+      values.push_back(valueOf(result));
+  if (failure && (results.empty() || values.size() != results.size()))
+    fail(location(nullptr), "forward() gave no tensor");
+  if (!failure)
     return nullptr;
-  ReturnOp::create(opBuilder, location(), result.value());
-  subgraph.setFunctionType(opBuilder.getFunctionType({input}, {result.type()}));
+  ReturnOp::create(opBuilder, location(nullptr), values);
+  subgraph.setFunctionType(
+      opBuilder.getFunctionType(inputs, ValueRange(values).getTypes()));
   subgraphs[name].complete = true;
   currentPath = std::move(outerPath);
   return subgraph;
 }
 
-Tensor Tracer::call(nn::Module &callee, const Tensor &x) {
+std::vector<Tensor> Tracer::call(nn::Module &callee,
+                                 const std::vector<Tensor> &inputs) {
   std::string path = callee.path();
+  SmallVector<Value> operands;
+  for (const Tensor &input : inputs)
+    operands.push_back(valueOf(input));
+  if (!failure)
+    return {};
   auto found = subgraphs.find(path);
   SubGraphOp subgraph;
   if (found == subgraphs.end()) {
-    subgraph = trace(callee, path, x.type(), /*entry=*/false);
+    subgraph =
+        trace(callee, path, ValueRange(operands).getTypes(), /*entry=*/false);
     if (!subgraph)
       return {};
   } else {
     subgraph = found->second.op;
+    auto refuse = [&](const std::string &what) -> std::vector<Tensor> {
+      fail(location(nullptr), "'" + path + "' is called " + what);
+      return {};
+    };
     if (!found->second.complete)
-      return fail(location(), "'" + path + "' is called inside itself");
-    if (subgraph.getArgumentTypes().front() != x.type())
-      return fail(location(), "'" + path + "' is called with two shapes");
+      return refuse("inside itself");
+    if (TypeRange(subgraph.getArgumentTypes()) !=
+        TypeRange(ValueRange(operands)))
+      return refuse("with two shapes");
   }
   auto where = NameLoc::get(opBuilder.getStringAttr(path));
-  return tensor(
-      CallGraphOp::create(opBuilder, where, subgraph, x.value()).getResult(0));
+  return take(CallGraphOp::create(opBuilder, where, subgraph, operands), inputs,
+              nullptr);
+}
+
+void Tracer::callFromModule(SubGraphOp subgraph) {
+  OpBuilder::InsertionGuard guard(opBuilder);
+  opBuilder.setInsertionPoint(subgraph);
+  SmallVector<Value> inputs;
+  for (Type type : subgraph.getArgumentTypes())
+    inputs.push_back(llmir::mllm::InputOp::create(
+        opBuilder, subgraph.getLoc(), cast<RankedTensorType>(type)));
+  CallGraphOp::create(opBuilder, subgraph.getLoc(), subgraph, inputs);
 }
 
 Status Tracer::verify() {
@@ -147,11 +212,12 @@ llmir::Expected<OwningOpRef<ModuleOp>> traceModel(MLIRContext &context,
                                                   StringRef name,
                                                   ParameterSource &parameters) {
   Tracer tracer(context, parameters);
-  auto ids = RankedTensorType::get({kSymbolic}, IntegerType::get(&context, 64));
+  Type ids = RankedTensorType::get({ShapedType::kDynamic},
+                                   IntegerType::get(&context, 64));
   if (!tracer.trace(model, name, ids, /*entry=*/true))
-    return std::move(tracer.status);
+    return tracer.status();
   LLMIR_RETURN_IF_ERROR(tracer.verify());
-  return std::move(tracer.module);
+  return tracer.takeModule();
 }
 
 } // namespace mllm::ir

@@ -14,7 +14,7 @@
 #define LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
 
 #include "llmir/Checkpoint/Checkpoint.h"
-#include "mllm/ir/Trace.h"
+#include "llmir/Frontend/TraceModel.h"
 
 #include <set>
 #include <string>

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tracing: a module tree runs once on symbolic values and leaves `mllm` IR.
+// Tracing: a module tree runs once on symbolic values and leaves a context with
+// a real `mllm` module. No MLIR in this header.
 //
-//   Expected<OwningOpRef<ModuleOp>> ir = mllm::ir::traceModel(
-//       context, model, "LlamaForCausalLM", parameters);
+//   auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
+//   auto dump_printer = IRPrinter();
+//   ir_ctx->topLevelOp()->dump(dump_printer);
 //
 // Each module instance becomes a subgraph named by its path, each layer an op
 // whose location is the layer's path, each parameter a register op.
@@ -19,90 +21,42 @@
 #ifndef MLLM_IR_TRACE_H
 #define MLLM_IR_TRACE_H
 
-#include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Support/Status.h"
+#include "mllm/ir/IRContext.h"
 #include "mllm/nn/Module.h"
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/OwningOpRef.h"
-
-#include "llvm/ADT/StringMap.h"
+#include <functional>
 
 namespace mllm::ir {
 
-/// Where a parameter is and how it is stored.
-struct ParameterBinding {
-  mlir::Type type;            ///< As mllm.tensor.register wants it.
-  std::string source;         ///< The tensor's name in the checkpoint.
-  int64_t unpermuteHeads = 0; ///< rope_unpermute_heads; 0 = rows are in order.
-  int64_t firstRow = 0;       ///< slice[0].
-  int64_t storedRows = 0;     ///< slice[1]; 0 = the tensor is the parameter.
-  bool transposed = false;
-};
+/// Traces a model for inputs of these shapes (Tensor::empty). Parameters must
+/// have been loaded before. Never null: when the trace failed, the context's
+/// status says where and why, it was printed once to the standard error, and
+/// the module is empty. The result is verified.
+IRContext::ptr_t trace(nn::Module &model, const std::vector<Tensor> &inputs);
 
-/// Finds the values of parameters.
-class ParameterSource {
-public:
-  virtual ~ParameterSource() = default;
-  /// Called once for each parameter. Fails when the parameter is missing, or
-  /// has another shape than the model's.
-  virtual llmir::Expected<ParameterBinding>
-  bind(mlir::MLIRContext &context, const nn::Parameter &parameter) = 0;
-};
+template <typename... Inputs>
+IRContext::ptr_t trace(nn::Module &model, const Tensor &first,
+                       const Inputs &...rest) {
+  return trace(model, std::vector<Tensor>{first, rest...});
+}
 
-/// Traces `model`, which takes token ids [tokens] and gives logits
-/// [tokens, vocabulary]; its subgraph is the entry and is called `name`. The
-/// result is verified. Fails with the parameter source's status, or
-/// InvalidArgument naming the module where the model contradicts itself. Takes
-/// its time in one thread, and keeps nothing of `model`.
-llmir::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-traceModel(mlir::MLIRContext &context, nn::Module &model, llvm::StringRef name,
-           ParameterSource &parameters);
+using Tensors = std::vector<Tensor>;
 
-/// The state of a trace; layers use it to add their ops.
-class Tracer {
-public:
-  Tracer(mlir::MLIRContext &context, ParameterSource &parameters);
+/// `then()` where the condition, one truth value, holds, else `otherwise()`;
+/// both give tensors of the same types. In a trace both are traced.
+Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
+            const std::function<Tensors()> &otherwise);
 
-  /// The builder, at the end of the subgraph that is being traced.
-  mlir::OpBuilder &builder() { return opBuilder; }
-  /// A location that names the layer, or the module being traced.
-  mlir::Location location(const nn::Layer &layer);
-  mlir::Location location();
+/// Starts with `init` and takes `body` of the values as long as `condition` of
+/// them holds; gives the last ones. Types stay the same.
+Tensors while_(const Tensors &init,
+               const std::function<Tensor(const Tensors &)> &condition,
+               const std::function<Tensors(const Tensors &)> &body);
 
-  /// The symbol of a parameter, registered when it is first asked for; null
-  /// when it has no values, which ends the trace.
-  mlir::FlatSymbolRefAttr symbol(const nn::Parameter &parameter);
-
-  Tensor tensor(mlir::Value value) { return Tensor(*this, value); }
-  /// Traces a module's subgraph unless that is done, and calls it.
-  Tensor call(nn::Module &module, const Tensor &x);
-
-  /// Ends the trace: `what` went wrong in `where`. The first failure stays.
-  Tensor fail(mlir::Location where, const llvm::Twine &what);
-
-private:
-  friend llmir::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-  traceModel(mlir::MLIRContext &, nn::Module &, llvm::StringRef,
-             ParameterSource &);
-
-  struct SubGraph {
-    llmir::mllm::SubGraphOp op;
-    bool complete = false;
-  };
-  /// Runs forward() into a new subgraph; null when it failed.
-  llmir::mllm::SubGraphOp trace(nn::Module &module, llvm::StringRef name,
-                                mlir::Type input, bool entry);
-  llmir::Status verify();
-
-  mlir::OpBuilder opBuilder;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  ParameterSource &parameters;
-  llvm::StringMap<SubGraph> subgraphs;
-  llvm::StringMap<mlir::FlatSymbolRefAttr> registered;
-  std::string currentPath; ///< Of the module being traced.
-  llmir::Status status;
-};
+/// Takes `body` of the number of the turn and the values `count` times.
+Tensors
+for_(const Tensor &count, const Tensors &init,
+     const std::function<Tensors(const Tensor &, const Tensors &)> &body);
 
 } // namespace mllm::ir
 

@@ -7,18 +7,24 @@
 //===----------------------------------------------------------------------===//
 //
 // The layers of which modules are made. Shapes in the comments: T new tokens of
-// a sequence, S tokens that its cache holds after them, D values in a head.
+// a sequence, S tokens that its cache holds after them, D values in a head, B
+// sequences; "…" are any dimensions.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLLM_NN_LAYERS_H
 #define MLLM_NN_LAYERS_H
 
+#include "mllm/nn/Functional.h"
 #include "mllm/nn/Module.h"
 
 #include <optional>
 
 namespace mllm::nn {
+
+//===----------------------------------------------------------------------===//
+// Projections and norms
+//===----------------------------------------------------------------------===//
 
 /// Rows of a table, chosen by token id.
 class Embedding : public Layer {
@@ -26,7 +32,7 @@ public:
   Embedding(int64_t vocabSize, int64_t columns)
       : table(*this, "weight", {vocabSize, columns}) {}
 
-  /// ids [T] -> [T, columns]
+  /// ids […] -> […, columns]
   Tensor operator()(const Tensor &ids) const;
   const Parameter &weight() const { return table; }
 
@@ -37,14 +43,16 @@ private:
 /// y = x W^T, and + b where there is a bias.
 class Linear : public Layer {
 public:
-  Linear(int64_t in, int64_t out, bool bias, const Storage &storage = {});
-  /// For projections of queries and keys: see Storage::rotatedHeads.
-  Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads);
+  /// `rotatedHeads`: see Storage; for the projections of queries and keys.
+  Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads = 0);
+  Linear(int64_t in, int64_t out, bool bias, const Storage &storage);
   /// Without bias, and with a weight that another layer owns.
   explicit Linear(Parameter sharedWeight) : matrix(std::move(sharedWeight)) {}
 
-  /// x [T, in] -> [T, out]
+  /// x […, in] -> […, out]
   Tensor operator()(const Tensor &x) const;
+  /// x […, in] -> […, sizes…], whose product is out: heads, for example.
+  Tensor operator()(const Tensor &x, const std::vector<int64_t> &sizes) const;
   const Parameter &weight() const { return matrix; }
 
 private:
@@ -58,7 +66,7 @@ public:
   RMSNorm(int64_t columns, double eps)
       : scale(*this, "weight", {columns}), eps(eps) {}
 
-  /// x [T, columns] or [T, heads, D = columns] -> same shape
+  /// x […, columns] -> same shape
   Tensor operator()(const Tensor &x) const;
 
 private:
@@ -66,14 +74,31 @@ private:
   double eps;
 };
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimension.
+/// (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimensions.
 class LayerNorm : public Layer {
 public:
   LayerNorm(int64_t columns, double eps)
-      : scale(*this, "weight", {columns}), offset(*this, "bias", {columns}),
+      : LayerNorm(std::vector<int64_t>{columns}, eps) {}
+  explicit LayerNorm(std::vector<int64_t> normalizedShape, double eps = 1e-6,
+                     bool affine = true, bool bias = true);
+
+  /// x […, normalizedShape…] -> same shape
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  std::vector<int64_t> sizes;
+  std::optional<Parameter> scale, offset;
+  double eps;
+};
+
+/// The same over the channels of a picture, for each place.
+class LayerNorm2D : public Layer {
+public:
+  explicit LayerNorm2D(int64_t channels, double eps = 1e-6)
+      : scale(*this, "weight", {channels}), offset(*this, "bias", {channels}),
         eps(eps) {}
 
-  /// x [T, columns] -> same shape
+  /// x [B, channels, height, width] -> same shape
   Tensor operator()(const Tensor &x) const;
 
 private:
@@ -81,10 +106,71 @@ private:
   double eps;
 };
 
-/// The position of each token in its sequence.
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// How a convolution goes over its input; empty lists are ones, or zeros for
+/// the padding.
+struct ConvOptions {
+  std::vector<int64_t> stride, padding, dilation;
+  int64_t groups = 1;
+  bool bias = true;
+};
+
+/// What the convolutions share: kernels [out, in / groups, kernel…].
+class Convolution : public Layer {
+public:
+  /// x [B, in, sizes…] -> [B, out, sizes…]
+  Tensor operator()(const Tensor &x) const;
+
+protected:
+  Convolution(const char *op, int64_t in, int64_t out,
+              std::vector<int64_t> kernel, ConvOptions options);
+
+private:
+  const char *op;
+  int64_t out;
+  std::vector<int64_t> kernel;
+  ConvOptions options;
+  std::optional<Parameter> kernels, offset;
+};
+
+class Conv1D : public Convolution {
+public:
+  Conv1D(int64_t in, int64_t out, int64_t kernel, ConvOptions options = {})
+      : Convolution("mllm.linalg.conv1d", in, out, {kernel},
+                    std::move(options)) {}
+};
+
+class Conv2D : public Convolution {
+public:
+  Conv2D(int64_t in, int64_t out, std::vector<int64_t> kernel,
+         ConvOptions options = {})
+      : Convolution("mllm.linalg.conv2d", in, out, std::move(kernel),
+                    std::move(options)) {}
+};
+
+class Conv3D : public Convolution {
+public:
+  Conv3D(int64_t in, int64_t out, std::vector<int64_t> kernel,
+         ConvOptions options = {})
+      : Convolution("mllm.linalg.conv3d", in, out, std::move(kernel),
+                    std::move(options)) {}
+};
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Which dimension counts what in heads: [(B,) T, heads, D], or
+/// [(B,) heads, T, D].
+enum class Layout { BSHD, BHSD };
+
+/// The position of each token in its sequence, for learned positions.
 class Positions : public Layer {
 public:
-  /// ids [T] -> [T]
+  /// ids […, T] -> same shape
   Tensor operator()(const Tensor &ids) const;
 };
 
@@ -93,27 +179,43 @@ class RoPE : public Layer {
 public:
   /// `frequencies`: radians per position, one per rotated pair; `scaling`
   /// multiplies cosine and sine.
-  explicit RoPE(std::vector<double> frequencies, double scaling = 1.0)
-      : frequencies(std::move(frequencies)), scaling(scaling) {}
+  explicit RoPE(std::vector<double> frequencies, double scaling = 1.0,
+                Layout layout = Layout::BSHD)
+      : frequencies(std::move(frequencies)), scaling(scaling), layout(layout) {}
 
-  /// x [T, heads, D] -> same shape
+  /// x: heads in the layout -> same shape
   Tensor operator()(const Tensor &x) const;
 
 private:
   std::vector<double> frequencies;
   double scaling;
+  Layout layout;
 };
 
-/// The keys and values of a layer, of the past tokens and the new ones.
+/// The keys and values of a layer, of the past tokens and the new ones. Outside
+/// a trace they are kept by the root of the tree, until its reset().
 class KVCache : public Layer {
 public:
-  explicit KVCache(int64_t layer) : layer(layer) {}
+  /// `queryHeads`: heads of the results, where each key head serves several; 0
+  /// for as many as there are key heads.
+  explicit KVCache(int64_t layer, Layout layout = Layout::BSHD,
+                   int64_t queryHeads = 0)
+      : layer(layer), layout(layout), queryHeads(queryHeads) {}
 
   /// k, v [T, heads, D] -> all keys, all values [S, heads, D]
   std::pair<Tensor, Tensor> operator()(const Tensor &k, const Tensor &v) const;
 
 private:
   int64_t layer;
+  Layout layout;
+  int64_t queryHeads;
+};
+
+/// Hides the keys after a query among its scores.
+class CausalMask : public Layer {
+public:
+  /// scores […, T, S] -> same shape
+  Tensor operator()(const Tensor &scores) const;
 };
 
 /// Causal attention with grouped queries.
@@ -129,17 +231,57 @@ private:
   double scale;
 };
 
-/// x * sigmoid(x).
-class SiLU : public Layer {
+//===----------------------------------------------------------------------===//
+// Functions of each value, and along an axis
+//===----------------------------------------------------------------------===//
+
+/// A layer without parameters: one op of one operand.
+class UnaryLayer : public Layer {
 public:
   Tensor operator()(const Tensor &x) const;
+
+protected:
+  explicit UnaryLayer(const char *op) : op(op) {}
+
+private:
+  const char *op;
 };
 
-/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))): GELU as GPT-2 has
-/// it (Hendrycks and Gimpel 2016, arXiv:1606.08415).
-class GELU : public Layer {
+/// x * sigmoid(x).
+class SiLU : public UnaryLayer {
 public:
+  SiLU() : UnaryLayer("mllm.linalg.silu") {}
+};
+
+/// The tanh form.
+class GELU : public UnaryLayer {
+public:
+  GELU() : UnaryLayer("mllm.linalg.gelu") {}
+};
+
+/// x * sigmoid(1.702 x).
+class QuickGELU : public UnaryLayer {
+public:
+  QuickGELU() : UnaryLayer("mllm.linalg.quick_gelu") {}
+};
+
+class ReLU : public UnaryLayer {
+public:
+  ReLU() : UnaryLayer("mllm.linalg.relu") {}
+};
+
+class Sigmoid : public UnaryLayer {
+public:
+  Sigmoid() : UnaryLayer("mllm.linalg.sigmoid") {}
+};
+
+class Softmax : public Layer {
+public:
+  explicit Softmax(int64_t axis) : axis(axis) {}
   Tensor operator()(const Tensor &x) const;
+
+private:
+  int64_t axis;
 };
 
 } // namespace mllm::nn

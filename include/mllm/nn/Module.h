@@ -21,12 +21,15 @@
 //
 // A module or layer gets its name when its parent registers it; its path is its
 // parents' names and its own, joined by dots: "model.layers.3.mlp.up_proj".
+// Called in a trace, a module becomes a subgraph; called outside one, it
+// computes at once, with the parameters that load() gave its root.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLLM_NN_MODULE_H
 #define MLLM_NN_MODULE_H
 
+#include "mllm/Parameters.h"
 #include "mllm/Tensor.h"
 
 #include <memory>
@@ -39,11 +42,23 @@ namespace mllm::nn {
 /// What has a name in the tree. Copies are handles of one place in it.
 class Component {
 public:
-  /// Empty for the root.
+  /// The module's own name, empty unless given, for the root.
   std::string path() const { return pathOf(*node); }
 
+  /// What the root of a tree holds for all of it.
+  struct Root {
+    std::shared_ptr<mllm::detail::ParametersImpl> parameters;
+    llmir::Status loaded; ///< Why loading failed.
+    /// The caches of an eager conversation, made when they are first used.
+    std::shared_ptr<void> conversation;
+    int64_t depth = 0; ///< Of calls, outside a trace.
+  };
+  Root &root() const;
+
 protected:
-  Component() : node(std::make_shared<Node>()) {}
+  explicit Component(std::string name = {}) : node(std::make_shared<Node>()) {
+    node->name = std::move(name);
+  }
   ~Component() = default;
   Component(const Component &) = default;
   Component(Component &&) = default;
@@ -57,24 +72,27 @@ private:
   struct Node {
     std::string name;
     std::shared_ptr<Node> parent; ///< Null for the root.
+    bool isAbsolute = false;      ///< The name is the whole path.
+    Root root;                    ///< Used at the root only.
   };
   static std::string pathOf(const Node &node);
 
   std::shared_ptr<Node> node;
 };
 
-/// How checkpoints store a parameter, where it is not simply as it is used.
+/// How a parameter lies in checkpoints, where that is not as the model has it.
 struct Storage {
-  /// When the rows are the heads that a rotary embedding rotates, their number:
+  /// When its rows are the heads that a rotary embedding rotates, their number:
   /// checkpoints for a rotation of adjacent pairs store such rows in another
   /// order.
   int64_t rotatedHeads = 0;
-  /// Rows of a tensor that several layers share: the first of them, and how
-  /// many that tensor has; 0 where it is not shared. It is named like the layer
-  /// without the last part: "attn.c_attn.weight" for "attn.c_attn.q".
-  int64_t firstRow = 0, sharedRows = 0;
-  /// Hugging Face has the matrix as [in, out] (Conv1D of GPT-2).
+  /// A matrix of Hugging Face's Conv1D: stored as [in, out].
   bool isConv1D = false;
+  /// The parameter's rows are those from `firstRow` on of a stored tensor of
+  /// `sharedRows` rows, which has the name of the owner's parent; 0 where the
+  /// tensor is not shared.
+  int64_t firstRow = 0;
+  int64_t sharedRows = 0;
 };
 
 /// A tensor that a layer owns. Copies are handles of one parameter, so that two
@@ -83,16 +101,18 @@ class Parameter {
 public:
   /// The parameter `name` of `owner`, with sizes [rows, columns] or [columns].
   Parameter(const Component &owner, std::string name,
-            std::vector<int64_t> shape, const Storage &storage = {})
+            std::vector<int64_t> shape, Storage storage = {})
       : owner(owner.node), name(std::move(name)), sizes(std::move(shape)),
         stored(storage) {}
 
   /// "model.layers.3.mlp.up_proj.weight".
   std::string path() const;
-  /// That of the tensor of which it is a part, or its own.
+  /// The path in checkpoints: of what shares a tensor, the tensor's.
   std::string storedPath() const;
   const std::vector<int64_t> &shape() const { return sizes; }
   const Storage &storage() const { return stored; }
+  /// Of the tree that the owner stands in.
+  Component::Root &root() const;
 
 private:
   std::shared_ptr<Component::Node> owner;
@@ -102,20 +122,36 @@ private:
 };
 
 /// A part of a model that becomes a subgraph of its own. A subclass registers
-/// its children in its constructor and computes in forward().
+/// its children in its constructor and computes in forward(), or, with several
+/// inputs or results, in forwardAll().
 class Module : public Component {
 public:
   virtual ~Module() = default;
 
-  /// What the module computes; called while tracing.
-  virtual Tensor forward(const Tensor &x) = 0;
+  /// What a module of one input and one result computes.
+  virtual Tensor forward(const Tensor &x);
+  /// What any module computes.
+  virtual std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs);
 
-  /// Calls the module: forward() is traced into the module's subgraph when it
-  /// is first called, and the call is added to the caller's.
+  /// Calls the module. In a trace forwardAll() is traced into the module's
+  /// subgraph when it is first called, and the call is added to the caller's.
+  std::vector<Tensor> call(const std::vector<Tensor> &inputs);
   Tensor operator()(const Tensor &x);
+  template <typename... Rest>
+  std::vector<Tensor> operator()(const Tensor &first, const Tensor &second,
+                                 const Rest &...rest) {
+    return call({first, second, rest...});
+  }
+
+  /// Gives the whole tree its parameters; they are read when they are used.
+  /// False, and tracing says why, when there are none.
+  bool load(const Parameters &parameters);
+  /// Forgets what the caches of eager calls hold.
+  void reset();
 
 protected:
-  Module() = default;
+  /// `name`: of the root of a model, "model".
+  explicit Module(std::string name = {}) : Component(std::move(name)) {}
   Module(const Module &) = default;
   Module(Module &&) = default;
 
@@ -124,6 +160,14 @@ protected:
   T reg(std::string name, Args &&...args) {
     T child(std::forward<Args>(args)...);
     adopt(child, std::move(name));
+    return child;
+  }
+  /// Makes a child whose path is `path` alone, as checkpoints name a
+  /// projection that lies beside the model ("lm_head").
+  template <typename T, typename... Args>
+  T regAbsolute(std::string path, Args &&...args) {
+    T child = reg<T>(std::move(path), std::forward<Args>(args)...);
+    makeAbsolute(child);
     return child;
   }
 
@@ -141,6 +185,7 @@ protected:
 
 private:
   void adopt(Component &child, std::string name);
+  static void makeAbsolute(Component &child);
 };
 
 /// A leaf of the tree: becomes one op of its module's subgraph.

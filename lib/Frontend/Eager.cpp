@@ -1,0 +1,170 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Computing at once: each op is made in a module of the thread's own, evaluated
+// by the interpreter, and erased.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+#include "ParametersImpl.h"
+
+#include "llmir/Dialect/MLLM/MLLMGraphOps.h"
+#include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Interpreter/ModelState.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace mlir;
+using namespace llmir;
+
+namespace mllm {
+
+namespace {
+
+class Eager : public Engine {
+public:
+  Eager() : Engine(&context()) {
+    context().loadDialect<llmir::mllm::MLLMDialect, llm::LLMDialect>();
+    module = ModuleOp::create(UnknownLoc::get(&context()));
+    opBuilder.setInsertionPointToEnd(module->getBody());
+    scratch = llmir::mllm::SubGraphOp::create(
+        opBuilder, opBuilder.getUnknownLoc(), "eager",
+        opBuilder.getFunctionType({}, {}), /*entry=*/false);
+    opBuilder.setInsertionPointToEnd(&block());
+  }
+
+  Location location(const nn::Component *layer) override {
+    return NameLoc::get(
+        opBuilder.getStringAttr(layer ? layer->path() : "eager"));
+  }
+
+  Value valueOf(const Tensor &tensor) override {
+    if (!tensor.hasValues()) {
+      fail(opBuilder.getUnknownLoc(),
+           "a tensor without numbers cannot be computed with: Tensor::empty "
+           "is for tracing");
+      return {};
+    }
+    return block().addArgument(
+        tensorType(&context(), tensor.dims(), tensor.dtype(), tensor.device()),
+        opBuilder.getUnknownLoc());
+  }
+
+  FlatSymbolRefAttr symbol(const nn::Parameter &parameter) override {
+    const nn::Component::Root &root = parameter.root();
+    if (!root.parameters) {
+      fail(NameLoc::get(opBuilder.getStringAttr(parameter.path())),
+           root.loaded ? "has no values: call load() of the model first"
+                       : root.loaded.message());
+      return {};
+    }
+    const std::string path = parameter.path();
+    Expected<const reference::Tensor *> numbers =
+        root.parameters->numbers(parameter);
+    if (!numbers) {
+      failEagerly(numbers.takeStatus());
+      return {};
+    }
+    OpBuilder::InsertionGuard guard(opBuilder);
+    opBuilder.setInsertionPoint(scratch);
+    auto op = llmir::mllm::RegisterOp::create(
+        opBuilder, opBuilder.getUnknownLoc(), path,
+        RankedTensorType::get(parameter.shape(), opBuilder.getF32Type()),
+        /*source=*/"", std::nullopt);
+    values[path] = *numbers;
+    registered.push_back(op);
+    return FlatSymbolRefAttr::get(&context(), path);
+  }
+
+  std::vector<Tensor> take(Operation *op, const std::vector<Tensor> &operands,
+                           const nn::Component *layer) override {
+    InterpreterOptions options;
+    options.parameter =
+        [&](llmir::mllm::RegisterOp parameter) -> FailureOr<InterpreterValue> {
+      return InterpreterValue(*values.at(parameter.getSymName().str()));
+    };
+    options.state = conversationOf(layer);
+    std::vector<reference::Tensor> inputs;
+    for (const Tensor &operand : operands)
+      inputs.push_back(*operand.get()->numbers);
+    FailureOr<std::vector<reference::Tensor>> outputs = failure();
+    const std::string errors = errorsOf(&context(), [&] {
+      outputs = evaluateOp(op, std::move(inputs), options);
+      return failure(failed(outputs));
+    });
+    const Location where = op->getLoc();
+    std::vector<Tensor> results;
+    if (succeeded(outputs))
+      for (reference::Tensor &output : *outputs)
+        results.push_back(numbersOf(std::move(output)));
+    op->erase();
+    clear();
+    if (!errors.empty())
+      fail(where, errors);
+    return results;
+  }
+
+  Tensor fail(Location where, const std::string &what) override {
+    clear();
+    std::string place;
+    if (auto name = dyn_cast<NameLoc>(where))
+      place = name.getName().str() + ": ";
+    return failEagerly(
+        Status(StatusCode::InvalidArgument, place + what,
+               "change the module so that its shapes fit each other"));
+  }
+
+private:
+  static MLIRContext &context() {
+    thread_local MLIRContext instance(MLIRContext::Threading::DISABLED);
+    return instance;
+  }
+  Block &block() { return scratch.getBody().front(); }
+
+  static ModelState *conversationOf(const nn::Component *layer) {
+    if (!layer)
+      return nullptr;
+    std::shared_ptr<void> &kept = layer->root().conversation;
+    if (!kept)
+      kept = std::make_shared<ModelState>();
+    return static_cast<ModelState *>(kept.get());
+  }
+
+  /// Nothing of one op is there for the next one.
+  void clear() {
+    if (block().empty())
+      block().eraseArguments(0, block().getNumArguments());
+    for (llmir::mllm::RegisterOp op : registered)
+      op.erase();
+    registered.clear();
+    values.clear();
+  }
+
+  OwningOpRef<ModuleOp> module;
+  llmir::mllm::SubGraphOp scratch;
+  std::vector<llmir::mllm::RegisterOp> registered;
+  std::map<std::string, const reference::Tensor *> values;
+};
+
+} // namespace
+
+Engine &eagerEngine() {
+  thread_local Eager engine;
+  return engine;
+}
+
+Engine &engineOf(const std::vector<Tensor> &operands) {
+  for (const Tensor &operand : operands)
+    if (operand.get()->tracer)
+      return *operand.get()->tracer;
+  return eagerEngine();
+}
+
+} // namespace mllm

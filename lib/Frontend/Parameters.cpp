@@ -1,0 +1,163 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ParametersImpl.h"
+#include "TensorImpl.h"
+
+#include "llmir/Frontend/CheckpointParameters.h"
+#include "llmir/Support/TensorFormat.h"
+
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace llmir;
+
+namespace mllm {
+
+Expected<const reference::Tensor *>
+detail::ParametersImpl::numbers(const nn::Parameter &parameter) {
+  auto found = known.find(parameter.path());
+  if (found != known.end())
+    return &found->second;
+  Expected<reference::Tensor> tensor = read(parameter);
+  if (!tensor)
+    return tensor.takeStatus();
+  return &known.emplace(parameter.path(), std::move(*tensor)).first->second;
+}
+
+static ir::ParameterBinding shapeAlone(mlir::MLIRContext &context,
+                                       const nn::Parameter &parameter) {
+  ir::ParameterBinding binding;
+  binding.type = mlir::RankedTensorType::get(parameter.shape(),
+                                             mlir::Float32Type::get(&context));
+  return binding;
+}
+
+namespace {
+
+/// Of an open checkpoint.
+class FromCheckpoint : public detail::ParametersImpl {
+public:
+  explicit FromCheckpoint(Checkpoint opened)
+      : checkpoint(std::move(opened)), source(checkpoint) {}
+
+  Expected<ir::ParameterBinding> bind(mlir::MLIRContext &context,
+                                      const nn::Parameter &parameter) override {
+    return source.bind(context, parameter);
+  }
+
+  Expected<reference::Tensor> read(const nn::Parameter &parameter) override {
+    context.loadDialect<mlir::llm::LLMDialect>();
+    Expected<ir::ParameterBinding> binding = bind(context, parameter);
+    if (!binding)
+      return binding.takeStatus();
+    const CheckpointTensor &stored = *checkpoint.find(binding->source);
+    Expected<TensorFormat> format = stored.usableFormat();
+    if (!format)
+      return format.takeStatus();
+    reference::Tensor whole(kindOf(*format), stored.shape);
+    const int64_t columns = stored.shape.back();
+    const int64_t rowBytes = *tensorRowBytes(*format, columns);
+    std::vector<float> row(static_cast<size_t>(columns));
+    for (int64_t r = 0; r < whole.rows(); ++r) {
+      decodeTensorRow(*format, stored.bytes.data() + r * rowBytes, columns,
+                      row.data());
+      std::copy(row.begin(), row.end(),
+                whole.row(rowOf(r, whole.rows(), binding->unpermuteHeads)));
+    }
+    if (binding->transposed)
+      whole = reference::transposed(whole);
+    return binding->storedRows == 0
+               ? whole
+               : whole.slice(0, binding->firstRow, parameter.shape().front());
+  }
+
+private:
+  static reference::ElementKind kindOf(TensorFormat format) {
+    switch (format) {
+    case TensorFormat::F16:
+      return reference::ElementKind::F16;
+    case TensorFormat::BF16:
+      return reference::ElementKind::BF16;
+    default:
+      return reference::ElementKind::F32;
+    }
+  }
+
+  /// Where a stored row belongs: see mllm.tensor.register.
+  static int64_t rowOf(int64_t row, int64_t rows, int64_t heads) {
+    if (heads == 0)
+      return row;
+    const int64_t size = rows / heads, inHead = row % size;
+    return row - inHead + inHead / 2 + (inHead % 2) * (size / 2);
+  }
+
+  Checkpoint checkpoint;
+  CheckpointParameters source;
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+};
+
+class ShapesAlone : public detail::ParametersImpl {
+public:
+  Expected<ir::ParameterBinding> bind(mlir::MLIRContext &context,
+                                      const nn::Parameter &parameter) override {
+    return shapeAlone(context, parameter);
+  }
+  Expected<reference::Tensor> read(const nn::Parameter &parameter) override {
+    return Status(StatusCode::NotFound,
+                  "'" + parameter.path() +
+                      "' is a shape alone: emptyParameters() is for tracing",
+                  "load a checkpoint to compute");
+  }
+};
+
+class Given : public detail::ParametersImpl {
+public:
+  explicit Given(std::map<std::string, Tensor> given)
+      : tensors(std::move(given)) {}
+
+  Expected<ir::ParameterBinding> bind(mlir::MLIRContext &context,
+                                      const nn::Parameter &parameter) override {
+    Expected<reference::Tensor> tensor = read(parameter);
+    if (!tensor)
+      return tensor.takeStatus();
+    return shapeAlone(context, parameter);
+  }
+  Expected<reference::Tensor> read(const nn::Parameter &parameter) override {
+    auto found = tensors.find(parameter.path());
+    if (found == tensors.end() || !found->second.hasValues())
+      return Status(StatusCode::NotFound,
+                    "no numbers were given for '" + parameter.path() + "'");
+    if (found->second.shape() != parameter.shape())
+      return Status(StatusCode::InvalidArgument,
+                    "the numbers given for '" + parameter.path() +
+                        "' have another shape than the model's");
+    return *found->second.get()->numbers;
+  }
+
+private:
+  std::map<std::string, Tensor> tensors;
+};
+
+} // namespace
+
+Parameters load(const std::string &path) {
+  Expected<Checkpoint> checkpoint = Checkpoint::open(path);
+  if (!checkpoint)
+    return Parameters(checkpoint.takeStatus());
+  return Parameters(std::make_shared<FromCheckpoint>(std::move(*checkpoint)));
+}
+
+Parameters emptyParameters() {
+  return Parameters(std::make_shared<ShapesAlone>());
+}
+
+Parameters parametersOf(std::map<std::string, Tensor> tensors) {
+  return Parameters(std::make_shared<Given>(std::move(tensors)));
+}
+
+} // namespace mllm

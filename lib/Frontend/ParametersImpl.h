@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where the parameters of a module tree come from.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H
+#define LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H
+
+#include "llmir/Frontend/TraceModel.h"
+#include "llmir/Interpreter/ReferenceTensor.h"
+#include "mllm/Parameters.h"
+
+#include <map>
+
+namespace mllm::detail {
+
+class ParametersImpl : public ir::ParameterSource {
+public:
+  /// The numbers, rows in order, read when they are first asked for.
+  llmir::Expected<const llmir::reference::Tensor *>
+  numbers(const nn::Parameter &parameter);
+
+protected:
+  virtual llmir::Expected<llmir::reference::Tensor>
+  read(const nn::Parameter &parameter) = 0;
+
+private:
+  std::map<std::string, llmir::reference::Tensor> known;
+};
+
+} // namespace mllm::detail
+
+#endif // LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H

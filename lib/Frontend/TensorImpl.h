@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a Tensor is a handle of, and between its types and MLIR's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_FRONTEND_TENSORIMPL_H
+#define LLMIR_LIB_FRONTEND_TENSORIMPL_H
+
+#include "llmir/Interpreter/ReferenceTensor.h"
+#include "mllm/Tensor.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace mllm {
+
+class Engine;
+
+namespace detail {
+
+struct TensorImpl {
+  llmir::shapes::Shape dims;
+  DataTypes dtype = kFp32;
+  DeviceTypes device = kCPU;
+
+  Engine *tracer = nullptr; ///< Of a traced value; outlives the trace's calls.
+  mlir::Value value;        ///< Null outside a trace.
+  std::optional<llmir::reference::Tensor> numbers;
+
+  const char *file = nullptr; ///< Where an operator made it; may be null.
+  int line = 0;
+};
+
+} // namespace detail
+
+/// Null for a type that LLMIR computes nothing in (kFp64, kUInt8, …).
+mlir::Type elementType(mlir::MLIRContext *context, DataTypes dtype);
+/// Null for a shape that says less than nothing, or an element type as above.
+mlir::RankedTensorType tensorType(mlir::MLIRContext *context,
+                                  const llmir::shapes::Shape &dims,
+                                  DataTypes dtype, DeviceTypes device);
+std::optional<llmir::reference::ElementKind> elementKind(DataTypes dtype);
+
+/// A handle of what is filled in by the caller, of this type.
+std::shared_ptr<detail::TensorImpl> tensorOf(mlir::RankedTensorType type);
+Tensor numbersOf(llmir::reference::Tensor numbers);
+
+/// Keeps the first failure of this thread, and prints it. Gives a null tensor.
+Tensor failEagerly(llmir::Status failure);
+
+} // namespace mllm
+
+#endif // LLMIR_LIB_FRONTEND_TENSORIMPL_H
