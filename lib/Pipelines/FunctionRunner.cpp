@@ -122,15 +122,18 @@ FailureOr<func::FuncOp> FunctionRunner::State::copyFunction() {
     else if (clone)
       clone.setPublic();
   }
+  // Only what the function reaches; its ops must be those that can be inlined.
+  if (failed(runPasses(
+          [](PassManager &pm) { pm.addPass(createSymbolDCEPass()); })))
+    return failure();
+  for (auto reached : module->getOps<func::FuncOp>())
+    if (failed(lowerMLLMOps(reached)))
+      return failure();
   if (failed(runPasses([](PassManager &pm) {
         pm.addPass(createInlinerPass());
         pm.addPass(createSymbolDCEPass());
       })))
     return failure();
-  // What is left is one function, with parameters of the model beside it.
-  for (auto left : module->getOps<func::FuncOp>())
-    if (failed(lowerMLLMOps(left)))
-      return failure();
   return module->lookupSymbol<func::FuncOp>(function.getSymName());
 }
 

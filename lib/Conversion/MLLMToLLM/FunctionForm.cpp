@@ -14,7 +14,12 @@
 
 #include "llmir/Dialect/MLLM/MLLM.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -32,6 +37,13 @@ static func::FuncOp makeFunction(mllm::SubGraphOp subgraph) {
   auto function =
       func::FuncOp::create(builder, subgraph.getLoc(), subgraph.getSymName(),
                            cast<FunctionType>(subgraph.getFunctionType()));
+  // Functions take attributes of dialects only.
+  if (ArrayAttr attributes = subgraph.getArgAttrsAttr())
+    for (auto [i, own] :
+         llvm::enumerate(attributes.getAsRange<DictionaryAttr>()))
+      for (NamedAttribute attribute : own)
+        if (attribute.getName().strref().contains('.'))
+          function.setArgAttr(i, attribute.getName(), attribute.getValue());
   function.getBody().takeBody(subgraph.getBody());
   function.walk([](Operation *op) {
     OpBuilder before(op);
@@ -130,6 +142,10 @@ LogicalResult lowerMLLMOps(func::FuncOp function) {
   });
   if (ops.empty())
     return success();
+  function.getContext()
+      ->loadDialect<arith::ArithDialect, linalg::LinalgDialect,
+                    mlir::llm::LLMDialect, math::MathDialect,
+                    tensor::TensorDialect>();
   if (failed(makeTypesPlain(function)))
     return failure();
   for (Operation *op : ops)
