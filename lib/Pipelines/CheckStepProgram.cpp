@@ -339,7 +339,8 @@ LogicalResult StepProgramChecker::checkTable(InstructionOp op, KernelOp kernel,
                                              int64_t rows) {
   if (kernel.getKind() != "embedding")
     return success();
-  bool positions = kernel.getParameters().get("positions") != nullptr;
+  auto tokenIds = kernel.getParameters().getAs<BoolAttr>("token_ids");
+  bool positions = tokenIds && !tokenIds.getValue();
   int64_t wanted = positions ? info.contextLength : info.vocabSize;
   if (rows >= wanted)
     return success();

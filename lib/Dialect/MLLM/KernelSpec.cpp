@@ -29,7 +29,10 @@ static void visit(EmbeddingSpec &spec, Fields &fields) {
   fields("format", spec.format);
   fields("rows", spec.rows);
   fields("columns", spec.columns);
-  fields.optional("positions", spec.positions);
+  // Said of the kernels that are not by token ids: true is left out.
+  bool tokenIds = !spec.positions;
+  fields.optional("token_ids", tokenIds);
+  spec.positions = !tokenIds;
 }
 
 template <typename Fields>
