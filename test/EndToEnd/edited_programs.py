@@ -105,7 +105,7 @@ def near(logits, expected):
 
 
 def check_round_trip(bench):
-    check("the notation is the documents'", "prog.instruction" in bench.notation
+    check("the notation is the documents'", "prog.jump_next_layer" in bench.notation
           and "mllm.program" not in bench.notation, bench.notation[:300])
     check("MLIR read and written again is the same text",
           bench.as_mlir("whole", bench.text) == bench.text)
