@@ -57,8 +57,8 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     made of: an op of `llm` where there is one, else loops (`linalg.generic`) and
     moves (`tensor`). Ops that have no such counterpart (gathers by an index in a
     tensor, sorts) stay; `convert-llm-to-program` has kernels for them. Caches are
-    empty before a function runs. Fails when a size is dynamic
-    (`mllm-specialize` says it), or a tensor lies elsewhere than on the CPU.
+    empty before a function runs. Fails when a size is dynamic,
+    or a tensor lies elsewhere than on the CPU.
 
     Does nothing to a module without a subgraph. Fails when there is no `entry`;
     when the entry is not (token ids) -> (logits); when layers of the cache

@@ -351,8 +351,10 @@ static LogicalResult convertLoops(ProgramConversion &c, OpTy op) {
       .convert();
 }
 
-/// What nobody has written is not read either.
-static LogicalResult convertEmpty(ProgramConversion &, tensor::EmptyOp) {
+/// What nobody has written is not read either, unless there is nothing of it.
+static LogicalResult convertEmpty(ProgramConversion &c, tensor::EmptyOp op) {
+  if (llvm::is_contained(op.getType().getShape(), 0))
+    c.createResult(op.getResult());
   return success();
 }
 

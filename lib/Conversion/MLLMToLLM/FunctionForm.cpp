@@ -98,8 +98,7 @@ static Type plainType(Value value) {
   };
   if (!tensor.hasStaticShape()) {
     report() << "has the type " << tensor
-             << "; code of functions is made for sizes that are known, which "
-                "mllm-specialize says";
+             << "; code of functions is made for sizes that are known";
     return {};
   }
   if (mllm::deviceOf(tensor) != mllm::Device::CPU) {

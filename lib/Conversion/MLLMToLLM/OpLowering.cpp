@@ -93,6 +93,10 @@ Value OpLowering::transpose(Value x, ArrayRef<int64_t> axes) {
 
 Value OpLowering::slice(Value x, ArrayRef<int64_t> offsets,
                         ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
+  // A slice of nothing may begin behind the end, which tensor.extract_slice may
+  // not.
+  if (llvm::is_contained(sizes, 0))
+    return tensor::EmptyOp::create(builder, sizes, type(x).getElementType());
   auto numbers = [&](ArrayRef<int64_t> values) {
     return getAsIndexOpFoldResult(builder.getContext(), values);
   };
@@ -127,6 +131,8 @@ Value OpLowering::pad(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
     shape.push_back(before + size + after);
   if (ArrayRef(shape) == from.getShape())
     return x;
+  if (from.getNumElements() == 0)
+    return filled(from.clone(shape), value);
   auto numbers = [&](ArrayRef<int64_t> values) {
     return getAsIndexOpFoldResult(builder.getContext(), values);
   };

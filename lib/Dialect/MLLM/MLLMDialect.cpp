@@ -9,13 +9,26 @@
 #include "llmir/Dialect/MLLM/MLLMDialect.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace llmir::mllm;
 
 #include "llmir/Dialect/MLLM/MLLMDialect.cpp.inc"
 
+namespace {
+/// Ops of the dialect may stand in functions, and those be inlined.
+struct FunctionInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void MLLMDialect::initialize() {
+  addInterfaces<FunctionInliner>();
   addAttributes();
   addGraphOps();
   addCFOps();
