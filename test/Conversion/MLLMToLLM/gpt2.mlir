@@ -10,10 +10,10 @@ module attributes {mllm.model = {architecture = "gpt2", num_layers = 1 : i64, nu
   mllm.tensor.register @norm.bias : tensor<8xf32> {source = "norm.bias"}
 
   // CHECK-LABEL: func.func @step
-  // CHECK-SAME: (%[[IDS:.*]]: tensor<?xi32>, %[[POS:.*]]: tensor<?xi32>, %{{.*}}: tensor<?xi32>,
+  // CHECK-SAME: (%[[IDS:[a-z0-9]*]]: tensor<?xi32>, %[[POS:[a-z0-9]*]]: tensor<?xi32>, %{{.*}}: tensor<?xi32>,
   // CHECK: call @model(%[[IDS]], %[[POS]],
   // INLINED-LABEL: func.func @step
-  // INLINED-SAME: (%[[IDS:.*]]: tensor<?xi32>, %[[POS:.*]]: tensor<?xi32>, %{{.*}}: tensor<?xi32>,
+  // INLINED-SAME: (%[[IDS:[a-z0-9]*]]: tensor<?xi32>, %[[POS:[a-z0-9]*]]: tensor<?xi32>, %{{.*}}: tensor<?xi32>,
   // INLINED: llm.embedding %[[IDS]], %{{.*}} : tensor<?xi32>, tensor<8x8xf32>
   // INLINED: llm.embedding %[[POS]], %{{.*}} : tensor<?xi32>, tensor<16x8xf32>
   mllm.graph.subgraph @gpt2(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
@@ -23,12 +23,12 @@ module attributes {mllm.model = {architecture = "gpt2", num_layers = 1 : i64, nu
   }
 
   // CHECK-LABEL: func.func private @model(
-  // CHECK-SAME: %[[IDS:.*]]: tensor<?xi32>, %[[POS:.*]]: tensor<?xi32>, %[[WTE:.*]]: tensor<8x8xf32>, %[[WPE:.*]]: tensor<16x8xf32>, %[[W:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>) -> tensor<?x8xf32>
-  // CHECK: %[[X:.*]] = llm.embedding %[[IDS]], %[[WTE]]
-  // CHECK: %[[P:.*]] = llm.embedding %[[POS]], %[[WPE]]
-  // CHECK: %[[S:.*]] = llm.add %[[X]], %[[P]]
-  // CHECK: %[[N:.*]] = llm.layer_norm %[[S]], %[[W]], %[[B]] {{.*}}: tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
-  // CHECK: %[[G:.*]] = llm.gelu %[[N]] {approximate = "tanh"} : tensor<?x8xf32>
+  // CHECK-SAME: %[[IDS:[a-z0-9]*]]: tensor<?xi32>, %[[POS:[a-z0-9]*]]: tensor<?xi32>, %[[WTE:[a-z0-9]*]]: tensor<8x8xf32>, %[[WPE:[a-z0-9]*]]: tensor<16x8xf32>, %[[W:[a-z0-9]*]]: tensor<8xf32>, %[[B:[a-z0-9]*]]: tensor<8xf32>) -> tensor<?x8xf32>
+  // CHECK: %[[X:[a-z0-9]*]] = llm.embedding %[[IDS]], %[[WTE]]
+  // CHECK: %[[P:[a-z0-9]*]] = llm.embedding %[[POS]], %[[WPE]]
+  // CHECK: %[[S:[a-z0-9]*]] = llm.add %[[X]], %[[P]]
+  // CHECK: %[[N:[a-z0-9]*]] = llm.layer_norm %[[S]], %[[W]], %[[B]] {{.*}}: tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
+  // CHECK: %[[G:[a-z0-9]*]] = llm.gelu %[[N]] {approximate = "tanh"} : tensor<?x8xf32>
   // CHECK: llm.gelu %[[G]] : tensor<?x8xf32>
   mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> {
     %0 = mllm.linalg.embedding %ids, @wte : tensor<?xi64> -> tensor<?x8xf32>
