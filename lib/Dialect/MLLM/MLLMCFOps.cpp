@@ -55,20 +55,6 @@ static YieldOp yieldOf(Operation *op, Region &region, StringRef name) {
   return yield;
 }
 
-/// Fails unless the types that go somewhere fit what takes them.
-static LogicalResult verifyFlow(Operation *op, StringRef what, TypeRange from,
-                                TypeRange to) {
-  if (from.size() != to.size())
-    return op->emitOpError()
-           << what << " are " << from.size() << " values, want " << to.size();
-  for (auto [index, type] : llvm::enumerate(from))
-    if (!fits(type, to[index]))
-      return op->emitOpError()
-             << "value #" << index << " of " << what << " has type " << type
-             << ", want " << to[index];
-  return success();
-}
-
 static bool isOneValue(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return llvm::all_of(tensor.getShape(), [](int64_t size) {
@@ -80,7 +66,8 @@ MutableOperandRange
 YieldOp::getMutableSuccessorOperands(RegionSuccessor successor) {
   auto loop = dyn_cast<WhileOp>((*this)->getParentOp());
   MutableOperandRange operands = getOperandsMutable();
-  if (loop && (*this)->getParentRegion() == &loop.getCondition())
+  if (loop && !getOperands().empty() &&
+      (*this)->getParentRegion() == &loop.getCondition())
     return operands.slice(1, operands.size() - 1);
   return operands;
 }
@@ -104,18 +91,9 @@ LogicalResult IfOp::verifyRegions() {
   if (!isOneValue(getCondition().getType()))
     return emitOpError() << "has a condition of type "
                          << getCondition().getType() << ", want one value";
-  for (auto [region, name] :
-       {std::pair(&getThen(), "then"), std::pair(&getOtherwise(), "else")}) {
-    // c2
-    YieldOp yield = yieldOf(*this, *region, name);
-    if (!yield)
-      return failure();
-    // c3
-    if (failed(verifyFlow(*this, "what '" + std::string(name) + "' yields",
-                          yield.getOperandTypes(), getResultTypes())))
-      return failure();
-  }
-  return success();
+  // c2; RegionBranchOpInterface verifies c3.
+  return success(yieldOf(*this, getThen(), "then") &&
+                 yieldOf(*this, getOtherwise(), "else"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,17 +131,8 @@ LogicalResult WhileOp::verifyRegions() {
   if (!type || !type.getElementType().isInteger(1) || !isOneValue(type))
     return emitOpError() << "has a condition that does not yield one truth "
                             "value first";
-  // c3
-  TypeRange carried = getCondition().getArgumentTypes();
-  TypeRange given(condition.getOperands().drop_front());
-  return failure(failed(verifyFlow(*this, "what it begins with",
-                                   getInits().getTypes(), carried)) ||
-                 failed(verifyFlow(*this, "what the condition yields", given,
-                                   getBody().getArgumentTypes())) ||
-                 failed(verifyFlow(*this, "what the condition yields", given,
-                                   getResultTypes())) ||
-                 failed(verifyFlow(*this, "what the body yields",
-                                   body.getOperandTypes(), carried)));
+  // RegionBranchOpInterface verifies c3.
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,16 +162,6 @@ LogicalResult ForOp::verifyRegions() {
     return emitOpError() << "has a body whose first argument does not have the "
                             "count's type "
                          << getCount().getType();
-  // c2
-  YieldOp yield = yieldOf(*this, getBody(), "body");
-  if (!yield)
-    return failure();
-  // c3
-  TypeRange carried = arguments.drop_front();
-  return failure(failed(verifyFlow(*this, "what it begins with",
-                                   getInits().getTypes(), carried)) ||
-                 failed(verifyFlow(*this, "what the body yields",
-                                   yield.getOperandTypes(), carried)) ||
-                 failed(verifyFlow(*this, "what the body yields",
-                                   yield.getOperandTypes(), getResultTypes())));
+  // c2; RegionBranchOpInterface verifies c3.
+  return success(yieldOf(*this, getBody(), "body") != nullptr);
 }

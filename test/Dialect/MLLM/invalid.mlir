@@ -75,7 +75,7 @@ mllm.graph.subgraph @h() {
 // -----
 
 // A subgraph without a body.
-// expected-error@+1 {{region with 1 blocks}}
+// expected-error@+1 {{@f has no body; only modules that mllm-link will join declare what another one defines}}
 mllm.graph.subgraph private @f(tensor<?x4xf32>)
 
 // -----

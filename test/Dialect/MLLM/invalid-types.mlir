@@ -1,0 +1,131 @@
+// RUN: llmir-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{says nothing that a type without encoding does not say; leave it out}}
+func.func private @nothing(tensor<4xf32, #mllm.tensor<kCPU>>)
+
+// -----
+
+// expected-error@+1 {{names no dynamic size; leave 'dims' out}}
+func.func private @no_name(tensor<4x?xf32, #mllm.tensor<dims = (4, ?)>>)
+
+// -----
+
+// expected-error@+1 {{encoding has 1 sizes for a tensor of rank 2}}
+func.func private @rank(tensor<4x?xf32, #mllm.tensor<dims = (seq)>>)
+
+// -----
+
+// expected-error@+1 {{encoding has size #0 5, but the tensor has 4}}
+func.func private @number(tensor<4x?xf32, #mllm.tensor<dims = (5, seq)>>)
+
+// -----
+
+// expected-error@+1 {{encoding has size #0 seq, but the tensor has 4}}
+func.func private @named_static(tensor<4x?xf32, #mllm.tensor<dims = (seq, n)>>)
+
+// -----
+
+// expected-error@+1 {{'kTPU' is no device, want kCPU, kCUDA, kOpenCL, kQNN or kAscend}}
+func.func private @device(tensor<4xf32, #mllm.tensor<kTPU>>)
+
+// -----
+
+// expected-error@+1 {{the size is not a sum of symbols with number factors that fit in 64 bits}}
+func.func private @product(tensor<?xf32, #mllm.tensor<dims = (n * m)>>)
+
+// -----
+
+// expected-error@+1 {{expected a number or a symbol in a size}}
+func.func private @cut(tensor<?xf32, #mllm.tensor<dims = (n + )>>)
+
+// -----
+
+// expected-error@+1 {{has the range 5 to 4, want 0 or more, the lesser number first}}
+module attributes {a = #mllm.range<5, 4>} {}
+
+// -----
+
+// expected-error@+1 {{has multiples of 0, want at least 1}}
+module attributes {a = #mllm.range<1, 4, multiple of 0>} {}
+
+// -----
+
+// expected-error@+1 {{has no multiple of 8 from 1 to 7}}
+module attributes {a = #mllm.range<1, 7, multiple of 8>} {}
+
+// -----
+
+// expected-error@+1 {{'fine' is no scheme, want one of raw, sym_per_tensor, }}
+module attributes {a = #mllm.quant<fine, bits = 4>} {}
+
+// -----
+
+// expected-error@+1 {{sym_per_tensor has 9 bits, want 2 to 8}}
+module attributes {a = #mllm.quant<sym_per_tensor, bits = 9>} {}
+
+// -----
+
+// expected-error@+1 {{sym_per_tensor has axis 1, want none}}
+module attributes {a = #mllm.quant<sym_per_tensor, bits = 8, axis = 1>} {}
+
+// -----
+
+// expected-error@+1 {{sym_per_block has blocks of 0, want 1 or more}}
+module attributes {a = #mllm.quant<sym_per_block, bits = 4>} {}
+
+// -----
+
+// expected-error@+1 {{'width' is not one of bits, axis, block}}
+module attributes {a = #mllm.quant<sym_per_block, width = 4>} {}
+
+// -----
+
+// expected-error@+1 {{carries 'mllm.dims', which is a dictionary on a subgraph}}
+module attributes {mllm.dims = 3} {}
+
+// -----
+
+// expected-error@+1 {{'mllm.dims' says 4 : i64 of 'seq', want #mllm.range<…>}}
+mllm.graph.subgraph @m() attributes {mllm.dims = {seq = 4}} {
+  mllm.cf.return
+}
+
+// -----
+
+// expected-error@+1 {{has the device kCPU; leave it out}}
+mllm.graph.subgraph @m() attributes {device = #mllm.device<kCPU>} {
+  mllm.cf.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has 'mllm.res_attrs' [], want a dictionary for each of its 1 results}}
+  %0 = mllm.linalg.silu %x {mllm.res_attrs = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has 'mllm.quant.weights' 3 : i64, want #mllm.quant<…>}}
+  %0 = mllm.linalg.silu %x {mllm.quant.weights = 3} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32, #mllm.tensor<kCUDA>>) {
+  // expected-error@+1 {{operand #1 lies on kCUDA, but operand #0 on kCPU}}
+  %0 = mllm.linalg.add %x, %y : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kCUDA>>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
+  // expected-error@+1 {{result #0 has type 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>', want 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq)>>'}}
+  %0 = mllm.linalg.transpose %x {dim0 = 0, dim1 = 1}
+      : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>
+  return
+}
