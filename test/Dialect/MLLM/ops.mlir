@@ -66,10 +66,10 @@ mllm.graph.subgraph @model.layers.0.self_attn(%x: tensor<?x64xf32>) -> tensor<?x
   // CHECK: %[[Q2:.*]] = mllm.linalg.rms_norm %[[Q1]], @head_norm.weight {eps = 9.9999999999999995E-7 : f64} : tensor<?x4x16xf32>
   %q2 = mllm.linalg.rms_norm %q1, @head_norm.weight {eps = 1.0e-6 : f64} : tensor<?x4x16xf32>
   // CHECK: %[[Q3:.*]] = mllm.linalg.rope %[[Q2]] {frequencies = array<f64: 1.000000e+00, 0.33333333333333331>, scaling = 1.250000e+00 : f64} : tensor<?x4x16xf32>
-  // GENERIC: "mllm.linalg.rope"(%{{.*}}) <{frequencies = array<f64: 1.000000e+00, 0.33333333333333331>, scaling = 1.250000e+00 : f64}> : (tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+  // GENERIC: "mllm.linalg.rope"(%{{.*}}) <{frequencies = array<f64: 1.000000e+00, 0.33333333333333331>, layout = "bshd", scaling = 1.250000e+00 : f64}> : (tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
   %q3 = mllm.linalg.rope %q2 {frequencies = array<f64: 1.0, 0.3333333333333333>, scaling = 1.25 : f64} : tensor<?x4x16xf32>
   // CHECK: %[[KEYS:.*]], %[[VALUES:.*]] = mllm.linalg.kv_cache %{{.*}}, %{{.*}} {layer = 3 : i64} : (tensor<?x2x16xf32>, tensor<?x2x16xf32>) -> (tensor<?x2x16xf32>, tensor<?x2x16xf32>)
-  // GENERIC: "mllm.linalg.kv_cache"(%{{.*}}, %{{.*}}) <{layer = 3 : i64}> : (tensor<?x2x16xf32>, tensor<?x2x16xf32>) -> (tensor<?x2x16xf32>, tensor<?x2x16xf32>)
+  // GENERIC: "mllm.linalg.kv_cache"(%{{.*}}, %{{.*}}) <{layer = 3 : i64, layout = "bshd"}> : (tensor<?x2x16xf32>, tensor<?x2x16xf32>) -> (tensor<?x2x16xf32>, tensor<?x2x16xf32>)
   %keys, %values = mllm.linalg.kv_cache %k1, %v1 {layer = 3}
       : (tensor<?x2x16xf32>, tensor<?x2x16xf32>) -> (tensor<?x2x16xf32>, tensor<?x2x16xf32>)
   // CHECK: %[[A:.*]] = mllm.linalg.flash_attention2 %[[Q3]], %[[KEYS]], %[[VALUES]] {causal = true, scale = 2.500000e-01 : f64} : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>) -> tensor<?x4x16xf32>
