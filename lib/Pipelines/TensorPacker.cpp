@@ -48,6 +48,11 @@ Expected<TensorPacker> TensorPacker::create(const CheckpointTensor &tensor,
                       std::to_string(tensor.bytes.size()) +
                       " bytes, which is not its shape " + tensor.shapeText(),
                   "the file is damaged: fetch it again");
+  if (job.isTransposed && isBlockFormat(*format))
+    return Status(StatusCode::Unsupported,
+                  "tensor '" + job.source + "' is stored as columns of " +
+                      tensor.storageName + " blocks, which cannot be turned",
+                  "use a checkpoint in F32, F16 or BF16");
   TensorPacker packer(tensor, *format, job);
   if (packer.tileAt(packer.numTiles()) != job.bytes)
     return Status(StatusCode::Internal,

@@ -237,6 +237,17 @@ TEST(PackWeights, PartsOfBlocksAndOfVectors) {
   }
 }
 
+TEST(PackWeights, ColumnsOfBlocksAreRefused) {
+  Bytes stored = storedBytes(*tensorRowBytes(TensorFormat::Q8_0, 64) * 64);
+  PackJob job = matrixJob(TensorFormat::Q8_0, 64, 64);
+  job.isTransposed = true;
+  Bytes packed(job.bytes);
+  EXPECT_EQ(
+      packTensor(tensorOf(TensorFormat::Q8_0, {64, 64}, stored), job, packed)
+          .code(),
+      StatusCode::Unsupported);
+}
+
 TEST(PackWeights, APartNeedsTheWholeTensor) {
   Bytes stored = storedBytes(4 * 8 * 4);
   PackJob job = matrixJob(TensorFormat::F32, 2, 8);

@@ -131,10 +131,8 @@ LogicalResult WeightOp::verify() {
     if (offset < 0 || offset % 64 != 0)
       return emitOpError("offset ")
              << offset << " is not a non-negative multiple of 64";
-  std::optional<TensorFormat> format = tensorFormatFromName(getFormat().str());
   if (auto problem =
-          problemOfStoredPlace(getShape(), getSlice(), getTransposed(),
-                               format && isBlockFormat(*format)))
+          problemOfStoredPlace(getShape(), getSlice(), getTransposed()))
     return emitOpError(*problem);
   return success();
 }

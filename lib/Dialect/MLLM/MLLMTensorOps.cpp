@@ -71,8 +71,7 @@ LogicalResult RegisterOp::verify() {
                            << " rows into heads of an even number of rows";
   }
   // c6, c7
-  if (auto problem = problemOfStoredPlace(*shape, getSlice(), getTransposed(),
-                                          isQuantized))
+  if (auto problem = problemOfStoredPlace(*shape, getSlice(), getTransposed()))
     return emitOpError(*problem);
   return success();
 }

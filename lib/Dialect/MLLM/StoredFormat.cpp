@@ -61,8 +61,7 @@ Type storedType(MLIRContext *context, ArrayRef<int64_t> shape,
 
 std::optional<std::string>
 problemOfStoredPlace(ArrayRef<int64_t> shape,
-                     std::optional<ArrayRef<int64_t>> slice, bool transposed,
-                     bool isBlocks) {
+                     std::optional<ArrayRef<int64_t>> slice, bool transposed) {
   if (slice) {
     if (slice->size() != 2 || shape.empty() || shape.size() > 2)
       return "has a 'slice' that is not [first row, rows of the stored tensor] "
@@ -73,9 +72,8 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
              std::to_string(total) + "], which has no room for its " +
              std::to_string(shape[0]) + " rows";
   }
-  if (transposed && (shape.size() != 2 || isBlocks))
-    return "is 'transposed', which only a matrix of numbers that are not in "
-           "blocks can be";
+  if (transposed && shape.size() != 2)
+    return "is 'transposed', which only a matrix can be";
   return std::nullopt;
 }
 

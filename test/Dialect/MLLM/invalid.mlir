@@ -280,14 +280,8 @@ mllm.tensor.register @w : tensor<6xf32> {source = "w", slice = array<i64: -1, 18
 // -----
 
 // tensor_register_c7, a vector
-// expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
+// expected-error@+1 {{is 'transposed', which only a matrix can be}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
-
-// -----
-
-// tensor_register_c7, blocks
-// expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
-mllm.tensor.register @w : !llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 8, format = q8_0> {source = "w", transposed}
 
 // -----
 

@@ -113,7 +113,7 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // program_weight_c4
-  // expected-error@+1 {{is 'transposed', which only a matrix of numbers that are not in blocks can be}}
+  // expected-error@+1 {{is 'transposed', which only a matrix can be}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {transposed}
 }
 

@@ -51,8 +51,7 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
       into heads of an even number of rows;
     - c6: `slice` is not two numbers, 0 <= first and first + rows <= total, or the
       tensor is neither a vector nor a matrix;
-    - c7: `transposed` stands at a tensor that is no matrix or is quantized in
-      blocks, whose rows cannot be read one number at a time.
+    - c7: `transposed` stands at a tensor that is no matrix.
 
     Example:
 

@@ -40,13 +40,12 @@ mlir::Type storedType(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
                       TensorFormat format);
 
 /// What is wrong with saying that a parameter of `shape` is the rows from
-/// slice[0] on of a stored tensor of slice[1] rows, or is stored as [columns,
-/// rows] (`transposed`); nullopt where it can be so. `isBlocks`: its numbers
-/// are stored in blocks along its rows.
+/// slice[0] on of a stored tensor of slice[1] rows, or is stored as
+/// [columns, rows] (`transposed`); nullopt where it can be so.
 std::optional<std::string>
 problemOfStoredPlace(llvm::ArrayRef<int64_t> shape,
                      std::optional<llvm::ArrayRef<int64_t>> slice,
-                     bool transposed, bool isBlocks);
+                     bool transposed);
 
 } // namespace llmir::mllm
 
