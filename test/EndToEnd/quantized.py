@@ -95,18 +95,22 @@ def check_logits(llmir, work):
 
 def check_blocks(llmir, work):
     """--quantize q8 of a folder is what a Q8_0 file of the same weights is, to the bit."""
-    config, weights = make("qwen2", hidden=128, intermediate=256, head_dim=32, tied=True)
-    folder, file = os.path.join(work, "tied"), os.path.join(work, "tied-q8_0.gguf")
-    write_hf(folder, config, weights)
-    write_gguf(file, config, weights, "q8_0")
-    logits = []
-    for model, scheme in ((folder, "q8"), (file, "none"), (folder, "q8:plain-head")):
-        out = os.path.join(work, "blocks.npy")
-        llmir("perplexity", model, "--ids", "3,1,4,1,5,9,2,6", "--quantize", scheme, "--kv", "f32",
-              "--logits", out)
-        logits.append(np.load(out))
-    check("q8 is a Q8_0 file", logits[0].tobytes() == logits[1].tobytes())
-    check("plain-head leaves the head alone", logits[0].tobytes() != logits[2].tobytes())
+    # GPT-2's matrices are columns in the folder, and three of them one tensor.
+    for family in ("qwen2", "gpt2"):
+        config, weights = make(family, hidden=128, intermediate=256, head_dim=32, tied=True)
+        folder = os.path.join(work, family + "-tied")
+        file = folder + "-q8_0.gguf"
+        write_hf(folder, config, weights)
+        write_gguf(file, config, weights, "q8_0")
+        logits = []
+        for model, scheme in ((folder, "q8"), (file, "none"), (folder, "q8:plain-head")):
+            out = os.path.join(work, "blocks.npy")
+            llmir("perplexity", model, "--ids", "3,1,4,1,5,9,2,6", "--quantize", scheme, "--kv",
+                  "f32", "--logits", out)
+            logits.append(np.load(out))
+        check("%s: q8 is a Q8_0 file" % family, logits[0].tobytes() == logits[1].tobytes())
+        check("%s: plain-head leaves the head alone" % family,
+              logits[0].tobytes() != logits[2].tobytes())
     # Rows of 144 are no whole blocks: those of down_proj stay as they are.
     config, weights = make("llama", hidden=64, intermediate=144, head_dim=32)
     folder, out = os.path.join(work, "uneven"), os.path.join(work, "blocks.npy")
