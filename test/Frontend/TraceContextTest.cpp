@@ -195,6 +195,7 @@ TEST(TraceContextTest, EagerIsWhatTheTraceComputesPromptAndNextToken) {
         Tensor::fromVector({1, static_cast<int64_t>(ids.size())}, ids, kInt64);
     Tensor logits = llm(input);
     ASSERT_TRUE(logits.isValid()) << mllm::status().message();
+    // SPEC: 283
     EXPECT_EQ(logits.toVector(),
               interpret(*context, numbers.tensors, input, &state));
   }
