@@ -187,16 +187,16 @@ static LogicalResult evaluateConstant(arith::ConstantOp op, Evaluation &e) {
 void llmir::interpreter::addArithEvaluators(EvaluatorTable &table) {
   table.add(evaluateConstant);
   for (StringRef name :
-       {"arith.extf",    "arith.truncf",   "arith.index_cast", "arith.extsi",
-        "arith.trunci",  "arith.sitofp",   "arith.fptosi",     "arith.negf",
-        "math.absf",     "math.cos",       "math.erf",         "math.exp",
-        "math.log",      "math.roundeven", "math.rsqrt",       "math.sin",
-        "math.sqrt",     "math.tanh",      "math.ceil",        "math.floor",
-        "math.expm1",    "arith.addf",       "arith.addi",
-        "arith.subf",    "arith.subi",     "arith.mulf",       "arith.muli",
-        "arith.divf",    "arith.divsi",    "arith.remsi",      "arith.maxnumf",
-        "arith.minnumf", "arith.maximumf", "arith.minimumf",   "arith.maxsi",
-        "arith.minsi",   "arith.andi",     "arith.ori",        "arith.xori",
-        "arith.select",  "arith.cmpi",     "arith.cmpf"})
+       {"arith.extf",     "arith.truncf",   "arith.index_cast", "arith.extsi",
+        "arith.trunci",   "arith.sitofp",   "arith.fptosi",     "arith.negf",
+        "math.absf",      "math.cos",       "math.erf",         "math.exp",
+        "math.log",       "math.roundeven", "math.rsqrt",       "math.sin",
+        "math.sqrt",      "math.tanh",      "math.ceil",        "math.floor",
+        "math.expm1",     "arith.addf",     "arith.addi",       "arith.subf",
+        "arith.subi",     "arith.mulf",     "arith.muli",       "arith.divf",
+        "arith.divsi",    "arith.remsi",    "arith.maxnumf",    "arith.minnumf",
+        "arith.maximumf", "arith.minimumf", "arith.maxsi",      "arith.minsi",
+        "arith.andi",     "arith.ori",      "arith.xori",       "arith.select",
+        "arith.cmpi",     "arith.cmpf"})
     table.add(name, evaluateElementwise);
 }

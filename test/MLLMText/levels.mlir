@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s -o %t.mlir
 // RUN: llmir-translate --mlir-to-mllm %t.mlir -o %t.mllm
 // RUN: FileCheck %s < %t.mllm
-// RUN: llmir-translate --mllm-to-mlir %t.mllm | diff -B %t.mlir -
+// RUN: llmir-translate --mllm-to-mlir %t.mllm -o %t.back && llmir-opt %t.back | diff %t.mlir -
 // RUN: llmir-translate --mlir-to-mllm --mllm-style=document %t.mlir | FileCheck %s --check-prefix=DOCUMENT
 
 // What the levels look like beside calls and layers: devices, named sizes,

@@ -35,14 +35,14 @@ namespace llmir {
 constexpr llvm::StringLiteral kParameterAttr = "parameter";
 
 /// Makes a function of every subgraph, under its name, with the same ops in it;
-/// those that no other one calls are public. What else the dialect has at module
-/// level, but for parameters, goes.
+/// those that no other one calls are public. What else the dialect has at
+/// module level, but for parameters, goes.
 void makeFunctionsOfSubGraphs(mlir::ModuleOp module);
 
 /// Lowers the ops of the mllm dialect in a function of static shapes to llm,
 /// linalg and tensor; types of tensors lose their encodings. An op without such
-/// a counterpart stays. Fails where a size is dynamic or a tensor lies elsewhere
-/// than on the CPU.
+/// a counterpart stays. Fails where a size is dynamic or a tensor lies
+/// elsewhere than on the CPU.
 mlir::LogicalResult lowerMLLMOps(mlir::func::FuncOp function);
 
 } // namespace llmir

@@ -371,8 +371,8 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers must
-/// fit, and i1 as 0 and 1.
+/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers
+/// must fit, and i1 as 0 and 1.
 bool holdsIntegers(mlir::Type element);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one.

@@ -24,9 +24,9 @@ func.func @f(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
 
 // -----
 
-// expected-error@+1 {{has the type 'tensor<4xi64>'; a program knows f32, f16, bf16, i32 and integers of at most 16 bits}}
-func.func @f(%x: tensor<4xi64>) -> tensor<4xi64> {
-  return %x : tensor<4xi64>
+// expected-error@+1 {{has the type 'tensor<4xf64>'; a program knows f32, f16, bf16, i32, i64 and integers of at most 16 bits}}
+func.func @f(%x: tensor<4xf64>) -> tensor<4xf64> {
+  return %x : tensor<4xf64>
 }
 
 // -----

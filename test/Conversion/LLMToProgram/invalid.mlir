@@ -75,7 +75,7 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   // expected-error@+1 {{that is not the step's own 'token_ids'}}
-  %x = llm.embedding %pos, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  %x = llm.embedding %slots, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
   %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
   return %s, %cache : tensor<?x16xf32>, !cache
 }
@@ -375,7 +375,7 @@ func.func private @layer(tensor<?x16xf32>) -> tensor<?x16xf32>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 // expected-note@+1 {{the other one}}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
-// expected-error@+1 {{has its rows in another order than the same weight of another layer}}
+// expected-error@+1 {{is stored in another order of rows than the same weight of another layer}}
 mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1", rope_unpermute_heads = 2 : i64}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>

@@ -388,10 +388,10 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
 }
 mllm.program.fragment @step code {
-  %0 = mllm.program.buffer : memref<1x16xf32>
-  mllm.program.entry_point
-  // program_fragment_c4, an instruction
+  // program_fragment_c4, a buffer of replicated instructions
   // expected-error@+1 {{speaks of a step of few tokens}}
+  %0 = mllm.program.buffer per_worker : memref<1x16xf32>
+  mllm.program.entry_point
   mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
   mllm.program.exit
 }

@@ -39,7 +39,7 @@ def MLLM_FragmentKind : I32EnumAttr<"FragmentKind", "what a fragment holds", [
   let cppNamespace = "::llmir::mllm::program";
 }
 
-def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
+def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
     [Symbol, SymbolTable, NoTerminator, SingleBlock, IsolatedFromAbove]> {
   let summary = "A part of the program: code, data or text";
   let description = [{
@@ -84,7 +84,7 @@ def MLLM_FragmentOp : MLLM_ProgramOp<"fragment",
 // Data: weights
 //===----------------------------------------------------------------------===//
 
-def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
+def MLLMProgram_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
   let summary = "A packed weight in the weight section, one offset per layer";
   let description = [{
     Names the checkpoint tensors that are packed into the weight section and
@@ -129,7 +129,7 @@ def MLLM_WeightOp : MLLM_ProgramOp<"weight", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def MLLM_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
+def MLLMProgram_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
   let summary = "Values that are known when compiling, by name"
                 " for inputs and weights";
   let description = [{
@@ -149,7 +149,7 @@ def MLLM_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
 // Text: kernels
 //===----------------------------------------------------------------------===//
 
-def MLLM_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
+def MLLMProgram_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
   let summary = "What a kernel computes, before code is emitted for it";
   let description = [{
     A kernel is known by its kind and parameters; the emitter of the target
@@ -172,7 +172,7 @@ def MLLM_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
   let assemblyFormat = "$sym_name $kind $parameters $operand_types ($body^)? attr-dict";
 }
 
-def MLLM_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
   let summary = "Ends the scalar region of an element-wise kernel";
   let description = [{
     Gives the element of the output.
@@ -188,7 +188,7 @@ def MLLM_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelO
 // Code
 //===----------------------------------------------------------------------===//
 
-def MLLM_BufferOp : MLLM_ProgramOp<"buffer"> {
+def MLLMProgram_BufferOp : MLLM_ProgramOp<"buffer"> {
   let summary = "A buffer of the arena at its planned offset";
   let description = [{
     The rows of a buffer are tokens (or listed logits rows), as many as a step
@@ -218,7 +218,7 @@ def MLLM_BufferOp : MLLM_ProgramOp<"buffer"> {
   ];
 }
 
-def MLLM_LogitsOp : MLLM_ProgramOp<"logits"> {
+def MLLMProgram_LogitsOp : MLLM_ProgramOp<"logits"> {
   let summary = "The step's output: the logits buffer of the caller";
   let description = [{
     The memory that the step context names `logits`, seen as rows of padded
@@ -230,7 +230,7 @@ def MLLM_LogitsOp : MLLM_ProgramOp<"logits"> {
   let assemblyFormat = "attr-dict `:` type($buffer)";
 }
 
-def MLLM_InputOp : MLLM_ProgramOp<"input"> {
+def MLLMProgram_InputOp : MLLM_ProgramOp<"input"> {
   let summary = "What the caller writes into a buffer before the program runs";
   let description = [{
     `source` is an argument of the function that was compiled (`arg0`; for one
@@ -250,7 +250,7 @@ def MLLM_InputOp : MLLM_ProgramOp<"input"> {
   let hasVerifier = 1;
 }
 
-def MLLM_OutputOp : MLLM_ProgramOp<"output"> {
+def MLLMProgram_OutputOp : MLLM_ProgramOp<"output"> {
   let summary = "A buffer that the caller reads after the program has run";
   let description = [{
     `name` is a result of the function that was compiled (`result0`; for one
@@ -270,7 +270,7 @@ def MLLM_OutputOp : MLLM_ProgramOp<"output"> {
   let hasVerifier = 1;
 }
 
-def MLLM_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
+def MLLMProgram_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
   let summary = "Where a code fragment starts";
   let description = [{
     The native function begins here, with the layer register at zero.
@@ -278,7 +278,7 @@ def MLLM_EntryPointOp : MLLM_ProgramOp<"entry_point"> {
   let assemblyFormat = "attr-dict";
 }
 
-def MLLM_ExitOp : MLLM_ProgramOp<"exit"> {
+def MLLMProgram_ExitOp : MLLM_ProgramOp<"exit"> {
   let summary = "Where a code fragment ends";
   let description = [{
     The native function returns; every worker reaches it.
@@ -286,7 +286,7 @@ def MLLM_ExitOp : MLLM_ProgramOp<"exit"> {
   let assemblyFormat = "attr-dict";
 }
 
-def MLLM_LabelOp : MLLM_ProgramOp<"label"> {
+def MLLMProgram_LabelOp : MLLM_ProgramOp<"label"> {
   let summary = "A place to jump to";
   let description = [{
     Names the next instruction within the fragment.
@@ -297,7 +297,7 @@ def MLLM_LabelOp : MLLM_ProgramOp<"label"> {
   let assemblyFormat = "$name attr-dict";
 }
 
-def MLLM_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
+def MLLMProgram_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
   let summary = "Sets the layer register";
   let description = [{
     The layer register selects the offset of per-layer weights and the layer
@@ -309,7 +309,7 @@ def MLLM_SetLayerOp : MLLM_ProgramOp<"set_layer"> {
   let assemblyFormat = "$layer attr-dict";
 }
 
-def MLLM_SetFieldOp : MLLM_ProgramOp<"set_field"> {
+def MLLMProgram_SetFieldOp : MLLM_ProgramOp<"set_field"> {
   let summary = "Sets a field of the step context for the kernels that follow";
   let description = [{
     Kernels read sizes and index arrays in the step context. A program with a
@@ -354,7 +354,7 @@ def MLLM_SetFieldOp : MLLM_ProgramOp<"set_field"> {
   let hasVerifier = 1;
 }
 
-def MLLM_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
+def MLLMProgram_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
   let summary = "Calls a function of the runtime from one worker";
   let description = [{
     The first worker calls the function of RuntimeABI.def; the others go on to
@@ -388,7 +388,7 @@ def MLLM_RuntimeCallOp : MLLM_ProgramOp<"runtime_call"> {
   let hasVerifier = 1;
 }
 
-def MLLM_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
+def MLLMProgram_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
   let summary = "Adds one to the layer register and jumps while it is below a limit";
   let description = [{
     The conditional jump that makes a run of equal layers a loop.
@@ -405,7 +405,7 @@ def MLLM_JumpNextLayerOp : MLLM_ProgramOp<"jump_next_layer"> {
   let hasVerifier = 1;
 }
 
-def MLLM_JumpOp : MLLM_ProgramOp<"jump"> {
+def MLLMProgram_JumpOp : MLLM_ProgramOp<"jump"> {
   let summary = "Goes on at a label";
   let description = [{
     Every worker goes on at the label, which stands before or behind the jump.
@@ -421,7 +421,7 @@ def MLLM_JumpOp : MLLM_ProgramOp<"jump"> {
   let hasVerifier = 1;
 }
 
-def MLLM_JumpIfOp : MLLM_ProgramOp<"jump_if"> {
+def MLLMProgram_JumpIfOp : MLLM_ProgramOp<"jump_if"> {
   let summary = "Goes on at a label if a number is not 0";
   let description = [{
     Every worker reads the first element of the buffer; where it is not 0, the
@@ -445,7 +445,7 @@ def MLLM_JumpIfOp : MLLM_ProgramOp<"jump_if"> {
   let hasVerifier = 1;
 }
 
-def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
+def MLLMProgram_BarrierOp : MLLM_ProgramOp<"barrier"> {
   let summary = "Waits until every worker is here";
   let description = [{
     The one call of the runtime's barrier; what any worker wrote before it is
@@ -459,7 +459,7 @@ def MLLM_BarrierOp : MLLM_ProgramOp<"barrier"> {
     "(`unless_few` $unless_few^)? (`if_split` $if_split^)? attr-dict";
 }
 
-def MLLM_InstructionOp : MLLM_ProgramOp<"instruction",
+def MLLMProgram_InstructionOp : MLLM_ProgramOp<"instruction",
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Calls one or more kernels on weights and buffers";
   let description = [{
