@@ -159,6 +159,8 @@ std::vector<float> LoadedProgram::rows(unsigned buffer, int64_t rows) const {
 
 void LoadedProgram::setIntegers(unsigned buffer,
                                 const std::vector<int32_t> &values) {
+  if (values.empty()) // Has no address to copy from.
+    return;
   std::memcpy(arena.data() + buffers[buffer].offset, values.data(),
               values.size() * 4);
 }
@@ -166,6 +168,8 @@ void LoadedProgram::setIntegers(unsigned buffer,
 std::vector<int32_t> LoadedProgram::integers(unsigned buffer,
                                              int64_t rows) const {
   std::vector<int32_t> result(rows * buffers[buffer].columns);
+  if (result.empty())
+    return result;
   std::memcpy(result.data(), arena.data() + buffers[buffer].offset,
               result.size() * 4);
   return result;
