@@ -245,6 +245,10 @@ void TouchCollector::jump(StringRef label, Value condition) {
 /// number that decides may still be read.
 void TouchCollector::arrive(const ForwardJump &jump) {
   branches.push_back({jump.from.op, here.op});
+  // What may run still does so behind the label, whatever barriers stand before
+  // it on the way without the jump.
+  runsMany |= jump.runsMany;
+  runsFew |= jump.runsFew;
   auto extend = [&](Lifetime Span3::*measure, int64_t phase, int64_t now) {
     for (auto &[op, touches] : buffers)
       if (Lifetime &life = touches.span.*measure;

@@ -407,9 +407,13 @@ LogicalResult StepProgramChecker::checkLayers() {
     work.pop_back();
     LayerRange now = before[place];
     if (auto set = dyn_cast<SetLayerOp>(ops[place])) {
+      if (static_cast<int64_t>(set.getLayer()) < 0)
+        return set.emitOpError("sets a layer before the first one, 0");
       int64_t layer = std::min<uint64_t>(set.getLayer(), past);
       now = {layer, layer};
     } else if (auto next = dyn_cast<JumpNextLayerOp>(ops[place])) {
+      if (static_cast<int64_t>(next.getLimit()) < 0)
+        return next.emitOpError("has a limit below the first layer, 0");
       int64_t limit = std::min<uint64_t>(next.getLimit(), past + 1);
       LayerRange more{std::min(now.first + 1, past),
                       std::min(now.last + 1, past)};

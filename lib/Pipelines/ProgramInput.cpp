@@ -63,14 +63,21 @@ Status withDiagnostics(MLIRContext &context, StatusCode code,
 // Text
 //===----------------------------------------------------------------------===//
 
-/// The deepest nesting of brackets; those in strings count as well.
+/// The deepest nesting of brackets, and of signs before signs, each of which
+/// costs the parser of affine expressions a call; those in strings count as
+/// well.
 static int nestingOf(std::string_view text) {
-  int depth = 0, deepest = 0;
+  int depth = 0, signs = 0, deepest = 0;
   for (char c : text) {
+    if (c == '-')
+      ++signs;
+    else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+      signs = 0;
     if (c == '(' || c == '[' || c == '{' || c == '<')
-      deepest = std::max(deepest, ++depth);
+      ++depth;
     else if ((c == ')' || c == ']' || c == '}' || c == '>') && depth > 0)
       --depth;
+    deepest = std::max(deepest, depth + signs);
   }
   return deepest;
 }
@@ -88,7 +95,7 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
   if (nestingOf(text) > kMostDepth)
     return Status(StatusCode::InvalidFile,
                   "'" + name + "' nests more than " +
-                      std::to_string(kMostDepth) + " brackets",
+                      std::to_string(kMostDepth) + " brackets or signs",
                   advice);
   context.loadDialect<math::MathDialect>(); // Of scalar regions.
   const std::string owned(text);            // An empty file has no address.

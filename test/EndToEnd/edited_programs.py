@@ -208,6 +208,7 @@ def refusals(bench):
     yield "words in the notation", "@main hello\n", ("refused.txt",)
     yield "the half of the notation", bench.notation[:len(bench.notation) // 2], ("refused.txt",)
     yield "deep nesting", "[" * 5000, ("brackets",)
+    yield "a row of signs", "affine_map<(d0) -> (" + "- " * 5000 + "d0)>", ("signs",)
     yield "an offset of nothing", text.replace("at [%s, " % first_offsets.group(1), "at [%d, " % (1 << 40), 1), (
         "no weight of the artifact begins",)
     yield "a weight of another name", text.replace(
@@ -216,6 +217,8 @@ def refusals(bench):
     yield "more layers than there are", text.replace("below %d" % LAYERS, "below %d" % (LAYERS + 1)), (
         "layers 0 to %d" % LAYERS,)
     yield "a layer that is not there", text.replace("set_layer 0", "set_layer 7"), ("has layers 0 to 2",)
+    yield "a layer before the first", text.replace("set_layer 0", "set_layer -1"), ("before the first",)
+    yield "a limit before the first", text.replace("below %d" % LAYERS, "below -1"), ("below the first",)
     yield "too few rows", text.replace("memref<512x", "memref<256x"), ("512 rows",)
     yield "another cache", text.replace("kv_heads = 2", "kv_heads = 1"), ("another KV cache",)
     yield "another shape of a weight", re.sub(r"(@linear_\S+ .*?)rows = \d+", r"\g<1>rows = 16", text, 1), (
