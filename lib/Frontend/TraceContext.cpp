@@ -124,15 +124,23 @@ static bool fillRegion(Tracer &tracer, mlir::Region &region, TypeRange types,
   return yield(tracer, fill(arguments));
 }
 
-/// Verifies an op with regions and gives its results; erases what is wrong.
+/// Ends the trace, where that is not done: regions of `op` gave no tensors. The
+/// op stays until the module goes, as tensors that C++ still holds may be
+/// values in it.
+static Tensors giveUp(Tracer &tracer, Operation *op) {
+  if (tracer.status())
+    tracer.fail(op->getLoc(), "a branch or loop gave no tensor");
+  return {};
+}
+
+/// Verifies an op with regions and gives its results.
 static Tensors finish(Tracer &tracer, Operation *op) {
   std::string errors =
       errorsOf(op->getContext(), [&] { return mlir::verify(op); });
   if (errors.empty())
     return tracer.take(op, {}, nullptr);
   tracer.fail(op->getLoc(), errors);
-  op->erase();
-  return {};
+  return giveUp(tracer, op);
 }
 
 /// An op with `regions` empty regions where ops are made.
@@ -156,16 +164,16 @@ Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
     return condition ? then() : otherwise();
   // The types of the results are known when the regions are.
   Value value = tracer->valueOf(condition);
+  if (!value)
+    return {};
   Operation *draft = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value, {}, 2);
   auto fill = [&](unsigned region, const std::function<Tensors()> &make) {
     return fillRegion(*tracer, draft->getRegion(region), {},
                       [&](const Tensors &) { return make(); });
   };
-  if (!fill(0, then) || !fill(1, otherwise)) {
-    draft->erase();
-    return {};
-  }
+  if (!fill(0, then) || !fill(1, otherwise))
+    return giveUp(*tracer, draft);
   Operation *op = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value,
       draft->getRegion(0).front().getTerminator()->getOperandTypes(), 2);
@@ -193,6 +201,8 @@ Tensors while_(const Tensors &init,
   SmallVector<Value> operands;
   for (const Tensor &tensor : init)
     operands.push_back(tracer->valueOf(tensor));
+  if (!tracer->status())
+    return {};
   TypeRange types = ValueRange(operands).getTypes();
   Operation *op = makeRegionOp(
       *tracer, llmir::mllm::WhileOp::getOperationName(), operands, types, 2);
@@ -204,8 +214,7 @@ Tensors while_(const Tensors &init,
   if (fillRegion(*tracer, op->getRegion(0), types, test) &&
       fillRegion(*tracer, op->getRegion(1), types, body))
     return finish(*tracer, op);
-  op->erase();
-  return {};
+  return giveUp(*tracer, op);
 }
 
 Tensors
@@ -228,6 +237,8 @@ for_(const Tensor &count, const Tensors &init,
   SmallVector<Value> operands;
   for (const Tensor &tensor : all)
     operands.push_back(tracer->valueOf(tensor));
+  if (!tracer->status())
+    return {};
   SmallVector<Type> types(ValueRange(operands).getTypes());
   Operation *op = makeRegionOp(*tracer, llmir::mllm::ForOp::getOperationName(),
                                operands, ArrayRef(types).drop_front(), 1);
@@ -237,8 +248,7 @@ for_(const Tensor &count, const Tensors &init,
   };
   if (fillRegion(*tracer, op->getRegion(0), types, turn))
     return finish(*tracer, op);
-  op->erase();
-  return {};
+  return giveUp(*tracer, op);
 }
 
 } // namespace mllm::ir

@@ -67,6 +67,8 @@ Tensor Tracer::tensor(Value value) {
 }
 
 Value Tracer::valueOf(const Tensor &tensor) {
+  if (!failure) // Its value may have gone with what could not be traced.
+    return {};
   if (tensor.get()->tracer == this)
     return tensor.get()->value;
   if (!tensor.hasValues()) {

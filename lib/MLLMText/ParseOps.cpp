@@ -297,7 +297,10 @@ LogicalResult TextParser::parseSubGraph(Head &head, Block &block) {
                 llvm::hasSingleElement(regions[0]->front()) &&
                 isa<ReturnOp>(regions[0]->front().front()) && hasInit;
   if (isInit) {
-    locations.pop_back(); // Of the return, which goes with the region.
+    // The return goes with the region; registers may have come after it.
+    Operation *returned = &regions[0]->front().front();
+    llvm::erase_if(locations,
+                   [&](const auto &entry) { return entry.first == returned; });
     return success();
   }
   SmallVector<Type> types, results;

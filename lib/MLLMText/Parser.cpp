@@ -71,13 +71,22 @@ static bool isShallow(StringRef text, int mostDepth) {
       isQuoted = c != '"';
       continue;
     }
+    StringRef rest = text.substr(i);
+    if (rest.starts_with("//")) { // A comment of MLIR's.
+      i += rest.substr(0, rest.find('\n')).size() - 1;
+      continue;
+    }
+    if (rest.starts_with("->")) { // Closes nothing.
+      ++i;
+      continue;
+    }
     if (c == '"') {
       isQuoted = true;
     } else if (StringRef("([{<").contains(c)) {
       if (++depth > mostDepth)
         return false;
     } else if (StringRef(")]}>").contains(c)) {
-      --depth;
+      depth = std::max(depth - 1, 0);
     }
     // `- - - x` nests in an affine expression.
     if (c == '-')

@@ -267,6 +267,36 @@ TEST(TraceContextTest, BranchesAndLoopsTracedAndAtOnce) {
   }
 }
 
+// What a branch gave to a captured variable goes with the branch.
+TEST(TraceContextTest, AfterAFailedBranchNothingIsTraced) {
+  Function model([](Function &, const ir::Tensors &inputs) {
+    Tensor x = inputs[0];
+    ir::if_(
+        x < 0.0,
+        [&] {
+          x = -x;
+          return ir::Tensors{x};
+        },
+        [&] { return ir::Tensors{x, x}; });
+    return ir::Tensors{x + 1.0};
+  });
+  model.load(emptyParameters());
+  auto context = ir::trace(model, Tensor::empty({1}));
+  EXPECT_FALSE(context->status());
+  Function loop([](Function &, const ir::Tensors &inputs) {
+    return ir::while_(
+        {inputs[0], Tensor::empty({1})},
+        [](const ir::Tensors &v) { return v[0] < 100.0; },
+        [](const ir::Tensors &v) { return v; });
+  });
+  loop.load(emptyParameters());
+  context = ir::trace(loop, Tensor::empty({1}));
+  ASSERT_FALSE(context->status());
+  EXPECT_NE(context->status().message().find("neither of this trace"),
+            std::string::npos)
+      << context->status().message();
+}
+
 /// Patches by a convolution, a block of attention over them, a head.
 class TinyViT : public nn::Module {
 public:

@@ -226,10 +226,31 @@ TEST_F(HostileTextTest, DepthIsLimited) {
   expectRefused("@main () -> () [a:mlir\"affine_map<(d0) -> (" + minus +
                     "d0)>\"] {}",
                 "nests more than 64 levels deep");
+  // Arrows close nothing, and a comment hides nothing.
+  std::string arrows;
+  for (int i = 0; i < 100000; ++i)
+    arrows += "() -> (";
+  expectRefused("@main () -> () [a:mlir\"" + arrows + "\"] {}",
+                "nests more than 64 levels deep");
+  expectRefused("@main () -> () [a:mlir\"// \\\"\\n" + mlir + "\"] {}",
+                "nests more than 64 levels deep");
   std::string ops = "@main () -> () {";
   for (int i = 0; i < 1000; ++i)
     ops += "op\"builtin.module\" () -> () { () -> () {";
   expectRefused(ops, "ops nest more than 64 levels deep");
+}
+
+// What `init` returns goes with it, also where registers come behind the
+// return.
+TEST_F(HostileTextTest, RegistersMayComeBehindTheReturn) {
+  OwningOpRef<ModuleOp> module =
+      parse("@main () -> () { graph.SubGraphOp @init <notype> { () -> () { "
+            "cf.ReturnOp () -> () "
+            "tensor.CPU.register () -> (%0:tensor<[1], Float32, CPU>[@a]) } } "
+            "}");
+  ASSERT_TRUE(module) << (errors.empty() ? "" : errors[0]);
+  EXPECT_TRUE(module->lookupSymbol("a"));
+  EXPECT_FALSE(module->lookupSymbol("init"));
 }
 
 TEST_F(HostileTextTest, SizesAreLimited) {

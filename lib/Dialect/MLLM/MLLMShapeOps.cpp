@@ -148,12 +148,14 @@ Expected<ResultTypes> X2XOp::inferResults(Adaptor op) {
 OpFoldResult X2XOp::fold(FoldAdaptor) {
   // To where it came from, over however many devices.
   Value origin = getX();
-  while (origin.getType() != getType())
-    if (auto before = origin.getDefiningOp<X2XOp>())
-      origin = before.getX();
-    else
+  llvm::SmallPtrSet<Operation *, 4> seen; // A graph region may have a cycle.
+  while (origin.getType() != getType()) {
+    auto before = origin.getDefiningOp<X2XOp>();
+    if (!before || !seen.insert(before).second)
       return {};
-  return origin;
+    origin = before.getX();
+  }
+  return origin == getResult() ? OpFoldResult() : origin;
 }
 
 Expected<ResultTypes> CastTypeOp::inferResults(Adaptor op) {

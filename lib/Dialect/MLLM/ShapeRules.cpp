@@ -141,6 +141,8 @@ Expected<Shape> reshape(const Shape &from, const std::vector<int64_t> &to) {
       others.push_back(size);
     result.push_back(size);
   }
+  if (!numElements(others).isKnown())
+    return shapeError("has more values in its shape than can be counted");
   if (inferred) {
     Shape rest = from, divisors = others;
     cancel(rest, divisors);

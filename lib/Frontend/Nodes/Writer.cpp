@@ -123,11 +123,14 @@ IRWriter::PositionGuard::~PositionGuard() { context.impl().place = nullptr; }
 
 /// Moves by `move`, and back where that breaks the order.
 static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
+                        mlir::Region *target,
                         llvm::function_ref<void(Operation *)> move) {
   Operation *op = IRContextImpl::unwrap(handle);
   if (!op || !op->getBlock())
     return impl.fail((handle ? handle->describe() : std::string("null")) +
                      " cannot be moved: it is in no region");
+  if (op->isAncestor(target->getParentOp()))
+    return impl.fail(handle->describe() + " cannot be moved into itself");
   Block *block = op->getBlock();
   Operation *next = op->getNextNode();
   move(op);
@@ -145,15 +148,12 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
                              const op_ptr_t &op) {
   IRContextImpl &impl = context->impl();
   Operation *beside = IRContextImpl::unwrap(target);
-  Operation *moved = IRContextImpl::unwrap(op);
   if (!beside || !beside->getBlock())
     return impl.fail("an op cannot be moved beside " +
                      (target ? target->describe() : std::string("null")));
-  if (moved == beside)
+  if (IRContextImpl::unwrap(op) == beside)
     return true;
-  if (moved && moved->isAncestor(beside))
-    return impl.fail(op->describe() + " cannot be moved into itself");
-  return moveChecked(impl, op, [&](Operation *each) {
+  return moveChecked(impl, op, beside->getParentRegion(), [&](Operation *each) {
     if (position == AFTER)
       impl.rewriter().moveOpAfter(each, beside);
     else
@@ -161,39 +161,37 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
   });
 }
 
-/// The only or last block of a region; makes one in an empty region. Null for
-/// a dead region.
-static Block *lastBlock(IRContextImpl &impl, const region_ptr_t &region) {
+/// Moves an op to the front or the end of a region, before its terminator; an
+/// empty region gets a block, and loses it where the op does not move.
+static bool moveInto(IRContextImpl &impl, const region_ptr_t &region,
+                     const op_ptr_t &op, bool atFront) {
   mlir::Region *found = IRContextImpl::unwrap(region.get());
-  if (!found) {
-    impl.fail("the region is no longer in the IR");
-    return nullptr;
-  }
-  if (found->empty()) {
+  if (!found)
+    return impl.fail("the region is no longer in the IR");
+  const bool isNew = found->empty();
+  if (isNew) {
     OpBuilder::InsertionGuard guard(impl.rewriter());
     impl.rewriter().createBlock(found);
   }
-  return &found->back();
+  Block *block = &found->back();
+  bool moved = moveChecked(impl, op, found, [&](Operation *each) {
+    auto place = atFront ? block->begin() : block->end();
+    if (!atFront && !block->empty() && each != &block->back() &&
+        block->back().hasTrait<OpTrait::IsTerminator>())
+      --place;
+    impl.rewriter().moveOpBefore(each, block, place);
+  });
+  if (!moved && isNew)
+    impl.rewriter().eraseBlock(block);
+  return moved;
 }
 
 bool IRWriter::insertOpAtLast(const op_ptr_t &op) {
-  IRContextImpl &impl = context->impl();
-  Block *block = lastBlock(impl, region);
-  return block && moveChecked(impl, op, [&](Operation *each) {
-           auto end = block->end();
-           if (!block->empty() && each != &block->back() &&
-               block->back().hasTrait<OpTrait::IsTerminator>())
-             end = std::prev(end);
-           impl.rewriter().moveOpBefore(each, block, end);
-         });
+  return moveInto(context->impl(), region, op, /*atFront=*/false);
 }
 
 bool IRWriter::insertOpAtFront(const op_ptr_t &op) {
-  IRContextImpl &impl = context->impl();
-  Block *block = lastBlock(impl, region);
-  return block && moveChecked(impl, op, [&](Operation *each) {
-           impl.rewriter().moveOpBefore(each, block, block->begin());
-         });
+  return moveInto(context->impl(), region, op, /*atFront=*/true);
 }
 
 //===----------------------------------------------------------------------===//

@@ -182,6 +182,15 @@ func.func @f(%a: tensor<0x4xf32>) {
 
 // -----
 
+// RULE: reshape.c1
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error@+1 {{'mllm.linalg.reshape' op has more values in its shape than can be counted}}
+  %0 = mllm.linalg.reshape %a {shape = array<i64: 4611686018427387904, 4>} : tensor<8xf32>
+  return
+}
+
+// -----
+
 // RULE: reshape.c2
 func.func @f(%a: tensor<2x4xf32>) {
   // expected-error@+1 {{'mllm.linalg.reshape' op the 8 values of [2, 4] do not fill rows of 3}}

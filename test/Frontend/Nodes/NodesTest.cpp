@@ -172,10 +172,12 @@ TEST_F(NodesTest, AWalkGoesOnWhateverIsChanged) {
   seen.clear();
   writer->walk<Op>([&](IRWriter &inner, const op_ptr_t &op) {
     seen.push_back(op->describe());
-    if (op->isa_<linalg::AbsOp>())
+    if (op->isa_<linalg::AbsOp>()) {
       EXPECT_FALSE(inner.removeOp(ret->prevOp())); // The return uses it.
-    if (seen.size() == 1)
+    }
+    if (seen.size() == 1) {
       EXPECT_TRUE(inner.removeOp(ret));
+    }
     return IRWriter::WALK_CONTINUE;
   });
   EXPECT_EQ(seen.back(), "linalg.MulOp");
@@ -268,6 +270,8 @@ TEST_F(NodesTest, WhatCannotBeReplacedIsNot) {
   EXPECT_FALSE(writer->insertOpAtFront(add));
   expectError("linalg.AddOp cannot be moved there: a value would be used "
               "before it is made");
+  EXPECT_FALSE(writer->insertOpAtLast(model));
+  expectError("cannot be moved into itself");
   EXPECT_TRUE(writer->insertOpAtFront(late));
   EXPECT_EQ(late->nextOp(), neg);
   EXPECT_TRUE(writer->insertOpAtPos(neg, IRWriter::AFTER, late));
