@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace llmir;
 using namespace llmir::picture;
@@ -183,8 +184,9 @@ void RowLayout::sortRow(size_t row, bool byAbove) {
       key = sum / static_cast<double>(near.size());
     keys.emplace_back(key, index);
   }
-  std::stable_sort(keys.begin(), keys.end(), [](const auto &a, const auto &b) {
-    return a.first < b.first;
+  std::sort(keys.begin(), keys.end(), [&](const auto &a, const auto &b) {
+    return std::tie(a.first, nodes[a.second].order) <
+           std::tie(b.first, nodes[b.second].order);
   });
   for (size_t i = 0; i < keys.size(); ++i) {
     rows[row][i] = keys[i].second;

@@ -209,9 +209,10 @@ Tensor argsort(const Tensor &x, int64_t dim, bool descending) {
     const int64_t first = line / inner * inner * size + line % inner;
     auto number = [&](int64_t i) { return x[first + i * inner]; };
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return descending ? isLess(number(b), number(a))
-                        : isLess(number(a), number(b));
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const double before = number(descending ? b : a);
+      const double after = number(descending ? a : b);
+      return isLess(before, after) || (!isLess(after, before) && a < b);
     });
     for (int64_t i = 0; i < size; ++i)
       result[first + i * inner] = double(order[static_cast<size_t>(i)]);

@@ -25,8 +25,8 @@ static std::vector<size_t>
 inOrderOfTime(const std::vector<MemoryInterval> &intervals) {
   std::vector<size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return intervals[a].first < intervals[b].first;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(intervals[a].first, a) < std::tie(intervals[b].first, b);
   });
   return order;
 }
@@ -106,20 +106,23 @@ private:
 Planner::Order Planner::bySize() const {
   Order order(bytes.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(bytes[b], a) < std::tie(bytes[a], b);
+  });
   return order;
 }
 
-/// What stands in the way of the most bytes first.
+/// What stands in the way of the most bytes first, then the largest.
 Planner::Order Planner::byPressure() const {
   std::vector<int64_t> pressure(bytes);
   for (size_t piece = 0; piece < bytes.size(); ++piece)
     for (size_t other : conflicts.of(piece))
       pressure[piece] += bytes[other];
-  Order order = bySize();
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return pressure[a] > pressure[b];
+  Order order(bytes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(pressure[b], bytes[b], a) <
+           std::tie(pressure[a], bytes[a], b);
   });
   return order;
 }

@@ -9,7 +9,9 @@
 
 #include "llmir/Support/IntervalPlanner.h"
 
+#include <functional>
 #include <gtest/gtest.h>
+#include <map>
 
 #include <random>
 
@@ -26,11 +28,12 @@ std::vector<int64_t> bytesOf(const std::vector<MemoryInterval> &intervals) {
 
 /// What was the whole planner before: the largest first, at the lowest place.
 int64_t bytesOfLargestFirst(const std::vector<MemoryInterval> &intervals) {
-  std::vector<MemoryInterval> order = intervals;
-  std::stable_sort(order.begin(), order.end(),
-                   [](const MemoryInterval &a, const MemoryInterval &b) {
-                     return a.bytes > b.bytes;
-                   });
+  std::multimap<int64_t, MemoryInterval, std::greater<>> bySize;
+  for (const MemoryInterval &interval : intervals)
+    bySize.emplace(interval.bytes, interval);
+  std::vector<MemoryInterval> order;
+  for (const auto &[bytes, interval] : bySize)
+    order.push_back(interval);
   std::vector<int64_t> offsets;
   int64_t total = 0;
   for (const MemoryInterval &next : order) {
