@@ -161,12 +161,13 @@ LogicalResult ShadowRun::runCall(CallGraphOp call, int64_t frame) {
       continue;
     places[result] = *place;
     // Arguments that are returned still belong to the caller.
+    const auto owner = place->owner;
     bool isArgument = llvm::any_of(call.getOperands(), [&](Value operand) {
       auto own = placeOf(operand);
-      return own && own->owner == place->owner;
+      return own && own->owner == owner;
     });
     if (isOwnFrame && !isArgument)
-      returned.insert(place->owner);
+      returned.insert(owner);
   }
   return success();
 }
