@@ -108,7 +108,8 @@ LogicalResult KernelEmission::checkNest(ArrayRef<int64_t> sizes,
   if (maps.size() > types.size())
     return kernel.emitOpError("has ")
            << maps.size() << " maps for " << types.size() << " buffers";
-  for (auto [number, map] : llvm::enumerate(maps)) {
+  for (size_t number = 0; number < maps.size(); ++number) {
+    AffineMap map = maps[number];
     auto report = [&]() -> InFlightDiagnostic {
       return kernel.emitOpError("has the map ")
              << AffineMapAttr::get(map) << " for buffer " << number;
