@@ -80,25 +80,21 @@ static LogicalResult translate(Operation *op, raw_ostream &output,
 
 void llmir::registerExportTranslations() {
   static CommandLine line;
+  // svg and dot differ in who writes the picture.
+  auto drawing = [](auto picture) {
+    return [picture](Operation *op, raw_ostream &output) {
+      return translate(op, output, line, [&](const auto &graph) {
+        PictureOptions options;
+        options.fold = !line.unfolded;
+        return picture(graph, options);
+      });
+    };
+  };
   static TranslateFromMLIRRegistration svg(
-      "mllm-to-svg", "Draw the model as SVG",
-      [](Operation *op, raw_ostream &output) {
-        return translate(op, output, line, [](const auto &graph) {
-          PictureOptions options;
-          options.fold = !line.unfolded;
-          return pictureAsSVG(graph, options);
-        });
-      },
+      "mllm-to-svg", "Draw the model as SVG", drawing(pictureAsSVG),
       registerDialects);
   static TranslateFromMLIRRegistration dot(
-      "mllm-to-dot", "Draw the model for Graphviz",
-      [](Operation *op, raw_ostream &output) {
-        return translate(op, output, line, [](const auto &graph) {
-          PictureOptions options;
-          options.fold = !line.unfolded;
-          return pictureAsDOT(graph, options);
-        });
-      },
+      "mllm-to-dot", "Draw the model for Graphviz", drawing(pictureAsDOT),
       registerDialects);
   static TranslateFromMLIRRegistration onnx(
       "mllm-to-onnx",

@@ -8,25 +8,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/ReferenceSignal.h"
+#include "ReferenceChecks.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
 using namespace llmir;
 using namespace llmir::reference;
-
-static Tensor f32(Shape shape, std::vector<double> data) {
-  return Tensor(ElementKind::F32, std::move(shape), std::move(data));
-}
-
-static void expectNumbers(const Expected<Tensor> &actual, const Shape &shape,
-                          const std::vector<double> &expected) {
-  ASSERT_TRUE(actual) << actual.status().message();
-  EXPECT_EQ(actual->shape, shape);
-  ASSERT_EQ(actual->data.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(actual->data[i], expected[i], 1e-12) << "at " << i;
-}
 
 /// Frames of 4 samples, one after another.
 static STFTParams plain() {
