@@ -1,4 +1,4 @@
-"""The `llm` dialect as its .td files define it: ops, types, and their rules.
+"""The dialects as their .td files define them: ops, types, and their rules.
 
 Read through llvm-tblgen, so that what a class or a multiclass adds is seen too.
 """
@@ -15,6 +15,8 @@ IR_FOLDER = "lib/Dialect/LLM/IR"
 DIALECT_CPP = "lib/Dialect/LLM/IR/LLMDialect.cpp"
 CHECK_TD = "include/llmir/Dialect/Check/CheckOps.td"
 CHECK_FOLDER = "lib/Dialect/Check"
+MLLM_OPS_TD = "include/llmir/Dialect/MLLM/MLLMOps.td"
+MLLM_FOLDER = "lib/Dialect/MLLM"
 
 
 class Definition:
@@ -65,6 +67,16 @@ def definitions(data, dialect="LLM_Dialect"):
         if record["dialect"]["def"] == dialect:
             found.append(Definition(record, "type", record["mnemonic"], record["cppClassName"]))
     return sorted(found, key=lambda each: (each.kind, each.mnemonic))
+
+
+def rule_name(definition):
+    """How tests name an op in `RULE: …`: without its level where that is linalg."""
+    return definition.mnemonic[len("linalg."):] if definition.mnemonic.startswith("linalg.") else definition.mnemonic
+
+
+def file_of(definition):
+    """The name of the .td file in which an op or a type is defined."""
+    return os.path.basename(definition.record["!locs"][0].split(":")[0])
 
 
 def values_of(record, data):

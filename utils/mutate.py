@@ -2,7 +2,10 @@
 """Would the tests notice? Disables verifier clauses, patterns, folds and
 conversions, one at a time, and runs the .mlir tests after each.
 
-    utils/mutate.py --build build [--count 20] [--seed 1] [--only REGEX] [--list]
+    utils/mutate.py --build build [--dialect llm|mllm] [--count 20] [--seed 1] [--only REGEX] [--list]
+
+Points are the files of both dialects, or of the one that --dialect names, with
+their conversions.
 
 Works on a copy of the project and of a build folder that is up to date, both in
 --work (a temporary folder). With `unshare` (Linux, root) the copies are mounted
@@ -27,15 +30,12 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGETS = ["llmir-opt", "llmir-translate"]
-CLAUSE_FOLDERS = ("lib/Dialect/LLM/IR",)
-PATTERN_FOLDERS = ("lib/Dialect/LLM", "lib/Conversion/LLMToProgram")
-CONVERSION_FOLDERS = ("lib/Conversion/LLMToProgram",)
-# Which tests can notice what; all are .mlir files.
+# Which tests can notice what; all but those of test/Interpreter/MLLM are .mlir files.
 TESTS = {
     "clause": ["Dialect"],
     "pattern": ["Dialect", "Conversion", "Execution", "Interpreter", "Examples", "Pipelines"],
     "fold": ["Dialect", "Execution", "Interpreter"],
-    "conversion": ["Conversion", "Execution", "Examples", "Pipelines"],
+    "conversion": ["Conversion", "Execution", "Examples", "Pipelines", "Interpreter/MLLM"],
 }
 
 
@@ -80,12 +80,13 @@ def closing(text, begin):
 
 
 def clauses(path, text):
-    """`if (…) // c3` and `if (…) return emitOpError…` become `if (false && (…))`."""
+    """`if (…) // c3` and `if (…) return emitOpError…` (or shapeError) become `if (false && (…))`."""
     for match in re.finditer(r"\bif \(", text):
         end = closing(text, match.end() - 1)
         behind = text[end:end + 120]
         labelled = re.match(r"\s*\{?\s*// .*?\bc\d+\b", behind)
-        refuses = re.match(r"\s*\{?\s*(//[^\n]*)?\s*return (\w+[.-]>?)?emit(Op)?Error", behind)
+        refuses = re.match(r"\s*\{?\s*(//[^\n]*)?\s*return \(*((\w+[.-]>?)?emit(Op)?Error|(shapes::)?shapeError)\(",
+                           behind)
         condition = text[match.end():end - 1]
         declares = re.search(r"[^=!<>]=[^=]", condition)
         if (labelled or refuses) and not declares:
@@ -96,7 +97,7 @@ def clauses(path, text):
 
 def patterns(path, text):
     """A pattern never matches."""
-    for match in re.finditer(r"\bmatchAndRewrite\(", text):
+    for match in re.finditer(r"\bmatchAndRewrite\(|\b\w+Op::canonicalize\(", text):
         end = closing(text, match.end() - 1)
         body = re.match(r"[\s\w]*\{", text[end:])
         if body:
@@ -122,10 +123,22 @@ def conversions(path, text):
         yield Mutation("conversion", path, text, match.start(), match.end(), "(void)table;")
 
 
-def all_mutations():
+# What to look for in which folders, by dialect.
+POINTS = {
+    "llm": ((clauses, ("lib/Dialect/LLM/IR",)),
+            (patterns, ("lib/Dialect/LLM", "lib/Conversion/LLMToProgram")),
+            (folds, ("lib/Dialect/LLM",)),
+            (conversions, ("lib/Conversion/LLMToProgram",))),
+    "mllm": ((clauses, ("lib/Dialect/MLLM",)),
+             (patterns, ("lib/Dialect/MLLM",)),
+             (folds, ("lib/Dialect/MLLM",)),
+             (conversions, ("lib/Conversion/MLLMToLLM",))),
+}
+
+
+def all_mutations(dialects):
     found = []
-    for folders, find in ((CLAUSE_FOLDERS, clauses), (PATTERN_FOLDERS, patterns), (PATTERN_FOLDERS, folds),
-                          (CONVERSION_FOLDERS, conversions)):
+    for find, folders in (point for dialect in dialects for point in POINTS[dialect]):
         for folder in folders:
             for here, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
                 for name in sorted(names):
@@ -169,13 +182,14 @@ class Workshop:
         return result.returncode == 0, result.stdout
 
     def tests(self, folders):
-        """Tests that need no program but the two that are built."""
+        """Tests that need no program but the two that are built: .mlir files, and cases against NumPy."""
         found = []
         for folder in folders:
             for here, _, names in sorted(os.walk(os.path.join(ROOT, "test", folder))):
                 for name in sorted(names):
                     path = os.path.join(here, name)
-                    if not name.endswith(".mlir") or "Inputs" in path:
+                    is_case = name.endswith(".test") and os.sep + os.path.join("Interpreter", "MLLM") + os.sep in path
+                    if not (name.endswith(".mlir") or is_case) or "Inputs" in path:
                         continue
                     inside = os.path.relpath(path, os.path.join(ROOT, "test"))
                     if inside not in self.failing:
@@ -207,7 +221,7 @@ class Workshop:
 
 
 def run(options):
-    mutations = [each for each in all_mutations() if re.search(options.only, each.name())]
+    mutations = [each for each in all_mutations([options.dialect] if options.dialect else POINTS) if re.search(options.only, each.name())]
     chosen = choose(mutations, options.count, options.seed)
     counts = {kind: sum(each.kind == kind for each in mutations) for kind in TESTS}
     print("points: " + ", ".join(f"{count} {kind}s" for kind, count in counts.items()) +
@@ -263,7 +277,8 @@ def run_on_copy(options):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # So that the copies go.
     work = options.work or tempfile.mkdtemp(prefix="llmir-mutate-")
     source, build = os.path.join(work, "source"), os.path.join(work, "build")
-    arguments = ["--count", str(options.count), "--seed", str(options.seed), "--only", options.only]
+    arguments = ["--count", str(options.count), "--seed", str(options.seed), "--only", options.only] + (
+        ["--dialect", options.dialect] if options.dialect else [])
     try:
         copy_project(work)
         if can_mount():
@@ -286,6 +301,7 @@ def run_on_copy(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="a build folder that is up to date")
+    parser.add_argument("--dialect", choices=sorted(POINTS), help="only this dialect (default: both)")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", metavar="REGEX", help="only mutations whose line has this")

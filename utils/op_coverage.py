@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The table docs/Dialects/LLM-coverage.md: each op of the `llm` dialect, and its
-verifier, reference, canonicalization, CPU lowering and tests.
+"""The tables docs/Dialects/LLM-coverage.md and MLLM-coverage.md: each op of the
+two dialects, and its verifier, reference, canonicalization, lowering and tests.
 
-All columns are found in the sources; only why an op has no canonicalization is
-written down, in docs/Dialects/LLM-coverage.json.
+All columns are found in the sources; only why an op has nothing in a column (an
+op without canonicalization, say) is written down, in the .json file of the same
+name: {column: {op, or level.*: reason}}.
 
-op_coverage.py           fails when a column of an op is empty, or the table stale
-op_coverage.py --write   writes the table
+op_coverage.py           fails when a column of an op is empty, a reason is not
+                         needed, or a table stale
+op_coverage.py --write   writes the tables
 """
 
 import argparse
@@ -18,54 +20,17 @@ import sys
 import llm_dialect
 from llm_dialect import ROOT, files_under, read
 
-PAGE = "docs/Dialects/LLM-coverage.md"
-REASONS = "docs/Dialects/LLM-coverage.json"
-# Where an op may be lowered, the code that says so, and what the table says.
-LOWERINGS = [
-    ("lib/Conversion/LLMToProgram", r"\badd\w*<(?:ll::|llm::)?{op}>|_cast<ll::{op}>\(", "kernels"),
-    ("lib/Dialect/LLM/Transforms/Lowering", r"OpRewritePattern<{op}>", "`-llm-lowering`"),
-    ("lib/Dialect/LLM/Transforms/LowerKVCache", r"OpRewritePattern<{op}>", "`-llm-lower-kv-cache-ops`"),
-]
-EVALUATOR = r"\({op} op,\s*Evaluation\b"
-COLUMNS = ("verifier", "reference", "canonicalization", "CPU lowering", "round trip", "negative tests", "executed by")
-
 
 def without_comments(text):
     return re.sub(r"//.*", "", text)
 
 
-def sources_with(pattern, op, folder, texts):
-    """The files below a folder whose code has the pattern, `{op}` being its class."""
-    found = re.compile(pattern.replace("{op}", op.cpp_class))
-    return [path for path, text in texts.items() if path.startswith(folder) and found.search(text)]
+def plural(count, what):
+    return f"{count} {what}" + ("s" if count != 1 else "")
 
 
-class Sources:
-    """Everything that the columns are found in."""
-
-    def __init__(self):
-        cpp = files_under("lib/Interpreter", ".cpp", ".h") + files_under(
-            "lib/Conversion/LLMToProgram", ".cpp", ".h") + files_under("lib/Dialect/LLM/Transforms", ".cpp", ".h")
-        self.code = {path: without_comments(read(path)) for path in cpp}
-        self.ir_code = "\n".join(without_comments(read(path)) for path in files_under(llm_dialect.IR_FOLDER, ".cpp"))
-        self.tests = {path: read(path) + self.made_by_scripts(path)
-                      for path in files_under("test", ".mlir", ".test") + files_under("examples/LLM", ".mlir")}
-        with open(os.path.join(ROOT, REASONS), encoding="utf-8") as stream:
-            self.reasons = json.load(stream)
-
-    @staticmethod
-    def made_by_scripts(path):
-        """The scripts beside a test that its RUN lines call: they write its IR."""
-        folder = os.path.dirname(path)
-        return "".join(read(os.path.join(folder, name)) for name in sorted(
-            set(re.findall(r"RUN:.*%S/(\w+\.py)", read(path))))) if path.endswith(".test") else ""
-
-    def tests_using(self, mnemonic, run):
-        """Tests with the op in their IR and `run` in a RUN line."""
-        op = re.compile(rf"^(?!\s*//).*\bllm\.{mnemonic}\b", re.M)
-        return [path for path, text in self.tests.items()
-                if any(re.search(run, line) for line in text.split("\n") if "RUN:" in line or line.rstrip().endswith("\\"))
-                and op.search(text)]
+def links(paths, most=2):
+    return ", ".join(f"[{os.path.basename(path)}](../../{path})" for path in paths[:most])
 
 
 def traits_of(record, data):
@@ -76,108 +41,274 @@ def traits_of(record, data):
     return names
 
 
-def verifier(op, data):
-    count = len(op.labels())
-    parts = []
-    if count:
-        parts.append(f"{count} rule" + ("s" if count != 1 else ""))
-    traits = traits_of(op.record, data)
-    if op.record["hasVerifier"] and not count:
-        return ""  # What it refuses has to be said.
-    if "InferTypeOpInterface" in traits:
-        parts.append("inferred types")
-    elif "SameOperandsAndResultType" in traits:
-        parts.append("one type")
-    elif not parts:
-        parts.append("types of operands")
-    return ", ".join(parts)
+def run_lines(text):
+    """The commands of a test, continued lines joined."""
+    lines = re.findall(r"RUN:(.*(?:\\\n.*)*)", text)
+    return [re.sub(r"\\\n(?://)?\s*(?:RUN:)?", " ", line) for line in lines]
 
 
-def canonicalization(op, sources):
-    parts = []
-    if op.record["hasCanonicalizer"] or op.record["hasCanonicalizeMethod"]:
-        parts.append("patterns")
-    if op.record["hasFolder"]:
-        parts.append("fold")
-    reason = sources.reasons["canonicalization"].get(op.mnemonic)
-    if not parts:
-        return f"none: {reason}" if reason else ""
-    return ", ".join(parts)
+class Tests:
+    """The tests by path, with the IR that scripts write for them."""
+
+    def __init__(self):
+        self.texts = {path: read(path) + self.made_by_scripts(path)
+                      for path in files_under("test", ".mlir", ".test") + files_under("examples/LLM", ".mlir")}
+        self.runs = {path: run_lines(text) for path, text in self.texts.items()}
+
+    @staticmethod
+    def made_by_scripts(path):
+        """The scripts beside a test that its RUN lines call: they write its IR."""
+        folder = os.path.dirname(path)
+        return "".join(read(os.path.join(folder, name)) for name in sorted(
+            set(re.findall(r"RUN:.*%S/(\w+\.py)", read(path))))) if path.endswith(".test") else ""
+
+    def using(self, name, *runs):
+        """Tests with the op in their IR and, for each of `runs`, a RUN line that has it."""
+        op = re.compile(rf"^(?!\s*//).*\b{re.escape(name)}(?![\w.])", re.M)
+        return [path for path, text in self.texts.items()
+                if all(any(re.search(run, line) for line in self.runs[path]) for run in runs) and op.search(text)]
+
+    def negative(self, rule, folder):
+        """How many times tests below a folder name a rule of the op."""
+        return sum(len(re.findall(rf"RULE:[^\n]*(?<![\w.]){re.escape(rule)}\.c\d+", text))
+                   for path, text in self.texts.items() if folder in path)
 
 
-def lowering(op, sources):
-    return ", ".join(name for folder, pattern, name in LOWERINGS
-                     if sources_with(pattern, op, folder, sources.code))
+class Dialect:
+    """One dialect's table: what its columns are and where they are found."""
+
+    name = definition = title = ops_td = reasons_path = page_path = overview_path = None
+    # The files whose code says that an op is evaluated, and how.
+    evaluator = r"\((?:mllm::)?{op} op,\s*Evaluation\b"
+    # Where an op may be lowered, the code that says so, and what the table says.
+    lowerings = ()
+    # What RUN lines of a round-trip test hold, together.
+    round_trip = ()
+    rule_folder = ""
+    introduction = ()
+
+    def __init__(self, tests):
+        self.tests = tests
+        self.data = llm_dialect.records(self.ops_td)
+        self.ops = [each for each in llm_dialect.definitions(self.data, self.definition) if each.kind == "op"]
+        folders = {"lib/Interpreter"} | {folder for folder, _, _ in self.lowerings}
+        self.code = {path: without_comments(read(path)) for folder in folders
+                     for path in files_under(folder, ".cpp", ".h") or [folder]}
+        with open(os.path.join(ROOT, self.reasons_path), encoding="utf-8") as stream:
+            self.reasons = json.load(stream)
+        self.used_reasons = set()
+        self.columns = self.all_columns()
+
+    def all_columns(self):
+        """{column: what the table says of an op there, "" for a hole}, in order."""
+        raise NotImplementedError
+
+    def full_name(self, op):
+        return f"{self.name}.{op.mnemonic}"
+
+    def traits(self, op):
+        return traits_of(op.record, self.data)
+
+    def sources_with(self, pattern, op, folder):
+        """The files below a folder whose code has the pattern, `{op}` being its class."""
+        found = re.compile(pattern.replace("{op}", op.cpp_class))
+        return [path for path, text in self.code.items() if path.startswith(folder) and found.search(text)]
+
+    def verifier(self, op):
+        count = len(op.labels())
+        parts = [plural(count, "rule")] if count else []
+        if op.record["hasVerifier"] and not count:
+            return ""  # What it refuses has to be said.
+        if "InferTypeOpInterface" in self.traits(op):
+            parts.append("inferred types")
+        elif "SameOperandsAndResultType" in self.traits(op):
+            parts.append("one type")
+        elif not parts:
+            parts.append("types of operands")
+        return ", ".join(parts)
+
+    def canonicalization(self, op):
+        parts = []
+        if op.record["hasCanonicalizer"] or op.record["hasCanonicalizeMethod"]:
+            parts.append("patterns")
+        if op.record["hasFolder"]:
+            parts.append("fold")
+        return ", ".join(parts)
+
+    def reference(self, op):
+        return links(self.sources_with(self.evaluator, op, "lib/Interpreter"), 1)
+
+    def lowering(self, op):
+        names = [name for folder, pattern, name in self.lowerings_of(op) if self.sources_with(pattern, op, folder)]
+        return ", ".join(dict.fromkeys(names))
+
+    def lowerings_of(self, op):
+        return self.lowerings
+
+    def round_trips(self, op):
+        return links(self.tests.using(self.full_name(op), *self.round_trip), 1)
+
+    def negative_tests(self, op):
+        count = self.tests.negative(llm_dialect.rule_name(op), self.rule_folder)
+        return str(count) if count else ("" if op.labels() else "no rule")
+
+    def executed_by(self, op):
+        executed = self.tests.using(self.full_name(op), r"llmir-translate.*--(compare|execute)")
+        return links(sorted(executed, key=lambda path: (not path.startswith("test/Execution"), path)))
+
+    def reason(self, column, op):
+        """Why an op has nothing in a column, by its name or its level's."""
+        given = self.reasons.get(column, {})
+        for key in (op.mnemonic, op.mnemonic.split(".")[0] + ".*"):
+            if key in given:
+                self.used_reasons.add((column, key))
+                return f"none: {given[key]}"
+        return ""
+
+    def row(self, op):
+        return {column: find(op) or self.reason(column, op) for column, find in self.columns.items()}
+
+    def page(self, table):
+        lines = [f"# What each op of the `{self.name}` dialect has", "",
+                 "<!-- Made by utils/op_coverage.py; do not edit. -->", "", *self.introduction, "",
+                 "| op | " + " | ".join(self.columns) + " |", "|---|" + "---|" * len(self.columns)]
+        for name, cells in table.items():
+            lines.append(f"| `{name}` | " + " | ".join(cells.values()) + " |")
+        return "\n".join(lines) + "\n"
+
+    def undocumented(self):
+        """What the definitions do not say, or the overview leaves out."""
+        overview = read(self.overview_path)
+        for op in self.ops:
+            name = self.full_name(op)
+            if not op.record["summary"] or not op.description.strip():
+                yield f"{name}: no summary or no description"
+            for value, described in llm_dialect.values_of(op.record, self.data):
+                if not described:
+                    yield f"{name}: ${value} is not described"
+            if not self.is_in_overview(op, overview):
+                yield f"{self.overview_path}: {name} is not among the kinds of ops"
+
+    def is_in_overview(self, op, overview):
+        return f"`{self.full_name(op)}`" in overview
+
+    def check(self, write):
+        """What is missing, one sentence each; writes the table first where asked to."""
+        table = {self.full_name(op): self.row(op) for op in self.ops}
+        text = self.page(table)
+        if write:
+            with open(os.path.join(ROOT, self.page_path), "w", encoding="utf-8") as stream:
+                stream.write(text)
+        for name, cells in table.items():
+            for column, cell in cells.items():
+                if not cell:
+                    yield f"{name}: no {column}"
+        yield from self.undocumented()
+        for column, given in self.reasons.items():
+            for key in given:
+                if (column, key) not in self.used_reasons:
+                    yield f"{self.reasons_path}: {self.name}.{key} needs no reason under '{column}'"
+        if not os.path.isfile(os.path.join(ROOT, self.page_path)) or read(self.page_path) != text:
+            yield f"{self.page_path} is stale: run utils/op_coverage.py --write"
 
 
-def links(paths, most=2):
-    return ", ".join(f"[{os.path.basename(path)}](../../{path})" for path in paths[:most])
-
-
-def negative_tests(op, sources):
-    count = sum(len(re.findall(rf"RULE:[^\n]*\b{op.mnemonic}\.c\d+", text)) for text in sources.tests.values())
-    return str(count) if count else ("" if op.labels() else "no rule")
-
-
-def row(op, data, sources):
-    reference = sources_with(EVALUATOR, op, "lib/Interpreter", sources.code)
-    executed = sources.tests_using(op.mnemonic, r"llmir-translate.*--(compare|execute)")
-    return {
-        "verifier": verifier(op, data),
-        "reference": links(reference, 1),
-        "canonicalization": canonicalization(op, sources),
-        "CPU lowering": lowering(op, sources),
-        "round trip": links(sources.tests_using(op.mnemonic, "--verify-roundtrip"), 1),
-        "negative tests": negative_tests(op, sources),
-        "executed by": links(sorted(executed, key=lambda path: (not path.startswith("test/Execution"), path))),
-    }
-
-
-def page(table):
-    lines = [
-        "# What each op of the `llm` dialect has",
-        "",
-        "<!-- Made by utils/op_coverage.py; do not edit. -->",
-        "",
+class LLMDialect(Dialect):
+    name, definition = "llm", "LLM_Dialect"
+    ops_td = llm_dialect.OPS_TD
+    page_path, reasons_path = "docs/Dialects/LLM-coverage.md", "docs/Dialects/LLM-coverage.json"
+    overview_path = "docs/Dialects/LLM.md"
+    lowerings = (
+        ("lib/Conversion/LLMToProgram", r"\badd\w*<(?:ll::|llm::)?{op}>|_cast<ll::{op}>\(", "kernels"),
+        ("lib/Dialect/LLM/Transforms/Lowering.cpp", r"OpRewritePattern<{op}>", "`-llm-lowering`"),
+        ("lib/Dialect/LLM/Transforms/LowerKVCacheOps.cpp", r"OpRewritePattern<{op}>", "`-llm-lower-kv-cache-ops`"),
+    )
+    round_trip = ("--verify-roundtrip",)
+    introduction = (
         "`verifier`: the labelled rules beyond the constraints of the operands' types. `reference`: where the",
         "interpreter evaluates the op. `CPU lowering`: `kernels` is code of its own, a pass makes others of it.",
-        "`executed by`: tests that compare compiled code with the reference.",
-        "",
-        "| op | " + " | ".join(COLUMNS) + " |",
-        "|---|" + "---|" * len(COLUMNS),
-    ]
-    for mnemonic, cells in table.items():
-        lines.append(f"| `llm.{mnemonic}` | " + " | ".join(cells[column] for column in COLUMNS) + " |")
-    return "\n".join(lines) + "\n"
+        "`executed by`: tests that compare compiled code with the reference.")
+
+    def all_columns(self):
+        return {"verifier": self.verifier, "reference": self.reference, "canonicalization": self.canonicalization,
+                "CPU lowering": self.lowering, "round trip": self.round_trips, "negative tests": self.negative_tests,
+                "executed by": self.executed_by}
+
+
+class MLLMDialect(Dialect):
+    name, definition = "mllm", "MLLM_Dialect"
+    ops_td = llm_dialect.MLLM_OPS_TD
+    page_path, reasons_path = "docs/Dialects/MLLM-coverage.md", "docs/Dialects/MLLM-coverage.json"
+    overview_path = "docs/Dialects/MLLM.md"
+    evaluator = (r"\((?:mllm::)?{op}(?: op)?,\s*Evaluation\b|\btable\.add\(\w+<mllm::{op}\b"
+                 r"|\bRunner::run\w*\(mllm::{op} op\)|_cast<mllm::{op}>\(")
+    lowerings = (
+        ("lib/Conversion/MLLMToLLM/MLLMToLLM.cpp", r"(?:\[&\]\(|_cast<|isa<)(?:mllm::)?{op}\b", "step"),
+        ("lib/Conversion/MLLMToLLM", r"\btable\.add<mllm::{op}>", "function"),
+        ("lib/Conversion/MLLMToLLM/FunctionForm.cpp", r"_cast<mllm::{op}>\(|getOps<mllm::{op}>", "function"),
+        ("lib/Conversion/LLMToProgram", r"\btable\.add\w*<mllm::{op}>|lookupSymbol<mllm::{op}>", "function"),
+        ("lib/Conversion/ProgramToLLVM", r"\b{op}\b", "machine code"),
+        ("lib/Codegen", r"\bprogram::{op}\b|\b{op} op\b|getOps<{op}>", "machine code"),
+    )
+    round_trip = ("--mlir-print-op-generic", "--emit-bytecode")
+    rule_folder = "/MLLM/"
+    introduction = (
+        "`verifier`: the labelled rules beyond the constraints of the operands' types. `types`: whether the types of",
+        "results follow from operands and attributes. `reference`: where the interpreter evaluates the op. `bound`: the",
+        "NMSE of compiled code to it, 0 where it is exact. `lowering`: `step` in decoders, `function` in functions of",
+        "static shapes, `machine code` from a program. `three syntaxes`: MLIR's pretty and generic text and its",
+        "bytecode. `notation`: the documents' own. `NumPy`: cases against an independent computation. `executed by`:",
+        "tests that compare compiled code with the reference.")
+
+    def all_columns(self):
+        return {"verifier": self.verifier, "types": self.types, "reference": self.reference, "bound": self.bound,
+                "canonicalization": self.canonicalization, "lowering": self.lowering,
+                "three syntaxes": self.round_trips, "notation": self.notation, "negative tests": self.negative_tests,
+                "NumPy": self.oracle, "executed by": self.executed_by}
+
+    def lowerings_of(self, op):
+        """Classes of other levels may have the same names as those of programs."""
+        is_program = op.mnemonic.startswith("program.")
+        return [each for each in self.lowerings if (each[2] == "machine code") == is_program]
+
+    def types(self, op):
+        if "InferTypeOpInterface" in self.traits(op):
+            return "inferred"
+        return "" if op.record["results"]["args"] else "no result"
+
+    @staticmethod
+    def bound(op):
+        return op.record.get("errorBound", "")
+
+    def notation(self, op):
+        """What test/MLLMText/round_trip.py reads: files of two folders without `invalid` in their name."""
+        using = self.tests.using(self.full_name(op))
+        return links([path for path in using if path.endswith(".mlir") and "invalid" not in path and
+                      os.path.dirname(path) in ("test/Dialect/MLLM", "test/MLLMText")], 1)
+
+    def oracle(self, op):
+        count = 0
+        for path in self.tests.using(self.full_name(op), "mllm_oracle.py"):
+            count += sum(bool(re.search(rf"\b{re.escape(self.full_name(op))}(?![\w.])", case))
+                         for case in re.split(r"^case ", self.tests.texts[path], flags=re.M)[1:])
+        return plural(count, "case") if count else ""
+
+    def is_in_overview(self, op, overview):
+        """The overview names files; they name their ops."""
+        return f"`{llm_dialect.file_of(op)}`" in overview
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    data, sources = llm_dialect.records(), Sources()
-    ops = [each for each in llm_dialect.definitions(data) if each.kind == "op"]
-    table = {op.mnemonic: row(op, data, sources) for op in ops}
-    if options.write:
-        with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as stream:
-            stream.write(page(table))
-
-    wrong = [f"llm.{mnemonic}: no {column}" for mnemonic, cells in table.items()
-             for column in COLUMNS if not cells[column]]
-    wrong += [f"llm.{op.mnemonic}: ${name} is not described" for op in ops
-              for name, described in llm_dialect.values_of(op.record, data) if not described]
-    overview = read("docs/Dialects/LLM.md")
-    wrong += [f"docs/Dialects/LLM.md: llm.{op.mnemonic} is not among the kinds of ops" for op in ops
-              if f"`llm.{op.mnemonic}`" not in overview]
-    has = {op.mnemonic for op in ops if canonicalization(op, sources).startswith("none")}
-    wrong += [f"{REASONS}: llm.{mnemonic} needs no reason" for mnemonic in sources.reasons["canonicalization"]
-              if mnemonic not in has]
-    if not os.path.isfile(os.path.join(ROOT, PAGE)) or read(PAGE) != page(table):
-        wrong.append(f"{PAGE} is stale: run utils/op_coverage.py --write")
-    for each in wrong:
-        print(each)
-    print(f"{len(ops)} ops, {len(wrong)} holes")
-    return 1 if wrong else 0
+    tests, holes = Tests(), 0
+    for each in (LLMDialect(tests), MLLMDialect(tests)):
+        wrong = list(each.check(options.write))
+        for sentence in wrong:
+            print(sentence)
+        print(f"{each.name}: {len(each.ops)} ops, {len(wrong)} holes")
+        holes += len(wrong)
+    return 1 if holes else 0
 
 
 if __name__ == "__main__":

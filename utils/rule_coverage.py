@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Counts the rules of the `llm` dialect, and of the linalg level of `mllm`, and
-what shows them.
+"""Counts the rules of the dialects `llm` and `mllm`, and what shows them.
 
 A rule is a label (`- c3: …`) in the description of an op, a type or the dialect.
 It needs
-- a test: a line `// RULE: append_kv.c3` in a section with an expected error, for
-  an op of `mllm` below a folder MLLM;
+- a test: a line `// RULE: append_kv.c3` in a section with an expected error. Rules
+  of `mllm` stand below a folder MLLM, with the level where it is not linalg:
+  `// RULE: matmul.c1`, `// RULE: graph.subgraph.c2`;
 - its clause: a comment `// c3` at the diagnostic in the C++ class's verifier (or
   at the call of a helper that emits it, or `/// Rule c3:` above a helper).
 And a diagnostic of the dialect needs a rule, or, where it is about syntax or a
@@ -21,15 +21,8 @@ import sys
 import llm_dialect
 from llm_dialect import IR_FOLDER, read
 
-# The linalg level of `mllm`, one file of ops with its verifiers at a time; of
-# the other levels only the names of rules are known.
-MLLM_FILES = ("Elementwise", "Shape", "Index", "NN", "Attention", "Vision", "Signal")
-MLLM_OTHERS = ("Graph", "CF", "Tensor", "Program")
 # What the trait InfersResults checks of every op whose results are inferred.
 INFERRED = re.compile(r"the result(?:'s type)? is not|the results are not")
-MLLM_TD = "include/llmir/Dialect/MLLM/MLLM{}Ops.td"
-MLLM_SOURCES = ["lib/Dialect/MLLM/MLLM{}Ops.cpp".format(name) for name in MLLM_FILES] + [
-    "lib/Dialect/MLLM/TensorTypes.cpp"]
 
 # Not a callback that says nothing itself: `[&] { return op->emitError(); }`.
 DIAGNOSTIC = re.compile(r"\bemit(?:Op)?Error\((?!\);? \})")
@@ -185,9 +178,9 @@ def tested_rules():
         line = 1
         for section in re.split(r"^// -----.*$", text, flags=re.M):
             expects = "expected-error" in section or "expected-warning" in section or not path.endswith(".mlir")
-            for match in re.finditer(r"RULE: *((?:[a-z_0-9]+\.c\d+[, ]*)+)", section):
+            for match in re.finditer(r"RULE: *((?:[a-z_0-9.]+\.c\d+[, ]*)+)", section):
                 at = line + section[:match.start()].count("\n")
-                for rule in re.findall(r"[a-z_0-9]+\.c\d+", match.group(1)):
+                for rule in re.findall(r"[a-z_0-9.]+\.c\d+", match.group(1)):
                     found.append(("mllm/" * ("/MLLM/" in path) + rule, path, at, expects))
             line += section.count("\n")
     return found
@@ -209,9 +202,8 @@ def all_definitions(data):
         llm_dialect.records(llm_dialect.CHECK_TD), "Check_Dialect")
 
 
-def mllm_definitions(files):
-    return [each for name in files for each in llm_dialect.definitions(
-        llm_dialect.records(MLLM_TD.format(name)), "MLLM_Dialect")]
+def mllm_definitions():
+    return llm_dialect.definitions(llm_dialect.records(llm_dialect.MLLM_OPS_TD), "MLLM_Dialect")
 
 
 def functions_of_classes(ops):
@@ -229,7 +221,7 @@ def mllm_rules(ops):
     found, classes = {}, {}
     for each in ops:
         for label, sentence in each.labels().items():
-            rule = f"mllm/{each.mnemonic.split('.')[-1]}.{label}"
+            rule = f"mllm/{llm_dialect.rule_name(each)}.{label}"
             found[rule], classes[rule] = sentence, each.cpp_class
     return found, classes
 
@@ -247,11 +239,11 @@ def rules(data):
     return found, classes
 
 
-def check_tests(known, others):
-    """Each rule that is known has a test; those of others may have."""
+def check_tests(known):
+    """Each rule has a test."""
     tested = set()
     for rule, path, line, expects in tested_rules():
-        if rule not in known and rule not in others:
+        if rule not in known:
             yield f"{path}:{line}: RULE: {rule}, but no description has this rule"
         elif not expects:
             yield f"{path}:{line}: RULE: {rule} in a section that expects no error"
@@ -267,7 +259,7 @@ def check_clauses(known, classes, source):
     for rule in known:
         if rule.startswith("mllm/") and INFERRED.match(known[rule]):
             continue
-        if rule.split(".")[1] not in have.get(classes[rule], set()):
+        if rule.rsplit(".", 1)[1] not in have.get(classes[rule], set()):
             yield f"{rule} ({known[rule]}): no '// {rule.split('.')[1]}' in the verifier of {classes[rule]}"
 
 
@@ -318,10 +310,10 @@ def main():
     known, classes = rules(data)
     source = Source([path for folder in (IR_FOLDER, llm_dialect.CHECK_FOLDER)
                      for path in llm_dialect.files_under(folder, ".cpp", ".h")])
-    linalg = mllm_definitions(MLLM_FILES)
-    mllm, mllm_classes = mllm_rules(linalg)
-    mllm_source = Source(MLLM_SOURCES, functions_of_classes(linalg))
-    others, _ = mllm_rules(mllm_definitions(MLLM_OTHERS))
+    mllm_ops = mllm_definitions()
+    mllm, mllm_classes = mllm_rules(mllm_ops)
+    mllm_source = Source(llm_dialect.files_under(llm_dialect.MLLM_FOLDER, "Ops.cpp", "Types.cpp"),
+                         functions_of_classes(mllm_ops))
     if options.list:
         places = {}
         for rule, path, line, _ in tested_rules():
@@ -330,7 +322,7 @@ def main():
             print(f"{rule}: {sentence}\n    {', '.join(places.get(rule, ['no test']))}")
 
     counts = {"diagnostics": 0}
-    missing = list(check_numbering(data)) + list(check_tests({**known, **mllm}, others)) + list(
+    missing = list(check_numbering(data)) + list(check_tests({**known, **mllm})) + list(
         check_clauses(known, classes, source)) + list(
         check_clauses(mllm, mllm_classes, mllm_source)) + list(check_diagnostics(source, counts))
     for each in missing:

@@ -36,7 +36,7 @@ namespace llmir::mllm::program {
 // FragmentOp
 //===----------------------------------------------------------------------===//
 
-/// c1: buffers, then one entry_point, then code that ends with exit.
+/// Rule c1: buffers, then one entry_point, then code that ends with exit.
 static LogicalResult verifyCode(FragmentOp fragment) {
   Block &block = fragment.getBody().front();
   int64_t entries = 0;
@@ -65,7 +65,7 @@ static bool speaksOfFewTokens(Operation &op) {
   return instruction && instruction.getReplicated();
 }
 
-/// c4: how many tokens are few must be said.
+/// Rule c4: how many tokens are few must be said.
 static LogicalResult verifyFewTokens(FragmentOp fragment) {
   if (fragment->hasAttrOfType<IntegerAttr>(kFewTokensAttr))
     return success();
@@ -77,7 +77,7 @@ static LogicalResult verifyFewTokens(FragmentOp fragment) {
   return success();
 }
 
-/// c5: a jump knows where to.
+/// Rule c5: a jump knows where to.
 static LogicalResult verifyLabels(FragmentOp fragment) {
   llvm::StringMap<LabelOp> known;
   for (LabelOp label : fragment.getBody().front().getOps<LabelOp>()) {
@@ -112,10 +112,10 @@ LogicalResult FragmentOp::verifyRegions() {
       return failure();
     return verifyFewTokens(*this);
   }
-  if (getKind() == FragmentKind::Data)
+  if (getKind() == FragmentKind::Data) // c2
     return verifyHoldsOnly<WeightOp, ConstantOp>(
         *this, "mllm.program.weight and mllm.program.constant");
-  return verifyHoldsOnly<KernelOp>(*this, "mllm.program.kernel");
+  return verifyHoldsOnly<KernelOp>(*this, "mllm.program.kernel"); // c3
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,16 +123,16 @@ LogicalResult FragmentOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult WeightOp::verify() {
-  if (getOffsets().empty() || getOffsets().size() != getSources().size())
+  if (getOffsets().empty() || getOffsets().size() != getSources().size()) // c1
     return emitOpError("has ")
            << getSources().size() << " sources and " << getOffsets().size()
            << " offsets; each source needs one offset, and one is the least";
   for (int64_t offset : getOffsets())
-    if (offset < 0 || offset % 64 != 0)
+    if (offset < 0 || offset % 64 != 0) // c2
       return emitOpError("offset ")
              << offset << " is not a non-negative multiple of 64";
-  if (auto problem =
-          problemOfStoredPlace(getShape(), getSlice(), getTransposed()))
+  if (auto problem = problemOfStoredPlace(getShape(), getSlice(),
+                                          getTransposed())) // c3, c4
     return emitOpError(*problem);
   return success();
 }
@@ -145,7 +145,7 @@ static LogicalResult verifyColumns(Operation *op, Value buffer,
                                    int64_t columns) {
   auto type = cast<MemRefType>(buffer.getType());
   int64_t stored = type.getRank() == 0 ? 1 : type.getShape().back();
-  if (columns < 0 || columns > stored)
+  if (columns < 0 || columns > stored) // c1
     return op->emitOpError("has ")
            << columns << " columns in a buffer of " << stored;
   return success();
@@ -220,13 +220,13 @@ void SetFieldOp::build(OpBuilder &builder, OperationState &state,
 }
 
 LogicalResult SetFieldOp::verify() {
-  if (getField() >= static_cast<uint64_t>(kNumStepFields))
+  if (getField() >= static_cast<uint64_t>(kNumStepFields)) // c1
     return emitOpError("sets field ")
            << getField() << "; the step context has " << kNumStepFields;
   StepField field = getStepField();
   if (field == StepField::runtime || field == StepField::arena ||
       field == StepField::weights || field == StepField::state ||
-      field == StepField::trace)
+      field == StepField::trace) // c1
     return emitOpError("sets '")
            << stepFieldName(field) << "', which belongs to the caller";
   bool pointer = isPointerField(field);
@@ -234,7 +234,7 @@ LogicalResult SetFieldOp::verify() {
       pointer ? static_cast<bool>(getBuffer()) : getValue().has_value();
   bool isOther =
       pointer ? getValue().has_value() : static_cast<bool>(getBuffer());
-  if (isOther || isSet == getRestored())
+  if (isOther || isSet == getRestored()) // c2
     return emitOpError("'") << stepFieldName(field) << "' needs "
                             << (pointer ? "a buffer" : "a number")
                             << " or to be restored, and nothing else";
@@ -242,14 +242,14 @@ LogicalResult SetFieldOp::verify() {
 }
 
 LogicalResult RuntimeCallOp::verify() {
-  if (getFunction() >= static_cast<uint64_t>(kNumRuntimeFunctions))
+  if (getFunction() >= static_cast<uint64_t>(kNumRuntimeFunctions)) // c1
     return emitOpError("calls function ")
            << getFunction() << "; the runtime has " << kNumRuntimeFunctions;
   RuntimeFunction function = getRuntimeFunction();
-  if (function == RuntimeFunction::barrier)
+  if (function == RuntimeFunction::barrier) // c1
     return emitOpError("calls 'barrier', which every worker calls: use "
                        "mllm.program.barrier");
-  if (function == RuntimeFunction::trace)
+  if (function == RuntimeFunction::trace) // c1
     return emitOpError("calls 'trace', which the lowering to LLVM does where "
                        "code is traced");
   SmallVector<RuntimeParameter> numbers;
@@ -260,11 +260,11 @@ LogicalResult RuntimeCallOp::verify() {
     else
       numbers.push_back(parameter);
   }
-  if (getBuffers().size() != pointers)
+  if (getBuffers().size() != pointers) // c2
     return emitOpError("passes ")
            << getBuffers().size() << " buffers to '"
            << runtimeFunctionName(function) << "', which takes " << pointers;
-  if (getNumbers().size() != numbers.size())
+  if (getNumbers().size() != numbers.size()) // c3
     return emitOpError("passes ") << getNumbers().size() << " numbers to '"
                                   << runtimeFunctionName(function)
                                   << "', which takes " << numbers.size();
@@ -272,7 +272,7 @@ LogicalResult RuntimeCallOp::verify() {
     auto typed = dyn_cast<TypedAttr>(number);
     bool real = wanted == RuntimeParameter::Real;
     if (!typed || !(real ? typed.getType().isF64()
-                         : typed.getType().isSignlessInteger(64)))
+                         : typed.getType().isSignlessInteger(64))) // c3
       return emitOpError("number ") << index << " is " << number << ", but '"
                                     << runtimeFunctionName(function)
                                     << "' takes " << (real ? "f64" : "i64");
@@ -284,6 +284,7 @@ LogicalResult RuntimeCallOp::verify() {
 // Jumps
 //===----------------------------------------------------------------------===//
 
+/// Rule c1 of each jump.
 static LogicalResult verifyLabel(Operation *jump, StringRef name) {
   for (LabelOp label : jump->getBlock()->getOps<LabelOp>())
     if (label.getName() == name)
@@ -303,11 +304,11 @@ LogicalResult JumpIfOp::verify() {
     return failure();
   auto type = cast<MemRefType>(getCondition().getType());
   if (!type.getElementType().isSignlessInteger(32) ||
-      type.getNumElements() == 0)
+      type.getNumElements() == 0) // c2
     return emitOpError("looks at the first element of ")
            << type << ", which is no i32 number";
   if (auto buffer = getCondition().getDefiningOp<BufferOp>();
-      buffer && buffer.getPerWorker())
+      buffer && buffer.getPerWorker()) // c3
     return emitOpError("looks at a buffer that is per_worker, so that workers "
                        "could go different ways");
   return success();
@@ -408,7 +409,7 @@ SmallVector<KernelCall> InstructionOp::getCalls() {
   return calls;
 }
 
-/// c5: one count for each kernel, together as many as there are.
+/// Rule c5: one count for each kernel, together as many as there are.
 static LogicalResult verifyCounts(InstructionOp op, ArrayRef<int32_t> counts,
                                   size_t all, StringRef what) {
   int64_t sum = 0;
@@ -426,7 +427,7 @@ static LogicalResult verifyCounts(InstructionOp op, ArrayRef<int32_t> counts,
 }
 
 LogicalResult InstructionOp::verify() {
-  if (getKernels().empty())
+  if (getKernels().empty()) // c5
     return emitOpError("calls no kernel");
   if (failed(verifyCounts(*this, getWeightCounts(), getWeights().size(),
                           "weights")))
@@ -444,7 +445,7 @@ static SymbolOp lookupInFragments(SymbolTableCollection &tables,
   return nullptr;
 }
 
-/// c3: the buffers are those that the kernel declares.
+/// Rule c3: the buffers are those that the kernel declares.
 static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
                                    KernelOp kernel) {
   ArrayAttr expected = kernel.getOperandTypes();
@@ -461,7 +462,7 @@ static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
   return success();
 }
 
-/// c4: workers do not write over each other's.
+/// Rule c4: workers do not write over each other's.
 static LogicalResult verifyReplicated(InstructionOp op, const KernelCall &call,
                                       KernelOp kernel) {
   size_t written = std::min<size_t>(countOutputs(kernel), call.buffers.size());
@@ -477,13 +478,13 @@ static LogicalResult verifyReplicated(InstructionOp op, const KernelCall &call,
 LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto module = (*this)->getParentOfType<ModuleOp>();
   for (auto name : getWeights().getAsRange<FlatSymbolRefAttr>())
-    if (!lookupInFragments<WeightOp>(tables, module, name))
+    if (!lookupInFragments<WeightOp>(tables, module, name)) // c2
       return emitOpError("uses weight ")
              << name << ", which no data fragment declares";
   for (const KernelCall &call : getCalls()) {
     auto kernel = lookupInFragments<KernelOp>(tables, module, call.kernel);
     if (!kernel) {
-      // Emitted kernels are functions; their signature says what they take.
+      // c1; emitted kernels are functions, whose signature says what they take.
       if (tables.lookupSymbolIn(module, call.kernel.getAttr()))
         continue;
       return emitOpError("calls kernel ")

@@ -92,6 +92,7 @@ mllm.graph.subgraph @m() attributes {mllm.dims = {seq = 4}} {
 
 // -----
 
+// RULE: graph.subgraph.c6
 // expected-error@+1 {{has the device kCPU; leave it out}}
 mllm.graph.subgraph @m() attributes {device = #mllm.device<kCPU>} {
   mllm.cf.return

@@ -1,6 +1,7 @@
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics
 
 func.func @f() {
+  // RULE: tensor.alloc.c1
   // expected-error@+1 {{has the offset -1, want 0 or more}}
   %m = mllm.tensor.alloc offset -1 : tensor<4xf32>
   return
@@ -9,6 +10,7 @@ func.func @f() {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
+  // RULE: tensor.free.c1
   // expected-error@+1 {{frees a value that is freed again}}
   mllm.tensor.free %x : tensor<4xf32>
   // expected-note@+1 {{here}}
@@ -19,6 +21,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
+  // RULE: tensor.free.c2
   // expected-error@+1 {{frees a value that is used afterwards}}
   mllm.tensor.free %x : tensor<4xf32>
   // expected-note@+1 {{here}}
@@ -37,6 +40,7 @@ func.func @f() {
 // -----
 
 func.func @f(%c: tensor<2xi1>) {
+  // RULE: cf.if.c1
   // expected-error@+1 {{has a condition of type 'tensor<2xi1>', want one value}}
   mllm.cf.if %c : tensor<2xi1> {
     mllm.cf.yield
@@ -49,6 +53,7 @@ func.func @f(%c: tensor<2xi1>) {
 // -----
 
 func.func @f(%c: tensor<i1>) {
+  // RULE: cf.if.c2
   // expected-error@+1 {{has a region 'else' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
   mllm.cf.if %c : tensor<i1> {
     mllm.cf.yield
@@ -61,6 +66,7 @@ func.func @f(%c: tensor<i1>) {
 // -----
 
 func.func @f(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
+  // RULE: cf.if.c3
   // expected-error@+1 {{along control flow edge from Operation mllm.cf.yield to parent: successor operand type #0 'tensor<5xf32>' should match successor input type #0 'tensor<4xf32>'}}
   %0 = mllm.cf.if %c : tensor<i1> -> tensor<4xf32> {
     mllm.cf.yield %x : tensor<4xf32>
@@ -74,6 +80,7 @@ func.func @f(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
+  // RULE: cf.while.c1
   // expected-error@+1 {{has a condition that does not yield one truth value first}}
   %0 = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
@@ -88,6 +95,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f() {
+  // RULE: cf.while.c1
   // expected-error@+1 {{has a condition that does not yield one truth value first}}
   mllm.cf.while () : () -> () {
     mllm.cf.yield
@@ -100,6 +108,7 @@ func.func @f() {
 // -----
 
 func.func @f(%x: tensor<4xf32>, %c: tensor<i1>) {
+  // RULE: cf.while.c3
   // expected-error@+1 {{along control flow edge from Operation mllm.cf.yield to Region #0: region branch point has 0 operands, but region successor needs 1 inputs}}
   %0 = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
@@ -115,6 +124,7 @@ func.func @f(%x: tensor<4xf32>, %c: tensor<i1>) {
 // -----
 
 func.func @f(%n: tensor<3xi64>) {
+  // RULE: cf.for.c1
   // expected-error@+1 {{has a count of type 'tensor<3xi64>', want one integer}}
   mllm.cf.for %n () : (tensor<3xi64>) -> () {
   ^bb0(%i: tensor<3xi64>):
@@ -126,6 +136,7 @@ func.func @f(%n: tensor<3xi64>) {
 // -----
 
 func.func @f(%n: tensor<i64>) {
+  // RULE: cf.for.c1
   // expected-error@+1 {{has a body whose first argument does not have the count's type 'tensor<i64>'}}
   mllm.cf.for %n () : (tensor<i64>) -> () {
   ^bb0(%i: tensor<i32>):
@@ -137,6 +148,7 @@ func.func @f(%n: tensor<i64>) {
 // -----
 
 func.func @f(%n: tensor<i64>, %x: tensor<4xf32>) {
+  // RULE: cf.for.c3
   // expected-error@+2 {{along control flow edge from parent to Region #0: successor operand type #0 'tensor<4xf32>' should match successor input type #0 'tensor<5xf32>'}}
   // expected-note@+1 {{region branch point}}
   %0 = mllm.cf.for %n (%x) : (tensor<i64>, tensor<4xf32>) -> tensor<5xf32> {
@@ -150,10 +162,39 @@ func.func @f(%n: tensor<i64>, %x: tensor<4xf32>) {
 
 // expected-note@+1 {{called here}}
 mllm.graph.call_graph @other() : () -> ()
+// RULE: graph.subgraph.c5
 // expected-error@+1 {{@model is marked 'entry', but the module calls @other}}
 mllm.graph.subgraph @model() attributes {entry} {
   mllm.cf.return
 }
 mllm.graph.subgraph @other() {
   mllm.cf.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // RULE: cf.while.c2
+  // expected-error@+1 {{has a region 'body' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
+  %0 = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %stop = mllm.tensor.constant dense<false> : tensor<i1>
+    mllm.cf.yield %stop, %a : tensor<i1>, tensor<4xf32>
+  } do {
+  ^bb0(%a: tensor<4xf32>):
+    llvm.unreachable
+  }
+  return
+}
+
+// -----
+
+func.func @f(%n: tensor<i64>) {
+  // RULE: cf.for.c2
+  // expected-error@+1 {{has a region 'body' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
+  mllm.cf.for %n () : (tensor<i64>) -> () {
+  ^bb0(%i: tensor<i64>):
+    llvm.unreachable
+  }
+  return
 }

@@ -3,7 +3,7 @@
 // The graph, cf and tensor levels, and the facts about the model; the cases are
 // named by the constraint that they break.
 
-// graph_subgraph_c1, an argument
+// RULE: graph.subgraph.c1 (an argument)
 // expected-error@+1 {{argument #1 has type 'f32', want a ranked tensor}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: f32) {
   mllm.cf.return
@@ -11,7 +11,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: f32) {
 
 // -----
 
-// graph_subgraph_c1, a result
+// RULE: graph.subgraph.c1 (a result)
 // expected-error@+1 {{result #0 has type 'tensor<*xf32>', want a ranked tensor}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<*xf32> {
   "mllm.cf.return"() : () -> ()
@@ -19,7 +19,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<*xf32> {
 
 // -----
 
-// graph_subgraph_c2
+// RULE: graph.subgraph.c2
 // expected-error@+1 {{ends in 'llvm.unreachable', want 'mllm.cf.return'}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // expected-note@+1 {{the last op of the body}}
@@ -32,7 +32,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) attributes {entry} {
   mllm.cf.return
 }
-// graph_subgraph_c3
+// RULE: graph.subgraph.c3
 // expected-error@+1 {{@g is marked 'entry', and so is @f; a module has one entry}}
 mllm.graph.subgraph @g(%x: tensor<?x4xf32>) attributes {entry} {
   mllm.cf.return
@@ -50,7 +50,7 @@ mllm.graph.subgraph @g() {
   mllm.cf.return
 }
 mllm.graph.subgraph @h() {
-  // graph_subgraph_c4
+  // RULE: graph.subgraph.c4
   // expected-error@+1 {{leads back to subgraph @g, which is still being called}}
   mllm.graph.call_graph @g() : () -> ()
   mllm.cf.return
@@ -75,6 +75,7 @@ mllm.graph.subgraph @h() {
 // -----
 
 // A subgraph without a body.
+// RULE: graph.subgraph.c7
 // expected-error@+1 {{@f has no body; only modules that mllm-link will join declare what another one defines}}
 mllm.graph.subgraph private @f(tensor<?x4xf32>)
 
@@ -92,7 +93,7 @@ func.func @f() {
 // -----
 
 mllm.graph.subgraph @f() {
-  // graph_call_graph_c1
+  // RULE: graph.call_graph.c1
   // expected-error@+1 {{@absent is not a subgraph of the module}}
   mllm.graph.call_graph @absent() : () -> ()
   mllm.cf.return
@@ -103,7 +104,7 @@ mllm.graph.subgraph @f() {
 // expected-note@+1 {{the symbol is 'mllm.tensor.register'}}
 mllm.tensor.register @w : tensor<4xf32> {source = "w"}
 mllm.graph.subgraph @f() {
-  // graph_call_graph_c1
+  // RULE: graph.call_graph.c1
   // expected-error@+1 {{@w is not a subgraph of the module}}
   mllm.graph.call_graph @w() : () -> ()
   mllm.cf.return
@@ -116,7 +117,7 @@ mllm.graph.subgraph @g(%x: tensor<?x4xf32>) {
   mllm.cf.return
 }
 mllm.graph.subgraph @f() {
-  // graph_call_graph_c2, their number
+  // RULE: graph.call_graph.c2 (their number)
   // expected-error@+1 {{has 0 operands, but @g has 1 arguments}}
   mllm.graph.call_graph @g() : () -> ()
   mllm.cf.return
@@ -129,7 +130,7 @@ mllm.graph.subgraph @g(%x: tensor<?x4xf32>) {
   mllm.cf.return
 }
 mllm.graph.subgraph @f(%x: tensor<?x5xf32>) {
-  // graph_call_graph_c2, their types
+  // RULE: graph.call_graph.c2 (their types)
   // expected-error@+1 {{operand #0 has type 'tensor<?x5xf32>', but @g has argument type 'tensor<?x4xf32>'}}
   mllm.graph.call_graph @g(%x) : (tensor<?x5xf32>) -> ()
   mllm.cf.return
@@ -142,7 +143,7 @@ mllm.graph.subgraph @g(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %x : tensor<?x4xf32>
 }
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
-  // graph_call_graph_c3, their number
+  // RULE: graph.call_graph.c3 (their number)
   // expected-error@+1 {{has 0 results, but @g has 1 results}}
   mllm.graph.call_graph @g(%x) : (tensor<?x4xf32>) -> ()
   mllm.cf.return
@@ -155,7 +156,7 @@ mllm.graph.subgraph @g(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %x : tensor<?x4xf32>
 }
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
-  // graph_call_graph_c3, their types
+  // RULE: graph.call_graph.c3 (their types)
   // expected-error@+1 {{result #0 has type 'tensor<?x5xf32>', but @g has result type 'tensor<?x4xf32>'}}
   %0 = mllm.graph.call_graph @g(%x) : (tensor<?x4xf32>) -> tensor<?x5xf32>
   mllm.cf.return
@@ -165,7 +166,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 
 // expected-note@+1 {{subgraph @f}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
-  // cf_return_c1, their number
+  // RULE: cf.return.c1 (their number)
   // expected-error@+1 {{has 1 operands, but the subgraph has 0 results}}
   mllm.cf.return %x : tensor<?x4xf32>
 }
@@ -174,7 +175,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 
 // expected-note@+1 {{subgraph @f}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<?x5xf32> {
-  // cf_return_c1, their types
+  // RULE: cf.return.c1 (their types)
   // expected-error@+1 {{operand #0 has type 'tensor<?x4xf32>', but the subgraph's result has type 'tensor<?x5xf32>'}}
   mllm.cf.return %x : tensor<?x4xf32>
 }
@@ -189,97 +190,97 @@ func.func @f() {
 
 // -----
 
-// tensor_register_c1, an element type that no parameter has
+// RULE: tensor.register.c1 (an element type that no parameter has)
 // expected-error@+1 {{has type 'tensor<4xi32>', want a ranked tensor of f32, f16 or bf16, or an !llm.quantized_tensor}}
 mllm.tensor.register @w : tensor<4xi32> {source = "w"}
 
 // -----
 
-// tensor_register_c1, no tensor
+// RULE: tensor.register.c1 (no tensor)
 // expected-error@+1 {{has type 'f32', want a ranked tensor}}
 mllm.tensor.register @w : f32 {source = "w"}
 
 // -----
 
-// tensor_register_c2
+// RULE: tensor.register.c2
 // expected-error@+1 {{has rank 6, want 1 to 5}}
 mllm.tensor.register @w : tensor<2x3x4x5x6x7xf32> {source = "w"}
 
 // -----
 
-// tensor_register_c2, quantized
+// RULE: tensor.register.c2 (quantized)
 // expected-error@+1 {{has rank 1, want 2 to 3}}
 mllm.tensor.register @w : !llm.quantized_tensor<i8, [32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
 
 // -----
 
-// tensor_register_c3, a dynamic size
+// RULE: tensor.register.c3 (a dynamic size)
 // expected-error@+1 {{size #1 is dynamic, want a number}}
 mllm.tensor.register @w : tensor<4x?xf32> {source = "w"}
 
 // -----
 
-// tensor_register_c3, an empty tensor
+// RULE: tensor.register.c3 (an empty tensor)
 // expected-error@+1 {{size #0 is 0, want at least 1}}
 mllm.tensor.register @w : tensor<0x4xf32> {source = "w"}
 
 // -----
 
-// tensor_register_c4
+// RULE: tensor.register.c4
 // expected-error@+1 {{has an empty 'source', want a tensor's name}}
 mllm.tensor.register @w : tensor<4xf32> {source = ""}
 
 // -----
 
-// tensor_register_c5, no head
+// RULE: tensor.register.c5 (no head)
 // expected-error@+1 {{has 'rope_unpermute_heads' 0, which does not divide 8 rows into heads of an even number of rows}}
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 0 : i64}
 
 // -----
 
-// tensor_register_c5, a rest
+// RULE: tensor.register.c5 (a rest)
 // expected-error@+1 {{has 'rope_unpermute_heads' 3, which does not divide 8 rows}}
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w", rope_unpermute_heads = 3 : i64}
 
 // -----
 
-// tensor_register_c5, matrices of experts
+// RULE: tensor.register.c5 (matrices of experts)
 // expected-error@+1 {{has 'rope_unpermute_heads' 3, which does not divide 8 rows}}
 mllm.tensor.register @w : tensor<6x8x4xf32> {source = "w", rope_unpermute_heads = 3 : i64}
 
 // -----
 
-// tensor_register_c5, heads of an odd size
+// RULE: tensor.register.c5 (heads of an odd size)
 // expected-error@+1 {{has 'rope_unpermute_heads' 2, which does not divide 6 rows into heads of an even number of rows}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", rope_unpermute_heads = 2 : i64}
 
 // -----
 
-// tensor_register_c6, one number
+// RULE: tensor.register.c6 (one number)
 // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 6>}
 
 // -----
 
-// tensor_register_c6, matrices of experts
+// RULE: tensor.register.c6 (matrices of experts)
 // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
 mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0, 6>}
 
 // -----
 
-// tensor_register_c6, beyond the end
+// RULE: tensor.register.c6 (beyond the end)
 // expected-error@+1 {{has the 'slice' [13, 18], which has no room for its 6 rows}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 13, 18>}
 
 // -----
 
-// tensor_register_c6, before the beginning
+// RULE: tensor.register.c6 (before the beginning)
 // expected-error@+1 {{has the 'slice' [-1, 18], which has no room for its 6 rows}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", slice = array<i64: -1, 18>}
 
 // -----
 
-// tensor_register_c7, a vector
+// RULE: tensor.register.c7 (a vector)
 // expected-error@+1 {{is 'transposed', which only a matrix can be}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
 

@@ -2,14 +2,14 @@
 
 // The program level; the cases are named by the constraint that they break.
 
-// program_fragment_c1, no code at all
+// RULE: program.fragment.c1 (no code at all)
 // expected-error@+1 {{code needs one entry_point, found 0}}
 mllm.program.fragment @step code {
 }
 
 // -----
 
-// program_fragment_c1, an instruction where only buffers may stand
+// RULE: program.fragment.c1 (an instruction where only buffers may stand)
 mllm.program.fragment @step code {
   // expected-error@+1 {{stands before the entry_point of code fragment 'step', where only buffers and inputs may}}
   mllm.program.barrier
@@ -19,7 +19,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// program_fragment_c1, buffers alone
+// RULE: program.fragment.c1 (buffers alone)
 // expected-error@+1 {{code needs one entry_point, found 0}}
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
@@ -27,7 +27,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// program_fragment_c1, two entries
+// RULE: program.fragment.c1 (two entries)
 // expected-error@+1 {{code needs one entry_point, found 2}}
 mllm.program.fragment @step code {
   mllm.program.entry_point
@@ -37,7 +37,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// program_fragment_c1, the end
+// RULE: program.fragment.c1 (the end)
 // expected-error@+1 {{code must end with mllm.program.exit}}
 mllm.program.fragment @step code {
   mllm.program.entry_point
@@ -47,7 +47,7 @@ mllm.program.fragment @step code {
 
 // -----
 
-// program_fragment_c2
+// RULE: program.fragment.c2
 mllm.program.fragment @weights data {
   // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight and mllm.program.constant only}}
   mllm.program.kernel @k "linear" {} []
@@ -55,7 +55,7 @@ mllm.program.fragment @weights data {
 
 // -----
 
-// program_fragment_c3
+// RULE: program.fragment.c3
 mllm.program.fragment @kernels text {
   // expected-error@+1 {{cannot stand in a fragment of text, which holds mllm.program.kernel only}}
   mllm.program.barrier
@@ -64,7 +64,7 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c1
+  // RULE: program.weight.c1
   // expected-error@+1 {{has 2 sources and 1 offsets; each source needs one offset, and one is the least}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a", "b"] at [0]
 }
@@ -72,7 +72,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c1, none
+  // RULE: program.weight.c1 (none)
   // expected-error@+1 {{has 0 sources and 0 offsets}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources [] at []
 }
@@ -80,7 +80,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c2
+  // RULE: program.weight.c2
   // expected-error@+1 {{offset 65 is not a non-negative multiple of 64}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a", "b"] at [0, 65]
 }
@@ -88,7 +88,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c2
+  // RULE: program.weight.c2
   // expected-error@+1 {{offset -64 is not a non-negative multiple of 64}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [-64]
 }
@@ -96,7 +96,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c3, beyond the end
+  // RULE: program.weight.c3 (beyond the end)
   // expected-error@+1 {{has the 'slice' [33, 48], which has no room for its 16 rows}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {slice = array<i64: 33, 48>}
 }
@@ -104,7 +104,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c3, matrices of experts
+  // RULE: program.weight.c3 (matrices of experts)
   // expected-error@+1 {{has a 'slice' that is not [first row, rows of the stored tensor] of a vector or a matrix}}
   mllm.program.weight @w "tiles16" "f32" [2, 16, 4] bytes 512 sources ["a"] at [0] {slice = array<i64: 0, 48>}
 }
@@ -112,7 +112,7 @@ mllm.program.fragment @weights data {
 // -----
 
 mllm.program.fragment @weights data {
-  // program_weight_c4
+  // RULE: program.weight.c4
   // expected-error@+1 {{is 'transposed', which only a matrix can be}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {transposed}
 }
@@ -122,7 +122,7 @@ mllm.program.fragment @weights data {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
-  // program_jump_next_layer_c1
+  // RULE: program.jump_next_layer.c1
   // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
   mllm.program.jump_next_layer "there" below 2
   mllm.program.exit
@@ -132,7 +132,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_instruction_c1
+  // RULE: program.instruction.c1
   // expected-error@+1 {{calls kernel @k, which neither a text fragment nor the module defines}}
   mllm.program.instruction @k weights [] ()
   mllm.program.exit
@@ -145,7 +145,7 @@ mllm.program.fragment @kernels text {
 }
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_instruction_c2
+  // RULE: program.instruction.c2
   // expected-error@+1 {{uses weight @w, which no data fragment declares}}
   mllm.program.instruction @k weights [@w] ()
   mllm.program.exit
@@ -159,7 +159,7 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_instruction_c3, their number
+  // RULE: program.instruction.c3 (their number)
   // expected-error@+1 {{passes 1 buffers to @k, which takes 2}}
   mllm.program.instruction @k weights [] (%0) : memref<8x16xf32>
   mllm.program.exit
@@ -173,7 +173,7 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_instruction_c3, their types
+  // RULE: program.instruction.c3 (their types)
   // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', but @k takes 'memref<8x32xf32>'}}
   mllm.program.instruction @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>
   mllm.program.exit
@@ -202,7 +202,7 @@ mllm.program.fragment @kernels text {
 
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
-  // program_input_c1
+  // RULE: program.input.c1
   // expected-error@+1 {{has 17 columns in a buffer of 16}}
   mllm.program.input "arg0" (%0) columns 17 : memref<8x16xf32>
   mllm.program.entry_point
@@ -214,7 +214,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_output_c1
+  // RULE: program.output.c1
   // expected-error@+1 {{has -1 columns in a buffer of 16}}
   mllm.program.output "result0" (%0) columns -1 : memref<8x16xf32>
   mllm.program.exit
@@ -234,7 +234,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_set_field_c1
+  // RULE: program.set_field.c1
   // expected-error@+1 {{sets 'arena', which belongs to the caller}}
   mllm.program.set_field arena at %0 : memref<8x16xf32>
   mllm.program.exit
@@ -245,7 +245,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_set_field_c1
+  // RULE: program.set_field.c1
   // expected-error@+1 {{sets 'trace', which belongs to the caller}}
   mllm.program.set_field trace at %0 : memref<8x16xf32>
   mllm.program.exit
@@ -255,7 +255,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_set_field_c1
+  // RULE: program.set_field.c1
   // expected-error@+1 {{sets field 99; the step context has}}
   "mllm.program.set_field"() <{field = 99 : i64, value = 1 : i64}> : () -> ()
   mllm.program.exit
@@ -265,7 +265,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_set_field_c2
+  // RULE: program.set_field.c2
   // expected-error@+1 {{'positions' needs a buffer or to be restored, and nothing else}}
   mllm.program.set_field positions to 7
   mllm.program.exit
@@ -275,7 +275,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_set_field_c2
+  // RULE: program.set_field.c2
   // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
   mllm.program.set_field num_tokens
   mllm.program.exit
@@ -285,7 +285,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_set_field_c2, both
+  // RULE: program.set_field.c2 (both)
   // expected-error@+1 {{'num_tokens' needs a number or to be restored, and nothing else}}
   mllm.program.set_field num_tokens to 7 restored
   mllm.program.exit
@@ -304,7 +304,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_runtime_call_c1
+  // RULE: program.runtime_call.c1
   // expected-error@+1 {{calls 'barrier', which every worker calls}}
   mllm.program.runtime_call barrier () []
   mllm.program.exit
@@ -314,7 +314,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_runtime_call_c1
+  // RULE: program.runtime_call.c1
   // expected-error@+1 {{calls 'trace', which the lowering to LLVM does}}
   mllm.program.runtime_call trace () [0 : i64, 0 : i64, 0 : i64]
   mllm.program.exit
@@ -324,7 +324,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_runtime_call_c1
+  // RULE: program.runtime_call.c1
   // expected-error@+1 {{calls function 99; the runtime has}}
   "mllm.program.runtime_call"() <{function = 99 : i64, numbers = []}> : () -> ()
   mllm.program.exit
@@ -334,7 +334,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_runtime_call_c2
+  // RULE: program.runtime_call.c2
   // expected-error@+1 {{passes 0 buffers to 'free_kv', which takes 1}}
   mllm.program.runtime_call free_kv () [2 : i64]
   mllm.program.exit
@@ -345,7 +345,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  // program_runtime_call_c3, their number
+  // RULE: program.runtime_call.c3 (their number)
   // expected-error@+1 {{passes 2 numbers to 'free_kv', which takes 1}}
   mllm.program.runtime_call free_kv (%0) [2 : i64, 3 : i64] : memref<1x16xi32>
   mllm.program.exit
@@ -356,7 +356,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  // program_runtime_call_c3, their types
+  // RULE: program.runtime_call.c3 (their types)
   // expected-error@+1 {{number 0 is 2.000000e+00 : f64, but 'free_kv' takes i64}}
   mllm.program.runtime_call free_kv (%0) [2.0 : f64] : memref<1x16xi32>
   mllm.program.exit
@@ -365,7 +365,7 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @step code {
-  // program_fragment_c4, a buffer
+  // RULE: program.fragment.c4 (a buffer)
   // expected-error@+1 {{speaks of a step of few tokens in code fragment 'step', which has no 'few_tokens'}}
   %0 = mllm.program.buffer per_worker : memref<1x16xf32>
   mllm.program.entry_point
@@ -376,7 +376,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_fragment_c4, a barrier
+  // RULE: program.fragment.c4 (a barrier)
   // expected-error@+1 {{speaks of a step of few tokens}}
   mllm.program.barrier unless_few
   mllm.program.exit
@@ -388,7 +388,7 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
 }
 mllm.program.fragment @step code {
-  // program_fragment_c4, a buffer of replicated instructions
+  // RULE: program.fragment.c4 (a buffer of replicated instructions)
   // expected-error@+1 {{speaks of a step of few tokens}}
   %0 = mllm.program.buffer per_worker : memref<1x16xf32>
   mllm.program.entry_point
@@ -404,7 +404,7 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
   %0 = mllm.program.buffer : memref<1x16xf32>
   mllm.program.entry_point
-  // program_instruction_c4
+  // RULE: program.instruction.c4
   // expected-error@+1 {{is replicated and writes a buffer that is not per_worker}}
   mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
   mllm.program.exit
@@ -423,7 +423,7 @@ mllm.program.fragment @step code {
   // expected-note@+1 {{the first one}}
   mllm.program.label "here"
   mllm.program.label "there"
-  // program_fragment_c5
+  // RULE: program.fragment.c5
   // expected-error@+1 {{stands a second time in code fragment 'step' with the name "here"}}
   mllm.program.label "here"
   mllm.program.exit
@@ -434,7 +434,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
-  // program_jump_c1
+  // RULE: program.jump.c1
   // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
   mllm.program.jump "there"
   mllm.program.exit
@@ -452,7 +452,7 @@ mllm.program.fragment @other code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  // program_jump_if_c1
+  // RULE: program.jump_if.c1
   // expected-error@+1 {{jumps to label "there", which this fragment lacks}}
   mllm.program.jump_if "there" (%0) : memref<1x16xi32>
   mllm.program.exit
@@ -464,7 +464,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<1x16xf32>
   mllm.program.entry_point
   mllm.program.label "here"
-  // program_jump_if_c2
+  // RULE: program.jump_if.c2
   // expected-error@+1 {{looks at the first element of 'memref<1x16xf32>', which is no i32 number}}
   mllm.program.jump_if "here" (%0) : memref<1x16xf32>
   mllm.program.exit
@@ -476,7 +476,7 @@ mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<0x16xi32>
   mllm.program.entry_point
   mllm.program.label "here"
-  // program_jump_if_c2, nothing to look at
+  // RULE: program.jump_if.c2 (nothing to look at)
   // expected-error@+1 {{looks at the first element of 'memref<0x16xi32>', which is no i32 number}}
   mllm.program.jump_if "here" (%0) : memref<0x16xi32>
   mllm.program.exit
@@ -488,7 +488,7 @@ mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
   %0 = mllm.program.buffer per_worker : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "here"
-  // program_jump_if_c3
+  // RULE: program.jump_if.c3
   // expected-error@+1 {{looks at a buffer that is per_worker, so that workers could go different ways}}
   mllm.program.jump_if "here" (%0) : memref<1x16xi32>
   mllm.program.exit
@@ -504,7 +504,7 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_instruction_c1
+  // RULE: program.instruction.c1
   // expected-error@+1 {{calls kernel @other, which neither a text fragment nor the module defines}}
   mllm.program.instruction @k weights [] (%0), @other weights [] () : memref<8x16xf32>
   mllm.program.exit
@@ -518,7 +518,7 @@ mllm.program.fragment @kernels text {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_instruction_c3
+  // RULE: program.instruction.c3
   // expected-error@+1 {{passes 2 buffers to @k, which takes 1}}
   mllm.program.instruction @k weights [] (%0), @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
   mllm.program.exit
@@ -528,7 +528,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_instruction_c5, no kernel
+  // RULE: program.instruction.c5 (no kernel)
   // expected-error@+1 {{calls no kernel}}
   "mllm.program.instruction"() <{kernels = [], weights = [], weight_counts = array<i32>, buffer_counts = array<i32>}> : () -> ()
   mllm.program.exit
@@ -538,7 +538,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_instruction_c5, weights
+  // RULE: program.instruction.c5 (weights)
   // expected-error@+1 {{deals 2 weights out to 1 kernels, but it has 1 for 1}}
   "mllm.program.instruction"() <{kernels = [@k], weights = [@w], weight_counts = array<i32: 2>, buffer_counts = array<i32: 0>}> : () -> ()
   mllm.program.exit
@@ -549,7 +549,7 @@ mllm.program.fragment @step code {
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // program_instruction_c5, a count for each kernel
+  // RULE: program.instruction.c5 (a count for each kernel)
   // expected-error@+1 {{deals 1 buffers out to 1 kernels, but it has 1 for 2}}
   "mllm.program.instruction"(%0) <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 0, 0>, buffer_counts = array<i32: 1>}> : (memref<8x16xf32>) -> ()
   mllm.program.exit
@@ -559,7 +559,7 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // program_instruction_c5, which would add up
+  // RULE: program.instruction.c5 (which would add up)
   // expected-error@+1 {{gives a kernel -1 weights}}
   "mllm.program.instruction"() <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 1, -1>, buffer_counts = array<i32: 0, 0>}> : () -> ()
   mllm.program.exit

@@ -136,6 +136,6 @@ module {
 
 // -----
 
-// RULE: subgraph.c7
+// RULE: graph.subgraph.c7
 // expected-error@+1 {{'mllm.graph.subgraph' op @f has no body; only modules that mllm-link will join declare what another one defines}}
 mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
