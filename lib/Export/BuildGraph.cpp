@@ -12,6 +12,7 @@
 #include "llmir/Dialect/MLLM/MLLMInterfaces.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -66,131 +67,6 @@ static std::optional<::mllm::DataTypes> dataTypeOf(Type type) {
   default:
     return std::nullopt;
   }
-}
-
-namespace {
-
-/// What dynamic sizes are: named ones by their symbols, those of the model's
-/// inputs without a name all alike.
-struct Sizes {
-  std::map<std::string, int64_t> named;
-  int64_t unnamed = 0;      ///< 0 = open.
-  int64_t otherSymbols = 0; ///< For symbols not in `named`; 0 = open.
-
-  shapes::DimExpr bind(const shapes::DimExpr &size) const;
-  RankedTensorType bind(RankedTensorType type) const;
-  RankedTensorType bindInput(RankedTensorType type) const;
-};
-
-} // namespace
-
-shapes::DimExpr Sizes::bind(const shapes::DimExpr &size) const {
-  if (!size.isKnown() || size.isConstant())
-    return size;
-  std::map<std::string, int64_t> values;
-  for (const shapes::DimExpr::Term &term : size.terms()) {
-    auto found = named.find(term.first);
-    if (found != named.end())
-      values[term.first] = found->second;
-    else if (otherSymbols)
-      values[term.first] = otherSymbols;
-  }
-  std::optional<int64_t> number = size.evaluate(values);
-  return number && *number >= 0 ? shapes::DimExpr(*number) : size;
-}
-
-RankedTensorType Sizes::bind(RankedTensorType type) const {
-  shapes::Shape shape = dialect::shapeOf(type);
-  for (shapes::DimExpr &size : shape)
-    size = bind(size);
-  return dialect::makeTensorType(shape, type.getElementType(),
-                                 dialect::deviceOf(type));
-}
-
-RankedTensorType Sizes::bindInput(RankedTensorType type) const {
-  shapes::Shape shape = dialect::shapeOf(bind(type));
-  for (shapes::DimExpr &size : shape)
-    if (!size.isKnown() && unnamed)
-      size = shapes::DimExpr(unnamed);
-  return dialect::makeTensorType(shape, type.getElementType(),
-                                 dialect::deviceOf(type));
-}
-
-/// `declared` with the first sizes that are open taken from `from`.
-static RankedTensorType takeSizes(RankedTensorType declared,
-                                  RankedTensorType from, int64_t count) {
-  shapes::Shape shape = dialect::shapeOf(declared),
-                given = dialect::shapeOf(from);
-  for (int64_t i = 0; i < count; ++i)
-    if (!shape[i].isConstant())
-      shape[i] = given[i];
-  return dialect::makeTensorType(shape, declared.getElementType(),
-                                 dialect::deviceOf(declared));
-}
-
-/// The i-th open size of `declared` is what the i-th open size of `before` has
-/// become in `after`.
-static RankedTensorType followView(RankedTensorType declared,
-                                   RankedTensorType before,
-                                   RankedTensorType after) {
-  shapes::Shape shape = dialect::shapeOf(declared),
-                bound = dialect::shapeOf(after);
-  int64_t source = 0;
-  for (shapes::DimExpr &size : shape) {
-    if (size.isConstant())
-      continue;
-    while (source < before.getRank() && !before.isDynamicDim(source))
-      ++source;
-    if (source == before.getRank())
-      break;
-    size = bound[source++];
-  }
-  return dialect::makeTensorType(shape, declared.getElementType(),
-                                 dialect::deviceOf(declared));
-}
-
-/// Gives a copy of an op, whose operands have bound sizes, the results that
-/// follow. Sizes that an op's type alone decides stay open.
-static void bindResults(Operation *original, Operation *copy,
-                        const Sizes &sizes) {
-  SmallVector<RankedTensorType> types;
-  for (Value result : original->getResults()) {
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type)
-      return;
-    types.push_back(sizes.bind(type));
-  }
-  auto operand = [&](unsigned i) {
-    return dialect::tensorType(copy->getOperand(i));
-  };
-  if (auto infers = dyn_cast<InferTypeOpInterface>(copy)) {
-    SmallVector<Type> inferred;
-    ScopedDiagnosticHandler quiet(copy->getContext(),
-                                  [](Diagnostic &) { return success(); });
-    if (succeeded(infers.inferReturnTypes(
-            copy->getContext(), std::nullopt, copy->getOperands(),
-            copy->getAttrDictionary(), copy->getPropertiesStorage(),
-            copy->getRegions(), inferred)) &&
-        inferred.size() == types.size())
-      for (auto [type, better] : llvm::zip(types, inferred))
-        type = sizes.bind(cast<RankedTensorType>(better));
-  } else if (isa<dialect::LinearOp>(copy)) {
-    types[0] = takeSizes(types[0], operand(0), operand(0).getRank() - 1);
-  } else if (isa<dialect::EmbeddingOp>(copy)) {
-    types[0] = takeSizes(types[0], operand(0), operand(0).getRank());
-  } else if (isa<dialect::ViewOp>(copy)) {
-    types[0] = followView(
-        types[0], dialect::tensorType(original->getOperand(0)), operand(0));
-  } else if (auto cache = dyn_cast<dialect::KVCacheOp>(copy)) {
-    // A new sequence: all keys are those of this step.
-    for (RankedTensorType &type : types)
-      type = takeSizes(type, operand(0), cache.getTokenDim() + 1);
-  } else if (isa<dialect::Conv1DOp, dialect::Conv2DOp, dialect::Conv3DOp>(
-                 copy)) {
-    types[0] = takeSizes(types[0], operand(0), 1);
-  }
-  for (auto [result, type] : llvm::zip(copy->getResults(), types))
-    result.setType(type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,7 +129,11 @@ public:
   GraphBuilder(ModuleOp module, const GraphOptions &options)
       : module(module), scratch(module.clone()), builder(module.getContext()) {
     shown.named = costs.named = options.sizes;
-    shown.unnamed = options.tokens;
+    // A new sequence, unless it is said: all keys are those of this step.
+    auto past = options.sizes.find(dialect::SizeBinding::kPast.str());
+    shown.past = costs.past = past == options.sizes.end() ? 0 : past->second;
+    if (options.tokens)
+      shown.unnamed = options.tokens;
     costs.unnamed = graph.costTokens = options.tokens ? options.tokens : 1;
     costs.otherSymbols = graph.costTokens;
   }
@@ -279,7 +159,9 @@ private:
   ModuleOp module;
   OwningOpRef<ModuleOp> scratch;
   OpBuilder builder;
-  Sizes shown, costs;
+  dialect::SizeBinding shown, costs;
+  dialect::SizeInference inferShown{shown, /*isStrict=*/false};
+  dialect::SizeInference inferCosts{costs, /*isStrict=*/false};
   Graph graph;
   llvm::StringMap<const GraphParameter *> parameters;
   llvm::SetVector<Operation *> active; ///< Subgraphs that are being inlined.
@@ -350,6 +232,17 @@ void GraphBuilder::setParametersAndAttributes(Operation &op, GraphOp &result) {
   }
 }
 
+/// Gives a copy of an op, whose operands have bound sizes, the results that
+/// follow.
+static Status infer(dialect::SizeInference &inference, Operation *op) {
+  if (succeeded(inference.inferOp(op)))
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                "the sizes of '" + op->getName().getStringRef().str() +
+                    "' cannot be found",
+                "write fewer loops within loops");
+}
+
 Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
   auto item = std::make_unique<GraphOp>();
   item->kind = kindOf(&op);
@@ -376,9 +269,9 @@ Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
   }
 
   Operation *costCopy = builder.clone(op, costMap);
-  bindResults(&op, costCopy, costs);
+  LLMIR_RETURN_IF_ERROR(infer(inferCosts, costCopy));
   Operation *shownCopy = builder.clone(op, shownMap);
-  bindResults(&op, shownCopy, shown);
+  LLMIR_RETURN_IF_ERROR(infer(inferShown, shownCopy));
   if (auto linalg = dyn_cast<LinalgOpInterface>(costCopy)) {
     item->flops = linalg.getFlops();
     item->bytes = linalg.getBytes();
@@ -469,7 +362,9 @@ Expected<Graph> GraphBuilder::build(SubGraphOp entry) {
       return Status(StatusCode::Unsupported, "an input is not a ranked tensor");
     Known known;
     known.cost = body.addArgument(costs.bindInput(type), argument.getLoc());
+    inferCosts.declareType(known.cost, type);
     known.shown = body.addArgument(shown.bindInput(type), argument.getLoc());
+    inferShown.declareType(known.shown, type);
     Expected<const GraphValue *> made = makeValue(known.shown, true);
     if (!made)
       return made.takeStatus();

@@ -10,6 +10,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMInterfaces.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -26,19 +27,12 @@ FailureOr<SizeTable> SizeTable::parse(ModuleOp module, StringRef text) {
           int64_t &size = table.sizes[dim.getName().str()];
           size = std::max(size, range.getGreatest());
         }
-  SmallVector<StringRef> parts;
-  text.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  for (StringRef part : parts) {
-    auto [name, number] = part.trim().split('=');
-    int64_t size;
-    if (name.empty() || number.getAsInteger(10, size) || size < 0)
-      return module.emitError("cannot read '")
-             << part << "' as a size; want NAME=NUMBER or ?=NUMBER";
-    if (name == "?")
-      table.unnamed = size;
-    else
-      table.sizes[name.str()] = size;
-  }
+  FailureOr<SizeBinding> said = SizeBinding::parse(module, text);
+  if (failed(said))
+    return failure();
+  table.unnamed = said->unnamed;
+  for (const auto &[name, size] : said->named)
+    table.sizes[name] = size;
   return table;
 }
 

@@ -362,4 +362,35 @@ def LinkModules : Pass<"mllm-link", "::mlir::ModuleOp"> {
     Statistic<"symbolsRenamed", "symbols-renamed", "Private symbols with a new name">];
 }
 
+def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
+  let summary = "Bind the dynamic sizes of a model to numbers";
+  let description = [{
+    `sizes` says what dynamic sizes are: `seq=17,past=0`, with `?` for sizes of
+    the model's inputs that have no name. The inputs get these sizes, and what
+    follows from them goes through the ops, one by one, into branches, loops and
+    calls; then what has become static is canonicalized.
+
+    ```mlir
+    // sizes=seq=17
+    mllm.graph.subgraph @model(%x: tensor<1x?x64xf32, #mllm.tensor<dims = (1, seq, 64)>>) -> … {
+      %0 = mllm.linalg.transpose %x {dim0 = 1 : i64, dim1 = 2 : i64} : …
+    // becomes
+    mllm.graph.subgraph @model(%x: tensor<1x17x64xf32>) -> tensor<1x64x17xf32> {
+      %0 = mllm.linalg.transpose %x {dim0 = 1 : i64, dim1 = 2 : i64} : tensor<1x17x64xf32> -> tensor<1x64x17xf32>
+    ```
+    `past` is how many tokens the KV caches hold before. A subgraph that is called
+    with several sizes becomes one for each, `@f`, `@f.1` and so on. A loop whose
+    turns change a size keeps it open. Names that are bound leave `mllm.dims`.
+
+    Fails where a name is none of the model's, a number lies outside the range
+    that `mllm.dims` of a subgraph says, an op has no result for the sizes, a
+    subgraph calls itself, or, unless `partial`, a size stays open.
+  }];
+  let options = [
+    Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
+           "what dynamic sizes are: NAME=NUMBER with commas between, ?=NUMBER for those without a name">,
+    Option<"partial", "partial", "bool", /*default=*/"false",
+           "leave sizes that are not said open">];
+}
+
 #endif // LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES

@@ -1,0 +1,391 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the results of ops are once the sizes of their operands are numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/ShapeRules.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using llmir::shapes::DimExpr;
+using llmir::shapes::Shape;
+
+namespace llmir::mllm {
+
+/// Loops in loops multiply the work, and so do calls for ever more sizes; no
+/// model comes near.
+static constexpr int64_t kMostInferences = 5000000;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+FailureOr<SizeBinding> SizeBinding::parse(ModuleOp module, StringRef text) {
+  SizeBinding result;
+  SmallVector<StringRef> parts;
+  text.split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    auto [name, number] = part.trim().split('=');
+    int64_t size;
+    if (name.empty() || number.getAsInteger(10, size) || size < 0)
+      return module.emitError("cannot read '")
+             << part << "' as a size; want NAME=NUMBER or ?=NUMBER";
+    if (name == "?")
+      result.unnamed = size;
+    else
+      result.named[name.str()] = size;
+    if (name == kPast)
+      result.past = size;
+  }
+  return result;
+}
+
+std::string SizeBinding::str() const {
+  std::string text;
+  auto add = [&](const std::string &name, int64_t size) {
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(size);
+  };
+  for (const auto &[name, size] : named)
+    add(name, size);
+  if (unnamed)
+    add("?", *unnamed);
+  return text;
+}
+
+DimExpr SizeBinding::bind(const DimExpr &size) const {
+  if (!size.isKnown() || size.isConstant())
+    return size;
+  std::map<std::string, int64_t> values;
+  for (const DimExpr::Term &term : size.terms()) {
+    auto found = named.find(term.first);
+    if (found != named.end())
+      values[term.first] = found->second;
+    else if (otherSymbols)
+      values[term.first] = *otherSymbols;
+  }
+  // What is bound goes into the expression, even where the rest stays.
+  DimExpr result = size.constantTerm();
+  for (const DimExpr::Term &term : size.terms()) {
+    auto found = values.find(term.first);
+    DimExpr value = found == values.end() ? DimExpr::symbol(term.first)
+                                          : DimExpr(found->second);
+    result = result + value * DimExpr(term.second);
+  }
+  std::optional<int64_t> number = result.constant();
+  return number && *number < 0 ? size : result;
+}
+
+RankedTensorType SizeBinding::bind(RankedTensorType type) const {
+  Shape shape = shapeOf(type);
+  for (DimExpr &size : shape)
+    size = bind(size);
+  return makeTensorType(shape, type.getElementType(), deviceOf(type));
+}
+
+RankedTensorType SizeBinding::bindInput(RankedTensorType type) const {
+  Shape shape = shapeOf(bind(type));
+  for (DimExpr &size : shape)
+    if (!size.isKnown() && unnamed)
+      size = DimExpr(*unnamed);
+  return makeTensorType(shape, type.getElementType(), deviceOf(type));
+}
+
+//===----------------------------------------------------------------------===//
+// Types whose sizes are taken from others
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType withShape(RankedTensorType type, const Shape &shape) {
+  return makeTensorType(shape, type.getElementType(), deviceOf(type));
+}
+
+/// `declared` with those of its first sizes that are no numbers taken from
+/// `from`.
+static RankedTensorType takeSizes(RankedTensorType declared,
+                                  RankedTensorType from, int64_t count) {
+  Shape shape = shapeOf(declared), given = shapeOf(from);
+  count = std::min<int64_t>({count, declared.getRank(), from.getRank()});
+  for (int64_t i = 0; i < count; ++i)
+    if (!shape[i].isConstant())
+      shape[i] = given[i];
+  return withShape(declared, shape);
+}
+
+/// The i-th dynamic size of `declared` is what the i-th dynamic size of
+/// `before` has become in `after`.
+static RankedTensorType followView(RankedTensorType declared,
+                                   RankedTensorType before,
+                                   RankedTensorType after) {
+  Shape shape = shapeOf(declared), bound = shapeOf(after);
+  int64_t source = 0;
+  for (DimExpr &size : shape) {
+    if (size.isConstant())
+      continue;
+    while (source < before.getRank() && !before.isDynamicDim(source))
+      ++source;
+    if (source == before.getRank())
+      break;
+    size = bound[source++];
+  }
+  return withShape(declared, shape);
+}
+
+/// `declared`, where it does not say a number what `inferred` says.
+static RankedTensorType refine(RankedTensorType declared,
+                               RankedTensorType inferred) {
+  if (declared.getRank() != inferred.getRank())
+    return declared; // The verifier says what is wrong.
+  Shape shape = shapeOf(declared), better = shapeOf(inferred);
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!shape[i].isConstant() && better[i].isKnown())
+      shape[i] = better[i];
+  return withShape(declared, shape);
+}
+
+/// Keys or values of a cache: those of earlier steps and those of this one.
+static RankedTensorType cachedType(KVCacheOp op, RankedTensorType declared,
+                                   RankedTensorType given,
+                                   const SizeBinding &sizes) {
+  declared = takeSizes(declared, given, op.getTokenDim());
+  Shape shape = shapeOf(declared);
+  const size_t token = size_t(op.getTokenDim());
+  if (sizes.past && !shape[token].isConstant())
+    shape[token] = shapeOf(given)[token] + DimExpr(*sizes.past);
+  return withShape(declared, shape);
+}
+
+/// The result of a convolution, whose type alone says its outputs.
+template <typename OpT>
+static RankedTensorType convolvedType(OpT op, RankedTensorType declared) {
+  std::optional<int64_t> out = shapeOf(declared)[1].constant();
+  if (!out)
+    return declared;
+  Expected<Shape> shape =
+      shapes::convolution(shapeOf(op.getX()), *out, op.getWindow());
+  return shape ? refine(declared, withShape(declared, *shape)) : declared;
+}
+
+/// What attention over an index gives: rows of its queries, and weights with a
+/// column for each entry of the index.
+static void refinePaged(PagedAttnOp op, MutableArrayRef<Type> types) {
+  const Shape q = shapeOf(op.getQ());
+  types[0] =
+      takeSizes(cast<RankedTensorType>(types[0]), tensorType(op.getQ()), 3);
+  if (types.size() < 2)
+    return;
+  auto weights = cast<RankedTensorType>(types[1]);
+  types[1] =
+      refine(weights,
+             withShape(weights, {q[0], q[2], q[1], shapeOf(op.getIndex())[0]}));
+}
+
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
+
+void SizeInference::setType(Value value, RankedTensorType type) {
+  declareType(value, tensorType(value));
+  value.setType(type);
+}
+
+RankedTensorType SizeInference::declaredType(Value value) const {
+  auto found = declared.find(value);
+  return found == declared.end() ? tensorType(value) : found->second;
+}
+
+RankedTensorType SizeInference::declaredAndBound(Value value) const {
+  return sizes.bind(declaredType(value));
+}
+
+/// `types` are the declared ones, with what is bound; those of ops that say
+/// their results themselves come out as they say.
+LogicalResult SizeInference::inferResults(Operation *op,
+                                          SmallVectorImpl<Type> &types) {
+  if (auto infers = dyn_cast<InferTypeOpInterface>(op)) {
+    SmallVector<Type> inferred;
+    std::optional<ScopedDiagnosticHandler> quiet;
+    if (!isStrict)
+      quiet.emplace(op->getContext(), [](Diagnostic &) { return success(); });
+    if (failed(infers.inferReturnTypes(
+            op->getContext(), op->getLoc(), op->getOperands(),
+            op->getAttrDictionary(), op->getPropertiesStorage(),
+            op->getRegions(), inferred)) ||
+        inferred.size() != types.size())
+      return failure(isStrict);
+    for (auto [type, better] : llvm::zip(types, inferred))
+      type = refine(cast<RankedTensorType>(type),
+                    sizes.bind(cast<RankedTensorType>(better)));
+    return success();
+  }
+  auto first = [&] { return cast<RankedTensorType>(types[0]); };
+  auto operand = [&](unsigned i) { return tensorType(op->getOperand(i)); };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](LinearOp) {
+        types[0] = takeSizes(first(), operand(0), operand(0).getRank() - 1);
+      })
+      .Case([&](EmbeddingOp) {
+        types[0] = takeSizes(first(), operand(0), operand(0).getRank());
+      })
+      .Case([&](ViewOp) {
+        types[0] =
+            followView(first(), declaredType(op->getOperand(0)), operand(0));
+      })
+      .Case([&](KVCacheOp cache) {
+        for (auto [i, type] : llvm::enumerate(types))
+          type = cachedType(cache, cast<RankedTensorType>(type),
+                            operand(unsigned(i)), sizes);
+      })
+      .Case<Conv1DOp, Conv2DOp, Conv3DOp>(
+          [&](auto conv) { types[0] = convolvedType(conv, first()); })
+      .Case([&](PagedAttnOp paged) { refinePaged(paged, types); });
+  return success();
+}
+
+LogicalResult SizeInference::inferOp(Operation *op) {
+  if (++numInferred > kMostInferences)
+    return op->emitOpError("comes after more than ")
+           << kMostInferences
+           << " ops whose sizes were inferred, loops in loops each time anew; "
+              "inline less, or write fewer loops";
+  if (auto branch = dyn_cast<IfOp>(op))
+    return inferIf(branch);
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return inferWhile(loop);
+  if (auto loop = dyn_cast<ForOp>(op))
+    return inferFor(loop);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (failed(inferBlock(block)))
+        return failure();
+  if (auto call = dyn_cast<CallGraphOp>(op); call && resolveCall) {
+    SubGraphOp callee = resolveCall(call);
+    if (!callee)
+      return failure();
+    call.setCallee(callee.getSymName());
+    for (auto [result, type] :
+         llvm::zip_equal(call.getResults(), callee.getResultTypes()))
+      setType(result, cast<RankedTensorType>(type));
+    return success();
+  }
+  SmallVector<Type> types;
+  for (Value result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()))
+      return success();
+    types.push_back(declaredAndBound(result));
+  }
+  if (!types.empty() && failed(inferResults(op, types)))
+    return failure();
+  for (auto [result, type] : llvm::zip(op->getResults(), types))
+    setType(result, cast<RankedTensorType>(type));
+  return success();
+}
+
+LogicalResult SizeInference::inferBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(inferOp(&op)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Branches and loops
+//===----------------------------------------------------------------------===//
+
+/// `declared` with the numbers that both others say alike.
+static RankedTensorType inBoth(RankedTensorType declared, RankedTensorType a,
+                               RankedTensorType b) {
+  Shape shape = shapeOf(declared), one = shapeOf(a), other = shapeOf(b);
+  if (one.size() != shape.size() || other.size() != shape.size())
+    return declared;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!shape[i].isConstant() && one[i].isConstant() && one[i] == other[i])
+      shape[i] = one[i];
+  return withShape(declared, shape);
+}
+
+LogicalResult SizeInference::inferIf(IfOp op) {
+  for (Region *region : {&op.getThen(), &op.getOtherwise()})
+    if (failed(inferBlock(region->front())))
+      return failure();
+  Operation *a = op.getThen().front().getTerminator();
+  Operation *b = op.getOtherwise().front().getTerminator();
+  for (auto [result, one, other] :
+       llvm::zip(op.getResults(), a->getOperands(), b->getOperands()))
+    setType(result, inBoth(declaredAndBound(result), tensorType(one),
+                           tensorType(other)));
+  return success();
+}
+
+/// Gives the carried values of a loop the types of what it begins with, and
+/// opens the sizes that a turn changes again until none does. `infer` goes
+/// through a turn and gives what it ends with.
+LogicalResult
+SizeInference::settleLoop(Block &entry, ValueRange inits,
+                          unsigned firstArgument,
+                          llvm::function_ref<FailureOr<OperandRange>()> infer) {
+  auto carried = entry.getArguments().drop_front(firstArgument);
+  for (auto [argument, init] : llvm::zip(carried, inits))
+    setType(argument, refine(declaredAndBound(argument), tensorType(init)));
+  for (bool changed = true; changed;) {
+    FailureOr<OperandRange> next = infer();
+    if (failed(next))
+      return failure();
+    changed = false;
+    for (auto [argument, value] : llvm::zip(carried, *next)) {
+      RankedTensorType now = tensorType(argument);
+      RankedTensorType both =
+          inBoth(declaredAndBound(argument), now, tensorType(value));
+      changed |= both != now;
+      setType(argument, both);
+    }
+  }
+  return success();
+}
+
+LogicalResult SizeInference::inferWhile(WhileOp op) {
+  Block &condition = op.getCondition().front(), &body = op.getBody().front();
+  auto turn = [&]() -> FailureOr<OperandRange> {
+    if (failed(inferBlock(condition)))
+      return failure();
+    for (auto [argument, value] :
+         llvm::zip(body.getArguments(),
+                   condition.getTerminator()->getOperands().drop_front()))
+      setType(argument, refine(declaredAndBound(argument), tensorType(value)));
+    if (failed(inferBlock(body)))
+      return failure();
+    return body.getTerminator()->getOperands();
+  };
+  if (failed(settleLoop(condition, op.getInits(), 0, turn)))
+    return failure();
+  for (auto [result, argument] :
+       llvm::zip(op.getResults(), body.getArguments()))
+    setType(result, refine(declaredAndBound(result), tensorType(argument)));
+  return success();
+}
+
+LogicalResult SizeInference::inferFor(ForOp op) {
+  Block &body = op.getBody().front();
+  setType(body.getArgument(0), tensorType(op.getCount()));
+  auto turn = [&]() -> FailureOr<OperandRange> {
+    if (failed(inferBlock(body)))
+      return failure();
+    return body.getTerminator()->getOperands();
+  };
+  if (failed(settleLoop(body, op.getInits(), 1, turn)))
+    return failure();
+  for (auto [result, argument] :
+       llvm::zip(op.getResults(), body.getArguments().drop_front()))
+    setType(result, refine(declaredAndBound(result), tensorType(argument)));
+  return success();
+}
+
+} // namespace llmir::mllm

@@ -1,0 +1,388 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The dynamic sizes of a module as numbers, through its calls.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SubGraphs.h"
+
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <set>
+
+using namespace mlir;
+using llmir::shapes::DimExpr;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_SPECIALIZESIZES
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+/// Calls within calls; deeper ones would be a stack overflow.
+static constexpr int64_t kMostNestedCalls = 500;
+
+//===----------------------------------------------------------------------===//
+// What may be said
+//===----------------------------------------------------------------------===//
+
+/// The names of sizes that the module knows.
+static std::set<std::string> sizeNames(ModuleOp module) {
+  std::set<std::string> names;
+  auto add = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      for (const DimExpr &size : shapeOf(tensor))
+        for (const DimExpr::Term &term : size.terms())
+          names.insert(term.first);
+  };
+  module.walk([&](Operation *op) {
+    llvm::for_each(op->getResultTypes(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArgumentTypes(), add);
+    if (isa<KVCacheOp>(op))
+      names.insert(SizeBinding::kPast.str());
+    if (auto dims = op->getAttrOfType<DictionaryAttr>("mllm.dims"))
+      for (NamedAttribute dim : dims)
+        names.insert(dim.getName().str());
+  });
+  return names;
+}
+
+static LogicalResult checkNames(ModuleOp module, const SizeBinding &sizes) {
+  const std::set<std::string> known = sizeNames(module);
+  for (const auto &bound : sizes.named)
+    if (!known.count(bound.first))
+      return module.emitError("has no size called '")
+             << bound.first << "'; "
+             << (known.empty() ? "no size has a name"
+                               : "its sizes are " + llvm::join(known, ", "));
+  return success();
+}
+
+static LogicalResult checkRange(SubGraphOp subgraph, StringRef name,
+                                RangeAttr range, int64_t size) {
+  if (size >= range.getLeast() && size <= range.getGreatest() &&
+      size % range.getMultiple() == 0)
+    return success();
+  InFlightDiagnostic error = subgraph.emitOpError()
+                             << "takes '" << name << "' from "
+                             << range.getLeast() << " to "
+                             << range.getGreatest();
+  if (range.getMultiple() != 1)
+    error << " in multiples of " << range.getMultiple();
+  return error << ", not " << size;
+}
+
+/// Checks the sizes against `mllm.dims`, and takes out of it what is bound.
+static LogicalResult applyRanges(SubGraphOp subgraph,
+                                 const SizeBinding &sizes) {
+  auto dims = subgraph->getAttrOfType<DictionaryAttr>("mllm.dims");
+  if (!dims)
+    return success();
+  SmallVector<NamedAttribute> open;
+  for (NamedAttribute dim : dims) {
+    auto found = sizes.named.find(dim.getName().str());
+    auto range = dyn_cast<RangeAttr>(dim.getValue());
+    if (found == sizes.named.end() || !range)
+      open.push_back(dim);
+    else if (failed(checkRange(subgraph, dim.getName(), range, found->second)))
+      return failure();
+  }
+  if (open.empty())
+    subgraph->removeAttr("mllm.dims");
+  else
+    subgraph->setAttr("mllm.dims",
+                      DictionaryAttr::get(subgraph.getContext(), open));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ModuleSpecializer {
+public:
+  ModuleSpecializer(ModuleOp module, const SizeBinding &sizes, bool isPartial)
+      : module(module), sizes(sizes), isPartial(isPartial),
+        inference(sizes, /*isStrict=*/true,
+                  [this](CallGraphOp call) { return resolve(call); }) {}
+
+  LogicalResult run();
+
+private:
+  /// A subgraph for each list of argument types with which it is called.
+  struct Versions {
+    OwningOpRef<SubGraphOp> pristine; ///< As it was.
+    SmallVector<SubGraphOp> made;
+    bool isActive = false;
+  };
+
+  LogicalResult specializeRoots();
+  LogicalResult specializeWhole(SubGraphOp subgraph);
+  SubGraphOp resolve(CallGraphOp call);
+  SubGraphOp make(Versions &versions, SubGraphOp original, TypeRange types);
+  SubGraphOp copy(SubGraphOp pristine, SubGraphOp after);
+  LogicalResult checkInput(Value input);
+  LogicalResult checkClosed(SubGraphOp subgraph);
+  LogicalResult canonicalize();
+
+  ModuleOp module;
+  const SizeBinding &sizes;
+  bool isPartial;
+  SizeInference inference;
+  llvm::MapVector<StringAttr, Versions> versions; ///< By the original name.
+  DenseMap<StringAttr, StringAttr> originOf;      ///< A version's original.
+  int64_t depth = 0;
+};
+} // namespace
+
+/// How to say the first size of a type that is open.
+static void explainOpenSize(InFlightDiagnostic &error, RankedTensorType type,
+                            StringRef otherwise) {
+  for (const DimExpr &size : shapeOf(type))
+    if (!size.terms().empty()) {
+      const std::string &name = size.terms().front().first;
+      error << "; say its size '" << name << "' with sizes=" << name
+            << "=NUMBER";
+      return;
+    }
+  error << otherwise;
+}
+
+LogicalResult ModuleSpecializer::checkInput(Value input) {
+  RankedTensorType type = tensorType(input);
+  if (isPartial || type.hasStaticShape())
+    return success();
+  InFlightDiagnostic error = emitError(input.getLoc(), "an input has the type ")
+                             << type;
+  explainOpenSize(error, type,
+                  "; say its sizes without a name with sizes=?=NUMBER");
+  return error;
+}
+
+LogicalResult ModuleSpecializer::checkClosed(SubGraphOp subgraph) {
+  WalkResult walk = subgraph.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    SmallVector<Value> values(op->getResults());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(values, block.getArguments());
+    for (Value value : values) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || type.hasStaticShape())
+        continue;
+      InFlightDiagnostic error = op->emitOpError("has a value of type ")
+                                 << type;
+      explainOpenSize(error, type,
+                      isa<KVCacheOp>(op)
+                          ? "; say with sizes=past=NUMBER how many tokens its "
+                            "cache holds before"
+                          : ", whose size is known only when it runs");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+/// A version of its own, with a name of its own.
+SubGraphOp ModuleSpecializer::copy(SubGraphOp pristine, SubGraphOp after) {
+  SubGraphOp made = pristine.clone();
+  OpBuilder builder(module.getContext());
+  std::string name;
+  for (int64_t number = 1;; ++number) {
+    name = (pristine.getSymName() + "." + Twine(number)).str();
+    if (!SymbolTable::lookupSymbolIn(module, name))
+      break;
+  }
+  made.setSymName(name);
+  made.removeEntryAttr();
+  builder.setInsertionPointAfter(after);
+  builder.insert(made);
+  SymbolTable::setSymbolVisibility(made, SymbolTable::Visibility::Private);
+  originOf[made.getSymNameAttr()] = pristine.getSymNameAttr();
+  return made;
+}
+
+SubGraphOp ModuleSpecializer::make(Versions &own, SubGraphOp original,
+                                   TypeRange types) {
+  SubGraphOp made = original;
+  if (own.made.empty())
+    own.pristine = original.clone();
+  else
+    made = copy(*own.pristine, own.made.back());
+  // The table of versions may grow meanwhile.
+  StringAttr name = own.pristine->getSymNameAttr();
+  own.made.push_back(made);
+  own.isActive = true;
+  Block &body = made.getBody().front();
+  for (auto [argument, type] : llvm::zip_equal(body.getArguments(), types))
+    inference.setType(argument, cast<RankedTensorType>(type));
+  ++depth;
+  LogicalResult result = inference.inferBlock(body);
+  --depth;
+  versions[name].isActive = false;
+  if (failed(result))
+    return nullptr;
+  made.setFunctionType(
+      FunctionType::get(module.getContext(), body.getArgumentTypes(),
+                        body.getTerminator()->getOperandTypes()));
+  return made;
+}
+
+SubGraphOp ModuleSpecializer::resolve(CallGraphOp call) {
+  StringAttr name = call.getCalleeAttr().getAttr();
+  if (StringAttr origin = originOf.lookup(name))
+    name = origin;
+  auto original = module.lookupSymbol<SubGraphOp>(name);
+  auto refuse = [&](const Twine &why) {
+    call.emitOpError() << "calls @" << name.getValue() << ", which " << why;
+    return SubGraphOp();
+  };
+  if (original.getBody().empty())
+    return refuse("has no body; link the module that defines it first");
+  Versions &own = versions[name];
+  for (SubGraphOp made : own.made)
+    if (!own.isActive &&
+        TypeRange(made.getArgumentTypes()) == call.getOperands().getTypes())
+      return made;
+  if (own.isActive)
+    return refuse("is still being called, so that its sizes have no end");
+  if (depth == kMostNestedCalls)
+    return refuse("is called in more than " + Twine(kMostNestedCalls) +
+                  " calls within calls; inline some of them");
+  return make(own, original, call.getOperands().getTypes());
+}
+
+/// A subgraph that is no callee, for its own arguments.
+LogicalResult ModuleSpecializer::specializeWhole(SubGraphOp subgraph) {
+  Versions &own = versions[subgraph.getSymNameAttr()];
+  if (!own.made.empty() || subgraph.getBody().empty())
+    return success();
+  SmallVector<Type> types;
+  for (Type type : subgraph.getArgumentTypes())
+    types.push_back(sizes.bindInput(cast<RankedTensorType>(type)));
+  return success(make(own, subgraph, types) != nullptr);
+}
+
+LogicalResult ModuleSpecializer::specializeRoots() {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+    if (auto input = dyn_cast<InputOp>(op)) {
+      inference.setType(input.getResult(),
+                        sizes.bindInput(tensorType(input.getResult())));
+      if (failed(checkInput(input.getResult())))
+        return failure();
+    } else if (auto call = dyn_cast<CallGraphOp>(op)) {
+      if (failed(inference.inferOp(call)))
+        return failure();
+    }
+  }
+  auto specialize = [&](SubGraphOp subgraph) -> LogicalResult {
+    for (BlockArgument argument : subgraph.getBody().getArguments()) {
+      // What is missing is said before anything follows from it.
+      RankedTensorType declared = tensorType(argument);
+      argument.setType(sizes.bindInput(declared));
+      LogicalResult checked = checkInput(argument);
+      argument.setType(declared);
+      if (failed(checked))
+        return failure();
+    }
+    return specializeWhole(subgraph);
+  };
+  if (SubGraphOp entry = entrySubGraph(module))
+    return versions[entry.getSymNameAttr()].made.empty() ? specialize(entry)
+                                                         : success();
+  if (!versions.empty())
+    return success();
+  for (auto subgraph : llvm::to_vector(module.getOps<SubGraphOp>()))
+    if (subgraph.isPublic() && !subgraph.getBody().empty() &&
+        failed(specialize(subgraph)))
+      return failure();
+  return success();
+}
+
+/// The patterns of the dialect's own ops: what became static folds.
+LogicalResult ModuleSpecializer::canonicalize() {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (isa<MLLMDialect>(op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, context);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  for (auto &[name, own] : versions)
+    for (SubGraphOp made : own.made)
+      if (failed(applyPatternsGreedily(made, frozen)))
+        return made.emitOpError("does not come to rest when it is simplified");
+  return success();
+}
+
+LogicalResult ModuleSpecializer::run() {
+  if (failed(checkNames(module, sizes)))
+    return failure();
+  for (auto subgraph : module.getOps<SubGraphOp>())
+    if (failed(applyRanges(subgraph, sizes)))
+      return failure();
+  if (failed(specializeRoots()))
+    return failure();
+  // Those out of reach are bound too, as far as they can be.
+  const size_t reached = versions.size();
+  for (auto subgraph : llvm::to_vector(module.getOps<SubGraphOp>()))
+    if (!originOf.count(subgraph.getSymNameAttr()) &&
+        failed(specializeWhole(subgraph)))
+      return failure();
+  // Loops try sizes that they do not keep.
+  llvm::DenseMap<StringAttr, SmallVector<CallGraphOp>> calls =
+      callsByCallee(module);
+  for (auto &[name, own] : versions)
+    llvm::erase_if(own.made, [&](SubGraphOp made) {
+      const bool isUnused = originOf.count(made.getSymNameAttr()) &&
+                            calls.lookup(made.getSymNameAttr()).empty();
+      if (isUnused)
+        made.erase();
+      return isUnused;
+    });
+  if (failed(canonicalize()))
+    return failure();
+  if (!isPartial)
+    for (auto &[name, own] :
+         llvm::ArrayRef(versions.getArrayRef()).take_front(reached))
+      for (SubGraphOp made : own.made)
+        if (failed(checkClosed(made)))
+          return failure();
+  return success();
+}
+
+LogicalResult specializeSizes(ModuleOp module, const SizeBinding &sizes,
+                              bool isPartial) {
+  return ModuleSpecializer(module, sizes, isPartial).run();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SpecializeSizesPass : impl::SpecializeSizesBase<SpecializeSizesPass> {
+  using SpecializeSizesBase::SpecializeSizesBase;
+
+  void runOnOperation() override {
+    FailureOr<SizeBinding> binding = SizeBinding::parse(getOperation(), sizes);
+    if (failed(binding) ||
+        failed(specializeSizes(getOperation(), *binding, partial)))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace llmir::mllm
