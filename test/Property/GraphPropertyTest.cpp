@@ -68,22 +68,39 @@ constexpr const char *kPipelines[] = {
     "canonicalize,mllm-plan-memory{sizes=?=5},mllm-check-memory{sizes=?=3}",
 };
 
+/// The same for models that are run with so many rows, kMostRows of them: what
+/// it makes of a model takes no other number.
+constexpr const char *kPipelineForRows = "mllm-specialize{sizes=?=ROWS}";
+constexpr int64_t kMostRows = 5;
+
 /// A pipeline with what it has done so far.
 struct Row {
-  const char *text;
+  std::string text;
   std::unique_ptr<PassManager> passes;
+  int64_t numRows = 0; ///< Only for models that are run with so many; 0 = all.
   uint64_t changed = 0;
 };
+
+/// What the dynamic sizes of a model's inputs are.
+int64_t numRowsOf(std::mt19937_64 &random) {
+  return 1 + static_cast<int64_t>(random() % kMostRows);
+}
+int64_t numRowsOf(uint64_t number) {
+  std::mt19937_64 random(number);
+  return numRowsOf(random);
+}
 
 using Results = std::vector<Interpreter::Result>;
 
 class Run {
 public:
   explicit Run(MLIRContext &context) : context(context) {
-    for (const char *text : kPipelines) {
-      rows.push_back({text, std::make_unique<PassManager>(&context)});
-      if (failed(parsePassPipeline(text, *rows.back().passes)))
-        fail(0, text, "is no pipeline");
+    for (const char *text : kPipelines)
+      add(text, 0);
+    for (int64_t numRows = 1; numRows <= kMostRows; ++numRows) {
+      std::string text = kPipelineForRows;
+      text.replace(text.find("ROWS"), 4, std::to_string(numRows));
+      add(text, numRows);
     }
   }
 
@@ -92,8 +109,14 @@ public:
   uint64_t finish();
 
 private:
+  void add(const std::string &text, int64_t numRows) {
+    rows.push_back({text, std::make_unique<PassManager>(&context), numRows});
+    if (failed(parsePassPipeline(text, *rows.back().passes)))
+      fail(0, text, "is no pipeline");
+  }
   FailureOr<Results> evaluate(ModuleOp module, uint64_t number);
-  void fail(uint64_t number, const char *pipeline, const std::string &what) {
+  void fail(uint64_t number, const std::string &pipeline,
+            const std::string &what) {
     ++failures;
     llvm::outs() << "seed " << number << ", " << pipeline << ": " << what
                  << "\n";
@@ -111,7 +134,7 @@ FailureOr<Results> Run::evaluate(ModuleOp module, uint64_t number) {
   if (!entry)
     return module.emitError("has no entry any more");
   std::mt19937_64 random(number);
-  const int64_t rowsOfDynamic = 1 + static_cast<int64_t>(random() % 5);
+  const int64_t rowsOfDynamic = numRowsOf(random);
   std::vector<InterpreterValue> arguments;
   for (Type type : entry.getArgumentTypes()) {
     reference::Shape shape;
@@ -144,6 +167,8 @@ void Run::check(uint64_t number) {
   if (failed(expected))
     return fail(number, "", "the model has no meaning: " + errors);
   for (Row &row : rows) {
+    if (row.numRows && row.numRows != numRowsOf(number))
+      continue;
     OwningOpRef<ModuleOp> copy = module->clone();
     const OperationFingerPrint before(*copy); // Of this copy's ops.
     errors.clear();
