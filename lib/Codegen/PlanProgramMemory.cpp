@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace llmir::mllm::program;
@@ -61,20 +62,41 @@ struct Place {
   operator Span3() const { return {{many, many}, {few, few}, {op, op}}; }
 };
 
-/// Where a buffer is touched, or where a loop is.
+/// Where a buffer is touched.
 struct Touches {
   Span3 span;
-  /// The first op that touches the buffer may read it.
+  /// The first op that touches the buffer may read what the turn before, of a
+  /// loop around it, has left there.
   bool readFirst;
+};
+
+/// The code between a label and a jump back to it.
+struct Loop {
+  Span3 span;
+  Operation *jump;
+};
+
+/// What may still go on since the last barrier.
+struct UnderWay {
+  /// Whether anything in the arena is touched, in steps of many tokens and of
+  /// few.
+  bool many = false, few = false;
+  /// What may have been written, and the numbers by which workers have found
+  /// their way, since the last barrier of both kinds of steps.
+  llvm::SmallSetVector<Value, 8> written, decided;
+
+  void include(const UnderWay &other) {
+    many |= other.many;
+    few |= other.few;
+    written.insert_range(other.written);
+    decided.insert_range(other.decided);
+  }
 };
 
 /// A jump to a label behind it, until that is found.
 struct ForwardJump {
   Place from;
-  /// Whether anything has run since the last barrier, in steps of many tokens
-  /// and of few.
-  bool runsMany, runsFew;
-  BufferOp condition; ///< Null where the jump is not conditional.
+  UnderWay underWay;
 };
 
 /// What may be passed over: the ops between a jump and its label, exclusive.
@@ -151,6 +173,25 @@ static bool mayRead(OpOperand &use, FragmentOp fragment) {
   return true;
 }
 
+/// Whether the op, which runs kernels or the runtime, may write the buffer.
+static bool mayWrite(Operation *op, Value buffer, FragmentOp fragment) {
+  auto instruction = dyn_cast<InstructionOp>(op);
+  if (!instruction)
+    return true;
+  return llvm::any_of(instruction.getCalls(), [&](const KernelCall &call) {
+    KernelOp kernel = findKernel(fragment, call.kernel);
+    size_t outputs = call.buffers.size();
+    if (kernel)
+      outputs = std::min<size_t>(countOutputs(kernel), outputs);
+    return llvm::is_contained(call.buffers.take_back(outputs), buffer);
+  });
+}
+
+static bool isPerWorker(Value buffer) {
+  auto op = buffer.getDefiningOp<BufferOp>();
+  return op && op.getPerWorker();
+}
+
 namespace {
 /// Goes through a code fragment and notes where each buffer is touched, and
 /// where jumps lead.
@@ -158,22 +199,26 @@ class TouchCollector {
 public:
   explicit TouchCollector(FragmentOp fragment) : fragment(fragment) {}
 
-  void collect();
+  /// Fails where workers could meet in a way that no plan prevents.
+  LogicalResult collect();
 
   llvm::MapVector<Operation *, Touches> buffers;
-  SmallVector<Touches> loops;
-  SmallVector<Branch> branches;
+  SmallVector<Loop> loops;
 
 private:
-  void visit(Operation &op);
-  void jump(StringRef label, Value condition);
+  LogicalResult visit(Operation &op);
+  void wait(BarrierOp barrier);
+  LogicalResult run(Operation &op);
+  LogicalResult jump(Operation *op, StringRef label);
+  LogicalResult decide(JumpIfOp jump);
   void arrive(const ForwardJump &jump);
   void setField(SetFieldOp set);
+  LogicalResult checkNesting();
 
   FragmentOp fragment;
+  SmallVector<Branch> branches;
   Place here;
-  /// Whether anything has run since the last barrier.
-  bool runsMany = false, runsFew = false;
+  UnderWay underWay;
   llvm::StringMap<Place> labels; ///< Those before this place.
   llvm::StringMap<SmallVector<ForwardJump>> waiting;
   /// What fields of the step context point to, kernels may read at any time.
@@ -181,10 +226,11 @@ private:
 };
 } // namespace
 
-void TouchCollector::collect() {
+LogicalResult TouchCollector::collect() {
   for (Operation &op : fragment.getBody().front()) {
     ++here.op;
-    visit(op);
+    if (failed(visit(op)))
+      return failure();
     for (OpOperand &use : op.getOpOperands())
       if (auto buffer = use.get().getDefiningOp<BufferOp>()) {
         Touches first{here, mayRead(use, fragment)};
@@ -195,49 +241,98 @@ void TouchCollector::collect() {
         buffers[buffer].span.include(here);
     else if (auto set = dyn_cast<SetFieldOp>(op))
       setField(set);
+    else if (auto conditional = dyn_cast<JumpIfOp>(op);
+             conditional && failed(jump(&op, conditional.getLabel())))
+      return failure();
   }
   for (auto &[op, touches] : buffers)
     for (const Branch &branch : branches)
       touches.readFirst |= branch.maySkipFirst(touches.span.ops);
+  return checkNesting();
 }
 
-void TouchCollector::visit(Operation &op) {
+LogicalResult TouchCollector::visit(Operation &op) {
   if (auto buffer = dyn_cast<BufferOp>(op)) {
     if (buffer.getBuffer().use_empty())
       buffers.insert({buffer, {here, false}});
   } else if (auto barrier = dyn_cast<BarrierOp>(op)) {
-    bool ofMany = !barrier.getIfSplit();
-    bool ofFew = ofMany && !barrier.getUnlessFew();
-    here.many += ofMany;
-    here.few += ofFew;
-    runsMany &= !ofMany;
-    runsFew &= !ofFew;
+    wait(barrier);
   } else if (auto label = dyn_cast<LabelOp>(op)) {
     labels[label.getName()] = here;
     for (const ForwardJump &jump : waiting.lookup(label.getName()))
       arrive(jump);
   } else if (auto next = dyn_cast<JumpNextLayerOp>(op)) {
-    jump(next.getLabel(), Value());
+    return jump(&op, next.getLabel());
   } else if (auto always = dyn_cast<JumpOp>(op)) {
-    jump(always.getLabel(), Value());
+    return jump(&op, always.getLabel());
   } else if (auto conditional = dyn_cast<JumpIfOp>(op)) {
-    jump(conditional.getLabel(), conditional.getCondition());
+    return decide(conditional);
   } else if (isa<InstructionOp, RuntimeCallOp>(op)) {
-    runsMany = runsFew = true;
+    return run(op);
+  }
+  return success();
+}
+
+void TouchCollector::wait(BarrierOp barrier) {
+  bool ofMany = !barrier.getIfSplit();
+  bool ofFew = ofMany && !barrier.getUnlessFew();
+  here.many += ofMany;
+  here.few += ofFew;
+  underWay.many &= !ofMany;
+  underWay.few &= !ofFew;
+  if (ofMany && ofFew) {
+    underWay.written.clear();
+    underWay.decided.clear();
   }
 }
 
-void TouchCollector::jump(StringRef label, Value condition) {
+LogicalResult TouchCollector::run(Operation &op) {
+  underWay.many |= op.getNumOperands() > 0 || !pointers.empty();
+  underWay.few |=
+      !llvm::all_of(op.getOperands(), isPerWorker) || !pointers.empty();
+  for (Value buffer : op.getOperands()) {
+    if (!mayWrite(&op, buffer, fragment))
+      continue;
+    underWay.written.insert(buffer);
+    if (underWay.decided.contains(buffer))
+      return op.emitOpError("writes the number by which a jump before it goes; "
+                            "a barrier must stand between them, since others "
+                            "may still read it");
+  }
+  return success();
+}
+
+/// All workers must read the same number.
+LogicalResult TouchCollector::decide(JumpIfOp jump) {
+  Value condition = jump.getCondition();
+  if (underWay.written.contains(condition))
+    return jump.emitOpError("reads a number that an instruction since the last "
+                            "barrier may have written; a barrier must stand "
+                            "before it, or workers go different ways");
+  underWay.decided.insert(condition);
+  return success();
+}
+
+LogicalResult TouchCollector::jump(Operation *op, StringRef label) {
   auto target = labels.find(label);
   if (target == labels.end()) {
-    waiting[label].push_back(
-        {here, runsMany, runsFew,
-         condition ? condition.getDefiningOp<BufferOp>() : BufferOp()});
-    return;
+    waiting[label].push_back({here, underWay});
+    return success();
   }
-  Touches loop{target->second, false};
+  if (underWay.many || underWay.few)
+    return op->emitOpError("goes back while what runs since the last barrier "
+                           "may still run; a barrier must stand before it");
+  Loop loop{target->second, op};
   loop.span.include(here);
   loops.push_back(loop);
+  // The next turn may read what fields point to now, and others may still find
+  // their way when it begins.
+  for (auto [field, buffer] : pointers)
+    buffers[buffer].readFirst = true;
+  for (Value condition : underWay.decided)
+    if (auto buffer = condition.getDefiningOp<BufferOp>())
+      buffers[buffer].readFirst = true;
+  return success();
 }
 
 /// Whoever jumps passes over the barriers on the way: what runs before the jump
@@ -247,20 +342,46 @@ void TouchCollector::arrive(const ForwardJump &jump) {
   branches.push_back({jump.from.op, here.op});
   // What may run still does so behind the label, whatever barriers stand before
   // it on the way without the jump.
-  runsMany |= jump.runsMany;
-  runsFew |= jump.runsFew;
+  underWay.include(jump.underWay);
   auto extend = [&](Lifetime Span3::*measure, int64_t phase, int64_t now) {
     for (auto &[op, touches] : buffers)
       if (Lifetime &life = touches.span.*measure;
           life.first <= phase && phase <= life.last)
         life.include(now);
   };
-  if (jump.runsMany)
+  if (jump.underWay.many)
     extend(&Span3::many, jump.from.many, here.many);
-  if (jump.runsFew)
+  if (jump.underWay.few)
     extend(&Span3::few, jump.from.few, here.few);
-  if (jump.condition)
-    buffers.find(jump.condition)->second.span.include(here);
+  for (Value condition : jump.underWay.decided)
+    if (auto buffer = condition.getDefiningOp<BufferOp>())
+      buffers.find(buffer)->second.span.include(here);
+}
+
+/// A buffer's life is that of the loops around it, one by one, which holds
+/// where each of two loops is inside or outside of the other.
+LogicalResult TouchCollector::checkNesting() {
+  SmallVector<const Loop *> order;
+  for (const Loop &loop : loops)
+    order.push_back(&loop);
+  llvm::sort(order, [](const Loop *a, const Loop *b) {
+    return std::pair(a->span.ops.first, -a->span.ops.last) <
+           std::pair(b->span.ops.first, -b->span.ops.last);
+  });
+  SmallVector<const Loop *> around;
+  for (const Loop *loop : order) {
+    while (!around.empty() &&
+           around.back()->span.ops.last < loop->span.ops.first)
+      around.pop_back();
+    if (!around.empty() && around.back()->span.ops.last < loop->span.ops.last) {
+      InFlightDiagnostic diag = loop->jump->emitOpError(
+          "ends a loop that begins inside of another and goes on behind it");
+      diag.attachNote(around.back()->jump->getLoc()) << "the other ends here";
+      return diag;
+    }
+    around.push_back(loop);
+  }
+  return success();
 }
 
 void TouchCollector::setField(SetFieldOp set) {
@@ -274,9 +395,9 @@ void TouchCollector::setField(SetFieldOp set) {
 /// touched both in a loop and outside carries a value into, through or out of
 /// it, and one that is read before it is written carries a value from turn to
 /// turn: both live as long as the loop. Others are written anew in each turn.
-static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Touches> loops) {
+static Span3 lifetimeOf(const Touches &buffer, ArrayRef<Loop> loops) {
   Span3 life = buffer.span;
-  for (const Touches &loop : loops) {
+  for (const Loop &loop : loops) {
     bool stays = buffer.span.ops.first > loop.span.ops.first &&
                  buffer.span.ops.last < loop.span.ops.last && !buffer.readFirst;
     if (buffer.span.ops.meets(loop.span.ops) && !stays)
@@ -337,7 +458,8 @@ struct PlanProgramMemoryPass
 private:
   LogicalResult plan(FragmentOp fragment) {
     TouchCollector touches(fragment);
-    touches.collect();
+    if (failed(touches.collect()))
+      return failure();
     if (touches.buffers.empty())
       return success();
     if (static_cast<int64_t>(touches.buffers.size()) > kMostBuffers)

@@ -54,13 +54,10 @@ static LogicalResult evaluateConv3D(mllm::Conv3DOp op, Evaluation &e) {
 
 static LogicalResult evaluateInterpolate(mllm::InterpolateOp op,
                                          Evaluation &e) {
-  using reference::InterpolateMode;
   const Tensor &x = e.tensor(op.getX());
   reference::InterpolateParams params;
-  params.mode = llvm::StringSwitch<InterpolateMode>(op.getMode())
-                    .Case("nearest", InterpolateMode::Nearest)
-                    .Case("bicubic", InterpolateMode::Cubic)
-                    .Default(InterpolateMode::Linear);
+  params.mode = reference::interpolateModeOf(
+      std::string_view(op.getMode().data(), op.getMode().size()));
   params.alignCorners = op.getAlignCorners();
   params.antialias = op.getAntialias();
   if (op.getSize())

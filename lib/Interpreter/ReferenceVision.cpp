@@ -130,6 +130,12 @@ struct Tap {
 };
 } // namespace
 
+InterpolateMode interpolateModeOf(std::string_view name) {
+  if (name == "nearest")
+    return InterpolateMode::Nearest;
+  return name == "bicubic" ? InterpolateMode::Cubic : InterpolateMode::Linear;
+}
+
 /// Keys' cubic kernel.
 static double cubic(double x, double a) {
   x = std::fabs(x);

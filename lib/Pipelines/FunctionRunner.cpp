@@ -168,15 +168,19 @@ FunctionRunner::State::prepare(const InterpreterOptions &options) {
       expectations.push_back(expectation);
       llvm::append_range(results, op.getOperands());
       gone.push_back(&op);
-    } else if (auto weight = dyn_cast<mlir::llm::WeightOp>(op)) {
-      FailureOr<InterpreterValue> value = valueOfWeight(weight, options);
-      if (failed(value))
-        return failure();
-      parameters.push_back(std::move(*value));
-      weight.getResult().replaceAllUsesWith(
-          block.addArgument(weight.getType(), weight.getLoc()));
-      gone.push_back(&op);
     }
+  }
+  // Branches and loops have weights inside.
+  SmallVector<mlir::llm::WeightOp> weights;
+  copy->walk([&](mlir::llm::WeightOp weight) { weights.push_back(weight); });
+  for (mlir::llm::WeightOp weight : weights) {
+    FailureOr<InterpreterValue> value = valueOfWeight(weight, options);
+    if (failed(value))
+      return failure();
+    parameters.push_back(std::move(*value));
+    weight.getResult().replaceAllUsesWith(
+        block.addArgument(weight.getType(), weight.getLoc()));
+    gone.push_back(weight);
   }
   for (Operation *op : gone)
     op->erase();

@@ -18,6 +18,7 @@
 #include "llmir/Support/Status.h"
 
 #include <optional>
+#include <string_view>
 
 namespace llmir::reference {
 
@@ -46,6 +47,9 @@ Expected<Tensor> convolution(const Tensor &x, const Tensor &weight,
 
 /// Linear stands for linear, bilinear and trilinear.
 enum class InterpolateMode { Nearest, Linear, Cubic };
+
+/// The mode of that name in `mllm.linalg.interpolate`.
+InterpolateMode interpolateModeOf(std::string_view name);
 
 struct InterpolateParams {
   InterpolateMode mode = InterpolateMode::Nearest;

@@ -53,14 +53,40 @@ static bool beginsCache(Value value) {
                               llvm::IsaPred<ll::PagedKVCacheType>);
 }
 
+/// Whether the regions of the op are parts of the program.
+static bool isControlFlow(Operation &op) {
+  return isa<mllm::IfOp, mllm::WhileOp>(op);
+}
+
+/// The values that programs hold: those of the block, and of what branches and
+/// loops in it have inside.
+static void collectValues(Block &block, SmallVectorImpl<Value> &values) {
+  llvm::append_range(values, block.getArguments());
+  for (Operation &op : block) {
+    llvm::append_range(values, op.getResults());
+    if (isControlFlow(op))
+      for (Region &region : op.getRegions())
+        collectValues(region.front(), values);
+  }
+}
+
+/// A cache is one thing that ops change in their order; a branch or a loop has
+/// no way to give the changed one back.
+static LogicalResult checkCachesInside(func::FuncOp function, Value value) {
+  if (!isa<ll::PagedKVCacheType>(value.getType()) ||
+      value.getParentRegion() == &function.getBody())
+    return success();
+  return mlir::emitError(value.getLoc(),
+                         "is a cache that a branch or a loop makes; a program "
+                         "changes caches outside of them only");
+}
+
 LogicalResult FunctionConversion::check(func::FuncOp function) {
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return function.emitOpError(
         "has no body of one block to make a program of");
-  Block &block = function.getBody().front();
-  SmallVector<Value> defined(block.getArguments());
-  for (Operation &op : block)
-    llvm::append_range(defined, op.getResults());
+  SmallVector<Value> defined;
+  collectValues(function.getBody().front(), defined);
   Value cache;
   for (Value value : defined) {
     if (!hasStaticShape(value.getType()))
@@ -72,6 +98,8 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
              << value.getType()
              << "; a program knows f32, f16, bf16, i32, i64 and integers of at "
                 "most 16 bits";
+    if (failed(checkCachesInside(function, value)))
+      return failure();
     if (!beginsCache(value))
       continue;
     if (cache) {
@@ -87,12 +115,9 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
 }
 
 LogicalResult FunctionConversion::convert() {
-  if (failed(check(function)))
-    return failure();
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (!isa<arith::ConstantOp>(op) && failed(convertOp(&op)))
-      return failure();
-  if (failed(writeOutputs()))
+  if (failed(check(function)) ||
+      failed(convertBlock(function.getBody().front())) ||
+      failed(writeOutputs()))
     return failure();
   if (cacheType)
     program.setCache(cacheType, numRanks());
@@ -146,7 +171,9 @@ static bool isIntegers(Value tensor) {
 
 std::string FunctionConversion::sourceOf(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
-    return ofRank("arg" + Twine(argument.getArgNumber()));
+    return argument.getOwner() == &function.getBody().front()
+               ? ofRank("arg" + Twine(argument.getArgNumber()))
+               : "";
   ElementsAttr value;
   if (!matchPattern(tensor, m_Constant(&value)))
     return "";
@@ -220,7 +247,10 @@ bool FunctionConversion::mayOverwrite(Value origin) {
   auto isCopied = [&](const auto &entry) {
     return entry.first.first == values().lookup(origin).buffer;
   };
-  return !matchPattern(origin, m_Constant()) &&
+  // What comes from outside of a region may be needed by its next turn, or by
+  // whoever goes another way.
+  return origin.getParentBlock() == currentBlock &&
+         !matchPattern(origin, m_Constant()) &&
          llvm::none_of(rearranged, isCopied);
 }
 
@@ -309,10 +339,10 @@ void FunctionConversion::setPointer(Location loc, StepField field,
 
 void FunctionConversion::bindCount(Location loc, StepField field,
                                    int64_t count) {
-  auto [known, isNew] = counts.try_emplace(static_cast<int>(field), count);
-  if (!isNew && known->second == count)
+  std::optional<int64_t> &known = counts[static_cast<int>(field)];
+  if (known == count)
     return;
-  known->second = count;
+  known = count;
   program.setCount(loc, field, count);
 }
 

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Converts any function of static shapes to a program: every tensor is a buffer
-// of rows, arguments and constants are inputs, results are outputs. Ranks run
-// in lockstep, each with buffers of its own.
+// of rows, arguments and constants are inputs, results are outputs. Branches
+// and loops are labels and jumps. Ranks run in lockstep, each with buffers of
+// its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,8 @@
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_FUNCTIONCONVERSION_H
 
 #include "ProgramConversion.h"
+
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
 
 #include <map>
 
@@ -28,7 +31,7 @@ public:
       : ProgramConversion(module, numRanks), function(function) {}
 
   /// Fails where the function has something that a program has not: dynamic
-  /// sizes, control flow, calls, or two caches.
+  /// sizes, calls, two caches, or a cache that a branch or a loop changes.
   static mlir::LogicalResult check(mlir::func::FuncOp function);
 
   mlir::LogicalResult convert();
@@ -58,6 +61,28 @@ public:
   bool hasStaticRows() const override { return true; }
 
 private:
+  //===--------------------------------------------------------------------===//
+  // Branches and loops (FunctionControlFlow.cpp)
+  //===--------------------------------------------------------------------===//
+
+  /// What is known where a region begins and still holds behind it.
+  struct Knowledge;
+  /// Converts the ops of a block, its terminator excluded.
+  mlir::LogicalResult convertBlock(mlir::Block &block);
+  mlir::LogicalResult convertIf(mllm::IfOp op);
+  mlir::LogicalResult convertWhile(mllm::WhileOp op);
+  /// Converts a region and gives what it yields.
+  mlir::FailureOr<llvm::SmallVector<RowsValue>>
+  convertRegion(mlir::Region &region);
+  /// Makes each buffer of `to` hold what the one of `from` holds, all at once:
+  /// `from` may name buffers of `to`. Both are tensors of those types.
+  void assign(mlir::Location loc, llvm::ArrayRef<RowsValue> from,
+              llvm::ArrayRef<RowsValue> to, mlir::TypeRange types);
+  mlir::FailureOr<llvm::SmallVector<RowsValue>>
+  lookupAll(mlir::Operation *op, mlir::ValueRange tensors);
+  /// A label, behind which nothing is known of the step context.
+  void placeLabel(mlir::Location loc, llvm::StringRef name);
+
   mlir::FailureOr<RowsValue> materialize(mlir::Operation *op,
                                          mlir::Value tensor) override;
   mlir::FailureOr<RowsValue> rearrange(mlir::Operation *op, mlir::Value tensor,
@@ -83,11 +108,14 @@ private:
   std::map<std::vector<int32_t>, mlir::Value> integerConstants;
   /// The same elements in rows of another length, by buffer and columns.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, RowsValue> rearranged;
-  llvm::DenseMap<int, int64_t> counts;       ///< What fields are set to.
-  llvm::DenseMap<int, mlir::Value> pointers; ///< What fields point to.
+  /// What fields are set to; nothing and null stand for anything.
+  llvm::DenseMap<int, std::optional<int64_t>> counts;
+  llvm::DenseMap<int, mlir::Value> pointers;
   llvm::SmallVector<std::pair<mlir::Value, RopeTable>> ropeTables;
   std::optional<int64_t> currentLayer;
   mlir::llm::PagedKVCacheType cacheType;
+  mlir::Block *currentBlock = nullptr;
+  int64_t numBranches = 0; ///< Which have labels.
 };
 
 } // namespace llmir

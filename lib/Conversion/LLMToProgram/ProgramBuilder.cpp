@@ -315,6 +315,14 @@ void ProgramBuilder::jumpNextLayer(Location loc, StringRef label,
   JumpNextLayerOp::create(code, loc, label, limit);
 }
 
+void ProgramBuilder::jump(Location loc, StringRef label) {
+  JumpOp::create(code, loc, label);
+}
+
+void ProgramBuilder::jumpIf(Location loc, StringRef label, Value number) {
+  JumpIfOp::create(code, loc, label, number);
+}
+
 void ProgramBuilder::finish(Location loc, int64_t fewTokens) {
   ExitOp::create(code, loc);
   synchronize(codeFragment, accesses, fewTokens);

@@ -94,6 +94,9 @@ public:
   void setLayer(mlir::Location loc, int64_t layer);
   void label(mlir::Location loc, llvm::StringRef name);
   void jumpNextLayer(mlir::Location loc, llvm::StringRef label, int64_t limit);
+  void jump(mlir::Location loc, llvm::StringRef label);
+  /// Jumps where the first number of the buffer, of i32, is not 0.
+  void jumpIf(mlir::Location loc, llvm::StringRef label, mlir::Value number);
   /// Ends the code, puts barriers into it (see synchronize()) and writes the
   /// size of the weight section.
   void finish(mlir::Location loc, int64_t fewTokens = 0);

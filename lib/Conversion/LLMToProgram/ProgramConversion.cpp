@@ -68,8 +68,10 @@ int64_t rowColumns(Value tensor) {
 
 bool endsAt(Value tensor, Operation *op) {
   for (Operation *user : tensor.getUsers()) {
-    Operation *reader = kernelRoot(user);
-    if (reader != op && !reader->isBeforeInBlock(op))
+    // What a branch or a loop has inside reads where that stands.
+    Operation *reader =
+        op->getBlock()->findAncestorOpInBlock(*kernelRoot(user));
+    if (!reader || (reader != op && !reader->isBeforeInBlock(op)))
       return false;
     if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
         !endsAt(user->getResult(0), op))

@@ -147,9 +147,10 @@ LogicalResult lowerMLLMOps(func::FuncOp function) {
                     tensor::TensorDialect>();
   if (failed(makeTypesPlain(function)))
     return failure();
+  LoweringState state;
   for (Operation *op : ops)
     if (const LoweringTable::Lower *lower = LoweringTable::get().find(op)) {
-      OpLowering lowering(op);
+      OpLowering lowering(op, state);
       if (failed((*lower)(lowering, op)))
         return failure();
     }

@@ -13,9 +13,12 @@
 
 #include "OpLowering.h"
 
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+#include "llmir/Interpreter/ReferencePositions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -138,6 +141,26 @@ static Value joinPlanes(OpLowering &l, Value table,
   return l.concat(parts, 1);
 }
 
+static LogicalResult lower(OpLowering &l, mllm::VisionRoPEOp op) {
+  RankedTensorType type = OpLowering::type(op.getX());
+  SmallVector<Value> tables(op.getTables());
+  if (op.getGrid()) {
+    ArrayRef<int64_t> grid = *op.getGrid();
+    Expected<reference::RopeTables> known = reference::visionTables(
+        {grid[0], grid[1], grid[2],
+         static_cast<int64_t>(op.getSpatialMergeSize())},
+        type.getShape().back() / 2, op.getTheta().convertToDouble());
+    if (!known)
+      return l.refuse() << known.status().message();
+    tables = {l.constant(known->sines), l.constant(known->cosines)};
+  }
+  if (OpLowering::type(tables[0]).getShape().back() == 0)
+    return l.replace(op.getX());
+  Value x = l.reshape(op.getX(), withSequences(type.getShape()));
+  return l.replace(
+      l.reshape(rotate(l, x, tables[0], tables[1], 1.0), type.getShape()));
+}
+
 static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
   RankedTensorType type = OpLowering::type(op.getX());
   Value x = l.reshape(op.getX(), withSequences(type.getShape()));
@@ -157,20 +180,51 @@ static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
 // Cache and attention
 //===----------------------------------------------------------------------===//
 
+/// Fails where an op could run more than once, each time with another cache.
+static LogicalResult checkRunsOnce(OpLowering &l, mllm::KVCacheOp op) {
+  auto isInLoop = [](Operation *inner) {
+    // A loop that counts becomes one with a condition behind its body.
+    return inner->getParentOfType<mllm::WhileOp>() ||
+           inner->getParentOfType<mllm::ForOp>();
+  };
+  auto function = op->getParentOfType<func::FuncOp>();
+  auto uses = SymbolTable::getSymbolUses(function,
+                                         function->getParentOfType<ModuleOp>());
+  size_t calls = uses ? llvm::range_size(*uses) : 0;
+  if (isInLoop(op) || calls > 1 ||
+      (calls == 1 && isInLoop(uses->begin()->getUser())))
+    return l.refuse() << "it stands in a loop, or in a function that is called "
+                         "again, and adds to its cache each time; the sizes of "
+                         "a function are known before it runs";
+  return success();
+}
+
+/// All that the layer's cache then holds.
 static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
+  if (failed(checkRunsOnce(l, op)))
+    return failure();
   int64_t tokens = op.getTokenDim(), heads = op.getHeadDim();
+  std::array<Value, 2> &cache = l.state.caches[op.getLayer()];
+  if (cache[0] &&
+      !cache[0].getParentRegion()->isAncestor(op->getParentRegion()))
+    return l.refuse() << "a branch before it may have added to the cache of "
+                         "layer "
+                      << op.getLayer()
+                      << "; the sizes of a function are known before it runs";
   SmallVector<Value> results;
-  for (auto [input, result] :
-       llvm::zip_equal(op.getOperands(), op.getResults())) {
-    RankedTensorType from = OpLowering::type(input),
-                     to = OpLowering::type(result);
-    if (from.getDimSize(tokens) != to.getDimSize(tokens))
-      return l.refuse() << "it gives " << to << " for " << from
+  for (auto [held, input, result] :
+       llvm::zip_equal(cache, op.getOperands(), op.getResults())) {
+    RankedTensorType to = OpLowering::type(result);
+    held = held ? l.concat({held, input}, tokens) : input;
+    RankedTensorType all = OpLowering::type(held);
+    if (all.getDimSize(tokens) != to.getDimSize(tokens))
+      return l.refuse() << "it gives " << to << ", but its cache then holds "
+                        << all
                         << "; the caches of a function are empty before it "
                            "runs";
     results.push_back(l.repeat(
-        input, heads,
-        to.getDimSize(heads) / std::max<int64_t>(from.getDimSize(heads), 1)));
+        held, heads,
+        to.getDimSize(heads) / std::max<int64_t>(all.getDimSize(heads), 1)));
   }
   return l.replace(results);
 }
@@ -211,13 +265,13 @@ struct AttentionOptions {
 };
 } // namespace
 
-/// q, k and v are [tokens, heads, head size], or that for each sequence.
-static Value attend(OpLowering &l, Value q, Value k, Value v,
-                    const AttentionOptions &options) {
+/// q, k and v are [tokens, heads, head size], or that for each sequence; so is
+/// the result.
+static Value attend(OpLowering &l, RankedTensorType result, Value q, Value k,
+                    Value v, const AttentionOptions &options) {
   auto inRanks = [&](Value x) {
     return l.reshape(x, withSequences(OpLowering::type(x).getShape()));
   };
-  RankedTensorType result = l.resultType();
   auto mixedType = result.clone(withSequences(result.getShape()));
   Value mixed = ll::AttentionOp::create(
       l.b(), mixedType, inRanks(q), inRanks(k), inRanks(v), /*mask=*/Value(),
@@ -227,41 +281,69 @@ static Value attend(OpLowering &l, Value q, Value k, Value v,
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2Op op) {
-  return l.replace(attend(l, op.getQ(), op.getK(), op.getV(),
+  return l.replace(attend(l, l.resultType(), op.getQ(), op.getK(), op.getV(),
                           {op.getCausal(), op.getScaleAttr(), {}, {}}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::FlashAttention2SwaSinkOp op) {
   return l.replace(attend(
-      l, op.getQ(), op.getK(), op.getV(),
+      l, l.resultType(), op.getQ(), op.getK(), op.getV(),
       {true, op.getScaleAttr(), op.getSlidingWindowAttr(), op.getSAux()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::RadixAttnSwaSinkOp op) {
   return l.replace(attend(
-      l, op.getQ(), l.gather(op.getKPool(), op.getK(), 0),
+      l, l.resultType(), op.getQ(), l.gather(op.getKPool(), op.getK(), 0),
       l.gather(op.getVPool(), op.getV(), 0),
       {true, op.getScaleAttr(), op.getSlidingWindowAttr(), op.getSAux()}));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::RadixAttnRelaxOp op) {
-  return l.replace(attend(l, op.getQ(), l.gather(op.getKPool(), op.getK(), 0),
+  return l.replace(attend(l, l.resultType(), op.getQ(),
+                          l.gather(op.getKPool(), op.getK(), 0),
                           l.gather(op.getVPool(), op.getV(), 0),
                           {true, op.getScaleAttr(), {}, {}}));
 }
 
+/// What attention gives where value j is 1 in place j and 0 elsewhere, and so
+/// the softmax's weights.
+static Value attentionWeights(OpLowering &l, mllm::PagedAttnOp op, Value keys,
+                              const AttentionOptions &options) {
+  RankedTensorType k = OpLowering::type(keys), q = OpLowering::type(op.getQ());
+  int64_t count = k.getDimSize(1);
+  auto identityType = k.clone({k.getDimSize(0), count, k.getDimSize(2), count});
+  Value identity = l.elementwise(
+      identityType, {}, [](OpBuilder &b, Location loc, ValueRange) -> Value {
+        auto number = [&](float value) -> Value {
+          return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+        };
+        Value isOwn = arith::CmpIOp::create(
+            b, loc, arith::CmpIPredicate::eq,
+            linalg::IndexOp::create(b, loc, 1).getResult(),
+            linalg::IndexOp::create(b, loc, 3).getResult());
+        return arith::SelectOp::create(b, loc, isOwn, number(1), number(0));
+      });
+  auto mixed =
+      q.clone({q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), count});
+  return exchangeHeads(l, attend(l, mixed, op.getQ(), keys, identity, options));
+}
+
 static LogicalResult lower(OpLowering &l, mllm::PagedAttnOp op) {
+  AttentionOptions options{true, op.getScaleAttr(), {}, {}};
+  Value keys = l.gather(op.getK(), op.getIndex(), 1);
+  SmallVector<Value> results{attend(l, l.resultType(), op.getQ(), keys,
+                                    l.gather(op.getV(), op.getIndex(), 1),
+                                    options)};
   if (op.getWeights())
-    return l.refuse() << "compiled attention does not give its weights";
-  return l.replace(attend(l, op.getQ(), l.gather(op.getK(), op.getIndex(), 1),
-                          l.gather(op.getV(), op.getIndex(), 1),
-                          {true, op.getScaleAttr(), {}, {}}));
+    results.push_back(attentionWeights(l, op, keys, options));
+  return l.replace(results);
 }
 
 void addAttentionLowerings(LoweringTable &table) {
   table.add<mllm::PositionsOp>(lower);
   table.add<mllm::RoPEOp>(lower);
   table.add<mllm::MultimodalRoPEOp>(lower);
+  table.add<mllm::VisionRoPEOp>(lower);
   table.add<mllm::KVCacheOp>(lower);
   table.add<mllm::CausalMaskOp>(lower);
   table.add<mllm::FlashAttention2Op>(lower);

@@ -12,7 +12,9 @@
 
 #include "OpLowering.h"
 
-#include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <algorithm>
 
@@ -54,6 +56,32 @@ static LogicalResult lowerSame(OpLowering &l, OpTy op) {
 
 static LogicalResult lower(OpLowering &l, mllm::CopyOp op) {
   return l.replace(op.getSrc());
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and memory
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lower(OpLowering &l, mllm::ConstantOp op) {
+  auto value = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!value)
+    return l.refuse() << "its value is not dense";
+  // The type is the tensor's without its encoding.
+  return l.replace(l.constant(value.reshape(l.resultType())));
+}
+
+/// Memory is planned for the program; nobody reads what lies here.
+static LogicalResult lower(OpLowering &l, mllm::AllocOp op) {
+  RankedTensorType type = l.resultType();
+  return l.replace(
+      tensor::EmptyOp::create(l.b(), type.getShape(), type.getElementType())
+          .getResult());
+}
+
+/// What computes nothing.
+template <typename OpTy>
+static LogicalResult lowerNothing(OpLowering &l, OpTy) {
+  return l.replace({});
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,6 +200,10 @@ void addShapeLowerings(LoweringTable &table) {
   table.add<mllm::RepeatOp>(lower);
   table.add<mllm::SliceOp>(lower);
   table.add<mllm::PadOp>(lower);
+  table.add<mllm::ConstantOp>(lower);
+  table.add<mllm::AllocOp>(lower);
+  table.add<mllm::FreeOp>(lowerNothing);
+  table.add<mllm::CommentOp>(lowerNothing);
 }
 
 } // namespace llmir

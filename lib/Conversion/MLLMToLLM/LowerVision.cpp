@@ -6,11 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Convolutions: sums of products over a padded picture.
+// Convolutions: sums of products over a padded picture. Other sizes: sums over
+// the few numbers that each new one is made of.
 //
 //===----------------------------------------------------------------------===//
 
 #include "OpLowering.h"
+
+#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Interpreter/ReferenceVision.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -76,10 +80,107 @@ static LogicalResult lowerConvolution(OpLowering &l, OpTy op) {
       }));
 }
 
+//===----------------------------------------------------------------------===//
+// Interpolation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The numbers of a dimension that new number i is made of, and what each of
+/// them counts: rows i of `count` numbers.
+struct Taps {
+  int64_t count = 1;
+  SmallVector<int32_t> indices;
+  SmallVector<float> weights;
+};
+} // namespace
+
+/// Column i of the matrix [size, newSize] is what new number i is made of.
+static Taps tapsOf(const reference::Tensor &matrix, int64_t size,
+                   int64_t newSize) {
+  auto rowsOf = [&](int64_t i) {
+    SmallVector<int64_t> rows;
+    for (int64_t row = 0; row < size; ++row)
+      if (matrix[row * newSize + i] != 0)
+        rows.push_back(row);
+    return rows;
+  };
+  Taps taps;
+  for (int64_t i = 0; i < newSize; ++i)
+    taps.count = std::max<int64_t>(taps.count, rowsOf(i).size());
+  for (int64_t i = 0; i < newSize; ++i) {
+    SmallVector<int64_t> rows = rowsOf(i);
+    rows.resize(taps.count, -1);
+    for (int64_t row : rows) {
+      taps.indices.push_back(static_cast<int32_t>(std::max<int64_t>(row, 0)));
+      taps.weights.push_back(
+          row < 0 ? 0.0F : static_cast<float>(matrix[row * newSize + i]));
+    }
+  }
+  return taps;
+}
+
+/// Dimension `dim` of x with `newSize` numbers.
+static FailureOr<Value> resample(OpLowering &l, Value x, unsigned dim,
+                                 int64_t newSize,
+                                 const reference::InterpolateParams &params) {
+  RankedTensorType type = OpLowering::type(x);
+  int64_t size = type.getDimSize(dim);
+  if (Status status = reference::checkAffordable({size, size}); !status)
+    return l.refuse() << status.message();
+  // What becomes of pictures in each of which one number is 1.
+  reference::Tensor units(reference::ElementKind::F32, {1, size, size});
+  for (int64_t i = 0; i < size; ++i)
+    units[i * size + i] = 1;
+  Expected<reference::Tensor> matrix =
+      reference::interpolate(units, {newSize}, params);
+  if (!matrix)
+    return l.refuse() << matrix.status().message();
+  Taps taps = tapsOf(*matrix, size, newSize);
+  Value chosen = l.gather(x, taps.indices, dim);
+  auto weightsType =
+      RankedTensorType::get({newSize, taps.count}, l.b().getF32Type());
+  Value weights =
+      l.constant(DenseElementsAttr::get(weightsType, ArrayRef(taps.weights)));
+  // Loops: those of the result, taps.
+  unsigned rank = static_cast<unsigned>(type.getRank());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = newSize;
+  RankedTensorType result = type.clone(shape);
+  shape.insert(shape.begin() + dim + 1, taps.count);
+  SmallVector<AffineExpr> from = l.dims(0, rank);
+  from.insert(from.begin() + dim + 1, l.dim(rank));
+  SmallVector<AffineExpr> weight{l.dim(dim), l.dim(rank)};
+  return l.sumOfProducts(result, taps.count, l.reshape(chosen, shape), weights,
+                         {l.map(rank + 1, from), l.map(rank + 1, weight)});
+}
+
+static LogicalResult lower(OpLowering &l, mllm::InterpolateOp op) {
+  RankedTensorType result = l.resultType();
+  if (result.getNumElements() == 0)
+    return l.replace(l.filled(result, 0.0));
+  Value x = l.cast(op.getX(), l.b().getF32Type());
+  for (int64_t d = 2; d < result.getRank(); ++d) {
+    reference::InterpolateParams params;
+    params.mode = reference::interpolateModeOf(
+        std::string_view(op.getMode().data(), op.getMode().size()));
+    params.alignCorners = op.getAlignCorners();
+    params.antialias = op.getAntialias();
+    if (op.getScaleFactor())
+      params.factors = {(*op.getScaleFactor())[d - 2]};
+    FailureOr<Value> next =
+        resample(l, x, static_cast<unsigned>(d), result.getDimSize(d), params);
+    if (failed(next))
+      return failure();
+    x = *next;
+  }
+  return l.replace(l.cast(x, result.getElementType()));
+}
+
 void addVisionLowerings(LoweringTable &table) {
   table.add<mllm::Conv1DOp>(lowerConvolution);
   table.add<mllm::Conv2DOp>(lowerConvolution);
   table.add<mllm::Conv3DOp>(lowerConvolution);
+  table.add<mllm::InterpolateOp>(lower);
 }
 
 } // namespace llmir

@@ -58,6 +58,14 @@ Value OpLowering::constant(DenseElementsAttr value) {
   return arith::ConstantOp::create(builder, value);
 }
 
+Value OpLowering::constant(const reference::Tensor &numbers) {
+  SmallVector<float> values;
+  for (double number : numbers.data)
+    values.push_back(static_cast<float>(number));
+  auto type = RankedTensorType::get(numbers.shape, builder.getF32Type());
+  return constant(DenseElementsAttr::get(type, ArrayRef(values)));
+}
+
 Value OpLowering::reshape(Value x, ArrayRef<int64_t> shape) {
   RankedTensorType from = type(x);
   if (from.getShape() == shape)
@@ -340,6 +348,7 @@ LoweringTable::LoweringTable() {
   addAttentionLowerings(*this);
   addVisionLowerings(*this);
   addSignalLowerings(*this);
+  addControlFlowLowerings(*this);
 }
 
 const LoweringTable &LoweringTable::get() {

@@ -28,6 +28,7 @@
 
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
+#include "llmir/Interpreter/ReferenceTensor.h"
 
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/AffineMap.h"
@@ -37,9 +38,16 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <array>
 #include <functional>
 
 namespace llmir {
+
+/// What the ops of a function leave for those behind them.
+struct LoweringState {
+  /// The keys and values that the cache of a layer holds.
+  llvm::DenseMap<int64_t, std::array<mlir::Value, 2>> caches;
+};
 
 /// Writes what stands for one op, in front of it.
 class OpLowering {
@@ -49,8 +57,10 @@ public:
   using Scalar = llvm::function_ref<mlir::Value(
       mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
-  explicit OpLowering(mlir::Operation *op)
-      : op(op), builder(op->getLoc(), op) {}
+  OpLowering(mlir::Operation *op, LoweringState &state)
+      : state(state), op(op), builder(op->getLoc(), op) {}
+
+  LoweringState &state;
 
   mlir::ImplicitLocOpBuilder &b() { return builder; }
 
@@ -82,6 +92,8 @@ public:
   /// One number in every place. Integers are rounded toward zero.
   mlir::Value filled(mlir::RankedTensorType type, double value);
   mlir::Value constant(mlir::DenseElementsAttr value);
+  /// Numbers in f32.
+  mlir::Value constant(const reference::Tensor &numbers);
   /// The same elements in order.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   /// Dimension i of the result is dimension `axes[i]` of x.
@@ -198,6 +210,7 @@ void addVisionLowerings(LoweringTable &table);
 void addSignalLowerings(LoweringTable &table);
 void addNNLowerings(LoweringTable &table);
 void addAttentionLowerings(LoweringTable &table);
+void addControlFlowLowerings(LoweringTable &table);
 
 } // namespace llmir
 

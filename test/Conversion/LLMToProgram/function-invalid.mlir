@@ -99,3 +99,56 @@ func.func @f(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   %y = math.absf %x : tensor<4x16xf32>
   return %y : tensor<4x16xf32>
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
+func.func @f(%c: !cache, %i: tensor<i1>, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = mllm.cf.if %i : tensor<i1> -> tensor<4xf32> {
+    // expected-error@+1 {{is a cache that a branch or a loop makes; a program changes caches outside of them only}}
+    %d = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
+    mllm.cf.yield %x : tensor<4xf32>
+  } else {
+    mllm.cf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%i: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {llm.num_ranks = 2 : i64} {
+  // expected-error@+1 {{stands in a function of 2 ranks; a program's ranks run in lockstep and have one way}}
+  %r = mllm.cf.if %i : tensor<i1> -> tensor<4xf32> {
+    mllm.cf.yield %x : tensor<4xf32>
+  } else {
+    mllm.cf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Regions are looked at as well.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %c = mllm.tensor.constant dense<false> : tensor<i1>
+    mllm.cf.yield %c, %a : tensor<i1>, tensor<4xf32>
+  } do {
+  // expected-error@+1 {{has the type 'tensor<?xf32>'; a program of a function needs static sizes}}
+  ^bb0(%a: tensor<?xf32>):
+    mllm.cf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{counts its turns, for which a program has no jump; convert-mllm-to-llm{form=function} makes a loop with a condition of it}}
+  %r = mllm.cf.for %n (%x) : (tensor<i32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%i: tensor<i32>, %a: tensor<4xf32>):
+    mllm.cf.yield %a : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

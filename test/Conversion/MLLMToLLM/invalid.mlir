@@ -185,3 +185,24 @@ module attributes {mllm.model = {architecture = "gpt2", num_layers = 1 : i64, nu
     mllm.cf.return %x : tensor<?x8xf32>
   }
 }
+
+// -----
+
+// A step has no branches and loops, and a cache is changed in order.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{has no counterpart in the llm dialect}}
+    %r = mllm.cf.for %ids (%x) : (tensor<?xi64>, tensor<?x8xf32>) -> tensor<?x8xf32> {
+    ^bb0(%i: tensor<?xi64>, %a: tensor<?x8xf32>):
+      %q = mllm.linalg.view %a {shape = array<i64: -1, 2, 4>} : tensor<?x8xf32> -> tensor<?x2x4xf32>
+      %K, %V = mllm.linalg.kv_cache %q, %q {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+      %o = mllm.linalg.flash_attention2 %q, %K, %V {causal = true, scale = 5.0e-01 : f64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x2x4xf32>
+      %b = mllm.linalg.view %o {shape = array<i64: -1, 8>} : tensor<?x2x4xf32> -> tensor<?x8xf32>
+      mllm.cf.yield %b : tensor<?x8xf32>
+    }
+    %y = mllm.linalg.linear %r, @embed : tensor<?x8xf32> -> tensor<?x8xf32>
+    mllm.cf.return %y : tensor<?x8xf32>
+  }
+}

@@ -1,0 +1,90 @@
+// RUN: llmir-opt %s --convert-llm-to-program --split-input-file | FileCheck %s
+
+// Branches and loops of functions are labels and jumps.
+
+// The results have buffers of their own, which both ways copy into; counts are
+// set again behind a label, where nobody knows which way they came.
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK-DAG: input "arg0"(%[[C:.*]]) columns 1 : memref<1x16xi32>
+// CHECK-DAG: input "arg1"(%[[X:.*]]) columns 16 : memref<3x16xf32>
+// CHECK: entry_point
+// CHECK-NEXT: jump_if "then0"(%[[C]])
+// CHECK-NEXT: set_field num_tokens to 3
+// CHECK-NEXT: instruction @gelu_16 weights [](%[[X]], %[[Z:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @copy_box weights [](%[[Z]], %[[R:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: jump "end0"
+// CHECK-NEXT: label "then0"
+// CHECK-NEXT: set_field num_tokens to 3
+// CHECK-NEXT: instruction @silu_16 weights [](%[[X]], %[[Y:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @copy_box weights [](%[[Y]], %[[R]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: label "end0"
+// The branch's own result may be written over; what comes from outside of a
+// branch may not, though nobody reads it later.
+// CHECK-NEXT: set_field num_tokens to 3
+// CHECK-NEXT: instruction @silu_16 weights [](%[[R]], %[[R]]) :
+// CHECK-NEXT: output "result0"(%[[R]])
+// CHECK-NEXT: exit
+func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %r = mllm.cf.if %c : tensor<i1> -> tensor<3x16xf32> {
+    %y = llm.silu %x : tensor<3x16xf32>
+    mllm.cf.yield %y : tensor<3x16xf32>
+  } else {
+    %z = llm.gelu %x : tensor<3x16xf32>
+    mllm.cf.yield %z : tensor<3x16xf32>
+  }
+  %s = llm.silu %r : tensor<3x16xf32>
+  return %s : tensor<3x16xf32>
+}
+
+// -----
+
+// What a region reads, no op before its end may write over: %y is read in each
+// turn, and behind the loop.
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK-DAG: input "arg0"(%[[X:.*]]) columns 16
+// CHECK-DAG: input "arg1"(%[[C:.*]]) columns 1
+// CHECK: entry_point
+// CHECK: instruction @silu_16 weights [](%[[X]], %[[Y:.*]]) :
+// CHECK: instruction @copy_box weights [](%[[X]], %[[A:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @copy_box weights [](%[[Y]], %[[B:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: label "loop0"
+// CHECK-NEXT: set_field num_tokens to 3
+// What the condition makes stays where it is, for the body and behind the loop.
+// CHECK-NEXT: instruction @silu_16 weights [](%[[B]], %[[D:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: jump_if "body0"(%[[C]])
+// CHECK-NEXT: barrier
+// CHECK-NEXT: jump "end0"
+// CHECK-NEXT: label "body0"
+// CHECK-NEXT: set_field num_tokens to 3
+// CHECK-NEXT: instruction @add_16 weights [](%[[D]], %[[Y]], %[[E:.*]]) :
+// The values change places: one is put aside.
+// CHECK-NEXT: instruction @copy_box weights [](%[[A]], %[[ASIDE:.*]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction @copy_box weights [](%[[E]], %[[A]]) :
+// CHECK-NEXT: instruction @copy_box weights [](%[[ASIDE]], %[[B]]) :
+// CHECK-NEXT: barrier
+// CHECK-NEXT: jump "loop0"
+// CHECK-NEXT: label "end0"
+// CHECK-NEXT: output "result0"(%[[A]])
+// CHECK-NEXT: output "result1"(%[[D]])
+// CHECK-NEXT: exit
+func.func @loop(%x: tensor<3x16xf32>, %c: tensor<i1>) -> (tensor<3x16xf32>, tensor<3x16xf32>) {
+  %y = llm.silu %x : tensor<3x16xf32>
+  %r:2 = mllm.cf.while (%x, %y) : (tensor<3x16xf32>, tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<3x16xf32>) {
+  ^bb0(%a: tensor<3x16xf32>, %b: tensor<3x16xf32>):
+    %d = llm.silu %b : tensor<3x16xf32>
+    mllm.cf.yield %c, %a, %d : tensor<i1>, tensor<3x16xf32>, tensor<3x16xf32>
+  } do {
+  ^bb0(%a: tensor<3x16xf32>, %d: tensor<3x16xf32>):
+    %e = llm.add %d, %y : tensor<3x16xf32>
+    mllm.cf.yield %e, %a : tensor<3x16xf32>, tensor<3x16xf32>
+  }
+  return %r#0, %r#1 : tensor<3x16xf32>, tensor<3x16xf32>
+}
