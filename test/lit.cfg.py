@@ -87,6 +87,10 @@ config.substitutions.append(("%onnxruntime_web", onnxruntime))
 if shutil.which("node") and os.path.exists(os.path.join(onnxruntime, "package.json")):
     config.available_features.add("onnxruntime-web")
 
+# What runs them: XNNPACK, where this build found it.
+if getattr(config, "llmir_has_xnnpack", ""):
+    config.available_features.add("xnnpack")
+
 # Tests neither read nor fill the user's cache, and no LLMIR_* variable of the
 # user changes what a command does.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")

@@ -16,6 +16,10 @@ if(NOT LLMIR_PYTHON)
 endif()
 find_program(LLMIR_LIT NAMES lit llvm-lit HINTS "${LLVM_TOOLS_BINARY_DIR}" NO_DEFAULT_PATH)
 
+set(LLMIR_HAS_XNNPACK "")
+if(TARGET LLMIRXNNPACK)
+  set(LLMIR_HAS_XNNPACK "yes")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/test/lit.site.cfg.py.in" "${PROJECT_BINARY_DIR}/test/lit.site.cfg.py" @ONLY)
 
 # A missing tool makes check-llmir fail with a sentence; it does not stop a build.

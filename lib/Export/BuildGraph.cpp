@@ -96,6 +96,10 @@ static GraphAttribute attributeOf(Attribute attr) {
   if (isa<TypeAttr>(attr) ||
       !isa<ArrayAttr, DictionaryAttr, ElementsAttr>(attr))
     attr.print(stream, /*elideType=*/true);
+  // A word of the dialect's: "constant" of "#mllm<pad_mode constant>".
+  if (StringRef word = text;
+      word.consume_front("#mllm") && word.consume_back(">"))
+    text = word.substr(word.find_last_of("< ") + 1).str();
   return text.empty() ? GraphAttribute() : GraphAttribute(std::move(text));
 }
 
@@ -247,6 +251,7 @@ Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
   auto item = std::make_unique<GraphOp>();
   item->kind = kindOf(&op);
   item->path = pathOf(op.getLoc());
+  item->origin = &op;
   setParametersAndAttributes(op, *item);
 
   IRMapping costMap, shownMap;
@@ -396,6 +401,17 @@ static Expected<SubGraphOp> findRoot(ModuleOp module) {
                               : "the module does not say which of its "
                                 "subgraphs is the model",
                 "mark the model's subgraph `entry`");
+}
+
+Operation *llmir::operationOf(const GraphOp &op) {
+  return const_cast<Operation *>(static_cast<const Operation *>(op.origin));
+}
+
+Expected<FunctionOpInterface> llmir::findModel(ModuleOp module) {
+  Expected<SubGraphOp> root = findRoot(module);
+  if (!root)
+    return root.takeStatus();
+  return FunctionOpInterface(*root);
 }
 
 Expected<Graph> llmir::buildGraph(ModuleOp module,

@@ -160,15 +160,13 @@ Name Builder::parameter(const GraphParameter *parameter) {
     addValueInfo(11, entry->second, like, std::nullopt, "");
     return entry->second;
   }
-  Expected<std::vector<float>> values = options.reader(*parameter);
-  if (values && static_cast<int64_t>(values->size()) == parameter->numValues())
+  Expected<std::vector<float>> values =
+      readParameter(options.reader, *parameter);
+  if (values)
     return initializer(Float, parameter->shape, bytesOf(*values),
                        entry->second);
   if (failure.isOk())
-    failure = values ? Status(StatusCode::Internal,
-                              "parameter '" + parameter->name +
-                                  "' was read with another number of values")
-                     : values.takeStatus();
+    failure = values.takeStatus();
   return entry->second;
 }
 

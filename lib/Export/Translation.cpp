@@ -44,7 +44,13 @@ static void registerDialects(DialectRegistry &registry) {
   registry.insert<llmir::mllm::MLLMDialect, llm::LLMDialect>();
 }
 
-static Expected<::mllm::ir::GraphOptions> readOptions(const CommandLine &line) {
+static CommandLine &commandLine() {
+  static CommandLine line;
+  return line;
+}
+
+Expected<::mllm::ir::GraphOptions> llmir::exportSizesOfCommandLine() {
+  const CommandLine &line = commandLine();
   ::mllm::ir::GraphOptions options;
   options.tokens = line.tokens;
   for (const std::string &text : line.sizes) {
@@ -61,31 +67,31 @@ static Expected<::mllm::ir::GraphOptions> readOptions(const CommandLine &line) {
 
 template <typename Export>
 static LogicalResult translate(Operation *op, raw_ostream &output,
-                               const CommandLine &line, Export exporter) {
+                               Export exporter) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError("only a module can be exported");
-  Expected<::mllm::ir::GraphOptions> options = readOptions(line);
+  Expected<::mllm::ir::GraphOptions> options = exportSizesOfCommandLine();
   if (!options)
-    return op->emitError() << options.status().message();
+    return emitError(op->getLoc()) << options.status().message();
   Expected<::mllm::ir::Graph> graph = buildGraph(module, *options);
   if (!graph)
-    return op->emitError() << graph.status().message();
+    return emitError(op->getLoc()) << graph.status().message();
   Expected<std::string> text = exporter(*graph);
   if (!text)
-    return op->emitError() << text.status().message();
+    return emitError(op->getLoc()) << text.status().message();
   output << *text;
   return success();
 }
 
 void llmir::registerExportTranslations() {
-  static CommandLine line;
+  commandLine();
   // svg and dot differ in who writes the picture.
   auto drawing = [](auto picture) {
     return [picture](Operation *op, raw_ostream &output) {
-      return translate(op, output, line, [&](const auto &graph) {
+      return translate(op, output, [&](const auto &graph) {
         PictureOptions options;
-        options.fold = !line.unfolded;
+        options.fold = !commandLine().unfolded;
         return picture(graph, options);
       });
     };
@@ -100,7 +106,7 @@ void llmir::registerExportTranslations() {
       "mllm-to-onnx",
       "Write the model as ONNX (opset 17); parameters are inputs",
       [](Operation *op, raw_ostream &output) {
-        return translate(op, output, line,
+        return translate(op, output,
                          [](const auto &graph) { return exportONNX(graph); });
       },
       registerDialects);

@@ -9,6 +9,7 @@
 #include "ParametersImpl.h"
 #include "TensorImpl.h"
 
+#include "llmir/Checkpoint/StoredParameter.h"
 #include "llmir/Frontend/CheckpointParameters.h"
 #include "llmir/Support/TensorFormat.h"
 
@@ -55,25 +56,25 @@ public:
     Expected<ir::ParameterBinding> binding = bind(context, parameter);
     if (!binding)
       return binding.takeStatus();
-    const CheckpointTensor &stored = *checkpoint.find(binding->source);
-    Expected<TensorFormat> format = stored.usableFormat();
+    Expected<TensorFormat> format =
+        checkpoint.find(binding->source)->usableFormat();
     if (!format)
       return format.takeStatus();
-    reference::Tensor whole(kindOf(*format), stored.shape);
-    const int64_t columns = stored.shape.back();
-    const int64_t rowBytes = *tensorRowBytes(*format, columns);
-    std::vector<float> row(static_cast<size_t>(columns));
-    for (int64_t r = 0; r < whole.rows(); ++r) {
-      decodeTensorRow(*format, stored.bytes.data() + r * rowBytes, columns,
-                      row.data());
-      std::copy(row.begin(), row.end(),
-                whole.row(rowOf(r, whole.rows(), binding->unpermuteHeads)));
-    }
-    if (binding->transposed)
-      whole = reference::transposed(whole);
-    return binding->storedRows == 0
-               ? whole
-               : whole.slice(0, binding->firstRow, parameter.shape().front());
+    StoredParameter stored;
+    stored.source = binding->source;
+    stored.shape = parameter.shape();
+    stored.unpermuteHeads = binding->unpermuteHeads;
+    stored.firstRow = binding->firstRow;
+    stored.storedRows = binding->storedRows;
+    stored.isTransposed = binding->transposed;
+    reference::Tensor tensor(kindOf(*format), parameter.shape());
+    auto end = tensor.data.begin();
+    LLMIR_RETURN_IF_ERROR(
+        readRows(checkpoint, stored, [&](Span<const float> row) {
+          end = std::copy(row.begin(), row.end(), end);
+          return Status::ok();
+        }));
+    return tensor;
   }
 
 private:
@@ -86,14 +87,6 @@ private:
     default:
       return reference::ElementKind::F32;
     }
-  }
-
-  /// Where a stored row belongs: see mllm.tensor.register.
-  static int64_t rowOf(int64_t row, int64_t rows, int64_t heads) {
-    if (heads == 0)
-      return row;
-    const int64_t size = rows / heads, inHead = row % size;
-    return row - inHead + inHead / 2 + (inHead % 2) * (size / 2);
   }
 
   Checkpoint checkpoint;

@@ -15,6 +15,9 @@
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/ExecuteTranslation.h"
 #include "llmir/Pipelines/ProgramTranslation.h"
+#ifdef LLMIR_HAS_XNNPACK
+#include "llmir/Export/RunOnXNNPACK.h"
+#endif
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
@@ -23,5 +26,8 @@ int main(int argc, char **argv) {
   llmir::registerProgramTranslations();
   llmir::mllm::registerTextTranslations();
   llmir::registerExportTranslations();
+#ifdef LLMIR_HAS_XNNPACK
+  llmir::registerXNNPACKTranslation();
+#endif
   return failed(mlir::mlirTranslateMain(argc, argv, "LLMIR's runner\n"));
 }

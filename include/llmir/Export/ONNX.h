@@ -19,17 +19,12 @@
 #ifndef LLMIR_EXPORT_ONNX_H
 #define LLMIR_EXPORT_ONNX_H
 
-#include "mllm/ir/GraphVisitor.h"
+#include "llmir/Export/ParameterReader.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace llmir {
-
-/// Gives the values of a parameter, decoded, in row-major order.
-using ParameterReader = std::function<Expected<std::vector<float>>(
-    const ::mllm::ir::GraphParameter &)>;
 
 struct ONNXOptions {
   /// Without it parameters are inputs of the model, under their names.

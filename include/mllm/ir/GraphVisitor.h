@@ -93,6 +93,10 @@ struct GraphOp {
   std::map<std::string, GraphAttribute> attributes;
   /// For Graph::costTokens tokens; nullopt where a size is not known then.
   std::optional<int64_t> flops, bytes;
+  /// The mlir::Operation from which it was made, for who includes MLIR: see
+  /// operationOf() in llmir/Export/BuildGraph.h. Of an op in a module that is
+  /// called several times there is one.
+  const void *origin = nullptr;
 
   /// The attribute, or the fallback where it is absent or of another kind.
   int64_t integer(const std::string &name, int64_t fallback = 0) const {

@@ -1,0 +1,121 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Checkpoint/StoredParameter.h"
+
+#include "llmir/Support/TensorFormat.h"
+
+#include <algorithm>
+
+using namespace llmir;
+
+namespace {
+
+/// A tensor as rows of numbers.
+struct StoredRows {
+  TensorFormat format;
+  const uint8_t *bytes;
+  int64_t rows, columns;
+
+  void decode(int64_t row, float *numbers) const {
+    decodeTensorRow(format, bytes + row * *tensorRowBytes(format, columns),
+                    columns, numbers);
+  }
+};
+
+} // namespace
+
+static Status doesNotFit(const CheckpointTensor &tensor,
+                         const StoredParameter &parameter) {
+  std::string shape;
+  for (int64_t size : parameter.shape)
+    shape += (shape.empty() ? "" : ", ") + std::to_string(size);
+  return Status(StatusCode::InvalidFile,
+                "tensor '" + tensor.name + "' " + tensor.shapeText() +
+                    " does not hold a parameter [" + shape + "]");
+}
+
+/// The row of the tensor in which row `row` of `rows` belongs when each head
+/// has the numbers of its pairs in two halves (see mllm.tensor.register).
+static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
+  if (heads == 0)
+    return row;
+  const int64_t size = rows / heads, half = size / 2, inHead = row % size;
+  return row - inHead + (inHead % half) * 2 + inHead / half;
+}
+
+static Status
+readTransposed(const StoredRows &stored, int64_t firstRow, int64_t count,
+               const std::function<Status(Span<const float>)> &take) {
+  std::vector<float> all(static_cast<size_t>(stored.rows * stored.columns));
+  for (int64_t r = 0; r < stored.rows; ++r)
+    stored.decode(r, all.data() + r * stored.columns);
+  std::vector<float> row(static_cast<size_t>(stored.rows));
+  for (int64_t i = firstRow; i < firstRow + count; ++i) {
+    for (int64_t r = 0; r < stored.rows; ++r)
+      row[static_cast<size_t>(r)] =
+          all[static_cast<size_t>(r * stored.columns + i)];
+    LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
+  }
+  return Status::ok();
+}
+
+Status llmir::readRows(const Checkpoint &checkpoint,
+                       const StoredParameter &parameter,
+                       const std::function<Status(Span<const float>)> &take) {
+  Expected<const CheckpointTensor *> found =
+      checkpoint.tensor(parameter.source);
+  if (!found)
+    return found.takeStatus();
+  const CheckpointTensor &tensor = **found;
+  Expected<TensorFormat> format = tensor.usableFormat();
+  if (!format)
+    return format.takeStatus();
+
+  // The parameter as [rows, columns]; a list is a column in memory, where its
+  // numbers follow each other as those of one row do.
+  int64_t wanted = 1;
+  for (int64_t size : parameter.shape)
+    wanted *= size;
+  const int64_t columns =
+      parameter.shape.size() < 2 ? 1 : parameter.shape.back();
+  const int64_t rows = columns ? wanted / columns : 0;
+  const int64_t all = parameter.storedRows ? parameter.storedRows : rows;
+  const bool isList = parameter.shape.size() < 2;
+  if (tensor.numElements() != all * columns || parameter.firstRow < 0 ||
+      parameter.firstRow + rows > all || tensor.shape.empty())
+    return doesNotFit(tensor, parameter);
+  if (wanted == 0)
+    return Status::ok();
+
+  if (isList) { // Decoded at once: it is one row of the file.
+    std::vector<float> numbers(static_cast<size_t>(all));
+    StoredRows{*format, tensor.bytes.data(), 1, all}.decode(0, numbers.data());
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t place =
+          storedRow(i + parameter.firstRow, all, parameter.unpermuteHeads);
+      LLMIR_RETURN_IF_ERROR(take(Span<const float>(numbers.data() + place, 1)));
+    }
+    return Status::ok();
+  }
+  const StoredRows stored = {*format, tensor.bytes.data(),
+                             parameter.isTransposed ? columns : all,
+                             parameter.isTransposed ? all : columns};
+  if (tensor.shape.back() != stored.columns)
+    return doesNotFit(tensor, parameter);
+  if (parameter.isTransposed)
+    return readTransposed(stored, parameter.firstRow, rows, take);
+  std::vector<float> row(static_cast<size_t>(columns));
+  for (int64_t i = 0; i < rows; ++i) {
+    stored.decode(
+        storedRow(i + parameter.firstRow, all, parameter.unpermuteHeads),
+        row.data());
+    LLMIR_RETURN_IF_ERROR(take(Span<const float>(row.data(), row.size())));
+  }
+  return Status::ok();
+}

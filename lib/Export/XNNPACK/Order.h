@@ -1,0 +1,55 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In which order the dimensions of a tensor lie in memory.
+//
+// XNNPACK wants some dimension last (channels, what softmax sums over), and has
+// no transpose. So a transpose of the model changes the order that is noted and
+// moves nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_EXPORT_XNNPACK_ORDER_H
+#define LLMIR_LIB_EXPORT_XNNPACK_ORDER_H
+
+#include "Segment.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace llmir::xnnpack {
+
+/// order[i] is the dimension that is the i-th in memory.
+using Order = std::vector<size_t>;
+using Sizes = std::vector<int64_t>;
+
+Order rowMajor(size_t rank);
+/// Row-major, but for one dimension that comes last.
+Order withLast(size_t rank, size_t dim);
+/// The sizes as they lie in memory.
+Dims inOrder(const Sizes &shape, const Order &order);
+/// The order of a tensor whose dimension i is dimension axes[i] of one that
+/// lies in `order`.
+Order permuted(const Order &order, const std::vector<size_t> &axes);
+
+/// The order in which a tensor of shape `from` that lies in `order` is one of
+/// shape `to`, with nothing moved; nullopt where none is. Dimensions that merge
+/// must follow each other in memory.
+std::optional<Order> reshaped(const Order &order, const Sizes &from,
+                              const Sizes &to);
+
+/// Copies row-major numbers to `order`, and back.
+void putInOrder(const float *rowMajor, const Sizes &shape, const Order &order,
+                float *inOrder);
+void putRowMajor(const float *inOrder, const Sizes &shape, const Order &order,
+                 float *rowMajor);
+
+} // namespace llmir::xnnpack
+
+#endif // LLMIR_LIB_EXPORT_XNNPACK_ORDER_H

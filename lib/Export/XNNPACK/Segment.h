@@ -1,0 +1,148 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One subgraph of XNNPACK: planned, then built, then run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_EXPORT_XNNPACK_SEGMENT_H
+#define LLMIR_LIB_EXPORT_XNNPACK_SEGMENT_H
+
+#include "llmir/Support/Span.h"
+#include "llmir/Support/Status.h"
+
+#include <xnnpack.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llmir::xnnpack {
+
+/// The sizes of a tensor in the order in which it lies in memory.
+using Dims = std::vector<size_t>;
+
+inline size_t numValues(const Dims &dims) {
+  size_t product = 1;
+  for (size_t size : dims)
+    product *= size;
+  return product;
+}
+
+/// xnn_initialize and its counterpart, and the threads.
+class Library {
+public:
+  static Expected<std::unique_ptr<Library>> open(int threads);
+  ~Library();
+  pthreadpool_t pool() const { return threads.get(); }
+
+private:
+  explicit Library(pthreadpool_t pool) : threads(pool, pthreadpool_destroy) {}
+  std::unique_ptr<struct pthreadpool, void (*)(pthreadpool_t)> threads;
+};
+
+/// A tensor of a segment.
+struct Tensor {
+  uint32_t id; ///< Its place among the segment's tensors.
+  Dims dims;
+};
+
+/// Tensors and nodes are added in order, build() makes them, run() computes.
+/// Numbers are f32.
+class Segment {
+public:
+  Segment() = default;
+  ~Segment();
+  Segment(const Segment &) = delete;
+  Segment &operator=(const Segment &) = delete;
+
+  //===--------------------------------------------------------------------===//
+  // Planning
+  //===--------------------------------------------------------------------===//
+
+  Tensor input(Dims dims);
+  /// A constant; has as many values as the sizes say.
+  Tensor constant(Dims dims, std::vector<float> values);
+  Tensor number(double value);
+  /// The caller will read the tensor after run(). An input or a constant is
+  /// read from where it is.
+  void markOutput(const Tensor &tensor);
+
+  using UnaryFn = xnn_status (*)(xnn_subgraph_t, uint32_t, uint32_t, uint32_t);
+  using BinaryFn = xnn_status (*)(xnn_subgraph_t, float, float, uint32_t,
+                                  uint32_t, uint32_t, uint32_t);
+  Tensor unary(UnaryFn function, const Tensor &x);
+  /// Sizes of 1 repeat and missing ones lead, as in NumPy.
+  Tensor binary(BinaryFn function, const Tensor &a, const Tensor &b);
+  Tensor clamp(const Tensor &x, double least, double greatest);
+  Tensor reshape(const Tensor &x, Dims dims);
+  Tensor pad(const Tensor &x, const Dims &before, const Dims &after,
+             double value);
+  /// The last dimension times the matrix [rows, columns of x], row-major; the
+  /// bias has `rows` values or none.
+  Tensor fullyConnected(const Tensor &x, std::vector<float> matrix, size_t rows,
+                        std::vector<float> bias);
+  /// Sum of the last dimension times `factor`; that dimension becomes 1.
+  Tensor sumOfLast(const Tensor &x, double factor);
+  Tensor resizeBilinear(const Tensor &x, size_t height, size_t width,
+                        bool alignCorners);
+
+  struct Convolution {
+    uint32_t kernel[2], stride[2], dilation[2], padding[2];
+    uint32_t groups;
+    size_t outputs;
+  };
+  /// x is [pictures, height, width, channels], the kernels [outputs, height,
+  /// width, channels / groups], the bias has `outputs` values or none.
+  Tensor convolution(const Tensor &x, const Convolution &shape,
+                     std::vector<float> kernels, std::vector<float> bias);
+
+  //===--------------------------------------------------------------------===//
+  // Running
+  //===--------------------------------------------------------------------===//
+
+  /// Makes the subgraph and its runtime; nothing is added afterwards.
+  Status build(pthreadpool_t pool);
+  /// Where the caller writes an input before run().
+  float *data(const Tensor &tensor) { return places[tensor.id].numbers.data(); }
+  Status run();
+
+private:
+  /// Of a tensor. Numbers are there for inputs, constants and outputs, with
+  /// room for what the library reads past an end.
+  struct Place {
+    Dims dims;
+    std::vector<float> numbers;
+    bool isInput = false, isConstant = false, isOutput = false;
+    bool isRead = false; ///< By a node: the library forgets other inputs.
+  };
+  Tensor add(Dims dims);
+  Tensor filled(Dims dims, std::vector<float> values);
+  /// The id of a tensor that a node reads.
+  uint32_t read(const Tensor &tensor) {
+    places[tensor.id].isRead = true;
+    return tensor.id;
+  }
+  /// A node; `what` names it in messages.
+  void node(const char *what, std::function<xnn_status(xnn_subgraph_t)> make);
+  Status defineTensors(xnn_subgraph_t subgraph);
+
+  struct Node {
+    const char *what;
+    std::function<xnn_status(xnn_subgraph_t)> make;
+  };
+  std::deque<Place> places;
+  std::vector<Node> nodes;
+  xnn_runtime_t runtime = nullptr;
+};
+
+} // namespace llmir::xnnpack
+
+#endif // LLMIR_LIB_EXPORT_XNNPACK_SEGMENT_H

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models on XNNPACK: equal to the reference interpreter, with the share of the work that the library does.
+
+    xnnpack_models.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER [--seed N]
+
+llmir-translate compares; this script says what must be run where, and that a wrong sum is seen.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
+
+import make_tiny  # noqa: E402
+
+failures = []
+passed = 0
+
+
+def check(name, holds, shown=""):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, str(shown)[:1500]))
+
+
+def run(*arguments):
+    result = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+    return result.returncode, result.stdout.decode(), result.stderr.decode()
+
+
+SHARE = re.compile(r"xnnpack, (\d+) tokens: (\d+) of (\d+) ops, ([0-9.]+) % of (\d+) floating-point operations, "
+                   r"in (\d+) parts of (\d+) subgraphs")
+
+
+def check_run(name, result, least_share, tokens, results):
+    """A run that succeeded: a static graph for each number of tokens, so much of the work in XNNPACK, so many results."""
+    code, text, errors = result
+    check(name + ": runs", code == 0, text + errors)
+    shares = SHARE.findall(text)
+    # SPEC: 273
+    check(name + ": sizes are bound", [int(share[0]) for share in shares] == tokens, text)
+    check(name + ": share", shares and all(float(share[3]) >= least_share for share in shares), text)
+    compared = [float(error) for error in re.findall(r"NMSE (\S+)", text)]
+    check(name + ": results", len(compared) == results and max(compared) <= 1e-9, text)
+    return text
+
+
+def check_decoder(options, family, ops_left, least_share):
+    """Prefill of 7 tokens, then 1, 1 and 3, of a checkpoint's weights."""
+    config, weights = make_tiny.make(family, seed=options.seed)
+    folder = os.path.join(options.work, family)
+    make_tiny.write_hf(folder, config, weights)
+    source = os.path.join(options.work, family + ".mlir")
+    code, _, errors = run(options.llmir, "compile", folder, "--emit", "mllm", "-o", source)
+    check(family + ": --emit mllm", code == 0, errors)
+    text = check_run(family, run(options.llmir_translate, "--run-xnnpack", source, "--xnnpack-weights=" + folder,
+                                 "--xnnpack-steps=7,1,1,3", "--seed=%d" % options.seed), least_share, [7, 1, 3], 4)
+    left = set(re.findall(r"left to the reference: (\w+):", text))
+    check(family + ": what is left", left == set(ops_left), text)
+    # Other weights than the reference's are seen: the bound means something.
+    code, _, errors = run(options.llmir_translate, "--run-xnnpack", source, "--xnnpack-weights=" + folder,
+                          "--xnnpack-steps=7", "--xnnpack-bound=1e-18")
+    check(family + ": the bound", code != 0 and "more than 1.0e-18" in errors, errors)
+
+
+def check_failures(options):
+    source = os.path.join(options.inputs, "onnx-vision.mlir")
+    for flags, words in ((("--xnnpack-threads=0",), "give 1 to 1024"),
+                         (("--xnnpack-weights=/nowhere",), "/nowhere"),
+                         (("--export-size=seq",), "is not name=number"),
+                         (("--xnnpack-steps=-1",), "the number of tokens is -1")):
+        code, text, errors = run(options.llmir_translate, "--run-xnnpack", source, *flags)
+        check("%s fails" % flags, code != 0 and words in errors, text + errors)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for flag in ("work", "llmir", "llmir-translate", "inputs"):
+        parser.add_argument("--" + flag, required=True)
+    parser.add_argument("--seed", type=int, help="random unless given")
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = int.from_bytes(os.urandom(3), "little")
+    print("seed %d" % options.seed)
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    attention = ("embedding", "rope", "kv_cache", "flash_attention2")
+    check_decoder(options, "llama", attention, 95)
+    check_decoder(options, "qwen3", attention, 95)
+    check_decoder(options, "gpt2", ("embedding", "positions", "kv_cache", "flash_attention2"), 95)
+    check_run("vision", run(options.llmir_translate, "--run-xnnpack",
+                            os.path.join(options.inputs, "onnx-vision.mlir")), 40, [1], 1)
+    check_failures(options)
+    print("%d checks passed, %d failed" % (passed, len(failures)))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
