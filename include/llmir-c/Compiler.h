@@ -23,7 +23,7 @@ extern "C" {
 #define LLMIR_COMPILER_API __attribute__((visibility("default")))
 
 /// Raised with every change of this header.
-#define LLMIR_COMPILER_API_VERSION 3
+#define LLMIR_COMPILER_API_VERSION 4
 
 /// Called from the compiling thread; `fraction` goes from 0 to 1 over the
 /// whole compilation, `stage` is a short sentence. May be null.
@@ -64,9 +64,16 @@ LLMIR_COMPILER_API int llmirCompile(const LLMIRCompileOptions *options,
 typedef struct LLMIRExportOptions {
   uint32_t version;   ///< LLMIR_COMPILER_API_VERSION.
   const char *model;  ///< Hugging Face folder or .gguf file.
-  const char *format; ///< "svg" or "dot": the traced model as a picture.
-  const char *output; ///< The file; null or "-" = standard output.
+  const char *format; ///< "svg" or "dot": the traced model as a picture;
+                      ///< "onnx": as a model of opset 17 with its weights.
+  const char *output; ///< The file; null or "-" = standard output (pictures).
   int64_t tokens;     ///< Tokens that the model is given; 0 = left open.
+  /// Element type of ONNX's weights: "stored" (default, or null), "f32", "f16",
+  /// "bf16".
+  const char *weights;
+  /// Not 0: ONNX's weights lie in the file `output`.data, which is so anyway
+  /// from 2 GiB on.
+  int32_t external_data;
 } LLMIRExportOptions;
 
 /// Traces the model and writes it. Returns as llmirCompile does; `*message` is

@@ -10,6 +10,7 @@
 
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Export/BuildGraph.h"
+#include "llmir/Export/ONNX.h"
 #include "llmir/Export/Picture.h"
 #include "llmir/Frontend/Frontend.h"
 #include "llmir/Support/FileWriter.h"
@@ -21,12 +22,9 @@
 using namespace llmir;
 
 static Expected<::mllm::ir::Graph>
-traceToGraph(const ExportModelOptions &options) {
-  Expected<Checkpoint> checkpoint = Checkpoint::open(options.model);
-  if (!checkpoint)
-    return checkpoint.takeStatus();
+traceToGraph(const Checkpoint &checkpoint, const ExportModelOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  auto module = traceCheckpoint(context, *checkpoint, FrontendOptions());
+  auto module = traceCheckpoint(context, checkpoint, FrontendOptions());
   if (!module)
     return module.takeStatus();
   return buildGraph(**module, options.sizes);
@@ -42,15 +40,60 @@ static Status writeOutput(const std::string &path, const std::string &text) {
                 "name a file instead");
 }
 
+static Expected<ONNXWeights> weightsNamed(const std::string &name) {
+  static const std::pair<const char *, ONNXWeights> names[] = {
+      {"stored", ONNXWeights::Stored},
+      {"f32", ONNXWeights::F32},
+      {"f16", ONNXWeights::F16},
+      {"bf16", ONNXWeights::BF16}};
+  for (const auto &[known, weights] : names)
+    if (name == known)
+      return weights;
+  return Status(StatusCode::InvalidArgument,
+                "unknown type of weights '" + name + "'",
+                "choose stored, f32, f16 or bf16");
+}
+
+/// The names that people expect: a traced decoder has one input and result.
+static void nameDecoder(::mllm::ir::Graph &graph) {
+  if (graph.inputs().size() != 1 || graph.outputs().size() != 1)
+    return;
+  for (::mllm::ir::GraphValue &value : graph.values) {
+    if (&value == graph.inputs()[0])
+      value.name = "input_ids";
+    if (&value == graph.outputs()[0])
+      value.name = "logits";
+  }
+}
+
+static Status writeAsONNX(const Checkpoint &checkpoint, ::mllm::ir::Graph graph,
+                          const ExportModelOptions &options) {
+  Expected<ONNXWeights> weights = weightsNamed(options.weights);
+  if (!weights)
+    return weights.takeStatus();
+  if (options.output.empty() || options.output == "-")
+    return Status(StatusCode::InvalidArgument,
+                  "an ONNX model is written to a file", "name one");
+  nameDecoder(graph);
+  return writeONNX(graph, options.output,
+                   {parameterReaderOf(checkpoint), *weights},
+                   options.externalData);
+}
+
 Status llmir::exportModel(const ExportModelOptions &options) {
-  const bool isSVG = options.format == "svg";
-  if (!isSVG && options.format != "dot")
+  const bool isSVG = options.format == "svg", isONNX = options.format == "onnx";
+  if (!isSVG && !isONNX && options.format != "dot")
     return Status(StatusCode::InvalidArgument,
                   "unknown export format '" + options.format + "'",
-                  "choose svg or dot");
-  Expected<::mllm::ir::Graph> graph = traceToGraph(options);
+                  "choose svg, dot or onnx");
+  Expected<Checkpoint> checkpoint = Checkpoint::open(options.model);
+  if (!checkpoint)
+    return checkpoint.takeStatus();
+  Expected<::mllm::ir::Graph> graph = traceToGraph(*checkpoint, options);
   if (!graph)
     return graph.takeStatus();
+  if (isONNX)
+    return writeAsONNX(*checkpoint, std::move(*graph), options);
   Expected<std::string> text =
       isSVG ? pictureAsSVG(*graph) : pictureAsDOT(*graph);
   if (!text)

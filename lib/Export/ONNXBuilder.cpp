@@ -8,6 +8,8 @@
 
 #include "ONNXBuilder.h"
 
+#include <set>
+
 using namespace llmir;
 using namespace llmir::onnx;
 using namespace mllm::ir;
@@ -98,17 +100,14 @@ template <typename T> static std::string bytesOf(const std::vector<T> &values) {
 }
 
 Name Builder::initializer(int64_t type, const Sizes &shape,
-                          const std::string &bytes, Name name) {
-  const bool isNamed = !name.empty();
-  std::string key;
-  if (!isNamed) {
-    key =
-        std::to_string(type) + ":" + std::to_string(shape.size()) + ":" + bytes;
-    if (auto found = constants.find(key); found != constants.end())
-      return found->second;
-    name = "c" + std::to_string(nextName++);
-    constants[key] = name;
-  }
+                          const std::string &bytes) {
+  std::string key = std::to_string(type) + ":";
+  for (int64_t size : shape)
+    key += std::to_string(size) + ",";
+  auto [entry, isNew] = constants.try_emplace(key + ":" + bytes);
+  if (!isNew)
+    return entry->second;
+  const Name name = entry->second = "c" + std::to_string(nextName++);
   protobuf::Message message; // TensorProto
   for (int64_t size : shape)
     message.integer(1, size);
@@ -150,6 +149,23 @@ Name Builder::number(double value, const GraphValue *like) {
   }
 }
 
+static ElementType weightType(const GraphParameter &parameter,
+                              ONNXWeights wanted) {
+  switch (wanted) {
+  case ONNXWeights::F32:
+    return Float;
+  case ONNXWeights::F16:
+    return Float16;
+  case ONNXWeights::BF16:
+    return BFloat16;
+  case ONNXWeights::Stored:
+    break;
+  }
+  return parameter.format == "f16"    ? Float16
+         : parameter.format == "bf16" ? BFloat16
+                                      : Float;
+}
+
 Name Builder::parameter(const GraphParameter *parameter) {
   auto [entry, isNew] = parameters.try_emplace(parameter, parameter->name);
   if (!isNew)
@@ -160,13 +176,10 @@ Name Builder::parameter(const GraphParameter *parameter) {
     addValueInfo(11, entry->second, like, std::nullopt, "");
     return entry->second;
   }
-  Expected<std::vector<float>> values =
-      readParameter(options.reader, *parameter);
-  if (values)
-    return initializer(Float, parameter->shape, bytesOf(*values),
-                       entry->second);
-  if (failure.isOk())
-    failure = values.takeStatus();
+  weights.push_back({parameter, weightType(*parameter, options.weights)});
+  if (weights.back().type != Float)
+    entry->second = node("Cast", {entry->second},
+                         {Attribute("to", static_cast<int64_t>(Float))});
   return entry->second;
 }
 
@@ -246,7 +259,7 @@ static Status atOp(const GraphOp &op, Status status) {
       (op.path.empty() ? std::string() : op.path + ": ") + op.kind);
 }
 
-Expected<std::string> Builder::build() {
+Expected<Model> Builder::build() {
   for (const GraphValue *input : part.inputs)
     addValueInfo(11, input->name, *input, std::nullopt, "");
   for (const GraphValue *output : part.outputs)
@@ -257,30 +270,16 @@ Expected<std::string> Builder::build() {
       firstCache = {"past_key_" + std::to_string(op->integer("layer")),
                     op->operands[0]->shape.size() -
                         (op->text("layout", "bshd") == "bshd" ? 3 : 2)};
-  for (const GraphOp *op : part.ops) {
+  for (const GraphOp *op : part.ops)
     if (Status status = lowerOp(*this, *op); !status.isOk())
       return atOp(*op, std::move(status));
-    if (!failure.isOk())
-      return atOp(*op, std::move(failure));
-  }
   // GraphProto: node 1, name 2, initializer 5, input 11, output 12.
-  std::string content = nodes.data();
   protobuf::Message name;
   name.text(2, graph.name);
-  content += name.data() + initializers.data() + infos.data();
-  if (content.size() >= (uint64_t(1) << 31) - 4096)
-    return Status(StatusCode::Unsupported,
-                  "the model is larger than the 2 GiB of an ONNX file",
-                  "export a smaller model, or without its weights");
-  // ModelProto: ir_version 1, producer_name 2, graph 7, opset_import 8.
-  protobuf::Message model, opset;
-  model.integer(1, 8);
-  model.text(2, "llmir");
-  model.text(7, content);
-  opset.text(1, "");
-  opset.integer(2, 17);
-  model.message(8, opset);
-  return model.data();
+  Model model;
+  model.graph = nodes.data() + name.data() + initializers.data() + infos.data();
+  model.weights = std::move(weights);
+  return model;
 }
 
 Status ONNXTarget::supported(const GraphOp &op) const {
@@ -288,27 +287,67 @@ Status ONNXTarget::supported(const GraphOp &op) const {
 }
 
 Status ONNXTarget::emit(const Graph &graph, const GraphPart &part) {
-  Expected<std::string> file = Builder(graph, part, options).build();
-  if (!file)
-    return file.takeStatus();
-  files.push_back(std::move(*file));
+  Expected<Model> model = Builder(graph, part, options).build();
+  if (!model)
+    return model.takeStatus();
+  std::string file;
+  LLMIR_RETURN_IF_ERROR(
+      writeModel(*model, options.reader, [&](std::string_view bytes) {
+        file += bytes;
+        return Status::ok();
+      }));
+  files.push_back(std::move(file));
   return Status::ok();
 }
 
-Expected<std::string> llmir::exportONNX(const Graph &graph,
-                                        ONNXOptions options) {
-  ONNXTarget target(std::move(options));
-  for (const GraphOp *op : opsOf(graph))
-    if (Status status = target.supported(*op); !status.isOk())
-      return atOp(*op, std::move(status));
+/// The whole graph as one part, or which op cannot be said.
+static Expected<GraphPart> wholeGraph(const Graph &graph) {
   GraphPart whole;
   whole.supported = true;
   whole.ops = opsOf(graph);
+  for (const GraphOp *op : whole.ops)
+    if (Status status = canLower(*op); !status.isOk())
+      return atOp(*op, std::move(status));
   whole.inputs = graph.inputs();
   std::set<const GraphValue *> given;
   for (const GraphValue *output : graph.outputs())
     if (given.insert(output).second)
       whole.outputs.push_back(output);
-  LLMIR_RETURN_IF_ERROR(target.emit(graph, whole));
+  return whole;
+}
+
+Expected<std::string> llmir::exportONNX(const Graph &graph,
+                                        ONNXOptions options) {
+  Expected<GraphPart> whole = wholeGraph(graph);
+  if (!whole)
+    return whole.takeStatus();
+  ONNXTarget target(std::move(options));
+  LLMIR_RETURN_IF_ERROR(target.emit(graph, *whole));
   return target.models().front();
+}
+
+Status llmir::writeONNX(const Graph &graph, const std::string &path,
+                        ONNXOptions options, bool externalData) {
+  Expected<GraphPart> whole = wholeGraph(graph);
+  if (!whole)
+    return whole.takeStatus();
+  Expected<Model> model = Builder(graph, *whole, options).build();
+  if (!model)
+    return model.takeStatus();
+  Expected<AtomicFile> file = AtomicFile::create(path);
+  if (!file)
+    return file.takeStatus();
+  const Sink sink = [&](std::string_view bytes) { return file->write(bytes); };
+  if (!externalData && fitsOneFile(*model)) {
+    LLMIR_RETURN_IF_ERROR(writeModel(*model, options.reader, sink));
+    return file->commit();
+  }
+  Expected<AtomicFile> data = AtomicFile::create(path + ".data");
+  if (!data)
+    return data.takeStatus();
+  const ExternalData external = {
+      path.substr(path.find_last_of('/') + 1) + ".data", &*data};
+  LLMIR_RETURN_IF_ERROR(writeModel(*model, options.reader, sink, &external));
+  LLMIR_RETURN_IF_ERROR(data->commit());
+  return file->commit();
 }

@@ -17,16 +17,25 @@
 #include "Protobuf.h"
 
 #include "llmir/Export/ONNX.h"
+#include "llmir/Support/FileWriter.h"
 
 #include <map>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmir::onnx {
 
 /// TensorProto.DataType.
-enum ElementType : int64_t { Float = 1, Int32 = 6, Int64 = 7, Bool = 9 };
+enum ElementType : int64_t {
+  Float = 1,
+  Int32 = 6,
+  Int64 = 7,
+  Bool = 9,
+  Float16 = 10,
+  Double = 11,
+  BFloat16 = 16,
+};
 /// nullopt for types that are not exported.
 std::optional<ElementType> elementTypeOf(mllm::DataTypes type);
 
@@ -43,13 +52,43 @@ struct Attribute {
 using Name = std::string;
 using Sizes = std::vector<int64_t>;
 
+/// A parameter whose numbers stand in the file.
+struct Weight {
+  const mllm::ir::GraphParameter *parameter;
+  ElementType type;
+
+  uint64_t bytes() const {
+    return static_cast<uint64_t>(parameter->numValues()) *
+           (type == Float ? 4 : 2);
+  }
+};
+
+/// A model but for the numbers of its weights.
+struct Model {
+  std::string graph; ///< The fields of GraphProto except for the weights.
+  std::vector<Weight> weights;
+};
+
+/// Bytes that go into a file, piece by piece.
+using Sink = std::function<Status(std::string_view)>;
+/// Where weights go that do not stand in the model's file.
+struct ExternalData {
+  std::string location; ///< The file's name in the model's folder.
+  AtomicFile *file;
+};
+/// Writes the model, the numbers of its weights being read meanwhile. Without
+/// `external`, fails with Unsupported, nothing written, from 2 GiB on.
+Status writeModel(const Model &model, const ParameterReader &reader,
+                  const Sink &sink, const ExternalData *external = nullptr);
+/// Whether the file of the model with all its weights stays below 2 GiB.
+bool fitsOneFile(const Model &model);
+
 class Builder {
 public:
   Builder(const mllm::ir::Graph &graph, const mllm::ir::GraphPart &part,
           const ONNXOptions &options);
 
-  /// The file's bytes.
-  Expected<std::string> build();
+  Expected<Model> build();
 
   //===--------------------------------------------------------------------===//
   // For the ops
@@ -93,19 +132,18 @@ private:
                     const mllm::ir::GraphValue &value,
                     std::optional<int64_t> openDim,
                     const std::string &openName);
-  Name initializer(int64_t type, const Sizes &shape, const std::string &bytes,
-                   Name name = {});
+  Name initializer(int64_t type, const Sizes &shape, const std::string &bytes);
 
   const mllm::ir::Graph &graph;
   const mllm::ir::GraphPart &part;
   const ONNXOptions &options;
   protobuf::Message nodes, infos, initializers;
+  std::vector<Weight> weights;
   std::map<const mllm::ir::GraphParameter *, Name> parameters;
   std::map<std::string, Name> constants;
   /// Of the first cache, whose length counts the tokens.
   std::optional<std::pair<Name, int64_t>> firstCache;
   int64_t nextName = 0;
-  Status failure;
 };
 
 /// Adds the nodes of an op; which ops there are: supported().

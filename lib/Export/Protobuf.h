@@ -41,6 +41,12 @@ public:
   }
   void message(int field, const Message &value) { text(field, value.bytes); }
 
+  /// A field of `size` bytes, which the caller writes after data().
+  void begin(int field, uint64_t size) {
+    tag(field, 2);
+    varint(size);
+  }
+
   const std::string &data() const { return bytes; }
 
 private:

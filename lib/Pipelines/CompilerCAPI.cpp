@@ -121,6 +121,8 @@ int llmirExport(const LLMIRExportOptions *given, char **message) {
     options.format = textOr(given->format, "svg");
     options.output = textOr(given->output, "");
     options.sizes.tokens = given->tokens;
+    options.weights = textOr(given->weights, "stored");
+    options.externalData = given->external_data != 0;
     status = exportModel(options);
   }
   if (status.isOk())

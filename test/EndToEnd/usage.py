@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
 
-COMMANDS = ("run", "compile", "tokenize", "inspect", "doctor", "perplexity", "bench", "cache")
+COMMANDS = ("run", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
 
 # Wrong usage: the arguments, and what the one line on stderr must name.
 WRONG = [

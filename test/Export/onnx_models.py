@@ -4,8 +4,10 @@
 """ONNX files: accepted by ONNX's checker and shape inference, and equal to NumPy models when computed.
 
     onnx_models.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER [--onnxruntime FOLDER]
+                   [--seed N]
 
-With --onnxruntime (the folder of the npm package onnxruntime-web) the files are run by it, too.
+With --onnxruntime (the folder of the npm package onnxruntime-web) the files are run by it, too. The seed of the
+models and inputs is printed; --seed runs the same ones again.
 """
 
 import argparse
@@ -24,6 +26,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
 import onnx_numpy  # noqa: E402
+from llmref import checkpoint  # noqa: E402
 from llmref.model import Model  # noqa: E402
 from mllmref import nn, vision  # noqa: E402
 
@@ -59,15 +62,20 @@ def export(options, name, source, *flags):
     path = os.path.join(options.work, name + ".onnx")
     result = run(options.llmir_translate, "--mllm-to-onnx", *flags, source, "-o", path)
     check(name + ": --mllm-to-onnx", result.returncode == 0, result.stderr.decode())
+    return path, check_file(name, path)
+
+
+def check_file(name, path):
+    """The file's model, which the checker and shape inference must take."""
     model = onnx.load(path)
     try:
-        onnx.checker.check_model(model, full_check=True)
+        onnx.checker.check_model(path, full_check=True)  # By its path: external data is looked for beside it.
         onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         check(name + ": checker and shape inference", True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         check(name + ": checker and shape inference", False, error)
     check(name + ": opset 17", [opset.version for opset in model.opset_import] == [17])
-    return path, model
+    return model
 
 
 def run_in_node(options, path, inputs):
@@ -90,16 +98,16 @@ def run_in_node(options, path, inputs):
     return outputs, ""
 
 
-def compute(options, name, path, model, inputs, expected):
+def compute(options, name, path, model, inputs, expected, bound=NMSE):
     """Computes in both ways and compares the outputs that are given."""
     outputs = onnx_numpy.evaluate(model, inputs)
     for key, array in expected.items():
-        check("%s: %s in NumPy" % (name, key), near(outputs[key], array), (outputs[key].shape, array.shape))
+        check("%s: %s in NumPy" % (name, key), near(outputs[key], array, bound), (outputs[key].shape, array.shape))
     if options.onnxruntime:
         found, error = run_in_node(options, path, inputs)
         check(name + ": onnxruntime-web runs it", found is not None, error)
         for key, array in expected.items() if found else ():
-            check("%s: %s in onnxruntime-web" % (name, key), near(found[key], array, 1e-7), found[key].shape)
+            check("%s: %s in onnxruntime-web" % (name, key), near(found[key], array, max(bound, 1e-7)), found[key].shape)
     return outputs
 
 
@@ -114,27 +122,84 @@ def check_decoder(options, family, seed):
         file.write(mllm.stdout)
     path, model = export(options, family, source)
     names = [entry.name for entry in model.graph.input]
-    ids_name, logits_name = names[0], model.graph.output[0].name
     inputs = {name: weights[name].astype(np.float32) for name in names if name in weights}
-    caches = [name for name in names if name.startswith("past_")]
-    check(family + ": a cache for each layer", len(caches) == 2 * config.layers, names)
-    check(family + ": every input is known", len(inputs) + len(caches) + 1 == len(names), names)
-    for name in caches:
-        inputs[name] = np.zeros((0, config.kv_heads, config.head_dim), np.float32)
+    converse(options, "%s seed %d" % (family, seed), path, model, inputs, Model(config, weights), seed)
 
-    reference = Model(config, weights)
+
+def converse(options, name, path, model, inputs, reference, seed, bound=NMSE):
+    """Prefill, then steps of one token and of several with the cache; `inputs` are the weights that the file lacks."""
+    config = reference.config
+    names = [entry.name for entry in model.graph.input]
+    ids_name, logits_name = names[0], model.graph.output[0].name
+    caches = [entry for entry in names if entry.startswith("past_")]
+    check(name + ": a cache for each layer", len(caches) == 2 * config.layers, names)
+    check(name + ": every input is known", len(inputs) + len(caches) + 1 == len(names), names)
+    for entry in caches:
+        inputs[entry] = np.zeros((0, config.kv_heads, config.head_dim), np.float32)
     cache = reference.new_cache()
     ids = np.random.RandomState(seed).randint(0, config.vocab, 12)
     done = 0
     for count in (7, 1, 1, 3):
         inputs[ids_name] = ids[done:done + count].astype(np.int64)
         expected = np.asarray(reference.forward(ids[done:done + count], cache=cache))
-        outputs = compute(options, "%s seed %d, tokens %d to %d" % (family, seed, done, done + count), path, model,
-                          inputs, {logits_name: expected})
-        for name in caches:
-            inputs[name] = outputs[name.replace("past_", "present_", 1)].astype(np.float32)
+        outputs = compute(options, "%s, tokens %d to %d" % (name, done, done + count), path, model, inputs,
+                          {logits_name: expected}, bound)
+        for entry in caches:
+            inputs[entry] = outputs[entry.replace("past_", "present_", 1)].astype(np.float32)
         done += count
-    check(family + ": the cache grew", inputs[caches[0]].shape[0] == 12)
+    check(name + ": the cache grew", inputs[caches[0]].shape[0] == 12)
+
+
+ELEMENTS = {"f32": 1, "f16": 10, "bf16": 16}
+
+
+def check_export(options, family, stored, flags, element, bound=NMSE):
+    """`llmir export`: a model with the weights of a folder or a GGUF file in it, or beside it."""
+    name = "export %s %s %s" % (family, stored, " ".join(flags))
+    name = name.rstrip()
+    is_gguf = stored.startswith("gguf-")
+    config, weights = make_tiny.make(family, seed=options.seed, dtype="f32" if is_gguf else stored)
+    source = os.path.join(options.work, "export-%s-%s" % (family, stored) + (".gguf" if is_gguf else ""))
+    if is_gguf:
+        make_tiny.write_gguf(source, config, weights, stored[len("gguf-"):])
+        config, weights = checkpoint.load_checkpoint(source)
+    else:
+        make_tiny.write_hf(source, config, weights, dtype=stored)
+    path = os.path.join(options.work, name.replace(" ", "-") + ".onnx")
+    result = run(options.llmir, "export", source, "-o", path, *flags)
+    check(name + ": runs", result.returncode == 0, result.stderr.decode())
+    is_external = "--external-data" in flags
+    check(name + ": where the weights are", os.path.exists(path + ".data") == is_external)
+    model = check_file(name, path)
+    check(name + ": inputs and outputs are named",
+          (model.graph.input[0].name, model.graph.output[0].name) == ("input_ids", "logits"))
+    matrices = [tensor for tensor in model.graph.initializer if len(tensor.dims) == 2 and "weight" in tensor.name]
+    check(name + ": type of the weights",
+          matrices and all(tensor.data_type == ELEMENTS[element] for tensor in matrices),
+          [tensor.data_type for tensor in matrices])
+    if is_external:
+        plain = onnx.load(path, load_external_data=False)
+        offsets = [int(entry.value) for tensor in plain.graph.initializer for entry in tensor.external_data
+                   if entry.key == "offset"]
+        check(name + ": weights can be mapped", offsets and all(offset % 4096 == 0 for offset in offsets), offsets)
+    converse(options, name, path, model, {}, Model(config, weights), options.seed, bound)
+
+
+def check_export_refusals(options):
+    """What cannot be written leaves no file."""
+    config, weights = make_tiny.make("llama", seed=options.seed)
+    weights["model.norm.weight"][0] = 1e6
+    folder = os.path.join(options.work, "beyond-f16")
+    make_tiny.write_hf(folder, config, weights)
+    path = os.path.join(options.work, "refused.onnx")
+    for name, arguments, code, words in (
+            ("a number beyond f16", (folder, "-o", path, "--weights", "f16"), 1, "'model.norm.weight' holds 1000000"),
+            ("another ending", (folder, "-o", path + ".txt"), 2, "does not end in .onnx"),
+            ("no such type", (folder, "-o", path, "--weights", "f64"), 2, "f64 not in"),
+            ("no such folder", (folder, "-o", os.path.join(options.work, "none", "x.onnx")), 1, "none")):
+        result = run(options.llmir, "export", *arguments)
+        check("export: " + name, result.returncode == code and words in result.stderr.decode(), result.stderr)
+        check("export: %s leaves no file" % name, not os.path.exists(path) and not os.path.exists(path + ".data"))
 
 
 def check_vision(options, seed):
@@ -171,14 +236,25 @@ def main():
     for flag in ("work", "llmir", "llmir-translate", "inputs"):
         parser.add_argument("--" + flag, required=True)
     parser.add_argument("--onnxruntime", help="node_modules/onnxruntime-web")
+    parser.add_argument("--seed", type=int, help="random unless given")
     options = parser.parse_args()
+    if options.seed is None:
+        options.seed = int.from_bytes(os.urandom(3), "little")
+    print("seed %d" % options.seed)
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
-    seed = int.from_bytes(os.urandom(3), "little")
     for family in ("llama", "qwen2", "qwen3"):
-        check_decoder(options, family, seed)
-    check_vision(options, seed)
+        check_decoder(options, family, options.seed)
+    check_vision(options, options.seed)
     check_refusals(options)
+    check_export(options, "llama", "f32", (), "f32")
+    check_export(options, "llama3", "bf16", ("--external-data",), "bf16")
+    check_export(options, "gpt2", "f16", (), "f16")
+    check_export(options, "gpt2", "f32", ("--external-data",), "f32")
+    check_export(options, "qwen3", "bf16", ("--weights", "f32"), "f32")
+    check_export(options, "llama", "gguf-q8_0", (), "f32")
+    check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 1e-3)  # Rounded: 8 bits of a number stay.
+    check_export_refusals(options)
     print("%d checks passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 

@@ -111,4 +111,15 @@ TEST(CompilerAPI, RefusesWrongExports) {
   expectExportRefused(&options, "unknown export format 'png'");
   options.format = "svg";
   expectExportRefused(&options, "/nowhere/model");
+  const std::string demo = LLMIR_SOURCE_DIR "/models/demo";
+  options.model = demo.c_str();
+  options.format = "onnx";
+  expectExportRefused(&options, "is written to a file");
+  options.output = "-";
+  expectExportRefused(&options, "is written to a file");
+  options.weights = "f64";
+  expectExportRefused(&options, "unknown type of weights 'f64'");
+  options.weights = nullptr;
+  options.tokens = -1;
+  expectExportRefused(&options, "the number of tokens is -1");
 }

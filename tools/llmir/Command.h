@@ -111,6 +111,7 @@ void addRunCommand(CommandLine &line);
 void addCompileCommand(CommandLine &line);
 void addTokenizeCommand(CommandLine &line);
 void addInspectCommand(CommandLine &line);
+void addExportCommand(CommandLine &line);
 void addDoctorCommand(CommandLine &line);
 void addPerplexityCommand(CommandLine &line);
 void addBenchCommand(CommandLine &line);

@@ -136,16 +136,11 @@ Expected<std::string> cli::compileModel(LLMIRCompileOptions options) {
   return text;
 }
 
-Status cli::exportModel(const std::string &model, const std::string &format,
-                        const std::string &output) {
+Status cli::exportModel(LLMIRExportOptions options) {
   Expected<CompilerFunctions> compiler = openCompiler();
   if (!compiler)
     return compiler.takeStatus();
-  LLMIRExportOptions options = {};
   options.version = LLMIR_COMPILER_API_VERSION;
-  options.model = model.c_str();
-  options.format = format.c_str();
-  options.output = output.c_str();
   char *message = nullptr;
   const int failed = compiler->exportModel(&options, &message);
   std::string text = message ? message : "";

@@ -34,10 +34,9 @@ Expected<std::string> compilerIdentity();
 /// empty.
 Expected<std::string> compileModel(LLMIRCompileOptions options);
 
-/// Loads the library and writes a picture of the traced model: `format` is
-/// "svg" or "dot", `output` a file or "-".
-Status exportModel(const std::string &model, const std::string &format,
-                   const std::string &output);
+/// Loads the library and writes the traced model as a picture or for another
+/// engine. The version of `options` is filled in here.
+Status exportModel(LLMIRExportOptions options);
 
 /// Loads the library without using it, for `llmir doctor`.
 Status loadCompilerLibrary();

@@ -207,8 +207,13 @@ static Outcome inspect(const InspectOptions &options) {
                   "'" + options.model +
                       "' is neither a GGUF file nor an LLMIR artifact",
                   "for a .safetensors file, name its folder");
-  if (!options.graph.empty())
-    return exportModel(options.model, format, options.graph);
+  if (!options.graph.empty()) {
+    LLMIRExportOptions picture = {};
+    picture.model = options.model.c_str();
+    picture.format = format.c_str();
+    picture.output = options.graph.c_str();
+    return exportModel(picture);
+  }
   return inspectCheckpoint(options);
 }
 

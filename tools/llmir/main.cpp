@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
     cli::addCompileCommand(line);
     cli::addTokenizeCommand(line);
     cli::addInspectCommand(line);
+    cli::addExportCommand(line);
     cli::addDoctorCommand(line);
     cli::addPerplexityCommand(line);
     cli::addBenchCommand(line);

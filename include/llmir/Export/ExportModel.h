@@ -22,12 +22,19 @@ namespace llmir {
 
 struct ExportModelOptions {
   std::string model;  ///< Hugging Face folder or GGUF file.
-  std::string format; ///< "svg" or "dot".
-  std::string output; ///< The file; empty or "-" = standard output.
+  std::string format; ///< "svg", "dot" or "onnx".
+  /// The file; empty or "-" = standard output, but for ONNX.
+  std::string output;
   ::mllm::ir::GraphOptions sizes;
+  /// Of ONNX: element type of the weights, "stored", "f32", "f16" or "bf16".
+  std::string weights = "stored";
+  /// Of ONNX: weights in a file of their own, `output`.data, however small.
+  bool externalData = false;
 };
 
-/// Fails with InvalidArgument for an unknown format, else as opening, tracing,
+/// An ONNX model has inputs `input_ids` and past_key_L, past_value_L of each
+/// layer L, outputs `logits` and present_key_L, present_value_L. Fails with
+/// InvalidArgument for an unknown format or type, else as opening, tracing,
 /// drawing and writing do.
 Status exportModel(const ExportModelOptions &options);
 

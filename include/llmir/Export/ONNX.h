@@ -26,9 +26,18 @@
 
 namespace llmir {
 
+/// Element types of weights in a file. Computed is in f32 whatever it is.
+enum class ONNXWeights {
+  Stored, ///< f16, bf16 and f32 as the checkpoint has them, f32 for others.
+  F32,
+  F16,
+  BF16,
+};
+
 struct ONNXOptions {
   /// Without it parameters are inputs of the model, under their names.
   ParameterReader reader;
+  ONNXWeights weights = ONNXWeights::Stored;
 };
 
 /// What ONNX can say: the ops of supported(), of f32, i64, i32 and bool.
@@ -57,6 +66,13 @@ private:
 /// or more, which protobuf does not hold.
 Expected<std::string> exportONNX(const ::mllm::ir::Graph &graph,
                                  ONNXOptions options = {});
+
+/// The same into a file. Weights are read and written row by row: into the file
+/// itself or, where `externalData` or 2 GiB would be passed, into the file
+/// `path`.data, which the model names. Fails as exportONNX() and AtomicFile do,
+/// and with OutOfRange where a number does not fit f16.
+Status writeONNX(const ::mllm::ir::Graph &graph, const std::string &path,
+                 ONNXOptions options = {}, bool externalData = false);
 
 } // namespace llmir
 
