@@ -32,6 +32,8 @@ using llmir::mllm::SubGraphOp;
 
 /// More ops than any model has; a small module can inline to any number.
 static constexpr int64_t maxOps = 1000000;
+/// Numbers of a constant that a graph carries.
+static constexpr int64_t maxConstant = 1 << 24;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -73,7 +75,35 @@ static std::optional<::mllm::DataTypes> dataTypeOf(Type type) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
+/// The numbers of a constant; none where there are too many to carry.
+static GraphAttribute numbersOf(DenseElementsAttr constant) {
+  if (constant.getNumElements() > maxConstant)
+    return {};
+  if (isa<FloatType>(constant.getElementType())) {
+    std::vector<double> reals;
+    for (const APFloat &value : constant.getValues<APFloat>()) {
+      APFloat wide = value;
+      bool isInexact;
+      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                   &isInexact);
+      reals.push_back(wide.convertToDouble());
+    }
+    return reals;
+  }
+  auto type = dyn_cast<IntegerType>(constant.getElementType());
+  if (!type || type.getWidth() > 64)
+    return {};
+  std::vector<int64_t> integers;
+  for (const APInt &value : constant.getValues<APInt>())
+    integers.push_back(type.getWidth() == 1 || type.isUnsigned()
+                           ? static_cast<int64_t>(value.getZExtValue())
+                           : value.getSExtValue());
+  return integers;
+}
+
 static GraphAttribute attributeOf(Attribute attr) {
+  if (auto constant = dyn_cast<DenseElementsAttr>(attr))
+    return numbersOf(constant);
   if (isa<UnitAttr>(attr))
     return true;
   if (auto flag = dyn_cast<BoolAttr>(attr))

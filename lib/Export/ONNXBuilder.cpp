@@ -8,6 +8,7 @@
 
 #include "ONNXBuilder.h"
 
+#include <limits>
 #include <set>
 
 using namespace llmir;
@@ -65,7 +66,7 @@ Builder::Builder(const Graph &graph, const GraphPart &part,
 
 Name Builder::node(const char *type, const std::vector<Name> &inputs,
                    const std::vector<Attribute> &attributes) {
-  Name result = "t" + std::to_string(nextName++);
+  Name result = newName();
   node(type, inputs, std::vector<Name>{result}, attributes);
   return result;
 }
@@ -123,6 +124,31 @@ Name Builder::ints(const Sizes &values) {
                      bytesOf(values));
 }
 
+Name Builder::integers(const Sizes &values, const Sizes &shape) {
+  return initializer(Int64, shape, bytesOf(values));
+}
+
+Name Builder::real64(double value) {
+  return initializer(Double, {}, bytesOf(std::vector<double>{value}));
+}
+
+template <typename T> static std::string endOfRange(bool isLeast) {
+  using Limits = std::numeric_limits<T>;
+  return bytesOf(std::vector<T>{isLeast ? Limits::min() : Limits::max()});
+}
+
+Name Builder::least(ElementType type) {
+  return initializer(type, {},
+                     type == Int32 ? endOfRange<int32_t>(true)
+                                   : endOfRange<int64_t>(true));
+}
+
+Name Builder::greatest(ElementType type) {
+  return initializer(type, {},
+                     type == Int32 ? endOfRange<int32_t>(false)
+                                   : endOfRange<int64_t>(false));
+}
+
 Name Builder::integer(int64_t value) {
   return initializer(Int64, {}, bytesOf(std::vector<int64_t>{value}));
 }
@@ -144,6 +170,8 @@ Name Builder::number(double value, const GraphValue *like) {
   case mllm::kInt32:
     return initializer(
         Int32, {}, bytesOf(std::vector<int32_t>{static_cast<int32_t>(value)}));
+  case mllm::kBool:
+    return initializer(Bool, {}, std::string(1, value != 0 ? 1 : 0));
   default:
     return real(value);
   }
@@ -259,6 +287,19 @@ static Status atOp(const GraphOp &op, Status status) {
       (op.path.empty() ? std::string() : op.path + ": ") + op.kind);
 }
 
+/// A layer's cache is an input and an output: once each.
+static Status checkCaches(const GraphPart &part) {
+  std::set<int64_t> layers;
+  for (const GraphOp *op : part.ops)
+    if (op->kind == "kv_cache" && !layers.insert(op->integer("layer")).second)
+      return atOp(*op, Status(StatusCode::Unsupported,
+                              "the cache of layer " +
+                                  std::to_string(op->integer("layer")) +
+                                  " is written twice in a step",
+                              "give each layer its number"));
+  return Status::ok();
+}
+
 Expected<Model> Builder::build() {
   for (const GraphValue *input : part.inputs)
     addValueInfo(11, input->name, *input, std::nullopt, "");
@@ -270,6 +311,7 @@ Expected<Model> Builder::build() {
       firstCache = {"past_key_" + std::to_string(op->integer("layer")),
                     op->operands[0]->shape.size() -
                         (op->text("layout", "bshd") == "bshd" ? 3 : 2)};
+  LLMIR_RETURN_IF_ERROR(checkCaches(part));
   for (const GraphOp *op : part.ops)
     if (Status status = lowerOp(*this, *op); !status.isOk())
       return atOp(*op, std::move(status));

@@ -95,6 +95,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   Name value(const mllm::ir::GraphValue *value) { return value->name; }
+  Name newName() { return "t" + std::to_string(nextName++); }
   /// A node with one result, which gets a new name.
   Name node(const char *type, const std::vector<Name> &inputs,
             const std::vector<Attribute> &attributes = {});
@@ -105,9 +106,14 @@ public:
   /// The value is this one.
   void define(const mllm::ir::GraphValue *value, const Name &name);
 
-  Name ints(const Sizes &values); ///< [count] of i64.
-  Name integer(int64_t value);    ///< A scalar of i64.
-  Name real(double value);        ///< A scalar of f32.
+  Name ints(const Sizes &values);                         ///< [count] of i64.
+  Name integer(int64_t value);                            ///< A scalar of i64.
+  Name integers(const Sizes &values, const Sizes &shape); ///< Of i64.
+  Name real(double value);                                ///< A scalar of f32.
+  Name real64(double value);                              ///< A scalar of f64.
+  /// The ends of the range of i32 or i64.
+  Name least(ElementType type);
+  Name greatest(ElementType type);
   Name reals(const std::vector<double> &values, const Sizes &shape);
   /// A scalar of the value's element type.
   Name number(double value, const mllm::ir::GraphValue *like);

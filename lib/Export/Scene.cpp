@@ -116,6 +116,11 @@ std::string picture::withUnit(double amount) {
 }
 
 /// "33.6 MB": the unit's letter stands at the number's prefix.
+/// "1 op", "2 ops".
+static std::string counted(size_t count, const char *thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 static std::string withUnit(double amount, const char *unit) {
   std::string text = picture::withUnit(amount);
   const char last = text.back();
@@ -585,8 +590,8 @@ Expected<Scene> SceneMaker::make() {
     tokens = 1;
   text += std::string(dot) + (totals.flopsKnown ? "" : "\u2265 ") +
           withUnit(totals.flops / tokens, "FLOP") +
-          (perToken ? " per token" : "") + dot + std::to_string(totals.ops) +
-          " ops in " + std::to_string(totals.modules) + " modules";
+          (perToken ? " per token" : "") + dot + counted(totals.ops, "op") +
+          " in " + counted(totals.modules, "module");
   scene.subtitle = text;
   return std::move(scene);
 }

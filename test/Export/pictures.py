@@ -246,6 +246,15 @@ def check_model(options, name, model, fonts):
     check_dot(options, name, model, groups)
 
 
+def check_documented(options):
+    """The picture in docs/ is the one that the command in the README makes."""
+    path = os.path.join(options.work, "documented.svg")
+    run(options.llmir, "inspect", options.demo, "--graph", path)
+    with open(path, "rb") as made, open(options.documented, "rb") as kept:
+        check("docs/demo-graph.svg is stale: llmir inspect models/demo --graph docs/demo-graph.svg",
+              made.read() == kept.read())
+
+
 def check_dot(options, name, model, groups):
     path = os.path.join(options.work, name + ".dot")
     result = run(options.llmir, "inspect", model, "--graph", path)
@@ -298,6 +307,8 @@ def check_inputs(options, fonts):
     check("row: equal modules are folded", b">\xc3\x97 3<" in data, titles(groups))
     groups, data = check_input(options, "row", fonts, "--picture-unfolded")
     check("row: or not", b"class=\"count\"" not in data and len(titles(groups, True)) == 4, titles(groups, True))
+    _, data = check_input(options, "onnx-vision", fonts)
+    check("vision: 20 ops in 1 module", b"20 ops in 1 module<" in data)
     # 2 * 8 * 8 multiply-adds for each of 5 tokens in each of 3 layers.
     _, data = check_input(options, "row", fonts, "--export-tokens=5")
     check("row: sizes are bound", b"5 \xc3\x97 8" in data and b">n \xc3\x97" not in data)
@@ -320,7 +331,7 @@ def check_refusals(options, model):
 
 def main():
     parser = argparse.ArgumentParser()
-    for flag in ("work", "llmir", "llmir-translate", "inputs", "demo"):
+    for flag in ("work", "llmir", "llmir-translate", "inputs", "demo", "documented"):
         parser.add_argument("--" + flag, required=True)
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)
@@ -329,6 +340,7 @@ def main():
     if not fonts:
         print("NOTE: DejaVu Sans was not found (apt-get install fonts-dejavu-core): widths of texts are not checked")
     check_model(options, "demo", options.demo, fonts)
+    check_documented(options)
     check_random_models(options, fonts)
     check_inputs(options, fonts)
     check_refusals(options, options.demo)

@@ -21,7 +21,10 @@ for (const [name, input] of Object.entries(job.inputs)) {
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   feeds[name] = new ort.Tensor(input.type, new arrays[input.type](buffer), input.shape);
 }
-const session = await ort.InferenceSession.create(fs.readFileSync(job.model), { executionProviders: ["wasm"] });
+const options = { executionProviders: ["wasm"] };
+if (fs.existsSync(job.model + ".data"))
+  options.externalData = [{ path: path.basename(job.model) + ".data", data: fs.readFileSync(job.model + ".data") }];
+const session = await ort.InferenceSession.create(fs.readFileSync(job.model), options);
 const results = await session.run(feeds);
 const answer = {};
 for (const [name, tensor] of Object.entries(results)) {

@@ -8,7 +8,7 @@
 // reference interpreter. Results that need another order of dimensions than a
 // subgraph made are made by the next one.
 // SPEC: 276
-// CHECK: xnnpack, 1 tokens: 42 of 42 ops, 100.0 % of {{[0-9]+}} floating-point operations, in 1 parts of {{[2-9]}} subgraphs
+// CHECK: xnnpack, 1 tokens after 0: 42 of 42 ops, 100.0 % of {{[0-9]+}} floating-point operations, in 1 parts of {{[2-9]}} subgraphs
 // CHECK-NEXT: step 1
 // CHECK-COUNT-27: result {{[0-9]+}} of {{[0-9]+}} numbers: NMSE {{0[.]0e[+]00|[0-9.]+e-[1-9][0-9]}}
 // CHECK-NOT: left to the reference

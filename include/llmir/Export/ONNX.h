@@ -40,7 +40,10 @@ struct ONNXOptions {
   ONNXWeights weights = ONNXWeights::Stored;
 };
 
-/// What ONNX can say: the ops of supported(), of f32, i64, i32 and bool.
+/// What ONNX can say: the ops of supported(), of f32, i64, i32 and bool. ONNX
+/// leaves open which of several values stays that scatter writes to one place,
+/// and what the greatest and least of no values are; NaN and infinity are alike
+/// in the order of top_k and argsort.
 /// Rounding of activations beside weights of bf16 is LLMIR's own and is not
 /// exported.
 class ONNXTarget : public ::mllm::ir::ExportTarget {

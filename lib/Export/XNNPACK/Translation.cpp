@@ -13,6 +13,7 @@
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Export/RunOnXNNPACK.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -131,11 +132,12 @@ makeInputs(FunctionOpInterface model, const Graph &graph, uint64_t seed) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-static void printShare(const XNNPACKModel &model, int64_t tokens,
+static void printShare(const XNNPACKModel &model, int64_t past,
                        raw_ostream &output) {
+  const int64_t tokens = model.graph().costTokens;
   const ExportCoverage &share = model.coverage();
-  output << "xnnpack, " << tokens << " tokens: " << share.supportedOps << " of "
-         << share.ops << " ops, "
+  output << "xnnpack, " << tokens << " tokens after " << past << ": "
+         << share.supportedOps << " of " << share.ops << " ops, "
          << llvm::format("%.1f", share.flops ? 100.0 * share.supportedFlops /
                                                    share.flops
                                              : 100.0)
@@ -197,12 +199,16 @@ static LogicalResult runOnXNNPACK(ModuleOp module, GraphOptions sizes,
   std::vector<int64_t> steps(line.steps.begin(), line.steps.end());
   if (steps.empty())
     steps.push_back(sizes.tokens);
-  std::map<int64_t, std::unique_ptr<XNNPACKModel>> models; // By tokens.
+  // By the tokens of the step and of those before it.
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<XNNPACKModel>> models;
+  int64_t past = 0;
   ModelState state, referenceState;
   for (auto [step, tokens] : llvm::enumerate(steps)) {
-    std::unique_ptr<XNNPACKModel> &model = models[tokens];
+    std::unique_ptr<XNNPACKModel> &model = models[{tokens, past}];
     if (!model) {
       sizes.tokens = tokens;
+      if (past > 0)
+        sizes.sizes[llmir::mllm::SizeBinding::kPast.str()] = past;
       Expected<Graph> graph = buildGraph(module, sizes);
       if (!graph)
         return emitError(module.getLoc()) << graph.status().message();
@@ -212,8 +218,9 @@ static LogicalResult runOnXNNPACK(ModuleOp module, GraphOptions sizes,
       if (failed(built))
         return failure();
       model = std::move(*built);
-      printShare(*model, model->graph().costTokens, output);
+      printShare(*model, past, output);
     }
+    past += tokens;
     auto inputs = makeInputs(*root, model->graph(), seed + step);
     if (failed(inputs))
       return failure();

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every op of level linalg in ONNX: exported and equal to NumPy, or refused by a sentence that names it.
+
+    onnx_ops.py --work FOLDER --llmir-translate PROGRAM
+
+The cases are those of the interpreter (test/Interpreter/MLLM, see mllm_oracle.py) and Inputs/onnx.cases. Each becomes a model with
+open sizes, which ONNX's checker takes; one file serves all runs of the case.
+"""
+
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "test", "reference"))
+sys.path.insert(0, os.path.join(ROOT, "utils"))
+
+import llm_dialect  # noqa: E402
+import mllm_oracle  # noqa: E402
+import onnx_numpy  # noqa: E402
+
+NMSE = 1e-9  # Against float64: room for constants of float32.
+
+# Ops that opset 17 cannot say, or that are no computation: a model with one, and the sentence.
+REFUSED = {
+    "istft": ("%s: tensor<3x4x2xf32>, %w: tensor<4xf32>", "%s, %w {n_fft = 4 : i64, hop_length = 2 : i64}",
+              "(tensor<3x4x2xf32>, tensor<4xf32>) -> tensor<6xf32>", "opset 17 has no inverse transform"),
+    "customized": ("%x: tensor<2xf32>", "\"f\" id 4097(%x)", "(tensor<2xf32>) -> tensor<2xf32>",
+                   "the code of a customized op is the user's"),
+}
+# Their forms are in the cases: the sentence alone.
+REFUSED_CASES = {
+    "paged_attn": "a cache in pages is not a tensor",
+    "radix_attn_swa_sink": "a cache in pages is not a tensor",
+    "radix_attn_relax": "a cache in pages is not a tensor",
+    "flash_attention2_swa_sink": "sinks are not written out",
+    "istft": "opset 17 has no inverse transform",
+}
+# Some forms of an op that is exported otherwise.
+PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "division of integers rounds in another way there",
+          "random numbers are LLMIR's own", "opset 17 has no antialiasing",
+          "a factor that is not the quotient of the sizes", "a shape with several open sizes cannot be written",
+          "is written twice in a step", "cannot be exported")
+# What these are of no values ONNX leaves open.
+NO_VALUES = {"reduce_max", "reduce_min", "mean"}
+# Declares a layer's registration and makes no value: it stands outside of graphs.
+NOT_IN_GRAPHS = {"register"}
+
+failures = []
+passed = 0
+
+
+def check(name, holds, shown=""):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, str(shown)[:1000]))
+
+
+def kinds_of_dialect():
+    """The names of the ops of level linalg."""
+    ops = llm_dialect.definitions(llm_dialect.records("include/llmir/Dialect/MLLM/MLLMOps.td"), "MLLM_Dialect")
+    names = [op.mnemonic for op in ops if op.mnemonic.startswith("linalg.")]
+    return {name[len("linalg."):] for name in names}
+
+
+def kinds_of(case):
+    return set(re.findall(r"mllm\.linalg\.(\w+)", "\n".join(case.body)))
+
+
+def module_of(case):
+    """The case as a traced model: its body is a module `model.layers.0`."""
+    arguments = [i for i in case.inputs if i.symbol.startswith("%")]
+    values = [v for e in case.expectations for v in e.values]
+    types = [t.text for e in case.expectations for t in e.types]
+    lines = ["module {"] + ["  " + text for text in case.text]
+    lines += ["  mllm.tensor.register %s : %s {source = \"%s\"}" % (i.symbol, i.type.text, i.python_name)
+              for i in case.inputs if i.symbol.startswith("@")]
+    lines.append("  mllm.graph.subgraph @case(%s) -> (%s) attributes {entry} {" % (
+        ", ".join("%s: %s" % (a.symbol, a.type.text) for a in arguments), ", ".join(types)))
+    lines += ["    " + line + located(line) for line in case.body]
+    lines.append("    mllm.cf.return %s : %s" % (", ".join(values), ", ".join(types)))
+    return "\n".join(lines + ["  }", "}"]) + "\n"
+
+
+def located(line):
+    """Locations stand at the end of an op that is one line."""
+    return ' loc("model.layers.0")' if line.startswith("%") and balanced(line) else ""
+
+
+def balanced(line):
+    plain = line.replace("->", "")
+    return all(plain.count(left) == plain.count(right) for left, right in ("()", "<>", "[]", "{}")) \
+        and not line.rstrip().endswith(("=", ":", ","))
+
+
+def export(options, source, text, tokens=0):
+    with open(source, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    path = source[:-len(".mlir")] + ".onnx"
+    done = subprocess.run([options.llmir_translate, "--mllm-to-onnx", "--export-tokens=%d" % tokens, source, "-o", path],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, timeout=60)
+    return path, done.returncode, done.stderr
+
+
+def agrees(kind, actual, expected, bound):
+    """The same shape; integers and bools equal, floats near, with the same infinities and NaN."""
+    actual, expected = np.asarray(actual, np.float64), np.asarray(kind.rounded(expected))
+    if actual.shape != expected.shape:
+        return False
+    if not kind.is_float:
+        return bool(np.array_equal(actual, expected))
+    finite = np.isfinite(expected)
+    with np.errstate(over="ignore"):
+        rounded = actual.astype(np.float32)  # What is beyond float32 is infinite there.
+    if not np.array_equal(rounded[~finite], expected[~finite].astype(np.float32), equal_nan=True):
+        return False
+    error = np.sum(np.square(actual[finite] - expected[finite]))
+    return bool(error <= bound * (np.sum(np.square(expected[finite])) or 1.0))
+
+
+def check_checker(case, path):
+    try:
+        onnx.checker.check_model(path, full_check=True)
+        check(case.name + ": checker", True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        check(case.name + ": checker", False, error)
+
+
+def check_runs(case, path, names):
+    model = onnx.load(path)
+    inputs = [entry.name for entry in model.graph.input]
+    arguments = [i for i in case.inputs if i.symbol.startswith("%")]
+    given = inputs[:len(arguments)]
+    for run in range(case.runs()):
+        if kinds_of(case) & NO_VALUES and any(0 in i.shape(run) for i in case.inputs):
+            continue
+        numbers = {i.symbol: i.numbers(case.name, run) for i in case.inputs}
+        feeds = {name: argument.type.stored(numbers[argument.symbol]) for name, argument in zip(given, arguments)}
+        feeds.update({i.symbol[1:]: numbers[i.symbol].astype(np.float32) for i in case.inputs
+                      if i.symbol.startswith("@")})
+        known = dict(names, np=np, run=run, **{i.python_name: numbers[i.symbol] for i in case.inputs})
+        expected = [(kind, result, e.bound) for e in case.expectations
+                    for kind, result in zip(e.types, e.compute(known))]
+        outputs = onnx_numpy.evaluate(model, feeds)
+        order = [entry.name for entry in model.graph.output]
+        check("%s.%d: results" % (case.name, run), len(order) == len(expected), order)
+        # LLMIR rounds activations beside weights of bf16, and says that this is not exported.
+        least = 1e-4 if any(i.type.kind == "bf16" and i.symbol.startswith("@") for i in case.inputs) else NMSE
+        for name, (kind, result, bound) in zip(order, expected):
+            check("%s.%d: %s" % (case.name, run, name), agrees(kind, outputs[name], result, max(bound, least)),
+                  (outputs[name], result))
+
+
+def check_case(options, case, names, exported, refused):
+    """Exported with open sizes, else with bound ones where one number does, or refused by one sentence."""
+    source = os.path.join(options.work, case.name + ".mlir")
+    path, code, errors = export(options, source, module_of(case))
+    if code == 0:
+        check_checker(case, path)
+        exported |= kinds_of(case)
+        if not case.once:  # Caches are inputs and outputs there; onnx_models.py runs steps of whole decoders.
+            check_runs(case, path, names)
+        return
+    lines = [line for line in errors.split("\n") if "error:" in line]
+    check(case.name + ": one sentence", len(lines) == 1, errors)
+    sentences = [(kind, words) for kind, words in REFUSED_CASES.items() if kind in kinds_of(case)]
+    sentences += [(kind, words) for kind in kinds_of(case) for words in PARTLY]
+    found = [kind for kind, words in sentences if words in errors and (kind + ": " in errors or words == PARTLY[-1])]
+    check(case.name + ": the sentence names op and reason", found, errors)
+    check(case.name + ": and the module's path", "model.layers.0: " in errors or PARTLY[-1] in errors
+          or not any(located(line) for line in case.body), errors)
+    refused.update(kind for kind in found if kind in REFUSED_CASES)
+
+
+def check_refused(options, kind, row, refused):
+    arguments, operands, types, words = row
+    text = ("module {\n  mllm.graph.subgraph @f(%s) -> %s attributes {entry} {\n"
+            "    %%0 = mllm.linalg.%s %s : %s loc(\"model.layers.3.mlp\")\n    mllm.cf.return %%0 : %s\n  }\n}\n"
+            % (arguments, types.split(" -> ")[1], kind, operands, types, types.split(" -> ")[1]))
+    _, code, errors = export(options, os.path.join(options.work, "refused-%s.mlir" % kind), text)
+    check(kind + ": refused", code != 0 and "model.layers.3.mlp: %s: %s" % (kind, words) in errors, errors)
+    refused.add(kind)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--llmir-translate", required=True)
+    parser.add_argument("--only", help="the name of a case")
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    names = mllm_oracle.modules()
+    exported, refused = set(), set()
+    files = sorted(glob.glob(os.path.join(ROOT, "test", "Interpreter", "MLLM", "*.test")))
+    for path in files + [os.path.join(HERE, "Inputs", "onnx.cases")]:
+        for case in mllm_oracle.read_cases(path):
+            if options.only in (None, case.name):
+                check_case(options, case, names, exported, refused)
+    for kind, row in REFUSED.items():
+        check_refused(options, kind, row, refused)
+    # SPEC: 273
+    missing = kinds_of_dialect() - exported - refused - NOT_IN_GRAPHS
+    check("every op is exported or refused", options.only or not missing, sorted(missing))
+    check("none is both", not exported & refused, sorted(exported & refused))
+    print("%d ops exported, %d refused" % (len(exported), len(refused)))
+    print("%d checks passed, %d failed" % (passed, len(failures)))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
