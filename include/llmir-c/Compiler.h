@@ -41,6 +41,10 @@ typedef struct LLMIRCompileOptions {
   const char *target;   ///< CPU levels with commas between: "native" (default),
                         ///< "x86-64", "x86-64-v3", "aarch64+", …
   const char *quantize; ///< "none" (default), "q8", "q4", "int4:g128:asym", …
+                        ///< for all projections.
+  const char *recipe;   ///< Instead of quantize: PATTERN=SCHEME rules by the
+                        ///< names of matrices, with commas or ends of lines
+                        ///< between ("head=q8,*.mlp.*=int4:g128"), or null.
   const char *kv;       ///< "auto" (default), "f32", "f16", "bf16", "q8".
   int64_t context;      ///< Longest sequence; 0 = the model's own.
   int64_t token_budget; ///< Most tokens of one step; 0 = 512.

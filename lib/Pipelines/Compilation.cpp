@@ -251,15 +251,34 @@ Status Compilation::trace() {
   if (!traced)
     return traced.takeStatus();
   module = std::move(*traced);
-  StoredInBlocks blocks = storeInBlocks(*module, options.quantization);
-  if (blocks.left)
-    note(std::to_string(blocks.left) +
-         " weights have rows that are not whole blocks and stay as they are");
   int64_t subgraphs = 0;
   for (Operation &op : *module->getBody())
     subgraphs += isa<mllm::SubGraphOp>(op);
   note(std::to_string(subgraphs) + " subgraphs");
+  if (!options.recipe.empty())
+    LLMIR_RETURN_IF_ERROR(applyRecipe());
   return wants(Form::MLLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+/// Writes on the model how its weights are to be stored.
+Status Compilation::applyRecipe() {
+  mllm::QuantizationRecipe::Outcome outcome;
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      *context, StatusCode::InvalidArgument, options.model + ": ",
+      "'llmir compile --emit mllm' without a recipe shows the names",
+      [&]() -> LogicalResult {
+        auto applied = options.recipe.apply(*module);
+        if (succeeded(applied))
+          outcome = *applied;
+        return applied;
+      }));
+  std::string text =
+      notes + ", " + std::to_string(outcome.matrices) + " matrices in few bits";
+  if (outcome.left)
+    text += ", " + std::to_string(outcome.left) +
+            " with rows that are not whole blocks stay as they are";
+  note(text);
+  return Status::ok();
 }
 
 Status Compilation::lowerToStep() {
@@ -274,18 +293,12 @@ Status Compilation::lowerToStep() {
 }
 
 Status Compilation::optimize() {
-  OptimizeStageOptions stage;
-  stage.quantize = options.quantization.scheme;
-  stage.activations = options.quantization.byteActivations ? "int8" : "none";
   LLMIR_RETURN_IF_ERROR(
-      runPasses([&](PassManager &pm) { buildOptimizeStage(pm, stage); }));
+      runPasses([](PassManager &pm) { buildOptimizeStage(pm); }));
   int64_t functions = 0;
   for (Operation &op : *module->getBody())
     functions += isa<func::FuncOp>(op);
-  note(std::to_string(functions) + " functions" +
-       (options.quantization.name() == "none"
-            ? ""
-            : ", projections in " + options.quantization.name()));
+  note(std::to_string(functions) + " functions");
   return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
 }
 

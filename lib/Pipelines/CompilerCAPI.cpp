@@ -42,13 +42,19 @@ readOptions(const LLMIRCompileOptions &given) {
     return Status(StatusCode::InvalidArgument,
                   "context and token budget are given with a program",
                   "leave them out: they are those of the .llmir file");
-  Expected<WeightQuantization> quantization =
-      WeightQuantization::fromName(textOr(given.quantize, "none"));
-  if (!quantization)
-    return quantization.takeStatus();
+  if (given.recipe && given.quantize)
+    return Status(StatusCode::InvalidArgument,
+                  "a recipe is given and a scheme for all projections",
+                  "give one of them");
+  Expected<llmir::mllm::QuantizationRecipe> recipe =
+      given.recipe ? llmir::mllm::QuantizationRecipe::parse(given.recipe)
+                   : llmir::mllm::QuantizationRecipe::forAllProjections(
+                         textOr(given.quantize, "none"));
+  if (!recipe)
+    return recipe.takeStatus();
 
   CompilationOptions options;
-  options.quantization = *quantization;
+  options.recipe = std::move(*recipe);
   options.model = given.model;
   options.program = textOr(given.program, "");
   options.output = textOr(given.output, "");

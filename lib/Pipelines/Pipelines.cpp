@@ -31,12 +31,9 @@ void buildLLMStage(OpPassManager &pm, const LLMStageOptions &options) {
   pm.addPass(createConvertMLLMToLLM(conversion));
 }
 
-void buildOptimizeStage(OpPassManager &pm,
-                        const OptimizeStageOptions &options) {
-  mlir::llm::OptimizationPipelineOptions optimization;
-  optimization.quantize = options.quantize;
-  optimization.activations = options.activations;
-  mlir::llm::buildLLMOptimizationPipeline(pm, optimization);
+void buildOptimizeStage(OpPassManager &pm) {
+  mlir::llm::buildLLMOptimizationPipeline(
+      pm, mlir::llm::OptimizationPipelineOptions());
 }
 
 void buildFunctionStage(OpPassManager &pm) {
@@ -87,9 +84,9 @@ void registerLLMIRPipelines() {
   PassPipelineRegistration<LLMStageOptions>(
       "llmir-llm-stage", "mllm to llm: ragged batch, paged KV cache",
       buildLLMStage);
-  PassPipelineRegistration<OptimizeStageOptions>("llmir-optimize-stage",
-                                                 "Equal layers as one function",
-                                                 buildOptimizeStage);
+  PassPipelineRegistration<>("llmir-optimize-stage",
+                             "Equal layers as one function",
+                             buildOptimizeStage);
   PassPipelineRegistration<>("llmir-function-stage",
                              "A function of ops that have kernels",
                              buildFunctionStage);

@@ -15,6 +15,8 @@
 #include "Console.h"
 #include "ModelResolver.h"
 
+#include "llmir/Support/MappedFile.h"
+
 #include <algorithm>
 #include <memory>
 #include <sys/stat.h>
@@ -27,7 +29,7 @@ namespace {
 
 struct CompileFlags {
   std::string model, program, weightsOf, output, emit, stopAfter;
-  std::string target = "native", quantize = "none", kv = "auto";
+  std::string target = "native", quantize = "none", recipe, kv = "auto";
   int64_t context = 0;
   int64_t tokenBudget = 0;
 };
@@ -103,6 +105,17 @@ static Outcome checkSource(const CompileFlags &flags) {
   return Status::ok();
 }
 
+/// The text of `--recipe`: what was given, or what stands in the file of that
+/// name.
+static Expected<std::string> recipeText(const std::string &given) {
+  if (given.find('=') != std::string::npos)
+    return given;
+  Expected<MappedFile> file = MappedFile::open(given);
+  if (!file)
+    return file.takeStatus();
+  return std::string(file->text());
+}
+
 static Outcome compile(const CompileFlags &flags) {
   if (!flags.emit.empty() && !flags.stopAfter.empty())
     return Outcome::usage("--emit and --stop-after were both given",
@@ -120,12 +133,23 @@ static Outcome compile(const CompileFlags &flags) {
   if (Outcome outcome = checkSource(flags); !outcome.status.isOk())
     return outcome;
 
+  std::string recipe;
+  if (!flags.recipe.empty()) {
+    Expected<std::string> text = recipeText(flags.recipe);
+    if (!text)
+      return text.takeStatus();
+    recipe = std::move(*text);
+  }
+
   LLMIRCompileOptions options = {};
   options.model =
       flags.program.empty() ? flags.model.c_str() : flags.weightsOf.c_str();
   options.program = orNull(flags.program);
   options.target = flags.target.c_str();
-  options.quantize = flags.quantize.c_str();
+  if (flags.recipe.empty())
+    options.quantize = flags.quantize.c_str();
+  else
+    options.recipe = recipe.c_str();
   options.kv = flags.kv.c_str();
   options.context = flags.context;
   options.token_budget = flags.tokenBudget;
@@ -155,7 +179,9 @@ void cli::addCompileCommand(CommandLine &line) {
   auto flags = std::make_shared<CompileFlags>();
   CLI::App &command = line.add("compile", "Compile a checkpoint to an artifact",
                                "llmir compile models/demo -o demo.llmir\n"
-                               "  llmir compile models/demo --emit llm" +
+                               "  llmir compile models/demo --emit llm\n"
+                               "  llmir compile models/demo -o demo.llmir "
+                               "--recipe 'head=q8,*.mlp.*=int4:g128,*=int8'" +
                                    stagesAndForms());
   command
       .add_option("MODEL", flags->model, "Hugging Face folder or .gguf file")
@@ -177,12 +203,23 @@ void cli::addCompileCommand(CommandLine &line) {
             "of them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that "
             "level and all above it")
       ->capture_default_str();
-  addOption(command, "--quantize", flags->quantize,
-            "quantize the projections' weights: none, q8, q4, or int8 or int4 "
-            "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8); "
-            "the last one gets 8 bits, unless :plain-head is said")
-      ->capture_default_str()
-      ->excludes(program);
+  CLI::Option *quantize =
+      addOption(
+          command, "--quantize", flags->quantize,
+          "quantize the projections' weights: none, q8, q4, or int8 or int4 "
+          "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8); "
+          "the last one gets 8 bits, unless :plain-head is said")
+          ->capture_default_str()
+          ->excludes(program);
+  addOption(
+      command, "--recipe", flags->recipe,
+      "quantize by the names of matrices: a file, or PATTERN=SCHEME rules "
+      "with commas between, the first that matches counts; * stands for "
+      "any text, the pattern head for the projection to the vocabulary; "
+      "schemes are those of --quantize",
+      "FILE|RULES")
+      ->excludes(program)
+      ->excludes(quantize);
   addOption(command, "--kv", flags->kv, "element type of the KV cache")
       ->capture_default_str()
       ->excludes(program)

@@ -17,9 +17,9 @@
 #include "llmir/Artifact/ArtifactInfo.h"
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Codegen/CPULevel.h"
+#include "llmir/Dialect/MLLM/Transforms/QuantizationRecipe.h"
 #include "llmir/Pipelines/PackWeights.h"
 #include "llmir/Pipelines/Stages.h"
-#include "llmir/Pipelines/WeightQuantization.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -47,11 +47,11 @@ struct CompilationOptions {
   /// The text of a program to begin with, instead of a checkpoint; then
   /// quantization, KV type, context and budget are those of the artifact.
   std::string program;
-  std::string output;            ///< The .llmir file; empty with form.
-  std::string target = "native"; ///< As targetsFromNames() reads it.
-  WeightQuantization quantization;
-  std::string kv = "auto";   ///< "auto", "f32", "f16", "bf16".
-  int64_t contextLength = 0; ///< 0 = the model's own.
+  std::string output;              ///< The .llmir file; empty with form.
+  std::string target = "native";   ///< As targetsFromNames() reads it.
+  mllm::QuantizationRecipe recipe; ///< How weights are quantized; empty: not.
+  std::string kv = "auto";         ///< "auto", "f32", "f16", "bf16".
+  int64_t contextLength = 0;       ///< 0 = the model's own.
   int64_t tokenBudget = 512;
   int64_t maxLogitRows = 64;
   /// Tokens in a block of the KV cache: those that attention takes at once, so
@@ -77,6 +77,7 @@ private:
   Status runStage(Stage stage);
   Status readCheckpoint();
   Status trace();
+  Status applyRecipe();
   Status lowerToStep();
   Status optimize();
   Status lower();

@@ -36,18 +36,6 @@ struct LLMStageOptions : mlir::PassPipelineOptions<LLMStageOptions> {
       llvm::cl::init(0)};
 };
 
-/// Options of the optimize stage.
-struct OptimizeStageOptions : mlir::PassPipelineOptions<OptimizeStageOptions> {
-  Option<std::string> quantize{
-      *this, "quantize",
-      llvm::cl::desc("scheme of -llm-quantize; empty: weights stay as they "
-                     "are")};
-  Option<std::string> activations{
-      *this, "activations",
-      llvm::cl::desc("inputs of what is quantized: none or int8"),
-      llvm::cl::init("none")};
-};
-
 /// Options of the lower stage.
 struct LowerStageOptions : mlir::PassPipelineOptions<LowerStageOptions> {
   Option<int64_t> tokenBudget{*this, "token-budget",
@@ -63,10 +51,8 @@ struct LowerStageOptions : mlir::PassPipelineOptions<LowerStageOptions> {
 
 /// mllm → llm.
 void buildLLMStage(mlir::OpPassManager &pm, const LLMStageOptions &options);
-/// llm → llm: quantized weights where they are asked for, equal layers as one
-/// function, checked cache use.
-void buildOptimizeStage(mlir::OpPassManager &pm,
-                        const OptimizeStageOptions &options);
+/// llm → llm: equal layers as one function, checked cache use.
+void buildOptimizeStage(mlir::OpPassManager &pm);
 /// llm → llm: one function with ops that have kernels, for any function that is
 /// no step: calls are inlined, batched and fused ops taken apart.
 void buildFunctionStage(mlir::OpPassManager &pm);

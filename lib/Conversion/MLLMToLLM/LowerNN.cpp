@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpLowering.h"
+#include "QuantizedWeights.h"
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 
@@ -48,12 +49,11 @@ static LogicalResult lower(OpLowering &l, mllm::LinearOp op) {
   Value rows = l.reshape(op.getX(), rowShape(x.getShape(), 1));
   FlatSymbolRefAttr bias = op.getBiasAttr();
   Value weight = l.parameter(op.getWeightAttr());
-  int64_t outputs = ll::getWeightShape(weight.getType())[0];
-  int64_t tokens = OpLowering::type(rows).getDimSize(0);
-  Value product = ll::LinearOp::create(
-      l.b(), RankedTensorType::get({tokens, outputs}, x.getElementType()), rows,
-      weight, bias ? l.parameter(bias) : Value());
-  return l.replace(l.reshape(product, result.getShape()));
+  FailureOr<Value> product = createAnnotatedProduct(
+      l.b(), op, rows, weight, bias ? l.parameter(bias) : Value());
+  if (failed(product))
+    return failure();
+  return l.replace(l.reshape(*product, result.getShape()));
 }
 
 static LogicalResult lower(OpLowering &l, mllm::ParamOp op) {

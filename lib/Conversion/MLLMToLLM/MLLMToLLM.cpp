@@ -12,6 +12,7 @@
 
 #include "llmir/Conversion/MLLMToLLM.h"
 
+#include "QuantizedWeights.h"
 #include "SubGraphNeeds.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -223,9 +224,10 @@ Value FunctionConverter::convertPureOp(Operation &op) {
       })
       .Case([&](mllm::LinearOp op) {
         FlatSymbolRefAttr bias = op.getBiasAttr();
-        return llm::LinearOp::create(builder, loc, get(op.getX()),
-                                     getWeight(op.getWeightAttr()),
-                                     bias ? getWeight(bias) : Value());
+        // What the annotation says has been checked.
+        return *createAnnotatedProduct(builder, op, get(op.getX()),
+                                       getWeight(op.getWeightAttr()),
+                                       bias ? getWeight(bias) : Value());
       })
       .Case([&](mllm::RMSNormOp op) {
         return llm::RMSNormOp::create(builder, loc, get(op.getX()),
@@ -405,6 +407,8 @@ struct ConvertMLLMToLLMPass
 
 private:
   LogicalResult convertToFunctions(ModuleOp module) {
+    if (failed(storeQuantizedWeights(module)))
+      return failure();
     subgraphsConverted += llvm::range_size(module.getOps<mllm::SubGraphOp>());
     makeFunctionsOfSubGraphs(module);
     for (auto function : module.getOps<func::FuncOp>())
@@ -422,7 +426,8 @@ private:
       return module.emitError("has subgraphs, but none is marked entry");
     SymbolTable symbols(module);
     FailureOr<mllm::ModelFacts> facts = mllm::ModelFacts::read(module);
-    if (failed(facts) || failed(checkEntry(entry, symbols)))
+    if (failed(facts) || failed(checkEntry(entry, symbols)) ||
+        failed(storeQuantizedWeights(module)))
       return failure();
     FailureOr<NeedsMap> needs = collectNeeds(entry, *facts, symbols);
     FailureOr<llm::PagedKVCacheType> cacheType = getCacheType(*facts);

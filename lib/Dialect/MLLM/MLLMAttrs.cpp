@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/MLLMDialect.h"
+#include "llmir/Support/IntegerLayout.h"
+#include "llmir/Support/TensorFormat.h"
 
 #include "mlir/IR/DialectImplementation.h"
 
@@ -226,8 +228,16 @@ static bool hasChannels(StringRef scheme) {
   return scheme.ends_with("per_channel") || scheme == "lpbq";
 }
 
+/// The block format of a file that a scheme names.
+static std::optional<TensorFormat> blockFormat(StringRef scheme) {
+  std::optional<TensorFormat> format =
+      tensorFormatFromName(std::string_view(scheme.data(), scheme.size()));
+  return format && isBlockFormat(*format) ? format : std::nullopt;
+}
+
 static bool hasBlocks(StringRef scheme) {
-  return scheme.ends_with("per_block") || scheme == "lpbq";
+  return scheme.ends_with("per_block") || scheme == "lpbq" ||
+         blockFormat(scheme);
 }
 
 LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -242,9 +252,11 @@ LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                               "asym_per_block",
                                               "lpbq"};
   // c1
-  if (!llvm::is_contained(schemes, scheme))
+  std::optional<TensorFormat> format = blockFormat(scheme);
+  if (!format && !llvm::is_contained(schemes, scheme))
     return emitError() << "'" << scheme << "' is no scheme, want one of "
-                       << llvm::join(ArrayRef<StringLiteral>(schemes), ", ");
+                       << llvm::join(ArrayRef<StringLiteral>(schemes), ", ")
+                       << ", or a block format";
   // c2
   const bool isRaw = scheme == "raw";
   if (isRaw ? bits != 0 : bits < 2 || bits > 8)
@@ -258,6 +270,15 @@ LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (hasBlocks(scheme) ? block < 1 : block != 0)
     return emitError() << scheme << " has blocks of " << block << ", want "
                        << (hasBlocks(scheme) ? "1 or more" : "none");
+  // c5
+  if (!format)
+    return success();
+  const int64_t values = tensorFormatInfo(*format).valuesPerBlock,
+                own = IntegerFormat::ofBlocks(*format)->bits;
+  if (bits != own || block != values)
+    return emitError() << scheme << " has " << bits << " bits in blocks of "
+                       << block << ", want " << own << " in blocks of "
+                       << values;
   return success();
 }
 

@@ -16,6 +16,7 @@
 #include "LinalgCosts.h"
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Dialect/MLLM/QuantAttrs.h"
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 
 using namespace mlir;
@@ -186,8 +187,11 @@ LogicalResult LinearOp::canonicalize(LinearOp op, PatternRewriter &rewriter) {
   shape.push_back(shapes::DimExpr(*op.getNumOutputs()));
   RankedTensorType type = makeTensorType(shape, op.getType().getElementType(),
                                          deviceOf(op.getType()));
-  Value whole = LinearOp::create(rewriter, op.getLoc(), type, op.getX(),
-                                 op.getWeightAttr(), op.getBiasAttr());
+  auto whole = LinearOp::create(rewriter, op.getLoc(), type, op.getX(),
+                                op.getWeightAttr(), op.getBiasAttr());
+  for (StringRef name : {kQuantWeightsAttr, kQuantInputsAttr})
+    if (Attribute quant = op->getAttr(name))
+      whole->setAttr(name, quant);
   rewriter.replaceOpWithNewOp<ViewOp>(op, op.getType(), whole);
   return success();
 }

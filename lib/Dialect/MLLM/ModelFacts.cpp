@@ -8,6 +8,7 @@
 
 #include "llmir/Dialect/MLLM/ModelFacts.h"
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
+#include "llmir/Dialect/MLLM/QuantAttrs.h"
 
 using namespace mlir;
 using namespace llmir::mllm;
@@ -111,10 +112,17 @@ LogicalResult MLLMDialect::verifyOperationAttribute(Operation *op,
     return verifyDims(op, attribute.getValue());
   if (attribute.getName() == "mllm.res_attrs")
     return verifyResultAttributes(op, attribute.getValue());
-  if (attribute.getName() == "mllm.quant.weights") {
+  if (attribute.getName() == kQuantInputsAttr) {
+    auto bits = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (bits && bits.getType().isSignlessInteger(64) && bits.getInt() == 8)
+      return success();
+    return op->emitOpError() << "has '" << kQuantInputsAttr << "' "
+                             << attribute.getValue() << ", want 8 : i64";
+  }
+  if (attribute.getName() == kQuantWeightsAttr) {
     if (isa<QuantAttr>(attribute.getValue()))
       return success();
-    return op->emitOpError() << "has 'mllm.quant.weights' "
+    return op->emitOpError() << "has '" << kQuantWeightsAttr << "' "
                              << attribute.getValue() << ", want #mllm.quant<…>";
   }
   if (attribute.getName() != ModelFacts::attrName())

@@ -80,6 +80,16 @@ module attributes {a = #mllm.quant<sym_per_block, width = 4>} {}
 
 // -----
 
+// expected-error@+1 {{q8_0 has 8 bits in blocks of 64, want 8 in blocks of 32}}
+module attributes {a = #mllm.quant<q8_0, bits = 8, block = 64>} {}
+
+// -----
+
+// expected-error@+1 {{q8_0 has blocks of 0, want 1 or more}}
+module attributes {a = #mllm.quant<q8_0, bits = 8>} {}
+
+// -----
+
 // expected-error@+1 {{carries 'mllm.dims', which is a dictionary on a subgraph}}
 module attributes {mllm.dims = 3} {}
 
@@ -128,5 +138,13 @@ func.func @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
   // expected-error@+1 {{result #0 has type 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>', want 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq)>>'}}
   %0 = mllm.linalg.transpose %x {dim0 = 0, dim1 = 1}
       : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has 'mllm.quant.inputs' 16 : i64, want 8 : i64}}
+  %0 = mllm.linalg.silu %x {mllm.quant.inputs = 16} : tensor<4xf32>
   return
 }

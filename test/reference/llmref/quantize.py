@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Weights in few bits as `llmir --quantize` makes them: float32 values <-> integers with scales."""
 
+from fnmatch import fnmatchcase
+
 import numpy as np
 
 from .formats import FORMATS, decode, encode
 
 BLOCKS = {"q8": "q8_0", "q4": "q4_0"}
-VOCABULARY = "q8_0"  # Of the projection to the vocabulary, beside any scheme with inputs of int8.
 
 
 def quantized(weight, scheme):
@@ -34,23 +35,33 @@ def quantized(weight, scheme):
     return (scale.astype(np.float64) * (q.astype(np.float64) - zero)).reshape(weight.shape)
 
 
-def quantized_projections(weights, formats, scheme):
-    """(weights, formats) as --quantize leaves them: the projections of all layers in a scheme, q8 and
-    q4 being the block formats of GGUF; and unless the scheme says a32 or plain-head, the projection
-    to the vocabulary, or the embedding table that is that too, in 8 bits."""
+def quantized_by(weights, formats, rules):
+    """(weights, formats) as a recipe leaves them: of the rules [(pattern, scheme)] the first that
+    fits the name of a projection's matrix counts; "head" fits the projection to the vocabulary, or
+    the embedding table that is that too. Rows that are no whole blocks stay as they are."""
     weights, formats = dict(weights), dict(formats)
-    parts = scheme.split(":")
-    plain = "a32" in parts or "plain-head" in parts
-    scheme = ":".join(part for part in parts if part not in ("a32", "plain-head"))
     head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
     for name, weight in weights.items():
-        stored = BLOCKS.get(scheme, scheme) if name.endswith("_proj.weight") else None
-        if name == head and not plain:
-            stored = VOCABULARY
+        if name != head and not name.endswith("_proj.weight"):
+            continue
+        scheme = next((scheme for pattern, scheme in rules
+                       if (name == head if pattern == "head" else fnmatchcase(name, pattern))),
+                      "none")
+        stored = BLOCKS.get(scheme, scheme)
         if stored in FORMATS and weight.shape[1] % FORMATS[stored][0] == 0:
             weights[name] = decode(*encode(stored, weight)).astype(np.float64)
             formats[name] = stored
-        elif stored and stored not in FORMATS:
+        elif stored != "none" and stored not in FORMATS:
             weights[name] = quantized(weight, stored)
             formats[name] = stored
     return weights, formats
+
+
+def quantized_projections(weights, formats, scheme):
+    """(weights, formats) as --quantize leaves them: the projections of all layers in a scheme, q8 and
+    q4 being the block formats of GGUF; and unless the scheme says a32 or plain-head, the projection
+    to the vocabulary in 8 bits."""
+    parts = scheme.split(":")
+    plain = "a32" in parts or "plain-head" in parts
+    scheme = ":".join(part for part in parts if part not in ("a32", "plain-head"))
+    return quantized_by(weights, formats, [("head", "none" if plain else "q8"), ("*", scheme)])

@@ -44,7 +44,7 @@ class Rounding(namedtuple("Rounding", "results kv attention inputs")):
 
     def input(self, fmt, x):
         """The inputs [T, K] of a matmul whose weights have this format."""
-        kind = self.inputs.get(base_format(fmt))
+        kind = None if "a32" in fmt.split(":") else self.inputs.get(base_format(fmt))
         return int8_groups(x, input_group(fmt)) if kind == "int8" else round_to(kind, x)
 
 

@@ -10,11 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantScheme.h"
-
 #include "llmir/Interpreter/ReferenceQuant.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/LLM/Transforms/QuantScheme.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/Format.h"
 

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names of quantization schemes.
+// Names of quantization schemes, and products with weights of one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantScheme.h"
+#include "mlir/Dialect/LLM/Transforms/QuantScheme.h"
 
 using namespace mlir;
 using namespace mlir::llm;
@@ -40,4 +40,71 @@ std::string QuantScheme::name() const {
   if (!symmetric)
     name += ":asym";
   return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A weight in few bits.
+struct QuantizedWeight {
+  Value numbers, scales, zeroPoints;
+};
+} // namespace
+
+/// True where `op` has run before what is inserted there, as far as one block
+/// tells.
+static bool runsBefore(Operation *op, OpBuilder::InsertPoint place) {
+  Block *block = op->getBlock();
+  if (place.getBlock() == block)
+    return place.getPoint() == block->end() ||
+           op->isBeforeInBlock(&*place.getPoint());
+  Operation *inBlock =
+      block->findAncestorOpInBlock(*place.getBlock()->getParentOp());
+  return inBlock && op->isBeforeInBlock(inBlock);
+}
+
+/// The quantized form of `weight` that stands before where `builder` is: one
+/// that is there, or a new one right behind the weight.
+static QuantizedWeight getQuantized(OpBuilder &builder, Value weight,
+                                    const QuantScheme &scheme) {
+  for (Operation *reader : weight.getUsers()) {
+    auto quantize = dyn_cast<QuantizeOp>(reader);
+    if (!quantize || !runsBefore(quantize, builder.saveInsertionPoint()))
+      continue;
+    auto params = quantize.getScales().getDefiningOp<QuantParamsOp>();
+    if (params && params.getX() == weight && params.getBits() == scheme.bits &&
+        params.getSymmetric() == scheme.symmetric && params.getAxis() == 0 &&
+        params.getGroupSize() == scheme.groupSize &&
+        quantize.getZeroPoints() == params.getZeroPoints() &&
+        quantize.getType() == params.getQuantizedType())
+      return {quantize, params.getScales(), params.getZeroPoints()};
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(weight);
+  auto params =
+      QuantParamsOp::create(builder, weight.getLoc(), weight, scheme.bits,
+                            scheme.symmetric, /*axis=*/0, scheme.groupSize);
+  auto quantize = QuantizeOp::create(
+      builder, weight.getLoc(), params.getQuantizedType(), weight,
+      params.getScales(), params.getZeroPoints(), /*bits=*/IntegerAttr(),
+      /*symmetric=*/BoolAttr(), /*axis=*/IntegerAttr(),
+      /*group_size=*/IntegerAttr());
+  return {quantize, params.getScales(), params.getZeroPoints()};
+}
+
+QuantizedMatmulOp mlir::llm::createQuantizedProduct(OpBuilder &builder,
+                                                    Location loc, Value x,
+                                                    Value weight, Value bias,
+                                                    const QuantScheme &scheme,
+                                                    int64_t activationBits) {
+  QuantizedWeight quantized = getQuantized(builder, weight, scheme);
+  auto product = QuantizedMatmulOp::create(
+      builder, loc, x, quantized.numbers, quantized.scales,
+      quantized.zeroPoints, bias, /*transposeRhs=*/true, activationBits);
+  int64_t group = scheme.inputGroup();
+  if (activationBits && group != product.getActivationGroupOrDefault())
+    product.setActivationGroup(group);
+  return product;
 }

@@ -11,10 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PatternCounts.h"
-#include "QuantScheme.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/LLM/Transforms/QuantScheme.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -68,47 +68,6 @@ bool isParameter(Value weight) {
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// A weight in few bits.
-struct QuantizedWeight {
-  Value numbers, scales, zeroPoints;
-};
-
-/// True where `op` has run before `user` does, as far as one block tells.
-bool runsBefore(Operation *op, Operation *user) {
-  Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
-  return inBlock && op->isBeforeInBlock(inBlock);
-}
-
-/// The quantized form of `weight` that `user` can use: one that is there, or a
-/// new one right behind the weight.
-QuantizedWeight getQuantized(Value weight, Operation *user,
-                             const QuantScheme &scheme,
-                             RewriterBase &rewriter) {
-  for (Operation *reader : weight.getUsers()) {
-    auto quantize = dyn_cast<QuantizeOp>(reader);
-    if (!quantize || !runsBefore(quantize, user))
-      continue;
-    auto params = quantize.getScales().getDefiningOp<QuantParamsOp>();
-    if (params && params.getX() == weight && params.getBits() == scheme.bits &&
-        params.getSymmetric() == scheme.symmetric && params.getAxis() == 0 &&
-        params.getGroupSize() == scheme.groupSize &&
-        quantize.getZeroPoints() == params.getZeroPoints() &&
-        quantize.getType() == params.getQuantizedType())
-      return {quantize, params.getScales(), params.getZeroPoints()};
-  }
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointAfterValue(weight);
-  auto params = QuantParamsOp::create(rewriter, weight.getLoc(), weight,
-                                      scheme.bits, scheme.symmetric,
-                                      /*axis=*/0, scheme.groupSize);
-  auto quantize = QuantizeOp::create(
-      rewriter, weight.getLoc(), params.getQuantizedType(), weight,
-      params.getScales(), params.getZeroPoints(), /*bits=*/IntegerAttr(),
-      /*symmetric=*/BoolAttr(), /*axis=*/IntegerAttr(),
-      /*group_size=*/IntegerAttr());
-  return {quantize, params.getScales(), params.getZeroPoints()};
-}
-
 /// linear(x, w) => quantized_matmul(x, quantize(w, quant_params(w))) for the
 /// projections that were chosen.
 struct QuantizeLinear : OpRewritePattern<LinearOp> {
@@ -123,14 +82,10 @@ struct QuantizeLinear : OpRewritePattern<LinearOp> {
                                 PatternRewriter &rewriter) const override {
     if (!chosen.erase(linear))
       return failure();
-    QuantizedWeight weight =
-        getQuantized(linear.getWeight(), linear, scheme, rewriter);
-    auto product = rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
-        linear, linear.getX(), weight.numbers, weight.scales, weight.zeroPoints,
-        linear.getBias(), /*transposeRhs=*/true, activationBits);
-    int64_t group = scheme.inputGroup();
-    if (activationBits && group != product.getActivationGroupOrDefault())
-      product.setActivationGroup(group);
+    rewriter.replaceOp(
+        linear, createQuantizedProduct(rewriter, linear.getLoc(), linear.getX(),
+                                       linear.getWeight(), linear.getBias(),
+                                       scheme, activationBits));
     return success();
   }
 

@@ -5,139 +5,322 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Recipes as text, and what they write on a model.
+//
+//===----------------------------------------------------------------------===//
 
+#include "llmir/Dialect/MLLM/Transforms/QuantizationRecipe.h"
 #include "SubGraphs.h"
 
-#include "llmir/Dialect/MLLM/MLLMInterfaces.h"
+#include "llmir/Dialect/MLLM/QuantAttrs.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/IR/Builders.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+#include <utility>
 
 using namespace mlir;
 
 namespace llmir::mllm {
 
+//===----------------------------------------------------------------------===//
+// Schemes
+//===----------------------------------------------------------------------===//
+
+static StringRef refOf(std::string_view text) {
+  return StringRef(text.data(), text.size());
+}
+
+/// Parts of a scheme that have been said.
+namespace {
+struct SaidParts {
+  bool block = false, zeroPoints = false, inputs = false;
+};
+} // namespace
+
+/// Reads a part behind the first one; false for one that is unknown or says
+/// again what another has said.
+static bool readPart(StringRef part, WeightScheme &scheme, SaidParts &said) {
+  if (part == "asym") {
+    scheme.zeroPoints = true;
+    return !std::exchange(said.zeroPoints, true);
+  }
+  if (part == "tensor") {
+    scheme.perTensor = true;
+    return !std::exchange(said.block, true);
+  }
+  if (part == "a8" || part == "a32") {
+    scheme.byteInputs = part == "a8";
+    return !std::exchange(said.inputs, true);
+  }
+  return part.consume_front("g") && !part.getAsInteger(10, scheme.block) &&
+         scheme.block >= 1 && !std::exchange(said.block, true);
+}
+
+static WeightScheme schemeOfFormat(TensorFormat format) {
+  WeightScheme scheme;
+  scheme.bits = IntegerFormat::ofBlocks(format)->bits;
+  scheme.block = tensorFormatInfo(format).valuesPerBlock;
+  scheme.format = format;
+  return scheme;
+}
+
+Expected<WeightScheme> WeightScheme::parse(std::string_view text) {
+  if (text == "none")
+    return WeightScheme();
+  if (text == "q8")
+    return schemeOfFormat(TensorFormat::Q8_0);
+  if (text == "q4")
+    return schemeOfFormat(TensorFormat::Q4_0);
+  SmallVector<StringRef> parts;
+  refOf(text).split(parts, ':');
+  WeightScheme scheme;
+  scheme.byteInputs = true;
+  SaidParts said;
+  bool isKnown = parts[0].consume_front("int") && parts[0].size() == 1 &&
+                 parts[0][0] >= '2' && parts[0][0] <= '8';
+  if (isKnown)
+    scheme.bits = parts[0][0] - '0';
+  for (StringRef part : ArrayRef(parts).drop_front())
+    isKnown = isKnown && readPart(part, scheme, said);
+  if (isKnown)
+    return scheme;
+  return Status(
+      StatusCode::InvalidArgument,
+      "cannot read '" + std::string(text) + "' as a scheme",
+      "choose none, q8, q4, or int2 to int8 with :gNUMBER (numbers "
+      "with one scale) or :tensor, :asym, and :a32 for inputs of f32");
+}
+
+void WeightScheme::annotate(Operation *op) const {
+  if (!isQuantized())
+    return;
+  bool isPerChannel = !format && !perTensor && block == 0;
+  std::string name = zeroPoints ? "asym_per_" : "sym_per_";
+  name += perTensor ? "tensor" : isPerChannel ? "channel" : "block";
+  if (format)
+    name = tensorFormatInfo(*format).name;
+  Builder b(op);
+  op->setAttr(kQuantWeightsAttr, QuantAttr::get(op->getContext(), name, bits,
+                                                isPerChannel ? 0 : -1, block));
+  if (byteInputs)
+    op->setAttr(kQuantInputsAttr, b.getI64IntegerAttr(8));
+}
+
+//===----------------------------------------------------------------------===//
+// Recipes
+//===----------------------------------------------------------------------===//
+
+/// Without comments, a rule after the other.
+static SmallVector<StringRef> linesOf(StringRef text) {
+  SmallVector<StringRef> lines, result;
+  text.split(lines, '\n');
+  for (StringRef line : lines) {
+    SmallVector<StringRef> parts;
+    line.split('#').first.split(parts, ',');
+    for (StringRef part : parts)
+      if (!part.trim().empty())
+        result.push_back(part.trim());
+  }
+  return result;
+}
+
+Expected<QuantizationRecipe> QuantizationRecipe::parse(std::string_view text) {
+  QuantizationRecipe recipe;
+  for (StringRef line : linesOf(refOf(text))) {
+    auto [left, right] = line.rsplit('=');
+    StringRef pattern = left.trim(), scheme = right.trim();
+    if (pattern.empty() || scheme.empty())
+      return Status(StatusCode::InvalidArgument,
+                    "cannot read '" + line.str() + "' in the recipe",
+                    "write PATTERN=SCHEME, for example *.mlp.*=int4:g128");
+    Expected<WeightScheme> parsed =
+        WeightScheme::parse(std::string_view(scheme.data(), scheme.size()));
+    if (!parsed)
+      return parsed.takeStatus();
+    recipe.rules.push_back({pattern.str(), std::move(*parsed)});
+  }
+  if (recipe.empty())
+    return Status(StatusCode::InvalidArgument, "the recipe is empty",
+                  "write PATTERN=SCHEME, for example *.mlp.*=int4:g128");
+  return recipe;
+}
+
+Expected<QuantizationRecipe>
+QuantizationRecipe::forAllProjections(std::string_view name) {
+  QuantizationRecipe recipe;
+  if (name == "none")
+    return recipe;
+  static constexpr std::string_view kPlain = ":plain-head";
+  std::string rest(name);
+  size_t plain = rest.find(kPlain);
+  bool isPlain = plain != std::string::npos;
+  if (isPlain)
+    rest.erase(plain, kPlain.size());
+  Expected<WeightScheme> scheme = WeightScheme::parse(rest);
+  if (!scheme || !scheme->isQuantized() || scheme->perTensor ||
+      (scheme->bits != 4 && scheme->bits != 8) ||
+      !llvm::is_contained({0, 32, 64, 128}, scheme->block))
+    return Status(StatusCode::InvalidArgument,
+                  "--quantize " + (name.empty() ? "''" : std::string(name)) +
+                      " is not known",
+                  "choose none, q8, q4, or int8 or int4, followed by :g32, "
+                  ":g64 or :g128, by :asym and by :a32 as wanted; "
+                  ":plain-head behind any leaves the projection to the "
+                  "vocabulary alone; --recipe says more");
+  bool isInBytes = scheme->format || scheme->byteInputs;
+  recipe.rules.push_back(
+      {std::string(kHead), isPlain || !isInBytes
+                               ? WeightScheme()
+                               : schemeOfFormat(TensorFormat::Q8_0)});
+  recipe.rules.push_back({"*", *scheme});
+  return recipe;
+}
+
+//===----------------------------------------------------------------------===//
+// Applying
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A matrix and the ops that read it.
+struct Matrix {
+  SmallVector<LinearOp> products;
+  bool isHead = false;
+  bool isTable = false; ///< Of embeddings.
+};
+using Matrices = llvm::MapVector<RegisterOp, Matrix>;
+} // namespace
+
+/// True for the product that gives a token's logits.
+static bool isVocabularyProjection(LinearOp linear) {
+  auto subgraph = linear->getParentOfType<SubGraphOp>();
+  return subgraph && subgraph.getEntry() &&
+         llvm::any_of(linear->getUsers(), llvm::IsaPred<ReturnOp>);
+}
+
+/// The matrices that products read.
+static Matrices matricesOf(ModuleOp module) {
+  Matrices matrices;
+  auto parameter = [](Operation *op, FlatSymbolRefAttr name) {
+    return SymbolTable::lookupNearestSymbolFrom<RegisterOp>(op, name);
+  };
+  module.walk([&](LinearOp linear) {
+    RegisterOp weight = parameter(linear, linear.getWeightAttr());
+    if (!weight)
+      return;
+    Matrix &matrix = matrices[weight];
+    matrix.products.push_back(linear);
+    matrix.isHead |= isVocabularyProjection(linear);
+  });
+  module.walk([&](EmbeddingOp embedding) {
+    auto found = matrices.find(parameter(embedding, embedding.getWeightAttr()));
+    if (found != matrices.end())
+      found->second.isTable = true;
+  });
+  return matrices;
+}
+
+static bool fits(const QuantizationRecipe::Rule &rule, StringRef name,
+                 bool isHead) {
+  return rule.pattern == QuantizationRecipe::kHead
+             ? isHead
+             : matchesPattern(rule.pattern, name);
+}
+
+/// Refuses rules that say nothing about this model.
+static LogicalResult checkUses(ModuleOp module,
+                               ArrayRef<QuantizationRecipe::Rule> rules,
+                               const llvm::SmallBitVector &fitting,
+                               const llvm::SmallBitVector &used) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (used[i])
+      continue;
+    if (fitting[i])
+      return module.emitError("the recipe's '")
+             << rules[i].pattern
+             << "' comes too late: earlier patterns fit every matrix that it "
+                "fits";
+    return module.emitError("no projection of the model has a matrix called '")
+           << rules[i].pattern << "', as the recipe says";
+  }
+  return success();
+}
+
+FailureOr<QuantizationRecipe::Outcome>
+QuantizationRecipe::apply(ModuleOp module) const {
+  Outcome outcome;
+  llvm::SmallBitVector fitting(rules.size()), used(rules.size());
+  for (auto &entry : matricesOf(module)) {
+    RegisterOp weight = entry.first;
+    const Matrix &matrix = entry.second;
+    const Rule *rule = nullptr;
+    for (size_t i = 0; i < rules.size(); ++i) {
+      if (!fits(rules[i], weight.getSymName(), matrix.isHead))
+        continue;
+      fitting.set(i);
+      if (rule)
+        continue;
+      rule = &rules[i];
+      used.set(i);
+    }
+    auto type = dyn_cast<RankedTensorType>(weight.getType());
+    if (!rule || !rule->scheme.isQuantized() || !type)
+      continue;
+    const WeightScheme &scheme = rule->scheme;
+    int64_t row = type.getShape().back();
+    if (scheme.block != 0 && row % scheme.block != 0) {
+      weight.emitRemark("not quantized: rows of ")
+          << row << " numbers are no whole blocks of " << scheme.block;
+      ++outcome.left;
+      continue;
+    }
+    if (matrix.isTable && !scheme.format)
+      return weight.emitError("@") << weight.getSymName()
+                                   << " is the table of embeddings too, which "
+                                      "is stored in the blocks "
+                                      "of q8 or q4 or as it is, not in "
+                                      "integers; begin the recipe with "
+                                      "head=q8, or head=none";
+    for (LinearOp product : matrix.products)
+      scheme.annotate(product);
+    ++outcome.matrices;
+  }
+  if (failed(checkUses(module, rules, fitting, used)))
+    return failure();
+  return outcome;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
 #define GEN_PASS_DEF_APPLYQUANTIZATIONRECIPE
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 namespace {
-
-/// One line of a recipe.
-struct RecipeRule {
-  StringRef pattern; ///< Of names of parameters.
-  QuantAttr quant;   ///< Null: not quantized.
-  int64_t block = 0; ///< Numbers with one scale; 0: a whole row or more.
-  bool isUsed = false;
-};
-
 struct ApplyQuantizationRecipePass
     : impl::ApplyQuantizationRecipeBase<ApplyQuantizationRecipePass> {
   using ApplyQuantizationRecipeBase::ApplyQuantizationRecipeBase;
 
   void runOnOperation() override {
-    SmallVector<RecipeRule> rules;
-    if (failed(parse(rules)))
+    Expected<QuantizationRecipe> parsed = QuantizationRecipe::parse(recipe);
+    if (!parsed) {
+      getOperation().emitError(parsed.takeStatus().message());
       return signalPassFailure();
-    ModuleOp module = getOperation();
-    module.walk([&](LinalgOpInterface op) { apply(op, rules); });
-    for (const RecipeRule &rule : rules)
-      if (!rule.isUsed)
-        module.emitWarning("no matrix of the model is called '")
-            << rule.pattern << "'";
+    }
+    FailureOr<QuantizationRecipe::Outcome> outcome =
+        parsed->apply(getOperation());
+    if (failed(outcome))
+      return signalPassFailure();
+    matricesAnnotated += outcome->matrices;
+    matricesLeft += outcome->left;
   }
-
-private:
-  LogicalResult parse(SmallVectorImpl<RecipeRule> &rules);
-  /// `int4:g128:asym` as an attribute.
-  FailureOr<RecipeRule> parseScheme(StringRef text);
-  void apply(LinalgOpInterface op, MutableArrayRef<RecipeRule> rules);
 };
 } // namespace
-
-FailureOr<RecipeRule> ApplyQuantizationRecipePass::parseScheme(StringRef text) {
-  RecipeRule rule;
-  auto refuse = [&] {
-    return getOperation().emitError("cannot read '")
-           << text << "' as a scheme; want none, or int2 to int8 with :gNUMBER "
-           << "(numbers with one scale) or :tensor, and :asym";
-  };
-  if (text == "none")
-    return rule;
-  SmallVector<StringRef> parts;
-  text.split(parts, ':');
-  int64_t bits;
-  if (!parts[0].consume_front("int") || parts[0].getAsInteger(10, bits) ||
-      bits < 2 || bits > 8)
-    return refuse();
-  StringRef symmetry = "sym", unit = "channel";
-  for (StringRef part : ArrayRef(parts).drop_front()) {
-    if (part == "asym")
-      symmetry = "asym";
-    else if (part == "tensor")
-      unit = "tensor";
-    else if (!part.consume_front("g") || part.getAsInteger(10, rule.block) ||
-             rule.block < 1)
-      return refuse();
-  }
-  if (rule.block != 0) {
-    if (unit == "tensor")
-      return refuse();
-    unit = "block";
-  }
-  rule.quant = QuantAttr::get(&getContext(), (symmetry + "_per_" + unit).str(),
-                              bits, unit == "channel" ? 0 : -1, rule.block);
-  return rule;
-}
-
-LogicalResult
-ApplyQuantizationRecipePass::parse(SmallVectorImpl<RecipeRule> &rules) {
-  SmallVector<StringRef> lines;
-  StringRef(recipe).split(lines, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  if (lines.empty())
-    return getOperation().emitError(
-        "the recipe is empty; want PATTERN=SCHEME with commas between");
-  for (StringRef line : lines) {
-    auto [pattern, scheme] = line.trim().rsplit('=');
-    if (pattern.empty() || scheme.empty())
-      return getOperation().emitError("cannot read '")
-             << line << "' in the recipe; want PATTERN=SCHEME";
-    FailureOr<RecipeRule> rule = parseScheme(scheme);
-    if (failed(rule))
-      return failure();
-    rule->pattern = pattern;
-    rules.push_back(*rule);
-  }
-  return success();
-}
-
-void ApplyQuantizationRecipePass::apply(LinalgOpInterface op,
-                                        MutableArrayRef<RecipeRule> rules) {
-  for (FlatSymbolRefAttr name : op.getParameters()) {
-    auto parameter = SymbolTable::lookupNearestSymbolFrom<RegisterOp>(op, name);
-    // Norms and biases stay what they are, and so does what is quantized.
-    if (!parameter || parameter.getShape().size() < 2 ||
-        !isa<RankedTensorType>(parameter.getType()))
-      continue;
-    RecipeRule *rule = llvm::find_if(rules, [&](const RecipeRule &each) {
-      return matchesPattern(each.pattern, name.getValue());
-    });
-    if (rule == rules.end())
-      continue;
-    rule->isUsed = true;
-    if (!rule->quant)
-      continue;
-    int64_t row = parameter.getShape().back();
-    if (rule->block != 0 && row % rule->block != 0) {
-      op.emitRemark("not quantized: rows of ")
-          << row << " numbers of " << name << " are no whole blocks of "
-          << rule->block;
-      ++opsSkipped;
-      continue;
-    }
-    op->setAttr("mllm.quant.weights", rule->quant);
-    ++opsAnnotated;
-    return; // One annotation for the op.
-  }
-}
 
 } // namespace llmir::mllm

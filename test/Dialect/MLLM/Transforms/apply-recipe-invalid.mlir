@@ -1,10 +1,35 @@
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=head=none,*=int8,*.nothing=int4" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=q8,*.up=int4" 2>&1 | FileCheck %s --check-prefix=LATE
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=model.norm=int8,*=q8" 2>&1 | FileCheck %s --check-prefix=NORM
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=int8" 2>&1 | FileCheck %s --check-prefix=TABLE
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=int9" 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=int4:g0" 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=int8:g32:tensor" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=*=q8:a32" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=int8" 2>&1 | FileCheck %s --check-prefix=RULE
+// RUN: not llmir-opt %s --mllm-apply-recipe="recipe=,#nothing" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not llmir-opt %s --mllm-apply-recipe 2>&1 | FileCheck %s --check-prefix=EMPTY
-// RUN: not llmir-opt %s --mllm-apply-recipe=recipe=mlp 2>&1 | FileCheck %s --check-prefix=LINE
-// RUN: not llmir-opt %s --mllm-apply-recipe=recipe=*=int9 2>&1 | FileCheck %s --check-prefix=SCHEME
-// RUN: not llmir-opt %s --mllm-apply-recipe=recipe=*=int4:g0 2>&1 | FileCheck %s --check-prefix=SCHEME
-// RUN: not llmir-opt %s --mllm-apply-recipe=recipe=*=int4:g8:tensor 2>&1 | FileCheck %s --check-prefix=SCHEME
-// EMPTY: the recipe is empty; want PATTERN=SCHEME with commas between
-// LINE: cannot read 'mlp' in the recipe; want PATTERN=SCHEME
-// SCHEME: as a scheme; want none, or int2 to int8
+
+// NOTHING: error: no projection of the model has a matrix called '*.nothing', as the recipe says
+// LATE: error: the recipe's '*.up' comes too late: earlier patterns fit every matrix that it fits
+// NORM: error: no projection of the model has a matrix called 'model.norm', as the recipe says
+// TABLE: error: {{.*}}@model.embed is the table of embeddings too
+// BITS: error: cannot read 'int9' as a scheme
+// ZERO: error: cannot read 'int4:g0' as a scheme
+// TWICE: error: cannot read 'int8:g32:tensor' as a scheme
+// BLOCKS: error: cannot read 'q8:a32' as a scheme
+// RULE: error: cannot read 'int8' in the recipe; write PATTERN=SCHEME
+// EMPTY: error: the recipe is empty
+
 module {
+mllm.tensor.register @model.embed : tensor<4x32xf32> {source = "e"}
+mllm.tensor.register @model.up : tensor<32x32xf32> {source = "b"}
+mllm.tensor.register @model.norm : tensor<32xf32> {source = "f"}
+mllm.graph.subgraph @model(%ids: tensor<2xi64>) -> tensor<2x4xf32> attributes {entry} {
+  %x = mllm.linalg.embedding %ids, @model.embed : tensor<2xi64> -> tensor<2x32xf32>
+  %0 = mllm.linalg.rms_norm %x, @model.norm {eps = 1.0e-5 : f64} : tensor<2x32xf32>
+  %1 = mllm.linalg.linear %0, @model.up : tensor<2x32xf32> -> tensor<2x32xf32>
+  %2 = mllm.linalg.linear %1, @model.embed : tensor<2x32xf32> -> tensor<2x4xf32>
+  mllm.cf.return %2 : tensor<2x4xf32>
+}
 }

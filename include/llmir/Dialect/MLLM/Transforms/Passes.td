@@ -180,29 +180,35 @@ def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
 def ApplyQuantizationRecipe : Pass<"mllm-apply-recipe", "::mlir::ModuleOp"> {
   let summary = "Say by name how the matrices of a model are to be quantized";
   let description = [{
-    Writes `mllm.quant.weights` on the ops that read a matrix whose name matches a
-    pattern of the recipe, `PATTERN=SCHEME` with commas between; `*` stands for
-    any text, and the first pattern that matches counts. A scheme is `none`, or
-    `int2` to `int8`, with one scale for each row, with `:g128` for each 128
-    numbers of a row, or with `:tensor` for the whole matrix, and `:asym` for zero
-    points.
+    Writes `mllm.quant.weights`, and `mllm.quant.inputs` where inputs are integers
+    too, on the projections whose matrix has a name that matches a pattern of the
+    recipe: `PATTERN=SCHEME` with commas or ends of
+    lines between, `#` before comments. `*` stands for any text, the pattern
+    `head` for the projection to the vocabulary, whatever its matrix is called,
+    and the first pattern that matches counts. A scheme is `none`; `q8` or `q4`,
+    the blocks of GGUF's Q8_0 and Q4_0; or `int2` to `int8` with one scale for
+    each row, with `:g128` for each 128 numbers of a row, or with `:tensor` for
+    the whole matrix, with `:asym` for zero points and `:a32` for products with
+    inputs of f32 instead of int8.
 
     ```mlir
-    // recipe=*.mlp.*=int4:g128,*=int8
+    // recipe=head=q8,*.mlp.*=int4:g128,*=int8
     %y = mllm.linalg.linear %x, @model.mlp.up_proj.weight
-        {mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 128>} : T -> U
+        {mllm.quant.inputs = 8 : i64, mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 128>} : T -> U
     ```
-    Leaves alone: norms and biases, parameters that are stored quantized, and,
-    with a remark, matrices whose rows are not whole blocks. A pattern that
-    matches nothing is a warning. The annotation is what is wanted; it changes no
-    number by itself.
+    Leaves alone: tables of embeddings, norms and biases, parameters that are
+    stored quantized, and, with a remark, matrices whose rows are not whole
+    blocks. Fails where a pattern matches no matrix, or none that earlier patterns
+    have left, and where a table of embeddings that is the projection to the
+    vocabulary too would become integers. The annotation is what is wanted;
+    `-convert-mllm-to-llm` makes it so.
   }];
   let options = [
     Option<"recipe", "recipe", "std::string", /*default=*/"\"\"",
            "PATTERN=SCHEME with commas between">];
   let statistics = [
-    Statistic<"opsAnnotated", "ops-annotated", "Ops whose weights got a scheme">,
-    Statistic<"opsSkipped", "ops-skipped", "Ops whose rows are no whole blocks">];
+    Statistic<"matricesAnnotated", "matrices-annotated", "Matrices that got a scheme">,
+    Statistic<"matricesLeft", "matrices-left", "Matrices whose rows are no whole blocks">];
 }
 
 def SplitStages : Pass<"mllm-split-stages", "::mlir::ModuleOp"> {

@@ -12,10 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
-#define LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
+#ifndef MLIR_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
+#define MLIR_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
 
-#include "mlir/Support/LLVM.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -50,6 +51,15 @@ struct QuantScheme {
   }
 };
 
+/// x * transposed(weight) + bias (may be null) with the weight quantized, where
+/// `builder` stands: quant_params and quantize right behind the weight, unless
+/// they are there already, and quantized_matmul. `activationBits` is 8, or 0
+/// for inputs of floats. The weight's rows are whole groups of the scheme.
+QuantizedMatmulOp createQuantizedProduct(OpBuilder &builder, Location loc,
+                                         Value x, Value weight, Value bias,
+                                         const QuantScheme &scheme,
+                                         int64_t activationBits);
+
 /// What -llm-quantize's and -llm-analyze-quantization's messages say of names
 /// that are none.
 constexpr llvm::StringLiteral kSchemeSpelling =
@@ -57,4 +67,4 @@ constexpr llvm::StringLiteral kSchemeSpelling =
 
 } // namespace mlir::llm
 
-#endif // LLMIR_LIB_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
+#endif // MLIR_DIALECT_LLM_TRANSFORMS_QUANTSCHEME_H
