@@ -74,6 +74,8 @@ static InterpreterOptions interpreterOptions(const RunOptions &options,
 /// The functions to run, those of subgraphs among them.
 static FailureOr<SmallVector<func::FuncOp>>
 functionsToRun(Operation *module, const RunOptions &options) {
+  // A module without functions has not loaded their dialect.
+  module->getContext()->loadDialect<func::FuncDialect>();
   makeFunctionsOfSubGraphs(cast<ModuleOp>(module));
   return getFunctionsToRun(module, options);
 }
