@@ -49,6 +49,13 @@ static bool isWordPart(char c) {
   return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$';
 }
 
+static bool isValuePart(char c) { return isWordPart(c) || c == '-'; }
+
+bool llmir::mllm::isValueName(StringRef name) {
+  return !name.empty() && name.size() <= Lexer::kMostNameBytes &&
+         llvm::all_of(name, isValuePart) && !llvm::all_of(name, llvm::isDigit);
+}
+
 /// After the opening quote.
 Token Lexer::lexQuoted(Token::Kind kind, const char *start) {
   std::string text;
@@ -124,7 +131,7 @@ Token Lexer::next() {
         return bad(start, "a name is longer than 1024 bytes");
       return quoted;
     }
-    while (at != last && (isWordPart(*at) || (c == '%' && *at == '-')))
+    while (at != last && (c == '%' ? isValuePart(*at) : isWordPart(*at)))
       ++at;
     std::string text(isWordStart(c) ? start : start + 1, at);
     if (text.size() > kMostNameBytes)

@@ -41,6 +41,9 @@ struct Token {
   const char *start = nullptr; ///< In the input.
 };
 
+/// Whether "%name" is one token, and no number: numbers are given anew.
+bool isValueName(llvm::StringRef name);
+
 /// Splits text into tokens. Names are at most kMostNameBytes long; a comment
 /// begins with `//` and ends with its line.
 class Lexer {

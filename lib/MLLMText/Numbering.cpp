@@ -13,6 +13,8 @@
 
 #include "mlir/IR/SymbolTable.h"
 
+#include "Lexer.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -68,7 +70,8 @@ void Numbering::assign(Value value, Operation *scope, StringRef inherited) {
   auto given = dyn_cast_or_null<StringAttr>(
       getValueAttributes(value).get(kValueNameKey));
   llvm::StringSet<> &used = taken[scope];
-  if (given && used.insert(given).second) {
+  // Others are printed as the attribute that they are.
+  if (given && isValueName(given) && used.insert(given).second) {
     names[value] = given.str();
     return;
   }

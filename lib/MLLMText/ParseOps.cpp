@@ -288,14 +288,16 @@ LogicalResult TextParser::parseSubGraph(Head &head, Block &block) {
   SmallVector<std::unique_ptr<Region>> regions;
   regions.push_back(std::make_unique<Region>());
   SmallVector<Mention> inputs;
+  bool outerHasRegisters = std::exchange(hasRegisters, false);
   if (failed(parseRegion(*regions[0], /*isIsolated=*/true, inputs)) ||
       failed(expectSign('}', "after the region of a subgraph")))
     return failure();
+  bool holdsRegisters = std::exchange(hasRegisters, outerHasRegisters);
   // `init` holds nothing but parameters, which stand in the module.
   bool isInit = *head.symbol == "init" && inputs.empty() &&
                 !regions[0]->empty() &&
                 llvm::hasSingleElement(regions[0]->front()) &&
-                isa<ReturnOp>(regions[0]->front().front()) && hasInit;
+                isa<ReturnOp>(regions[0]->front().front()) && holdsRegisters;
   if (isInit) {
     // The return goes with the region; registers may have come after it.
     Operation *returned = &regions[0]->front().front();
@@ -362,7 +364,7 @@ LogicalResult TextParser::parseRegister(Head &head, Block &block) {
                       builder.getStringAttr(*symbol));
   head.attributes.set("type", TypeAttr::get(results[0].type));
   // Parameters stand in the module, wherever the text registers them.
-  hasInit |= &block != module->getBody();
+  hasRegisters |= &block != module->getBody();
   return makePlain(head, {}, {}, {}, *module->getBody());
 }
 

@@ -167,8 +167,8 @@ private:
   std::vector<Parameter> synthesized, tables;
   bool hasDefaults = false; ///< Some option was added.
   const char *firstPlace = nullptr;
-  /// Whether a parameter was registered inside a subgraph.
-  bool hasInit = false;
+  /// Whether a parameter was registered in the subgraph that is read.
+  bool hasRegisters = false;
 };
 
 } // namespace llmir::mllm

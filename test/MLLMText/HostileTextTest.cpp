@@ -253,6 +253,46 @@ TEST_F(HostileTextTest, RegistersMayComeBehindTheReturn) {
   EXPECT_FALSE(module->lookupSymbol("init"));
 }
 
+// A second `init` without registers is a subgraph, which has a name already.
+TEST_F(HostileTextTest, OnlyASubgraphOfRegistersIsInit) {
+  const std::string registers =
+      "graph.SubGraphOp @init <notype> { () -> () { tensor.CPU.register () -> "
+      "(%0:tensor<[1], Float32, CPU>[@a]) cf.ReturnOp () -> () } } ";
+  const std::string empty = "graph.SubGraphOp @init <notype> { () -> () { "
+                            "cf.ReturnOp () -> () } } ";
+  OwningOpRef<ModuleOp> module =
+      parse("@main () -> () { " + registers + empty + "}");
+  ASSERT_TRUE(module) << (errors.empty() ? "" : errors[0]);
+  EXPECT_TRUE(module->lookupSymbol("init"));
+  EXPECT_TRUE(module->lookupSymbol("a"));
+  expectRefused("@main () -> () { " + registers + empty + empty + "}",
+                "redefinition of symbol named 'init'");
+}
+
+// A name that the notation cannot write after '%' is an attribute.
+TEST_F(HostileTextTest, NamesOfValuesStandInAnyText) {
+  for (std::string name :
+       {"a b", "7", "x:tensor<[1], Float32, CPU>", "", "\"", "\xff"}) {
+    OwningOpRef<ModuleOp> module =
+        parse("@main () -> () { graph.SubGraphOp @f <CPU> { "
+              "(%x:tensor<[1], Float32, CPU>) -> () { cf.ReturnOp () -> () } "
+              "} }");
+    ASSERT_TRUE(module);
+    auto subgraph = *module->getOps<SubGraphOp>().begin();
+    auto given = StringAttr::get(&context, name);
+    subgraph.setArgAttr(0, kValueNameKey, given);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    ASSERT_TRUE(succeeded(printText(module->getOperation(), stream)));
+    OwningOpRef<ModuleOp> again = parse(text);
+    ASSERT_TRUE(again) << text;
+    EXPECT_EQ(
+        (*again->getOps<SubGraphOp>().begin()).getArgAttr(0, kValueNameKey),
+        given)
+        << text;
+  }
+}
+
 TEST_F(HostileTextTest, SizesAreLimited) {
   std::string name(2000, 'a');
   expectRefused("@" + name + " () -> () {}", "longer than 1024 bytes");
