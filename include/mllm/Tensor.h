@@ -41,7 +41,9 @@ struct TensorImpl;
 /// A size that is known only when the model runs. The same name is the same
 /// size wherever it stands; sums and multiples of names are sizes too.
 using Dim = llmir::shapes::DimExpr;
-inline Dim dim(std::string name) { return Dim::symbol(std::move(name)); }
+/// `name`: letters, digits, `_` and `.`, a letter or `_` first. Any other gives
+/// a status and a negative size, of which no tensor can be made.
+Dim dim(std::string name);
 
 class Tensor {
 public:
@@ -49,11 +51,12 @@ public:
   explicit Tensor(std::shared_ptr<detail::TensorImpl> impl)
       : impl(std::move(impl)) {}
 
-  /// A placeholder of a shape, to trace with; it has no numbers.
+  /// A placeholder of a shape, to trace with; it has no numbers. kSymbolic is a
+  /// size without a name. Null, with a status, where a size is negative.
   static Tensor empty(std::vector<Dim> shape, DataTypes dtype = kFp32,
                       DeviceTypes device = kCPU);
-  /// Numbers in row-major order, rounded to the type; null, with a status,
-  /// where they do not fill the shape.
+  /// Numbers in row-major order, rounded to the type, integers towards 0; null,
+  /// with a status, where they do not fill the shape.
   static Tensor fromVector(const std::vector<int64_t> &shape,
                            std::vector<double> numbers,
                            DataTypes dtype = kFp32);
@@ -85,7 +88,8 @@ public:
   DeviceTypes device() const;
 
   /// The same values in another shape. The k-th kSymbolic is the k-th dynamic
-  /// size of this tensor; one -1 is computed.
+  /// size of this tensor. One -1 is computed, and so is a kSymbolic where there
+  /// is no such size: a module says the same in a trace and called at once.
   Tensor view(const std::vector<int64_t> &shape) const;
   Tensor reshape(const std::vector<int64_t> &shape) const;
   Tensor transpose(int64_t dim0, int64_t dim1) const;

@@ -6,14 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All of the `mllm` API that builds, walks, changes and prints IR. No header of
-// MLIR is needed; mllm/ir/MLIR.h leads there.
+// All of the `mllm` API: models, modules and tensors, traces, and what builds,
+// walks, changes and prints IR. No header of MLIR is needed; mllm/ir/MLIR.h
+// leads there.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLLM_MLLM_HPP
 #define MLLM_MLLM_HPP
 
+#include "mllm/Parameters.h"
+#include "mllm/Tensor.h"
 #include "mllm/Types.h"
 #include "mllm/Utils/Common.hpp"
 #include "mllm/Utils/RTTIHelper.hpp"
@@ -23,5 +26,13 @@
 #include "mllm/ir/IRWriter.h"
 #include "mllm/ir/ModuleOp.h"
 #include "mllm/ir/Node.h"
+#include "mllm/ir/Trace.h"
+#include "mllm/models/GPT2.h"
+#include "mllm/models/Llama.h"
+#include "mllm/models/QWen.h"
+#include "mllm/models/Qwen3.h"
+#include "mllm/nn/Functional.h"
+#include "mllm/nn/Layers.h"
+#include "mllm/nn/Module.h"
 
 #endif // MLLM_MLLM_HPP

@@ -16,6 +16,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Interpreter/Interpreter.h"
 #include "llmir/Interpreter/ModelState.h"
 
@@ -41,15 +42,18 @@ public:
   }
 
   Location location(const nn::Component *layer) override {
-    return NameLoc::get(
-        opBuilder.getStringAttr(layer ? layer->path() : "eager"));
+    const std::string path = layer ? layer->path() : std::string();
+    return NameLoc::get(opBuilder.getStringAttr(path.empty() ? "eager" : path));
   }
 
   Value valueOf(const Tensor &tensor) override {
     if (!tensor.hasValues()) {
       fail(opBuilder.getUnknownLoc(),
-           "a tensor without numbers cannot be computed with: Tensor::empty "
-           "is for tracing");
+           tensor.get()->isStale()
+               ? "a tensor of a trace that has ended is used; its values are "
+                 "those of the trace's context"
+               : "a tensor without numbers cannot be computed with: "
+                 "Tensor::empty is for tracing");
       return {};
     }
     return block().addArgument(
@@ -69,18 +73,21 @@ public:
     Expected<const reference::Tensor *> numbers =
         root.parameters->numbers(parameter);
     if (!numbers) {
+      clear();
       failEagerly(numbers.takeStatus());
       return {};
     }
+    auto symbol = FlatSymbolRefAttr::get(&context(), path);
+    if (!values.try_emplace(path, *numbers).second)
+      return symbol; // An op may name a parameter twice.
     OpBuilder::InsertionGuard guard(opBuilder);
     opBuilder.setInsertionPoint(scratch);
     auto op = llmir::mllm::RegisterOp::create(
         opBuilder, opBuilder.getUnknownLoc(), path,
         RankedTensorType::get(parameter.shape(), opBuilder.getF32Type()),
         /*source=*/"", std::nullopt);
-    values[path] = *numbers;
     registered.push_back(op);
-    return FlatSymbolRefAttr::get(&context(), path);
+    return symbol;
   }
 
   std::vector<Tensor> take(Operation *op, const std::vector<Tensor> &operands,
@@ -95,15 +102,18 @@ public:
     for (const Tensor &operand : operands)
       inputs.push_back(*operand.get()->numbers);
     FailureOr<std::vector<reference::Tensor>> outputs = failure();
-    const std::string errors = errorsOf(&context(), [&] {
+    const std::string errors = errorsOf(context(), [&] {
       outputs = evaluateOp(op, std::move(inputs), options);
       return failure(failed(outputs));
     });
     const Location where = op->getLoc();
     std::vector<Tensor> results;
     if (succeeded(outputs))
-      for (reference::Tensor &output : *outputs)
-        results.push_back(numbersOf(std::move(output)));
+      for (auto [output, type] :
+           llvm::zip_equal(*outputs, op->getResultTypes()))
+        results.push_back(numbersOf(
+            std::move(output), static_cast<DeviceTypes>(llmir::mllm::deviceOf(
+                                   cast<RankedTensorType>(type)))));
     op->erase();
     clear();
     if (!errors.empty())
@@ -160,10 +170,17 @@ Engine &eagerEngine() {
   return engine;
 }
 
+Engine *&currentTracer() {
+  thread_local Engine *tracer = nullptr;
+  return tracer;
+}
+
 Engine &engineOf(const std::vector<Tensor> &operands) {
+  if (operands.empty() && currentTracer())
+    return *currentTracer();
   for (const Tensor &operand : operands)
-    if (operand.get()->tracer)
-      return *operand.get()->tracer;
+    if (Engine *tracer = operand.get()->tracer())
+      return *tracer;
   return eagerEngine();
 }
 

@@ -20,19 +20,6 @@ using namespace llmir;
 
 namespace mllm {
 
-std::string errorsOf(MLIRContext *context,
-                     const std::function<LogicalResult()> &run) {
-  std::string errors;
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    if (errors.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      errors = diagnostic.str();
-    return success();
-  });
-  if (failed(run()) && errors.empty())
-    errors = "it is not valid";
-  return errors;
-}
-
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
@@ -108,7 +95,7 @@ static std::string inferTypes(OperationState &state) {
   if (!interface)
     return {};
   Operation *scratch = Operation::create(state);
-  std::string errors = errorsOf(state.getContext(), [&] {
+  std::string errors = errorsOf(*state.getContext(), [&] {
     return interface->inferReturnTypes(
         state.getContext(), state.location, scratch->getOperands(),
         scratch->getAttrDictionary(), scratch->getPropertiesStorage(),
@@ -174,7 +161,7 @@ std::vector<Tensor> Call::all(size_t count) {
       return refuse(errors);
   Operation *op = builder.create(state);
   if (std::string errors =
-          errorsOf(builder.getContext(), [&] { return verifyOp(op); });
+          errorsOf(*builder.getContext(), [&] { return verifyOp(op); });
       !errors.empty()) {
     op->erase();
     return refuse(errors);

@@ -16,6 +16,7 @@
 #ifndef LLMIR_LIB_FRONTEND_EMIT_H
 #define LLMIR_LIB_FRONTEND_EMIT_H
 
+#include "Errors.h"
 #include "TensorImpl.h"
 
 #include "mllm/nn/Module.h"
@@ -52,10 +53,13 @@ protected:
   mlir::OpBuilder opBuilder;
 };
 
-/// The engine of the first tensor that is traced, else the thread's own.
+/// The engine of the first tensor that is traced; where there are no operands,
+/// of the trace that goes on; else the thread's own.
 Engine &engineOf(const std::vector<Tensor> &operands);
 /// The thread's place for computing at once.
 Engine &eagerEngine();
+/// The innermost trace that goes on in this thread, or null.
+Engine *&currentTracer();
 
 /// An op in the making: Call("mllm.linalg.softmax", {x}).i64("axis", -1).one().
 class Call {
@@ -98,10 +102,6 @@ private:
   const char *file = nullptr;
   int line = 0;
 };
-
-/// What MLIR reports while `run` runs, as one sentence; empty when it succeeds.
-std::string errorsOf(mlir::MLIRContext *context,
-                     const std::function<mlir::LogicalResult()> &run);
 
 } // namespace mllm
 

@@ -17,6 +17,8 @@
 #ifndef LLMIR_LIB_FRONTEND_IRCONTEXTIMPL_H
 #define LLMIR_LIB_FRONTEND_IRCONTEXTIMPL_H
 
+#include "Errors.h"
+
 #include "mllm/ir/IRContext.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -80,8 +82,9 @@ public:
 
   /// Makes all handles dead but the module's own and those of attributes.
   void forgetOps();
-  /// Makes a value's handle dead.
-  void forgetValue(mlir::Value value);
+  /// Makes a value's handle dead. `name` is what it was, where the IR cannot
+  /// be asked any more.
+  void forgetValue(mlir::Value value, std::optional<std::string> name = {});
 
   //===--------------------------------------------------------------------===//
   // Failure
@@ -92,10 +95,6 @@ public:
   /// Keeps the first failure and reports each. Gives false.
   bool fail(llmir::Status failure);
   bool fail(std::string cause, std::string advice = {});
-
-  /// Runs `verification`, and collects the errors that MLIR emits meanwhile
-  /// into one sentence; empty when it succeeded.
-  std::string errorsOf(llvm::function_ref<llvm::LogicalResult()> verification);
 
   //===--------------------------------------------------------------------===//
   // Making ops
@@ -137,7 +136,7 @@ private:
   friend class IRContext;
   void notifyOperationErased(mlir::Operation *op) override;
   void notifyBlockErased(mlir::Block *block) override;
-  void kill(Node &node);
+  void kill(Node &node, std::string formerName);
   void setInsertionPoint(bool isTerminator);
 
   std::shared_ptr<mlir::MLIRContext> mlirContext;

@@ -70,6 +70,7 @@ Tensor RMSNorm::operator()(const Tensor &x) const {
   return mllm::Call("mllm.linalg.rms_norm", {x}, this)
       .parameter("weight", scale)
       .f64("eps", eps)
+      .flag("unit_offset", unitOffset)
       .one();
 }
 
@@ -97,6 +98,13 @@ Tensor LayerNorm2D::operator()(const Tensor &x) const {
       .parameter("bias", offset)
       .f64("eps", eps)
       .one();
+}
+
+Tensor Param::operator()() const {
+  mllm::Call call("mllm.linalg.param", {}, this);
+  call.parameter("weight", values);
+  const std::vector<int64_t> &shape = values.shape();
+  return call.result(shapes::Shape(shape.begin(), shape.end()), kFp32).one();
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,58 +158,6 @@ Tensor Convolution::operator()(const Tensor &x) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-Tensor Positions::operator()(const Tensor &ids) const {
-  return mllm::Call("mllm.linalg.positions", {ids}, this).one();
-}
-
-Tensor RoPE::operator()(const Tensor &x) const {
-  mllm::Call call("mllm.linalg.rope", {x}, this);
-  if (layout == Layout::BHSD)
-    call.str("layout", "bhsd");
-  return call.f64s("frequencies", frequencies).f64("scaling", scaling).one();
-}
-
-std::pair<Tensor, Tensor> KVCache::operator()(const Tensor &k,
-                                              const Tensor &v) const {
-  if (!k.isValid() || !v.isValid())
-    return {};
-  const int64_t fromEnd = layout == Layout::BHSD ? 2 : 3;
-  auto all = [&](const Tensor &one) {
-    shapes::Shape shape = one.dims();
-    if (static_cast<int64_t>(shape.size()) < 3)
-      return shape; // The verifier says what is wrong.
-    const size_t end = shape.size();
-    shape[end - static_cast<size_t>(fromEnd)] = DimExpr::unknown();
-    if (queryHeads > 0)
-      shape[end - static_cast<size_t>(5 - fromEnd)] = queryHeads;
-    return shape;
-  };
-  mllm::Call call("mllm.linalg.kv_cache", {k, v}, this);
-  call.i64("layer", layer);
-  if (queryHeads > 0)
-    call.i64("q_head", queryHeads);
-  if (layout == Layout::BHSD)
-    call.str("layout", "bhsd");
-  std::vector<Tensor> results = call.result(all(k)).result(all(v)).all(2);
-  return {results[0], results[1]};
-}
-
-Tensor CausalMask::operator()(const Tensor &scores) const {
-  return mllm::Call("mllm.linalg.causal_mask", {scores}, this).one();
-}
-
-Tensor FlashAttention2::operator()(const Tensor &q, const Tensor &k,
-                                   const Tensor &v) const {
-  return mllm::Call("mllm.linalg.flash_attention2", {q, k, v}, this)
-      .f64("scale", scale)
-      .boolean("causal", true)
-      .one();
-}
-
-//===----------------------------------------------------------------------===//
 // Without parameters
 //===----------------------------------------------------------------------===//
 
@@ -209,98 +165,13 @@ Tensor UnaryLayer::operator()(const Tensor &x) const {
   return mllm::Call(op, {x}, this).one();
 }
 
+Tensor GELU::operator()(const Tensor &x) const {
+  mllm::Call call("mllm.linalg.gelu", {x}, this);
+  if (isExact)
+    call.str("approximate", "none");
+  return call.one();
+}
+
 Tensor Softmax::operator()(const Tensor &x) const {
   return mllm::Call("mllm.linalg.softmax", {x}, this).i64("axis", axis).one();
 }
-
-namespace mllm::nn::F {
-
-static Tensor unary(const char *op, const Tensor &x) {
-  return mllm::Call(op, {x}).one();
-}
-
-Tensor matmul(const Tensor &a, const Tensor &b, bool transposeA,
-              bool transposeB) {
-  return mllm::Call("mllm.linalg.matmul", {a, b})
-      .flag("transpose_a", transposeA)
-      .flag("transpose_b", transposeB)
-      .one();
-}
-
-Tensor softmax(const Tensor &x, int64_t axis) {
-  return mllm::Call("mllm.linalg.softmax", {x}).i64("axis", axis).one();
-}
-
-Tensor silu(const Tensor &x) { return unary("mllm.linalg.silu", x); }
-Tensor gelu(const Tensor &x) { return unary("mllm.linalg.gelu", x); }
-Tensor relu(const Tensor &x) { return unary("mllm.linalg.relu", x); }
-Tensor sigmoid(const Tensor &x) { return unary("mllm.linalg.sigmoid", x); }
-Tensor exp(const Tensor &x) { return unary("mllm.linalg.exp", x); }
-Tensor log(const Tensor &x) { return unary("mllm.linalg.log", x); }
-Tensor sin(const Tensor &x) { return unary("mllm.linalg.sin", x); }
-Tensor cos(const Tensor &x) { return unary("mllm.linalg.cos", x); }
-Tensor abs(const Tensor &x) { return unary("mllm.linalg.abs", x); }
-
-Tensor clip(const Tensor &x, double least, double greatest) {
-  return mllm::Call("mllm.linalg.clip", {x})
-      .f64("min_val", least)
-      .f64("max_val", greatest)
-      .one();
-}
-
-/// An op of any number of operands, at least one.
-static Tensor joined(const char *op, const std::vector<Tensor> &parts,
-                     int64_t dim) {
-  return parts.empty() ? Tensor() : mllm::Call(op, parts).i64("dim", dim).one();
-}
-
-Tensor concat(const std::vector<Tensor> &parts, int64_t dim) {
-  return joined("mllm.linalg.concat", parts, dim);
-}
-
-Tensor stack(const std::vector<Tensor> &parts, int64_t dim) {
-  return joined("mllm.linalg.stack", parts, dim);
-}
-
-Tensor gather(const Tensor &table, const Tensor &indices, int64_t dim) {
-  return joined("mllm.linalg.gather", {table, indices}, dim);
-}
-
-Tensor where(const Tensor &condition, const Tensor &a, const Tensor &b) {
-  return mllm::Call("mllm.linalg.where", {condition, a, b}).one();
-}
-
-static Tensor reduced(const char *op, const Tensor &x, int64_t dim,
-                      bool keepDim) {
-  return mllm::Call(op, {x}).i64("dim", dim).flag("keep_dim", keepDim).one();
-}
-
-Tensor max(const Tensor &x, int64_t dim, bool keepDim) {
-  return reduced("mllm.linalg.reduce_max", x, dim, keepDim);
-}
-Tensor min(const Tensor &x, int64_t dim, bool keepDim) {
-  return reduced("mllm.linalg.reduce_min", x, dim, keepDim);
-}
-Tensor sum(const Tensor &x, int64_t dim, bool keepDim) {
-  return reduced("mllm.linalg.reduce_sum", x, dim, keepDim);
-}
-Tensor mean(const Tensor &x, int64_t dim, bool keepDim) {
-  return reduced("mllm.linalg.mean", x, dim, keepDim);
-}
-
-std::pair<Tensor, Tensor> topk(const Tensor &x, int64_t k, int64_t dim) {
-  std::vector<Tensor> results =
-      mllm::Call("mllm.linalg.top_k", {x}).i64("k", k).i64("dim", dim).all(2);
-  return {results[0], results[1]};
-}
-
-Tensor interpolate(const Tensor &x, const std::vector<int64_t> &size,
-                   const std::string &mode, bool alignCorners) {
-  return mllm::Call("mllm.linalg.interpolate", {x})
-      .i64s("size", size)
-      .str("mode", mode)
-      .flag("align_corners", alignCorners)
-      .one();
-}
-
-} // namespace mllm::nn::F

@@ -55,6 +55,8 @@ Component::Root &Parameter::root() const {
 }
 
 void Module::adopt(Component &child, std::string name) {
+  if (!child.node->root.made)
+    root().made = child.node->root.made;
   child.node->name = std::move(name);
   child.node->parent = node;
 }
@@ -68,7 +70,7 @@ void Module::makeAbsolute(Component &child) { child.node->isAbsolute = true; }
 bool Module::load(const Parameters &parameters) {
   root().parameters = parameters.get();
   root().loaded = parameters.status();
-  return parameters.status().isOk();
+  return parameters.status() && root().made;
 }
 
 void Module::reset() { root().conversation = nullptr; }
@@ -102,10 +104,14 @@ std::vector<Tensor> Module::call(const std::vector<Tensor> &inputs) {
     if (!input.isValid())
       return {};
   for (const Tensor &input : inputs)
-    if (Engine *tracer = input.get()->tracer)
+    if (Engine *tracer = input.get()->tracer())
       return static_cast<ir::Tracer *>(tracer)->call(*this, inputs);
   // The outermost call is one step of the conversation.
   Root &shared = root();
+  if (!shared.made) {
+    failEagerly(shared.made);
+    return {};
+  }
   if (shared.depth == 0 && shared.conversation)
     static_cast<llmir::ModelState *>(shared.conversation.get())->beginStep();
   ++shared.depth;

@@ -11,7 +11,9 @@
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/MLLMText/Text.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace mlir;
@@ -24,96 +26,34 @@ namespace mllm {
 // Types
 //===----------------------------------------------------------------------===//
 
-Type elementType(MLIRContext *context, DataTypes dtype) {
-  switch (dtype) {
-  case kFp32:
-    return Float32Type::get(context);
-  case kFp16:
-    return Float16Type::get(context);
-  case kBf16:
-    return BFloat16Type::get(context);
-  case kInt64:
-    return IntegerType::get(context, 64);
-  case kInt32:
-    return IntegerType::get(context, 32);
-  case kInt16:
-    return IntegerType::get(context, 16);
-  case kInt8:
-    return IntegerType::get(context, 8);
-  case kBool:
-    return IntegerType::get(context, 1);
-  default:
-    return {};
-  }
-}
-
-static DataTypes dataTypeOf(Type type) {
-  if (type.isF16())
-    return kFp16;
-  if (type.isBF16())
-    return kBf16;
-  if (type.isF32())
-    return kFp32;
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return kBool;
-  case 8:
-    return kInt8;
-  case 16:
-    return kInt16;
-  case 32:
-    return kInt32;
-  default:
-    return kInt64;
-  }
-}
+/// What LLMIR computes in. Their MLIR types: llmir/MLLMText/Text.h.
+static constexpr std::pair<DataTypes, reference::ElementKind> kKinds[] = {
+    {kFp32, reference::ElementKind::F32},
+    {kFp16, reference::ElementKind::F16},
+    {kBf16, reference::ElementKind::BF16},
+    {kInt64, reference::ElementKind::I64},
+    {kInt32, reference::ElementKind::I32},
+    {kInt16, reference::ElementKind::I16},
+    {kInt8, reference::ElementKind::I8},
+    {kBool, reference::ElementKind::I1}};
 
 std::optional<reference::ElementKind> elementKind(DataTypes dtype) {
-  using reference::ElementKind;
-  switch (dtype) {
-  case kFp32:
-    return ElementKind::F32;
-  case kFp16:
-    return ElementKind::F16;
-  case kBf16:
-    return ElementKind::BF16;
-  case kInt64:
-    return ElementKind::I64;
-  case kInt32:
-    return ElementKind::I32;
-  case kInt16:
-    return ElementKind::I16;
-  case kInt8:
-    return ElementKind::I8;
-  case kBool:
-    return ElementKind::I1;
-  default:
-    return std::nullopt;
-  }
+  for (auto [type, kind] : kKinds)
+    if (type == dtype)
+      return kind;
+  return std::nullopt;
 }
 
 static DataTypes dataTypeOf(reference::ElementKind kind) {
-  using reference::ElementKind;
-  switch (kind) {
-  case ElementKind::F32:
-    return kFp32;
-  case ElementKind::F16:
-    return kFp16;
-  case ElementKind::BF16:
-    return kBf16;
-  case ElementKind::I1:
-    return kBool;
-  case ElementKind::I4:
-  case ElementKind::I8:
-    return kInt8;
-  case ElementKind::I16:
-    return kInt16;
-  case ElementKind::I32:
-    return kInt32;
-  case ElementKind::I64:
-    return kInt64;
-  }
-  return kFp32;
+  for (auto [type, each] : kKinds)
+    if (each == kind)
+      return type;
+  return kInt8; // Numbers of four bits are kept in eight.
+}
+
+Type elementType(MLIRContext *context, DataTypes dtype) {
+  return elementKind(dtype) ? llmir::mllm::elementType(*context, dtype)
+                            : Type();
 }
 
 RankedTensorType tensorType(MLIRContext *context, const shapes::Shape &dims,
@@ -131,13 +71,14 @@ RankedTensorType tensorType(MLIRContext *context, const shapes::Shape &dims,
 std::shared_ptr<detail::TensorImpl> tensorOf(RankedTensorType type) {
   auto impl = std::make_shared<detail::TensorImpl>();
   impl->dims = llmir::mllm::shapeOf(type);
-  impl->dtype = dataTypeOf(type.getElementType());
+  impl->dtype = *llmir::mllm::dataTypeOf(type.getElementType());
   impl->device = static_cast<DeviceTypes>(llmir::mllm::deviceOf(type));
   return impl;
 }
 
-Tensor numbersOf(reference::Tensor numbers) {
+Tensor numbersOf(reference::Tensor numbers, DeviceTypes device) {
   auto impl = std::make_shared<detail::TensorImpl>();
+  impl->device = device;
   impl->dims.assign(numbers.shape.begin(), numbers.shape.end());
   impl->dtype = dataTypeOf(numbers.kind);
   impl->numbers = std::move(numbers);
@@ -167,8 +108,27 @@ Tensor failEagerly(Status failure) {
 // Making tensors
 //===----------------------------------------------------------------------===//
 
+Dim dim(std::string name) {
+  if (std::optional<Dim> read = Dim::parse(name);
+      read && *read == Dim::symbol(name))
+    return *read;
+  failEagerly(
+      Status(StatusCode::InvalidArgument,
+             "mllm::dim(\"" + name + "\"): that is no name of a size",
+             "take letters, digits, '_' and '.', and a letter or '_' first"));
+  return -1;
+}
+
 Tensor Tensor::empty(std::vector<Dim> shape, DataTypes dtype,
                      DeviceTypes device) {
+  for (Dim &size : shape) {
+    if (size.constant() == kSymbolic)
+      size = Dim::unknown();
+    if (size.constant().value_or(0) < 0)
+      return failEagerly(
+          Status(StatusCode::InvalidArgument,
+                 "Tensor::empty: a size of " + size.str() + " is negative"));
+  }
   auto impl = std::make_shared<detail::TensorImpl>();
   impl->dims = std::move(shape);
   impl->dtype = dtype;
@@ -185,6 +145,13 @@ Tensor Tensor::fromVector(const std::vector<int64_t> &shape,
                                   dataTypeName(dtype)));
   if (Status checked = reference::checkAffordable(shape); !checked)
     return failEagerly(std::move(checked));
+  if (!reference::isFloat(*kind))
+    for (double &number : numbers) {
+      if (!std::isfinite(number))
+        return failEagerly(Status(StatusCode::InvalidArgument,
+                                  "an integer cannot be infinite or NaN"));
+      number = std::trunc(number);
+    }
   if (reference::numElements(shape) != static_cast<int64_t>(numbers.size()))
     return failEagerly(Status(
         StatusCode::InvalidArgument,
@@ -218,19 +185,23 @@ std::vector<double> Tensor::toVector() const {
 double Tensor::item() const {
   if (hasValues() && impl->numbers->size() == 1)
     return (*impl->numbers)[0];
-  failEagerly(Status(StatusCode::InvalidArgument,
-                     "item() of a tensor that does not have one number"));
+  failEagerly(
+      Status(StatusCode::InvalidArgument,
+             impl && impl->isStale()
+                 ? "the value of a tensor is asked for whose trace has ended"
+                 : "item() of a tensor that does not have one number"));
   return 0;
 }
 
 Tensor::operator bool() const {
-  if (!impl || !impl->tracer)
+  if (!impl || !impl->tracer())
     return impl && item() != 0;
   std::string place;
   if (impl->file)
     place = std::string(impl->file) + ":" + std::to_string(impl->line) + ": ";
-  impl->tracer->fail(
-      impl->tracer->location(nullptr),
+  Engine &tracer = *impl->tracer();
+  tracer.fail(
+      tracer.location(nullptr),
       place + "a C++ condition asks for the value of a traced tensor, which "
               "nobody knows yet; write mllm::ir::if_ or mllm::ir::while_");
   return false;
@@ -267,35 +238,32 @@ static Expected<shapes::Shape> viewShape(const shapes::Shape &from,
   for (const DimExpr &size : from)
     if (!size.isConstant())
       dynamic.push_back(size);
-  shapes::Shape result;
+  // What kSymbolic stands for is on both sides; the rest is a shape of numbers.
+  shapes::Shape result, rest;
+  std::vector<int64_t> numbers;
+  std::vector<size_t> places; // Of the numbers in the result.
   size_t next = 0;
   bool isInferred = false;
-  std::vector<int64_t> numbers;
   for (int64_t size : to) {
-    isInferred |= size == -1;
-    if (size != kSymbolic) {
-      result.push_back(size);
-      numbers.push_back(size);
+    if (size == kSymbolic && next < dynamic.size()) {
+      result.push_back(dynamic[next++]);
       continue;
     }
-    result.push_back(next < dynamic.size() ? dynamic[next]
-                                           : DimExpr::unknown());
-    ++next;
+    numbers.push_back(size == kSymbolic ? -1 : size);
+    isInferred |= numbers.back() == -1;
+    places.push_back(result.size());
+    result.push_back(numbers.back());
   }
   if (!isInferred)
     return result;
-  // What kSymbolic stands for is on both sides.
-  shapes::Shape rest;
   for (const DimExpr &size : from)
     if (size.isConstant() || next == 0)
       rest.push_back(size);
   Expected<shapes::Shape> whole = shapes::reshape(rest, numbers);
   if (!whole)
     return whole;
-  size_t number = 0;
-  for (size_t i = 0; i < to.size(); ++i)
-    if (to[i] != kSymbolic)
-      result[i] = (*whole)[number++];
+  for (size_t i = 0; i < places.size(); ++i)
+    result[places[i]] = (*whole)[i];
   return result;
 }
 
@@ -425,10 +393,28 @@ static Tensor compare(llmir::mllm::Comparison how, const Located &a,
       .one();
 }
 
-/// A tensor of one number of the same type, to compare with.
-static Tensor numberLike(const Tensor &tensor, double number) {
-  return tensor.isValid() ? Tensor::full({1}, number, tensor.dtype())
-                          : Tensor();
+/// A tensor of one number of the same type and device, to compare with.
+static Tensor numberLike(const Located &like, double number) {
+  if (!like.tensor.isValid())
+    return {};
+  const Tensor &tensor = like.tensor;
+  Tensor result = Tensor::full({1}, number, tensor.dtype());
+  if (!result.isValid())
+    return {};
+  result.get()->device = tensor.device();
+  // Floats round as everywhere; a comparison with another integer is another
+  // comparison.
+  if (reference::isFloat(*elementKind(tensor.dtype())) ||
+      result.item() == number)
+    return result;
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  Engine &engine = engineOf({tensor});
+  return engine.fail(engine.location(nullptr),
+                     std::string(text) +
+                         ", with which a tensor is compared, "
+                         "is no number of its type, " +
+                         dataTypeName(tensor.dtype()));
 }
 
 Tensor operator<(const Located &a, const Tensor &b) {
@@ -450,10 +436,10 @@ Tensor operator!=(const Located &a, const Tensor &b) {
   return compare(llmir::mllm::Comparison::NotEqual, a, b);
 }
 Tensor operator<(const Located &a, double b) {
-  return compare(llmir::mllm::Comparison::Less, a, numberLike(a.tensor, b));
+  return compare(llmir::mllm::Comparison::Less, a, numberLike(a, b));
 }
 Tensor operator>(const Located &a, double b) {
-  return compare(llmir::mllm::Comparison::Greater, a, numberLike(a.tensor, b));
+  return compare(llmir::mllm::Comparison::Greater, a, numberLike(a, b));
 }
 
 } // namespace mllm

@@ -27,17 +27,27 @@ class Engine;
 
 namespace detail {
 
+/// Shared by a trace and the tensors that it made, which may outlive it.
+struct TraceLife {
+  Engine *tracer; ///< Null when the trace has ended.
+};
+
 struct TensorImpl {
   llmir::shapes::Shape dims;
   DataTypes dtype = kFp32;
   DeviceTypes device = kCPU;
 
-  Engine *tracer = nullptr; ///< Of a traced value; outlives the trace's calls.
-  mlir::Value value;        ///< Null outside a trace.
+  std::shared_ptr<TraceLife> trace; ///< Of a traced value; else null.
+  mlir::Value value; ///< Null outside a trace, dead when the trace has ended.
   std::optional<llmir::reference::Tensor> numbers;
 
   const char *file = nullptr; ///< Where an operator made it; may be null.
   int line = 0;
+
+  /// The trace that goes on and that the value belongs to, or null.
+  Engine *tracer() const { return trace ? trace->tracer : nullptr; }
+  /// Whether the value belonged to a trace that has ended.
+  bool isStale() const { return trace && !trace->tracer; }
 };
 
 } // namespace detail
@@ -52,7 +62,7 @@ std::optional<llmir::reference::ElementKind> elementKind(DataTypes dtype);
 
 /// A handle of what is filled in by the caller, of this type.
 std::shared_ptr<detail::TensorImpl> tensorOf(mlir::RankedTensorType type);
-Tensor numbersOf(llmir::reference::Tensor numbers);
+Tensor numbersOf(llmir::reference::Tensor numbers, DeviceTypes device = kCPU);
 
 /// Keeps the first failure of this thread, and prints it. Gives a null tensor.
 Tensor failEagerly(llmir::Status failure);

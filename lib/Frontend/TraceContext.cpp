@@ -36,6 +36,8 @@ traceInto(MLIRContext &context, nn::Module &model,
           const std::vector<Tensor> &inputs) {
   const nn::Component::Root &root = model.root();
   const std::string name = model.path().empty() ? "model" : model.path();
+  if (!root.made)
+    return root.made;
   if (!root.loaded)
     return root.loaded;
   if (!root.parameters)
@@ -86,8 +88,8 @@ IRContext::ptr_t trace(nn::Module &model, const std::vector<Tensor> &inputs) {
 
 static Tracer *tracerOf(const Tensors &tensors) {
   for (const Tensor &tensor : tensors)
-    if (tensor.isValid() && tensor.get()->tracer)
-      return static_cast<Tracer *>(tensor.get()->tracer);
+    if (tensor.isValid() && tensor.get()->tracer())
+      return static_cast<Tracer *>(tensor.get()->tracer());
   return nullptr;
 }
 
@@ -136,7 +138,7 @@ static Tensors giveUp(Tracer &tracer, Operation *op) {
 /// Verifies an op with regions and gives its results.
 static Tensors finish(Tracer &tracer, Operation *op) {
   std::string errors =
-      errorsOf(op->getContext(), [&] { return mlir::verify(op); });
+      errorsOf(*op->getContext(), [&] { return mlir::verify(op); });
   if (errors.empty())
     return tracer.take(op, {}, nullptr);
   tracer.fail(op->getLoc(), errors);

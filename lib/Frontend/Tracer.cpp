@@ -39,9 +39,16 @@ static Status contradiction(Location where, const Twine &what) {
 }
 
 Tracer::Tracer(MLIRContext &context, ParameterSource &parameters)
-    : Engine(&context), parameters(parameters) {
+    : Engine(&context), parameters(parameters),
+      life(std::make_shared<detail::TraceLife>(detail::TraceLife{this})),
+      outer(std::exchange(currentTracer(), this)) {
   context.loadDialect<MLLMDialect, mlir::llm::LLMDialect>();
   module = ModuleOp::create(UnknownLoc::get(&context));
+}
+
+Tracer::~Tracer() {
+  life->tracer = nullptr;
+  currentTracer() = outer;
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,7 +68,7 @@ Tensor Tracer::fail(Location where, const std::string &what) {
 
 Tensor Tracer::tensor(Value value) {
   auto impl = tensorOf(cast<RankedTensorType>(value.getType()));
-  impl->tracer = this;
+  impl->trace = life;
   impl->value = value;
   return Tensor(std::move(impl));
 }
@@ -69,8 +76,12 @@ Tensor Tracer::tensor(Value value) {
 Value Tracer::valueOf(const Tensor &tensor) {
   if (!failure) // Its value may have gone with what could not be traced.
     return {};
-  if (tensor.get()->tracer == this)
+  if (tensor.get()->trace == life)
     return tensor.get()->value;
+  if (tensor.get()->isStale()) {
+    fail(location(nullptr), "a tensor of a trace that has ended is used");
+    return {};
+  }
   if (!tensor.hasValues()) {
     fail(location(nullptr),
          "a tensor that is neither of this trace nor has numbers is used");

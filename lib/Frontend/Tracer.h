@@ -25,6 +25,7 @@ namespace mllm::ir {
 class Tracer : public Engine {
 public:
   Tracer(mlir::MLIRContext &context, ParameterSource &parameters);
+  ~Tracer() override;
 
   mlir::Location location(const nn::Component *layer) override;
   mlir::Value valueOf(const Tensor &tensor) override;
@@ -57,6 +58,8 @@ private:
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ParameterSource &parameters;
+  std::shared_ptr<detail::TraceLife> life;
+  Engine *outer; ///< The trace in whose course this one runs, or null.
   llvm::StringMap<SubGraph> subgraphs;
   llvm::StringMap<mlir::FlatSymbolRefAttr> registered;
   std::string currentPath; ///< Of the module being traced.

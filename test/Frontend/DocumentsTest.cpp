@@ -11,10 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TinyModel.h"
+
 #include "mllm/mllm.hpp"
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <regex>
 #include <sstream>
 #include <type_traits>
 
@@ -299,6 +303,100 @@ TEST_F(DocumentsTest, TheModuleIsDumped) {
             "        }\n"
             "    }\n"
             "}\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Tracing
+//===----------------------------------------------------------------------===//
+
+/// The lines of the guide's sample.
+const char *const sampleLines[] = {
+    "@main () -> (){",
+    "    graph.CallGraphOp @model (%453:tensor<[1, 128], kInt64, kCPU>) -> "
+    "(%1212:tensor<[1, 128, 151936], kFp32, kCPU>)",
+    "    graph.SubGraphOp @model <kCPU>{",
+    "        (%453:tensor<[1, 128], kInt64, kCPU>) -> (%1212:tensor<[1, 128, "
+    "151936], kFp32, kCPU>){",
+    "            linalg.kCPU.LLMEmbeddingTokenOp(%453:tensor<[1, 128], kInt64, "
+    "kCPU>) -> (%454:tensor<[1, 128, 1536], kFp32, kCPU>)",
+    "            graph.CallGraphOp @model.layers.0 (%454:tensor<[1, 128, "
+    "1536], kFp32, kCPU>) -> (%481:tensor<[1, 128, 1536], kFp32, kCPU>)",
+    "            graph.CallGraphOp @model.layers.1 (%481:tensor<[1, 128, "
+    "1536], kFp32, kCPU>) -> (%508:tensor<[1, 128, 1536], kFp32, kCPU>)",
+    "            graph.CallGraphOp @model.layers.2 (%508:tensor<[1, 128, "
+    "1536], kFp32, kCPU>) -> (%535:tensor<[1, 128, 1536], kFp32, kCPU>)",
+    "            graph.CallGraphOp @model.layers.3 (%535:tensor<[1, 128, "
+    "1536], kFp32, kCPU>) -> (%562:tensor<[1, 128, 1536], kFp32, kCPU>)",
+    "            graph.CallGraphOp @model.layers.4 (%562:tensor<[1, 128, "
+    "1536], kFp32, kCPU>) -> (%589:tensor<[1, 128, 1536], kFp32, kCPU>)",
+};
+
+/// A text whose values are counted from 0, with 453 for 0 as in the sample.
+std::string countedFrom453(const std::string &text) {
+  static const std::regex number("%([0-9]+):");
+  std::string result;
+  auto at = text.begin();
+  for (std::sregex_iterator it(text.begin(), text.end(), number), end;
+       it != end; ++it) {
+    result.append(at, text.begin() + it->position(0));
+    result += "%" + std::to_string(std::stoll((*it)[1]) + 453) + ":";
+    at = text.begin() + it->position(0) + it->length(0);
+  }
+  return result.append(at, text.end());
+}
+
+// A checkpoint of the sizes of Qwen2.5-1.5B, of which a trace reads the names
+// and shapes alone.
+TEST_F(DocumentsTest, AModelIsTraced) {
+  llmir::test::TinyModel published;
+  published.family = "qwen2";
+  published.hidden = 1536;
+  published.intermediate = 8960;
+  published.layers = 28;
+  published.heads = 12;
+  published.kvHeads = 2;
+  published.headDim = 128;
+  published.vocab = 151936;
+  published.tied = true;
+  llmir::test::TempFolder folder;
+  ASSERT_TRUE(published.complete().open(folder));
+  std::string path = folder.path();
+  std::reference_wrapper<std::string> model_files = path;
+  testing::internal::CaptureStdout();
+
+  // SPEC: 284 285 286 287 288 289
+  // clang-format off
+// ... context init
+mllm::models::QWenConfig cfg;
+mllm::models::QWenForCausalLM llm(cfg);
+
+// the model's parameters must be loaded before trace.
+llm.load(mllm::load(model_files.get()));
+auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
+auto dump_printer = IRPrinter();
+ir_ctx->topLevelOp()->dump(dump_printer);
+  // clang-format on
+
+  const std::string text =
+      countedFrom453(testing::internal::GetCapturedStdout());
+  ASSERT_TRUE(ir_ctx->status()) << ir_ctx->status().message();
+  std::istringstream lines(text);
+  for (const char *wanted : sampleLines) {
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(line, wanted); // SPEC: 292 295-297
+  }
+  for (const char *wanted :
+       {// The guide's LinearOp, and the MLP of its first layer.
+        "    linalg.kCPU.LinearOp(%455:tensor<[1, 128, 1536], kFp32, kCPU>) -> "
+        "(%456:tensor<[1, 128, 12, 128], kFp32, kCPU>)\n",
+        "    graph.SubGraphOp @model.layers.0.mlp <kCPU>{\n"
+        "        (%475:tensor<[1, 128, 1536], kFp32, kCPU>) -> "
+        "(%480:tensor<[1, 128, 1536], kFp32, kCPU>){\n"
+        "            linalg.kCPU.LinearOp(%475:tensor<[1, 128, 1536], kFp32, "
+        "kCPU>) -> (%476:tensor<[1, 128, 8960], kFp32, kCPU>)\n"})
+    EXPECT_NE(text.find(wanted), std::string::npos) << wanted;
+  EXPECT_TRUE(errors.empty()) << errors.front();
 }
 
 } // namespace

@@ -72,7 +72,7 @@ std::string TinyModel::configJson() const {
   return json + moreConfig + "}";
 }
 
-std::string TinyModel::safetensors() const {
+std::pair<std::string, int64_t> TinyModel::safetensorsHeader() const {
   int64_t valueBytes = dtype == "F32" ? 4 : dtype == "I64" ? 8 : 2, end = 0;
   std::string header = "{";
   for (const auto &[name, shape] : tensors) {
@@ -90,13 +90,14 @@ std::string TinyModel::safetensors() const {
     header += std::to_string(end) + "]}";
   }
   header += "}";
-  return bytesOf(uint64_t(header.size())) + header +
-         std::string(static_cast<size_t>(end), '\0');
+  return {bytesOf(uint64_t(header.size())) + header, end};
 }
 
 Expected<Checkpoint> TinyModel::open(const TempFolder &folder) const {
   folder.write("config.json", configJson());
-  folder.write("model.safetensors", safetensors());
+  auto [header, zeros] = safetensorsHeader();
+  const std::string weights = folder.write("model.safetensors", header);
+  std::filesystem::resize_file(weights, header.size() + size_t(zeros));
   return Checkpoint::open(folder.path());
 }
 

@@ -41,9 +41,11 @@ struct TinyModel {
   TinyModel &complete();
 
   std::string configJson() const;
-  /// The content of model.safetensors: `tensors`, all zeros.
-  std::string safetensors() const;
-  /// Writes a Hugging Face folder into `folder` and opens it.
+  /// What model.safetensors begins with, and the bytes of the tensors, all
+  /// zeros, that come behind it.
+  std::pair<std::string, int64_t> safetensorsHeader() const;
+  /// Writes a Hugging Face folder into `folder` and opens it. The zeros take no
+  /// space where the file system knows holes, so that a model may be large.
   Expected<Checkpoint> open(const TempFolder &folder) const;
 
   /// The same model in GGUF; matrices have this type, vectors are F32.

@@ -11,118 +11,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mllm/ir/Trace.h"
-#include "mllm/mllm.hpp"
-#include "mllm/models/QWen.h"
-
-#include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Interpreter/ModelState.h"
-#include "mllm/ir/MLIR.h"
+#include "Tracing.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <sstream>
 
 using namespace ::mllm;
-namespace reference = llmir::reference;
+using llmir::test::dump;
+using llmir::test::Function;
+using llmir::test::interpret;
+using llmir::test::Numbers;
+using llmir::test::numbersFor;
 
 namespace {
-
-/// A module whose forwardAll() is a function.
-class Function : public nn::Module {
-public:
-  using Body = std::function<ir::Tensors(Function &, const ir::Tensors &)>;
-  explicit Function(Body body, std::string name = "model")
-      : Module(std::move(name)), body(std::move(body)) {}
-  ir::Tensors forwardAll(const ir::Tensors &inputs) override {
-    return body(*this, inputs);
-  }
-  template <typename T, typename... Args>
-  T add(const std::string &name, Args &&...args) {
-    return reg<T>(name, std::forward<Args>(args)...);
-  }
-
-private:
-  Body body;
-};
-
-/// Numbers for every parameter, by its name and shape.
-class Numbers {
-public:
-  Parameters forQWen(const models::QWenConfig &c) {
-    const int64_t kv = c.numKVHeads * c.headDim();
-    add("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize});
-    for (int64_t i = 0; i < c.numLayers; ++i) {
-      const std::string layer = "model.layers." + std::to_string(i) + ".";
-      add(layer + "input_layernorm.weight", {c.hiddenSize});
-      add(layer + "post_attention_layernorm.weight", {c.hiddenSize});
-      add(layer + "self_attn.q_proj.weight", {c.hiddenSize, c.hiddenSize});
-      add(layer + "self_attn.q_proj.bias", {c.hiddenSize});
-      add(layer + "self_attn.k_proj.weight", {kv, c.hiddenSize});
-      add(layer + "self_attn.k_proj.bias", {kv});
-      add(layer + "self_attn.v_proj.weight", {kv, c.hiddenSize});
-      add(layer + "self_attn.v_proj.bias", {kv});
-      add(layer + "self_attn.o_proj.weight", {c.hiddenSize, c.hiddenSize});
-      add(layer + "mlp.gate_proj.weight", {c.intermediateSize, c.hiddenSize});
-      add(layer + "mlp.up_proj.weight", {c.intermediateSize, c.hiddenSize});
-      add(layer + "mlp.down_proj.weight", {c.hiddenSize, c.intermediateSize});
-    }
-    add("model.norm.weight", {c.hiddenSize});
-    if (!c.tieWordEmbeddings)
-      add("lm_head.weight", {c.vocabSize, c.hiddenSize});
-    return parametersOf(tensors);
-  }
-  void add(const std::string &name, const std::vector<int64_t> &shape) {
-    tensors[name] = Tensor::fromVector(shape, random(shape));
-  }
-  std::vector<double> random(const std::vector<int64_t> &shape) {
-    std::vector<double> numbers(
-        static_cast<size_t>(reference::numElements(shape)));
-    for (double &number : numbers) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      number = double(state >> 40) / double(1 << 24) - 0.5;
-    }
-    return numbers;
-  }
-  std::map<std::string, Tensor> tensors;
-
-private:
-  uint64_t state = 7;
-};
-
-/// Runs the traced model on the reference interpreter.
-std::vector<double> interpret(ir::IRContext &context,
-                              const std::map<std::string, Tensor> &parameters,
-                              const Tensor &input,
-                              llmir::ModelState *state = nullptr) {
-  llmir::InterpreterOptions options;
-  options.parameter = [&](llmir::mllm::RegisterOp op)
-      -> mlir::FailureOr<llmir::InterpreterValue> {
-    const Tensor &tensor = parameters.at(op.getSymName().str());
-    return llmir::InterpreterValue(reference::Tensor(
-        reference::ElementKind::F32, tensor.shape(), tensor.toVector()));
-  };
-  options.state = state;
-  const auto kind = input.dtype() == kInt64 ? reference::ElementKind::I64
-                                            : reference::ElementKind::F32;
-  auto results = llmir::Interpreter(options).run(
-      llmir::mllm::entrySubGraph(ir::getModule(context)),
-      {reference::Tensor(kind, input.shape(), input.toVector())});
-  if (failed(results))
-    return {};
-  return std::get<reference::Tensor>(results->front().value).data;
-}
-
-std::string dump(ir::IRContext &context, int64_t firstNumber) {
-  std::ostringstream text;
-  IRPrinter printer(text);
-  printer.setFirstNumber(firstNumber);
-  context.topLevelOp()->dump(printer);
-  return text.str();
-}
 
 models::QWenConfig smallConfig() {
   models::QWenConfig config;
@@ -183,11 +85,12 @@ TEST(TraceContextTest, AConfigWithoutSenseIsRefused) {
 
 TEST(TraceContextTest, EagerIsWhatTheTraceComputesPromptAndNextToken) {
   const models::QWenConfig config = smallConfig();
-  Numbers numbers;
   models::QWenForCausalLM llm(config);
-  ASSERT_TRUE(llm.load(numbers.forQWen(config)));
+  ASSERT_TRUE(llm.load(emptyParameters(config)));
   auto context = ir::trace(llm, Tensor::empty({1, dim("seq")}, kInt64));
   ASSERT_TRUE(context->status()) << context->status().message();
+  Numbers numbers = numbersFor(*context);
+  ASSERT_TRUE(llm.load(numbers.parameters()));
   llmir::ModelState state;
   for (const std::vector<double> &ids :
        {std::vector<double>{3, 1, 4, 1, 5}, std::vector<double>{36}}) {

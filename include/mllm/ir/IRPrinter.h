@@ -32,6 +32,8 @@ public:
     /// The present spelling with everything that the IR holds; reading it back
     /// gives the same IR.
     FULL,
+    /// MLIR's own text, which llmir-opt reads.
+    MLIR,
   };
 
   IRPrinter();

@@ -16,25 +16,24 @@
 #ifndef MLLM_MODELS_GPT2_H
 #define MLLM_MODELS_GPT2_H
 
-#include "mllm/models/Families.h"
+#include "mllm/models/Attention.h"
+#include "mllm/models/Config.h"
 #include "mllm/nn/Layers.h"
 
 namespace mllm::models {
 
-/// x [T, hidden] -> [T, hidden]
-class GPT2Attention : public nn::Module {
+/// x [(B,) T, hidden] -> same shape
+class GPT2Attention : public CausalAttention {
 public:
-  GPT2Attention(const DecoderConfig &config, int64_t layer);
+  GPT2Attention(const DecoderConfig &config, AttentionForm form, int64_t layer);
   Tensor forward(const Tensor &x) override;
 
 private:
-  int64_t numHeads, headDim;
+  int64_t numHeads;
   nn::Linear query, key, value, cProj;
-  nn::KVCache kvCache;
-  nn::FlashAttention2 attention;
 };
 
-/// c_proj(gelu(c_fc x)): x [T, hidden] -> [T, hidden]
+/// c_proj(gelu(c_fc x)): x […, hidden] -> same shape
 class GPT2MLP : public nn::Module {
 public:
   explicit GPT2MLP(const DecoderConfig &config);
@@ -45,10 +44,10 @@ private:
   nn::GELU act;
 };
 
-/// x [T, hidden] -> [T, hidden]
+/// x [(B,) T, hidden] -> same shape
 class GPT2Block : public nn::Module {
 public:
-  GPT2Block(const DecoderConfig &config, int64_t layer);
+  GPT2Block(const DecoderConfig &config, AttentionForm form, int64_t layer);
   Tensor forward(const Tensor &x) override;
 
 private:
@@ -58,10 +57,11 @@ private:
   GPT2MLP mlp;
 };
 
-/// ids [T] -> [T, hidden]
+/// ids [(B,) T] -> [(B,) T, hidden]
 class GPT2Model : public nn::Module {
 public:
-  explicit GPT2Model(const DecoderConfig &config);
+  GPT2Model(const DecoderConfig &config, AttentionForm form,
+            std::string name = {});
   Tensor forward(const Tensor &ids) override;
   const nn::Parameter &embeddingTable() const { return wte.weight(); }
 
@@ -72,7 +72,8 @@ private:
   nn::LayerNorm lnF;
 };
 
-/// ids [T] -> logits [T, vocabulary]
+/// The whole model as `llmir compile` traces it, with the rest of it as a
+/// subgraph: ids [T] -> logits [T, vocabulary]
 class GPT2LMHeadModel : public nn::Module {
 public:
   explicit GPT2LMHeadModel(const DecoderConfig &config);
@@ -80,6 +81,32 @@ public:
 
 private:
   GPT2Model transformer;
+  nn::Linear lmHead;
+};
+
+/// The defaults are those of GPT-2 of 124 million parameters.
+struct GPT2Config : CausalLMConfig {
+  int64_t contextLength = 1024; ///< Positions that have a row.
+  double layerNormEps = 1e-5;
+
+  GPT2Config();
+  /// InvalidArgument, naming the field, where no model has these sizes.
+  llmir::Status check() const;
+  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
+  /// GPT-2 model.
+  static llmir::Expected<GPT2Config> fromFile(const std::string &path);
+  /// As the modules take it; empty where check() fails.
+  DecoderConfig decoder() const;
+};
+
+/// The whole model in the documents' form, one subgraph @transformer with
+/// blocks in it: ids [B, T] -> logits [B, T, vocabulary]
+class GPT2ForCausalLM : public GPT2Model {
+public:
+  explicit GPT2ForCausalLM(const GPT2Config &config);
+  Tensor forward(const Tensor &ids) override;
+
+private:
   nn::Linear lmHead;
 };
 

@@ -15,38 +15,38 @@
 #ifndef MLLM_MODELS_LLAMA_H
 #define MLLM_MODELS_LLAMA_H
 
-#include "mllm/models/Families.h"
+#include "mllm/models/Attention.h"
+#include "mllm/models/Config.h"
 #include "mllm/nn/Layers.h"
 
 #include <optional>
 
 namespace mllm::models {
 
-/// In what the relatives of Llama differ from it.
+/// In what the relatives of Llama differ from it, and what their traces show.
 struct LlamaVariant {
   bool qkvBias = false;
   bool outputBias = false; ///< Of the attention's output projection.
   bool mlpBias = false;
   bool qkNorm = false; ///< RMSNorm over each head of q and k before rotation.
+  AttentionForm form = AttentionForm::Fused;
 };
 
-/// x [T, hidden] -> [T, hidden]
-class LlamaAttention : public nn::Module {
+/// x [(B,) T, hidden] -> same shape
+class LlamaAttention : public CausalAttention {
 public:
   LlamaAttention(const DecoderConfig &config, const LlamaVariant &variant,
                  int64_t layer);
   Tensor forward(const Tensor &x) override;
 
 private:
-  int64_t numHeads, numKVHeads, headDim;
+  int64_t numHeads, numKVHeads;
   nn::Linear qProj, kProj, vProj, oProj;
   std::optional<nn::RMSNorm> qNorm, kNorm;
   nn::RoPE rotaryEmb;
-  nn::KVCache kvCache;
-  nn::FlashAttention2 attention;
 };
 
-/// down(silu(gate x) * up x): x [T, hidden] -> [T, hidden]
+/// down(silu(gate x) * up x): x […, hidden] -> same shape
 class LlamaMLP : public nn::Module {
 public:
   LlamaMLP(const DecoderConfig &config, const LlamaVariant &variant);
@@ -57,7 +57,7 @@ private:
   nn::SiLU silu;
 };
 
-/// x [T, hidden] -> [T, hidden]
+/// x [(B,) T, hidden] -> same shape
 class LlamaDecoderLayer : public nn::Module {
 public:
   LlamaDecoderLayer(const DecoderConfig &config, const LlamaVariant &variant,
@@ -71,10 +71,11 @@ private:
   LlamaMLP mlp;
 };
 
-/// ids [T] -> [T, hidden]
+/// ids [(B,) T] -> [(B,) T, hidden]
 class LlamaModel : public nn::Module {
 public:
-  LlamaModel(const DecoderConfig &config, const LlamaVariant &variant);
+  LlamaModel(const DecoderConfig &config, const LlamaVariant &variant,
+             std::string name = {});
   Tensor forward(const Tensor &ids) override;
   const nn::Parameter &embeddingTable() const { return embedTokens.weight(); }
 
@@ -84,15 +85,51 @@ private:
   nn::RMSNorm norm;
 };
 
-/// ids [T] -> logits [T, vocabulary]
-class LlamaForCausalLM : public nn::Module {
+/// The whole model as `llmir compile` traces it, with the rest of it as a
+/// subgraph: ids [T] -> logits [T, vocabulary]
+class LlamaDecoder : public nn::Module {
 public:
-  LlamaForCausalLM(const DecoderConfig &config, const LlamaVariant &variant);
+  LlamaDecoder(const DecoderConfig &config, const LlamaVariant &variant);
   Tensor forward(const Tensor &ids) override;
 
 private:
   LlamaModel model;
   nn::Linear lmHead;
+};
+
+/// The whole model as the documents have it, one subgraph @model with layers in
+/// it: ids [B, T] -> logits [B, T, vocabulary].
+/// A config that failed its check makes a module that says so.
+class ExplicitLlama : public LlamaModel {
+public:
+  Tensor forward(const Tensor &ids) override;
+
+protected:
+  ExplicitLlama(const RotaryConfig &config, const llmir::Status &checked,
+                const LlamaVariant &variant);
+
+private:
+  ExplicitLlama(const DecoderConfig &config, const LlamaVariant &variant);
+
+  nn::Linear lmHead;
+};
+
+/// The defaults are those of TinyLlama-1.1B.
+struct LlamaConfig : RotaryConfig {
+  bool qkvBias = false, outputBias = false, mlpBias = false;
+
+  LlamaConfig();
+  /// InvalidArgument, naming the field, where no model has these sizes.
+  llmir::Status check() const { return checkAs("LlamaConfig"); }
+  /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
+  /// Llama model.
+  static llmir::Expected<LlamaConfig> fromFile(const std::string &path);
+};
+
+/// ids [B, T] -> logits [B, T, vocabulary]
+class LlamaForCausalLM : public ExplicitLlama {
+public:
+  explicit LlamaForCausalLM(const LlamaConfig &config);
 };
 
 } // namespace mllm::models

@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layers of which modules are made. Shapes in the comments: T new tokens of
-// a sequence, S tokens that its cache holds after them, D values in a head, B
-// sequences; "…" are any dimensions.
+// The layers of which modules are made; "…" in the shapes of the comments are
+// any dimensions, B is a number of sequences or pictures.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLLM_NN_LAYERS_H
 #define MLLM_NN_LAYERS_H
 
+#include "mllm/nn/AttentionLayers.h"
 #include "mllm/nn/Functional.h"
 #include "mllm/nn/Module.h"
 
@@ -60,11 +60,12 @@ private:
   std::optional<Parameter> offset;
 };
 
-/// x / sqrt(mean(x^2) + eps) * weight, over the last dimension.
+/// x / sqrt(mean(x^2) + eps) * weight, over the last dimension; with
+/// `unitOffset` times 1 + weight.
 class RMSNorm : public Layer {
 public:
-  RMSNorm(int64_t columns, double eps)
-      : scale(*this, "weight", {columns}), eps(eps) {}
+  RMSNorm(int64_t columns, double eps, bool unitOffset = false)
+      : scale(*this, "weight", {columns}), eps(eps), unitOffset(unitOffset) {}
 
   /// x […, columns] -> same shape
   Tensor operator()(const Tensor &x) const;
@@ -72,6 +73,7 @@ public:
 private:
   Parameter scale;
   double eps;
+  bool unitOffset;
 };
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, over the last dimensions.
@@ -104,6 +106,18 @@ public:
 private:
   Parameter scale, offset;
   double eps;
+};
+
+/// Numbers of the model's own, as a tensor: the parameter `name`.
+class Param : public Layer {
+public:
+  Param(std::string name, std::vector<int64_t> shape)
+      : values(*this, std::move(name), std::move(shape)) {}
+
+  Tensor operator()() const;
+
+private:
+  Parameter values;
 };
 
 //===----------------------------------------------------------------------===//
@@ -160,78 +174,6 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-/// Which dimension counts what in heads: [(B,) T, heads, D], or
-/// [(B,) heads, T, D].
-enum class Layout { BSHD, BHSD };
-
-/// The position of each token in its sequence, for learned positions.
-class Positions : public Layer {
-public:
-  /// ids […, T] -> same shape
-  Tensor operator()(const Tensor &ids) const;
-};
-
-/// Rotary position embedding over halves of a head.
-class RoPE : public Layer {
-public:
-  /// `frequencies`: radians per position, one per rotated pair; `scaling`
-  /// multiplies cosine and sine.
-  explicit RoPE(std::vector<double> frequencies, double scaling = 1.0,
-                Layout layout = Layout::BSHD)
-      : frequencies(std::move(frequencies)), scaling(scaling), layout(layout) {}
-
-  /// x: heads in the layout -> same shape
-  Tensor operator()(const Tensor &x) const;
-
-private:
-  std::vector<double> frequencies;
-  double scaling;
-  Layout layout;
-};
-
-/// The keys and values of a layer, of the past tokens and the new ones. Outside
-/// a trace they are kept by the root of the tree, until its reset().
-class KVCache : public Layer {
-public:
-  /// `queryHeads`: heads of the results, where each key head serves several; 0
-  /// for as many as there are key heads.
-  explicit KVCache(int64_t layer, Layout layout = Layout::BSHD,
-                   int64_t queryHeads = 0)
-      : layer(layer), layout(layout), queryHeads(queryHeads) {}
-
-  /// k, v [T, heads, D] -> all keys, all values [S, heads, D]
-  std::pair<Tensor, Tensor> operator()(const Tensor &k, const Tensor &v) const;
-
-private:
-  int64_t layer;
-  Layout layout;
-  int64_t queryHeads;
-};
-
-/// Hides the keys after a query among its scores.
-class CausalMask : public Layer {
-public:
-  /// scores […, T, S] -> same shape
-  Tensor operator()(const Tensor &scores) const;
-};
-
-/// Causal attention with grouped queries.
-class FlashAttention2 : public Layer {
-public:
-  /// `scale` multiplies the scores.
-  explicit FlashAttention2(double scale) : scale(scale) {}
-
-  /// q [T, heads, D], k, v [S, key heads, D] -> [T, heads, D]
-  Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
-
-private:
-  double scale;
-};
-
-//===----------------------------------------------------------------------===//
 // Functions of each value, and along an axis
 //===----------------------------------------------------------------------===//
 
@@ -253,10 +195,14 @@ public:
   SiLU() : UnaryLayer("mllm.linalg.silu") {}
 };
 
-/// The tanh form.
-class GELU : public UnaryLayer {
+/// The tanh form, or x * Phi(x) itself.
+class GELU : public Layer {
 public:
-  GELU() : UnaryLayer("mllm.linalg.gelu") {}
+  explicit GELU(bool exact = false) : isExact(exact) {}
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  bool isExact;
 };
 
 /// x * sigmoid(1.702 x).
@@ -282,6 +228,49 @@ public:
 
 private:
   int64_t axis;
+};
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// How a signal falls into frames, for STFT and ISTFT.
+struct FrameOptions {
+  int64_t frameSize = 400; ///< Samples of a frame, N.
+  int64_t hop = 0; ///< Samples from one frame to the next; 0: a quarter of N.
+  bool onesided = true; ///< Frequencies up to N / 2 only.
+  bool center = true;   ///< Frame t stands about sample t * hop.
+  /// STFT: what `center` adds at the ends; constant, reflect, replicate or
+  /// circular.
+  std::string padMode = "reflect";
+  bool normalized = false; ///< Sums are divided by the root of N.
+};
+
+/// Fourier transforms of the frames of a signal.
+class STFT : public Layer {
+public:
+  explicit STFT(FrameOptions options) : options(std::move(options)) {}
+
+  /// x […, samples], window [N or less] -> […, frequencies, frames, 2]
+  Tensor operator()(const Tensor &x, const Tensor &window) const;
+
+private:
+  FrameOptions options;
+};
+
+/// The signal of such transforms.
+class ISTFT : public Layer {
+public:
+  /// `length`: samples of the result; what the frames give where absent.
+  explicit ISTFT(FrameOptions options, std::optional<int64_t> length = {})
+      : options(std::move(options)), length(length) {}
+
+  /// x […, frequencies, frames, 2], window [N or less] -> […, samples]
+  Tensor operator()(const Tensor &x, const Tensor &window) const;
+
+private:
+  FrameOptions options;
+  std::optional<int64_t> length;
 };
 
 } // namespace mllm::nn

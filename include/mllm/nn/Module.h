@@ -49,6 +49,7 @@ public:
   struct Root {
     std::shared_ptr<mllm::detail::ParametersImpl> parameters;
     llmir::Status loaded; ///< Why loading failed.
+    llmir::Status made;   ///< Why there is no such model.
     /// The caches of an eager conversation, made when they are first used.
     std::shared_ptr<void> conversation;
     int64_t depth = 0; ///< Of calls, outside a trace.
@@ -152,6 +153,10 @@ public:
 protected:
   /// `name`: of the root of a model, "model".
   explicit Module(std::string name = {}) : Component(std::move(name)) {}
+  /// Of a model that nobody can make, because of its config: neither traces nor
+  /// calls of its tree compute anything, and both say why.
+  void refuse(llmir::Status why) { root().made = std::move(why); }
+
   Module(const Module &) = default;
   Module(Module &&) = default;
 

@@ -10,6 +10,8 @@
 
 #include "FamilyTable.h"
 
+#include "llmir/Checkpoint/Checkpoint.h"
+
 #include <cmath>
 
 using namespace mllm;
@@ -34,8 +36,9 @@ static nn::Storage partOfAttention(const DecoderConfig &config, int64_t index) {
   return storage;
 }
 
-GPT2Attention::GPT2Attention(const DecoderConfig &config, int64_t layer)
-    : numHeads(config.numHeads), headDim(config.headDim),
+GPT2Attention::GPT2Attention(const DecoderConfig &config, AttentionForm form,
+                             int64_t layer)
+    : CausalAttention(config, form, layer), numHeads(config.numHeads),
       query(reg<nn::Linear>("c_attn.q", config.hiddenSize, config.hiddenSize,
                             /*bias=*/true, partOfAttention(config, 0))),
       key(reg<nn::Linear>("c_attn.k", config.hiddenSize, config.hiddenSize,
@@ -43,18 +46,16 @@ GPT2Attention::GPT2Attention(const DecoderConfig &config, int64_t layer)
       value(reg<nn::Linear>("c_attn.v", config.hiddenSize, config.hiddenSize,
                             /*bias=*/true, partOfAttention(config, 2))),
       cProj(reg<nn::Linear>("c_proj", config.hiddenSize, config.hiddenSize,
-                            /*bias=*/true, conv1D())),
-      kvCache(reg<nn::KVCache>("kv_cache", layer)),
-      attention(reg<nn::FlashAttention2>(
-          "attention", 1.0 / std::sqrt(static_cast<double>(headDim)))) {}
+                            /*bias=*/true, conv1D())) {}
 
 Tensor GPT2Attention::forward(const Tensor &x) {
-  Tensor q = query(x).view({kSymbolic, numHeads, headDim});
-  Tensor k = key(x).view({kSymbolic, numHeads, headDim});
-  Tensor v = value(x).view({kSymbolic, numHeads, headDim});
-  auto [keys, values] = kvCache(k, v);
-  Tensor mixed = attention(q, keys, values);
-  return cProj(mixed.view({kSymbolic, numHeads * headDim}));
+  Tensor q = heads(query, x, numHeads);
+  Tensor k = heads(key, x, numHeads);
+  Tensor v = heads(value, x, numHeads);
+  q = toLayout(q);
+  k = toLayout(k);
+  v = toLayout(v);
+  return cProj(attend(q, k, v));
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,9 +75,10 @@ Tensor GPT2MLP::forward(const Tensor &x) { return cProj(act(cFc(x))); }
 // Block
 //===----------------------------------------------------------------------===//
 
-GPT2Block::GPT2Block(const DecoderConfig &config, int64_t layer)
+GPT2Block::GPT2Block(const DecoderConfig &config, AttentionForm form,
+                     int64_t layer)
     : ln1(reg<nn::LayerNorm>("ln_1", config.hiddenSize, config.normEps)),
-      attn(reg<GPT2Attention>("attn", config, layer)),
+      attn(reg<GPT2Attention>("attn", config, form, layer)),
       ln2(reg<nn::LayerNorm>("ln_2", config.hiddenSize, config.normEps)),
       mlp(reg<GPT2MLP>("mlp", config)) {}
 
@@ -89,12 +91,15 @@ Tensor GPT2Block::forward(const Tensor &x) {
 // The whole model
 //===----------------------------------------------------------------------===//
 
-GPT2Model::GPT2Model(const DecoderConfig &config)
-    : wte(reg<nn::Embedding>("wte", config.vocabSize, config.hiddenSize)),
+GPT2Model::GPT2Model(const DecoderConfig &config, AttentionForm form,
+                     std::string name)
+    : Module(std::move(name)),
+      wte(reg<nn::Embedding>("wte", config.vocabSize, config.hiddenSize)),
       wpe(reg<nn::Embedding>("wpe", config.contextLength, config.hiddenSize)),
       positions(reg<nn::Positions>("positions")),
-      h(regList<GPT2Block>("h", config.numLayers,
-                           [&](int64_t i) { return GPT2Block(config, i); })),
+      h(regList<GPT2Block>(
+          "h", config.numLayers,
+          [&](int64_t i) { return GPT2Block(config, form, i); })),
       lnF(reg<nn::LayerNorm>("ln_f", config.hiddenSize, config.normEps)) {}
 
 Tensor GPT2Model::forward(const Tensor &ids) {
@@ -107,7 +112,7 @@ Tensor GPT2Model::forward(const Tensor &ids) {
 }
 
 GPT2LMHeadModel::GPT2LMHeadModel(const DecoderConfig &config)
-    : transformer(reg<GPT2Model>("transformer", config)),
+    : transformer(reg<GPT2Model>("transformer", config, AttentionForm::Fused)),
       lmHead(config.tieWordEmbeddings
                  ? reg<nn::Linear>("lm_head", transformer.embeddingTable())
                  : reg<nn::Linear>("lm_head", config.hiddenSize,
@@ -115,6 +120,83 @@ GPT2LMHeadModel::GPT2LMHeadModel(const DecoderConfig &config)
 
 Tensor GPT2LMHeadModel::forward(const Tensor &ids) {
   return lmHead(transformer(ids));
+}
+
+GPT2ForCausalLM::GPT2ForCausalLM(const GPT2Config &config)
+    : GPT2Model(config.decoder(), AttentionForm::Explicit, "transformer"),
+      lmHead(config.tieWordEmbeddings
+                 ? regAbsolute<nn::Linear>("lm_head", embeddingTable())
+                 : regAbsolute<nn::Linear>("lm_head", config.hiddenSize,
+                                           config.vocabSize, /*bias=*/false)) {
+  refuse(config.check());
+}
+
+Tensor GPT2ForCausalLM::forward(const Tensor &ids) {
+  return lmHead(GPT2Model::forward(ids));
+}
+
+//===----------------------------------------------------------------------===//
+// Config
+//===----------------------------------------------------------------------===//
+
+GPT2Config::GPT2Config() {
+  vocabSize = 50257;
+  hiddenSize = 768;
+  intermediateSize = 3072;
+  numLayers = 12;
+  numHeads = 12;
+  tieWordEmbeddings = true;
+}
+
+llmir::Status GPT2Config::check() const {
+  constexpr const char *name = "GPT2Config";
+  LLMIR_RETURN_IF_ERROR(
+      detail::checkSizes(name, {{"vocabSize", vocabSize},
+                                {"hiddenSize", hiddenSize},
+                                {"intermediateSize", intermediateSize},
+                                {"numLayers", numLayers},
+                                {"numHeads", numHeads},
+                                {"contextLength", contextLength}}));
+  if (hiddenSize % numHeads != 0)
+    return detail::refuseConfig(name, "hiddenSize is no multiple of numHeads");
+  if (!std::isfinite(layerNormEps) || layerNormEps <= 0)
+    return detail::refuseConfig(name, "layerNormEps must be a positive number");
+  return llmir::Status::ok();
+}
+
+llmir::Expected<GPT2Config> GPT2Config::fromFile(const std::string &path) {
+  llmir::Expected<llmir::Checkpoint> checkpoint = llmir::Checkpoint::open(path);
+  if (!checkpoint)
+    return checkpoint.takeStatus();
+  const llmir::ModelConfig &found = checkpoint->config();
+  LLMIR_RETURN_IF_ERROR(detail::checkArchitecture(path, found, "gpt2"));
+  GPT2Config config;
+  config.vocabSize = found.vocabSize;
+  config.hiddenSize = found.hiddenSize;
+  config.intermediateSize = found.intermediateSize;
+  config.numLayers = found.numLayers;
+  config.numHeads = found.numHeads;
+  config.tieWordEmbeddings = found.tieWordEmbeddings;
+  config.contextLength = found.contextLength;
+  config.layerNormEps = found.normEps;
+  return config;
+}
+
+DecoderConfig GPT2Config::decoder() const {
+  DecoderConfig config;
+  if (!check())
+    return config;
+  config.vocabSize = vocabSize;
+  config.hiddenSize = hiddenSize;
+  config.intermediateSize = intermediateSize;
+  config.numLayers = numLayers;
+  config.numHeads = config.numKVHeads = numHeads;
+  config.headDim = hiddenSize / numHeads;
+  config.contextLength = contextLength;
+  config.normEps = layerNormEps;
+  config.learnedPositions = true;
+  config.tieWordEmbeddings = tieWordEmbeddings;
+  return config;
 }
 
 //===----------------------------------------------------------------------===//

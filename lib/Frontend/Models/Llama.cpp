@@ -10,8 +10,6 @@
 
 #include "FamilyTable.h"
 
-#include <cmath>
-
 using namespace mllm;
 using namespace mllm::models;
 
@@ -21,39 +19,40 @@ using namespace mllm::models;
 
 LlamaAttention::LlamaAttention(const DecoderConfig &config,
                                const LlamaVariant &variant, int64_t layer)
-    : numHeads(config.numHeads), numKVHeads(config.numKVHeads),
-      headDim(config.headDim),
-      qProj(reg<nn::Linear>("q_proj", config.hiddenSize, numHeads * headDim,
-                            variant.qkvBias, /*rotatedHeads=*/numHeads)),
-      kProj(reg<nn::Linear>("k_proj", config.hiddenSize, numKVHeads * headDim,
-                            variant.qkvBias, /*rotatedHeads=*/numKVHeads)),
-      vProj(reg<nn::Linear>("v_proj", config.hiddenSize, numKVHeads * headDim,
-                            variant.qkvBias)),
-      oProj(reg<nn::Linear>("o_proj", numHeads * headDim, config.hiddenSize,
-                            variant.outputBias)),
-      rotaryEmb(reg<nn::RoPE>("rotary_emb", config.ropeFrequencies)),
-      kvCache(reg<nn::KVCache>("kv_cache", layer)),
-      attention(reg<nn::FlashAttention2>(
-          "attention", 1.0 / std::sqrt(static_cast<double>(headDim)))) {
+    : CausalAttention(config, variant.form, layer), numHeads(config.numHeads),
+      numKVHeads(config.numKVHeads),
+      qProj(reg<nn::Linear>("q_proj", config.hiddenSize,
+                            numHeads * config.headDim, variant.qkvBias,
+                            /*rotatedHeads=*/numHeads)),
+      kProj(reg<nn::Linear>("k_proj", config.hiddenSize,
+                            numKVHeads * config.headDim, variant.qkvBias,
+                            /*rotatedHeads=*/numKVHeads)),
+      vProj(reg<nn::Linear>("v_proj", config.hiddenSize,
+                            numKVHeads * config.headDim, variant.qkvBias)),
+      oProj(reg<nn::Linear>("o_proj", numHeads * config.headDim,
+                            config.hiddenSize, variant.outputBias)),
+      rotaryEmb(
+          reg<nn::RoPE>("rotary_emb", config.ropeFrequencies, 1.0, layout())) {
   if (variant.qkNorm) {
-    qNorm = reg<nn::RMSNorm>("q_norm", headDim, config.normEps);
-    kNorm = reg<nn::RMSNorm>("k_norm", headDim, config.normEps);
+    qNorm = reg<nn::RMSNorm>("q_norm", config.headDim, config.normEps);
+    kNorm = reg<nn::RMSNorm>("k_norm", config.headDim, config.normEps);
   }
 }
 
 Tensor LlamaAttention::forward(const Tensor &x) {
-  Tensor q = qProj(x).view({kSymbolic, numHeads, headDim});
-  Tensor k = kProj(x).view({kSymbolic, numKVHeads, headDim});
-  Tensor v = vProj(x).view({kSymbolic, numKVHeads, headDim});
+  Tensor q = heads(qProj, x, numHeads);
+  Tensor k = heads(kProj, x, numKVHeads);
+  Tensor v = heads(vProj, x, numKVHeads);
   if (qNorm) {
     q = (*qNorm)(q);
     k = (*kNorm)(k);
   }
+  q = toLayout(q);
+  k = toLayout(k);
+  v = toLayout(v);
   q = rotaryEmb(q);
   k = rotaryEmb(k);
-  auto [keys, values] = kvCache(k, v);
-  Tensor mixed = attention(q, keys, values);
-  return oProj(mixed.view({kSymbolic, numHeads * headDim}));
+  return oProj(attend(q, k, v));
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,8 +96,10 @@ Tensor LlamaDecoderLayer::forward(const Tensor &x) {
 // The whole model
 //===----------------------------------------------------------------------===//
 
-LlamaModel::LlamaModel(const DecoderConfig &config, const LlamaVariant &variant)
-    : embedTokens(reg<nn::Embedding>("embed_tokens", config.vocabSize,
+LlamaModel::LlamaModel(const DecoderConfig &config, const LlamaVariant &variant,
+                       std::string name)
+    : Module(std::move(name)),
+      embedTokens(reg<nn::Embedding>("embed_tokens", config.vocabSize,
                                      config.hiddenSize)),
       layers(regList<LlamaDecoderLayer>(
           "layers", config.numLayers,
@@ -112,30 +113,86 @@ Tensor LlamaModel::forward(const Tensor &ids) {
   return norm(x);
 }
 
-LlamaForCausalLM::LlamaForCausalLM(const DecoderConfig &config,
-                                   const LlamaVariant &variant)
+LlamaDecoder::LlamaDecoder(const DecoderConfig &config,
+                           const LlamaVariant &variant)
     : model(reg<LlamaModel>("model", config, variant)),
       lmHead(config.tieWordEmbeddings
                  ? reg<nn::Linear>("lm_head", model.embeddingTable())
                  : reg<nn::Linear>("lm_head", config.hiddenSize,
                                    config.vocabSize, /*bias=*/false)) {}
 
-Tensor LlamaForCausalLM::forward(const Tensor &ids) {
-  return lmHead(model(ids));
+Tensor LlamaDecoder::forward(const Tensor &ids) { return lmHead(model(ids)); }
+
+/// The variant in the form of the documents.
+static LlamaVariant explicitly(LlamaVariant variant) {
+  variant.form = AttentionForm::Explicit;
+  return variant;
+}
+
+ExplicitLlama::ExplicitLlama(const DecoderConfig &config,
+                             const LlamaVariant &variant)
+    : LlamaModel(config, explicitly(variant), "model"),
+      lmHead(config.tieWordEmbeddings
+                 ? regAbsolute<nn::Linear>("lm_head", embeddingTable())
+                 : regAbsolute<nn::Linear>("lm_head", config.hiddenSize,
+                                           config.vocabSize, /*bias=*/false)) {}
+
+ExplicitLlama::ExplicitLlama(const RotaryConfig &config,
+                             const llmir::Status &checked,
+                             const LlamaVariant &variant)
+    : ExplicitLlama(config.decoder(checked), variant) {
+  refuse(checked);
+}
+
+Tensor ExplicitLlama::forward(const Tensor &ids) {
+  return lmHead(LlamaModel::forward(ids));
 }
 
 //===----------------------------------------------------------------------===//
 // The family
 //===----------------------------------------------------------------------===//
 
+LlamaConfig::LlamaConfig() {
+  vocabSize = 32000;
+  hiddenSize = 2048;
+  intermediateSize = 5632;
+  numLayers = 22;
+  numHeads = 32;
+  numKVHeads = 4;
+  rmsNormEps = 1e-5;
+  ropeTheta = 1e4;
+}
+
+llmir::Expected<LlamaConfig> LlamaConfig::fromFile(const std::string &path) {
+  LlamaConfig config;
+  llmir::Expected<llmir::ModelConfig> found = config.read(path, "llama");
+  if (!found)
+    return found.takeStatus();
+  config.qkvBias = found->qkvBias;
+  config.outputBias = found->attentionOutputBias;
+  config.mlpBias = found->mlpBias;
+  return config;
+}
+
 /// Llama 1 to 3.x, TinyLlama, SmolLM2, and whoever else calls itself Llama; its
 /// biases are flags of the config.
-static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+static LlamaVariant variantOf(bool qkvBias, bool outputBias, bool mlpBias) {
   LlamaVariant variant;
-  variant.qkvBias = config.qkvBias;
-  variant.outputBias = config.attentionOutputBias;
-  variant.mlpBias = config.mlpBias;
-  return std::make_unique<LlamaForCausalLM>(config, variant);
+  variant.qkvBias = qkvBias;
+  variant.outputBias = outputBias;
+  variant.mlpBias = mlpBias;
+  return variant;
+}
+
+LlamaForCausalLM::LlamaForCausalLM(const LlamaConfig &config)
+    : ExplicitLlama(
+          config, config.check(),
+          variantOf(config.qkvBias, config.outputBias, config.mlpBias)) {}
+
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<LlamaDecoder>(
+      config,
+      variantOf(config.qkvBias, config.attentionOutputBias, config.mlpBias));
 }
 
 const ModelFamily models::llamaFamily = {"llama", "LlamaForCausalLM", build};

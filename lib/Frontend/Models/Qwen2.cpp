@@ -6,22 +6,48 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen2 and Qwen2.5 (Yang et al. 2024, arXiv:2407.10671): Llama with biases on
-// the projections of queries, keys and values.
+// Qwen2 and Qwen2.5: the family, and the documents' QWen.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FamilyTable.h"
 
-#include "mllm/models/Llama.h"
+#include "mllm/models/QWen.h"
 
 using namespace mllm;
 using namespace mllm::models;
 
+QWenConfig::QWenConfig() {
+  vocabSize = 151936;
+  hiddenSize = 1536;
+  intermediateSize = 8960;
+  numLayers = 28;
+  numHeads = 12;
+  numKVHeads = 2;
+  rmsNormEps = 1e-6;
+  ropeTheta = 1e6;
+  tieWordEmbeddings = true;
+}
+
+llmir::Expected<QWenConfig> QWenConfig::fromFile(const std::string &path) {
+  QWenConfig config;
+  llmir::Expected<llmir::ModelConfig> found = config.read(path, "qwen2");
+  if (!found)
+    return found.takeStatus();
+  return config;
+}
+
+static LlamaVariant variant() {
+  LlamaVariant result;
+  result.qkvBias = true;
+  return result;
+}
+
+QWenForCausalLM::QWenForCausalLM(const QWenConfig &config)
+    : ExplicitLlama(config, config.check(), variant()) {}
+
 static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
-  LlamaVariant variant;
-  variant.qkvBias = true;
-  return std::make_unique<LlamaForCausalLM>(config, variant);
+  return std::make_unique<LlamaDecoder>(config, variant());
 }
 
 const ModelFamily models::qwen2Family = {"qwen2", "Qwen2ForCausalLM", build};

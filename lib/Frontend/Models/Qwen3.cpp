@@ -6,24 +6,55 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen3 (Yang et al. 2025, arXiv:2505.09388): Llama with an RMSNorm over each
-// head of queries and keys, and a head size of its own.
+// Qwen3: the family, and the class of the documents' form.
 //
 //===----------------------------------------------------------------------===//
 
-#include "FamilyTable.h"
+#include "mllm/models/Qwen3.h"
 
-#include "mllm/models/Llama.h"
+#include "FamilyTable.h"
 
 using namespace mllm;
 using namespace mllm::models;
 
-static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+Qwen3Config::Qwen3Config() {
+  vocabSize = 151936;
+  hiddenSize = 1024;
+  intermediateSize = 3072;
+  numLayers = 28;
+  numHeads = 16;
+  numKVHeads = 8;
+  headSize = 128;
+  rmsNormEps = 1e-6;
+  ropeTheta = 1e6;
+  tieWordEmbeddings = true;
+}
+
+llmir::Expected<Qwen3Config> Qwen3Config::fromFile(const std::string &path) {
+  Qwen3Config config;
+  llmir::Expected<llmir::ModelConfig> found = config.read(path, "qwen3");
+  if (!found)
+    return found.takeStatus();
+  config.qkvBias = found->qkvBias;
+  config.outputBias = found->attentionOutputBias;
+  return config;
+}
+
+static LlamaVariant variantOf(bool qkvBias, bool outputBias) {
   LlamaVariant variant;
-  variant.qkvBias = config.qkvBias;
-  variant.outputBias = config.attentionOutputBias;
+  variant.qkvBias = qkvBias;
+  variant.outputBias = outputBias;
   variant.qkNorm = true;
-  return std::make_unique<LlamaForCausalLM>(config, variant);
+  return variant;
+}
+
+Qwen3ForCausalLM::Qwen3ForCausalLM(const Qwen3Config &config)
+    : ExplicitLlama(config, config.check(),
+                    variantOf(config.qkvBias, config.outputBias)) {}
+
+static std::unique_ptr<nn::Module> build(const DecoderConfig &config) {
+  return std::make_unique<LlamaDecoder>(
+      config, variantOf(config.qkvBias, config.attentionOutputBias));
 }
 
 const ModelFamily models::qwen3Family = {"qwen3", "Qwen3ForCausalLM", build};

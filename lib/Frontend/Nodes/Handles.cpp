@@ -51,6 +51,19 @@ void reportFailedCheck(const char *file, int line, const char *condition) {
               condition + " does not hold");
 }
 
+std::string errorsOf(MLIRContext &context,
+                     llvm::function_ref<llvm::LogicalResult()> run) {
+  std::string text;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &each) {
+    if (each.getSeverity() == DiagnosticSeverity::Error)
+      text += (text.empty() ? "" : "; ") + each.str();
+    return success();
+  });
+  if (succeeded(run()))
+    return {};
+  return text.empty() ? "it is not valid" : text;
+}
+
 } // namespace mllm
 
 namespace mllm::ir {
@@ -67,11 +80,11 @@ IRContextImpl::IRContextImpl(std::shared_ptr<MLIRContext> context,
 IRContextImpl::~IRContextImpl() {
   forgetOps();
   for (auto &[op, handle] : ops)
-    kill(*handle);
+    kill(*handle, handle->describe());
   for (auto &[region, handle] : regions)
     handle->object_ = nullptr;
   for (auto &[attribute, handle] : attributes)
-    kill(*handle);
+    kill(*handle, handle->describe());
 }
 
 bool IRContextImpl::fail(llmir::Status failure) {
@@ -84,19 +97,6 @@ bool IRContextImpl::fail(llmir::Status failure) {
 bool IRContextImpl::fail(std::string cause, std::string advice) {
   return fail(llmir::Status(llmir::StatusCode::InvalidArgument,
                             std::move(cause), std::move(advice)));
-}
-
-std::string IRContextImpl::errorsOf(
-    llvm::function_ref<llvm::LogicalResult()> verification) {
-  std::string text;
-  ScopedDiagnosticHandler handler(mlirContext.get(), [&](Diagnostic &each) {
-    if (each.getSeverity() == DiagnosticSeverity::Error)
-      text += (text.empty() ? "" : "; ") + each.str();
-    return success();
-  });
-  if (succeeded(verification()))
-    return {};
-  return text.empty() ? "it is not valid" : text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,8 +213,8 @@ mlir::Region *IRContextImpl::unwrap(const Region *region) {
 // The end of handles
 //===----------------------------------------------------------------------===//
 
-void IRContextImpl::kill(Node &node) {
-  node.formerName_ = node.describe();
+void IRContextImpl::kill(Node &node, std::string formerName) {
+  node.formerName_ = std::move(formerName);
   node.kind_ = RK_None;
   node.object_ = nullptr;
   node.owner_ = nullptr;
@@ -240,7 +240,7 @@ void IRContextImpl::notifyOperationErased(Operation *op) {
   auto found = ops.find(op);
   if (found == ops.end())
     return;
-  kill(*found->second);
+  kill(*found->second, found->second->describe());
   ops.erase(found);
 }
 
@@ -249,11 +249,11 @@ void IRContextImpl::notifyBlockErased(Block *block) {
     forgetValue(argument);
 }
 
-void IRContextImpl::forgetValue(Value value) {
+void IRContextImpl::forgetValue(Value value, std::optional<std::string> name) {
   auto found = values.find(value);
   if (found == values.end())
     return;
-  kill(*found->second);
+  kill(*found->second, name ? std::move(*name) : found->second->describe());
   values.erase(found);
 }
 
@@ -333,7 +333,8 @@ void forgetOps(IRContext &context) { context.impl().forgetOps(); }
 
 bool run(IRContext &context, PassManager &passes) {
   IRContextImpl &impl = context.impl();
-  std::string errors = impl.errorsOf([&] { return passes.run(impl.module()); });
+  std::string errors =
+      errorsOf(impl.context(), [&] { return passes.run(impl.module()); });
   impl.forgetOps();
   return errors.empty() || impl.fail("the passes failed: " + errors);
 }

@@ -262,20 +262,33 @@ static llmir::mllm::TextOptions optionsOf(const IRPrinter &printer) {
   return options;
 }
 
+/// An op as the printer wants it.
+static LogicalResult printOp(Operation *op, llvm::raw_ostream &stream,
+                             const IRPrinter &printer) {
+  if (printer.style() != IRPrinter::MLIR)
+    return llmir::mllm::printText(op, stream, optionsOf(printer));
+  op->print(stream);
+  stream << '\n';
+  return success();
+}
+
 void Node::dump(IRPrinter &printer) const {
   if (refuseDead("its text"))
     return;
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (Operation *op = operationOf(*this)) {
-    std::string errors = owner_->errorsOf(
-        [&] { return llmir::mllm::printText(op, stream, optionsOf(printer)); });
+    std::string errors = errorsOf(owner_->context(),
+                                  [&] { return printOp(op, stream, printer); });
     if (!errors.empty()) {
       owner_->fail(describe() + " is not printed: " + errors);
       return;
     }
   } else if (Value value = valueOf(*this)) {
-    stream << llmir::mllm::valueText(value, optionsOf(printer));
+    if (printer.style() == IRPrinter::MLIR)
+      value.print(stream);
+    else
+      stream << llmir::mllm::valueText(value, optionsOf(printer));
   } else {
     stream << static_cast<const Attr *>(this)->text();
   }
@@ -300,8 +313,13 @@ void Region::dump(IRPrinter &printer) const {
                        "the IR");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  std::string errors = owner_->errorsOf([&] {
-    return llmir::mllm::printText(*region, stream, optionsOf(printer));
+  std::string errors = errorsOf(owner_->context(), [&]() -> LogicalResult {
+    if (printer.style() != IRPrinter::MLIR)
+      return llmir::mllm::printText(*region, stream, optionsOf(printer));
+    for (Operation &op : region->getOps())
+      if (failed(printOp(&op, stream, printer)))
+        return failure();
+    return success();
   });
   if (!errors.empty())
     owner_->fail("the region is not printed: " + errors);

@@ -312,9 +312,11 @@ bool IRWriter::removeValue(const val_ptr_t &handle) {
   if (!SymbolTable::symbolKnownUseEmpty(subgraph, impl.module()))
     return refuse(
         (Twine("@") + subgraph.getSymName() + " is called with it").str());
-  impl.forgetValue(value);
-  return succeeded(subgraph.eraseArgument(argument.getArgNumber())) ||
-         refuse("the subgraph keeps it");
+  std::string name = handle->describe();
+  if (failed(subgraph.eraseArgument(argument.getArgNumber())))
+    return refuse("the subgraph keeps it");
+  impl.forgetValue(value, std::move(name));
+  return true;
 }
 
 bool IRWriter::replaceValue(const val_ptr_t &old, const val_ptr_t &value) {

@@ -289,6 +289,7 @@ TEST_F(NodesTest, ValuesAreRemovedWhereNothingUsesThem) {
   EXPECT_FALSE(writer->removeValue(x));
   expectError("argument 0 of graph.SubGraphOp @model cannot be removed: it is "
               "used by linalg.AddOp");
+  EXPECT_TRUE(x->isAlive());
   IRWriterGuard guard(context, model->getTopRegion());
   auto extra = context->create<tensor::TensorValue>(type, "extra");
   ASSERT_NE(extra, nullptr);
@@ -297,12 +298,26 @@ TEST_F(NodesTest, ValuesAreRemovedWhereNothingUsesThem) {
   EXPECT_FALSE(extra->isAlive());
   EXPECT_EQ(model->getTopRegion()->inputs().size(), 1u);
   EXPECT_EQ(context->lookupSymbol("extra"), nullptr);
+  EXPECT_EQ(extra->name(), "");
+  expectError("argument 1 of graph.SubGraphOp @model");
   EXPECT_TRUE(context->verify());
   auto unused = writer->create<linalg::AbsOp>(x);
   EXPECT_TRUE(writer->removeValue(unused->result()));
   EXPECT_FALSE(unused->isAlive());
   EXPECT_TRUE(writer->replaceValue(neg->result(), x));
   EXPECT_EQ(add->operand(0), x);
+}
+
+TEST_F(NodesTest, MLIRsOwnTextIsAStyle) {
+  const std::string module = text(IRPrinter::MLIR);
+  EXPECT_NE(module.find("mllm.graph.subgraph @model"), std::string::npos)
+      << module;
+  std::ostringstream stream;
+  IRPrinter printer(stream, IRPrinter::MLIR);
+  model->getTopRegion()->dump(printer);
+  EXPECT_NE(stream.str().find("mllm.linalg.neg"), std::string::npos);
+  EXPECT_NE(stream.str().find("mllm.cf.return"), std::string::npos);
+  EXPECT_TRUE(errors.empty());
 }
 
 TEST_F(NodesTest, ValuesHaveNamesSymbolsAndMetadata) {

@@ -1,0 +1,61 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the attention modules of decoders share, in the two forms that a trace
+// can show.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_MODELS_ATTENTION_H
+#define MLLM_MODELS_ATTENTION_H
+
+#include "mllm/models/Families.h"
+#include "mllm/nn/Layers.h"
+
+namespace mllm::models {
+
+enum class AttentionForm {
+  /// One op over the tokens [T] of one sequence: what `llmir compile` traces.
+  Fused,
+  /// Step by step over a batch [B, T] of sequences of equal length: what the
+  /// documents show.
+  Explicit,
+};
+
+/// Causal attention over heads; subclasses project what goes in and out.
+class CausalAttention : public nn::Module {
+protected:
+  CausalAttention(const DecoderConfig &config, AttentionForm form,
+                  int64_t layer);
+
+  /// projection(x) as heads: x [(B,) T, hidden] -> [(B,) T, count, headDim]
+  Tensor heads(const nn::Linear &projection, const Tensor &x,
+               int64_t count) const;
+  /// [(B,) T, count, headDim] in layout(): [B, count, T, headDim], or as it is.
+  Tensor toLayout(const Tensor &heads) const;
+  nn::Layout layout() const {
+    return form == AttentionForm::Explicit ? nn::Layout::BHSD
+                                           : nn::Layout::BSHD;
+  }
+  /// q, k, v: heads in layout() -> [(B,) T, numHeads * headDim]
+  Tensor attend(const Tensor &q, const Tensor &k, const Tensor &v) const;
+
+private:
+  Tensor stepByStep(const Tensor &q, const Tensor &k, const Tensor &v) const;
+
+  AttentionForm form;
+  int64_t numHeads, headDim;
+  nn::KVCache kvCache;
+  nn::FlashAttention2 fused;
+  nn::CausalMask mask;
+  nn::Softmax softmax;
+};
+
+} // namespace mllm::models
+
+#endif // MLLM_MODELS_ATTENTION_H

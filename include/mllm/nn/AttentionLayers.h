@@ -1,0 +1,232 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The layers of attention. Shapes in the comments: T new tokens of a sequence,
+// S tokens that its cache holds after them, D values in a head, B sequences;
+// "…" are any dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLLM_NN_ATTENTIONLAYERS_H
+#define MLLM_NN_ATTENTIONLAYERS_H
+
+#include "mllm/nn/Module.h"
+
+namespace mllm::nn {
+
+/// Which dimension counts what in heads: [(B,) T, heads, D], or
+/// [(B,) heads, T, D].
+enum class Layout { BSHD, BHSD };
+
+/// The position of each token in its sequence, for learned positions.
+class Positions : public Layer {
+public:
+  /// ids […, T] -> same shape
+  Tensor operator()(const Tensor &ids) const;
+};
+
+/// Rotary position embedding over halves of a head.
+class RoPE : public Layer {
+public:
+  /// `frequencies`: radians per position, one per rotated pair; `scaling`
+  /// multiplies cosine and sine.
+  explicit RoPE(std::vector<double> frequencies, double scaling = 1.0,
+                Layout layout = Layout::BSHD)
+      : frequencies(std::move(frequencies)), scaling(scaling), layout(layout) {}
+
+  /// x: heads in the layout -> same shape
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  std::vector<double> frequencies;
+  double scaling;
+  Layout layout;
+};
+
+/// The same by tables, of any positions.
+class TableRoPE : public Layer {
+public:
+  explicit TableRoPE(double scaling = 1.0, Layout layout = Layout::BSHD)
+      : scaling(scaling), layout(layout) {}
+
+  /// x: heads in the layout; sin, cos [(B,) T, pairs] -> shape of x
+  Tensor operator()(const Tensor &x, const Tensor &sin,
+                    const Tensor &cos) const;
+
+private:
+  double scaling;
+  Layout layout;
+};
+
+/// The same by tables that have a plane for each kind of position (time, height
+/// and width in Qwen2-VL): section i of the pairs reads plane i mod planes.
+class MultimodalRoPE : public Layer {
+public:
+  explicit MultimodalRoPE(std::vector<int64_t> sections,
+                          Layout layout = Layout::BSHD)
+      : sections(std::move(sections)), layout(layout) {}
+
+  /// x: heads in the layout; sin, cos [planes, T, pairs] -> shape of x
+  Tensor operator()(const Tensor &x, const Tensor &sin,
+                    const Tensor &cos) const;
+
+private:
+  std::vector<int64_t> sections;
+  Layout layout;
+};
+
+/// Rotary embedding by a patch's row and column, half of the pairs each.
+class VisionRoPE : public Layer {
+public:
+  /// `grid`: frames, rows and columns of patches, which are listed block by
+  /// block of mergeSize squared.
+  explicit VisionRoPE(std::vector<int64_t> grid, int64_t mergeSize = 2,
+                      double theta = 1e4)
+      : grid(std::move(grid)), mergeSize(mergeSize), theta(theta) {}
+
+  /// x [(B,) patches, heads, D] -> same shape
+  Tensor operator()(const Tensor &x) const;
+
+private:
+  std::vector<int64_t> grid;
+  int64_t mergeSize;
+  double theta;
+};
+
+/// The keys and values of a layer, of the past tokens and the new ones. Outside
+/// a trace they are kept by the root of the tree, until its reset().
+class KVCache : public Layer {
+public:
+  /// `queryHeads`: heads of the results, where each key head serves several; 0
+  /// for as many as there are key heads.
+  explicit KVCache(int64_t layer, Layout layout = Layout::BSHD,
+                   int64_t queryHeads = 0)
+      : layer(layer), layout(layout), queryHeads(queryHeads) {}
+
+  /// k, v [T, heads, D] -> all keys, all values [S, heads, D]
+  std::pair<Tensor, Tensor> operator()(const Tensor &k, const Tensor &v) const;
+
+private:
+  int64_t layer;
+  Layout layout;
+  int64_t queryHeads;
+};
+
+/// Hides the keys after a query among its scores; with a window also those that
+/// are `window` or more before it.
+class CausalMask : public Layer {
+public:
+  explicit CausalMask(int64_t window = 0) : window(window) {}
+
+  /// scores […, T, S] -> same shape
+  Tensor operator()(const Tensor &scores) const;
+
+private:
+  int64_t window;
+};
+
+/// Attention with grouped queries, whose tokens are the last of the keys'.
+class FlashAttention2 : public Layer {
+public:
+  /// `scale` multiplies the scores.
+  explicit FlashAttention2(double scale, bool causal = true)
+      : scale(scale), isCausal(causal) {}
+
+  /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
+  Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
+
+private:
+  double scale;
+  bool isCausal;
+};
+
+/// Causal attention in which a token sees itself and the window - 1 tokens
+/// before it. A sink is a score of a head that is no key's.
+class FlashAttention2SwaSink : public Layer {
+public:
+  FlashAttention2SwaSink(double scale, int64_t window)
+      : scale(scale), window(window) {}
+
+  /// q [(B,) T, heads, D], k, v [(B,) S, key heads, D] -> [(B,) T, heads, D]
+  Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v) const;
+  /// The same with sinks [heads].
+  Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v,
+                    const Tensor &sinks) const;
+
+private:
+  Tensor call(const std::vector<Tensor> &operands) const;
+
+  double scale;
+  int64_t window;
+};
+
+/// Causal attention over the tokens of a cache that an index lists.
+class PagedAttention : public Layer {
+public:
+  explicit PagedAttention(double scale) : scale(scale) {}
+
+  /// q [B, T, heads, D], k, v [B, cached, key heads, D], index [S]
+  /// -> [B, T, heads, D]
+  Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v,
+                    const Tensor &index) const;
+  /// And the softmax's weights [B, heads, T, S].
+  std::pair<Tensor, Tensor> withWeights(const Tensor &q, const Tensor &k,
+                                        const Tensor &v,
+                                        const Tensor &index) const;
+
+private:
+  std::vector<Tensor> call(const std::vector<Tensor> &operands,
+                           bool wantsWeights) const;
+
+  double scale;
+};
+
+/// Causal attention over rows of a pool that two lists name, oldest first.
+class RadixAttention : public Layer {
+public:
+  explicit RadixAttention(double scale) : scale(scale) {}
+
+  /// q [(1,) T, heads, D], pools [rows, key heads, D], lists [S]
+  /// -> [(1,) T, heads, D]
+  Tensor operator()(const Tensor &q, const Tensor &keyPool,
+                    const Tensor &valuePool, const Tensor &keyRows,
+                    const Tensor &valueRows) const;
+
+private:
+  double scale;
+};
+
+/// The same within a window and with sinks (see FlashAttention2SwaSink).
+class RadixAttentionSwaSink : public Layer {
+public:
+  /// `pattern`: which tokens are new, all ("prefill"), one ("decode") or the
+  /// last ones ("append").
+  RadixAttentionSwaSink(double scale, int64_t window,
+                        std::string pattern = "append")
+      : scale(scale), window(window), pattern(std::move(pattern)) {}
+
+  /// Shapes as RadixAttention's.
+  Tensor operator()(const Tensor &q, const Tensor &keyPool,
+                    const Tensor &valuePool, const Tensor &keyRows,
+                    const Tensor &valueRows) const;
+  /// The same with sinks [heads].
+  Tensor operator()(const Tensor &q, const Tensor &keyPool,
+                    const Tensor &valuePool, const Tensor &keyRows,
+                    const Tensor &valueRows, const Tensor &sinks) const;
+
+private:
+  Tensor call(const std::vector<Tensor> &operands) const;
+
+  double scale;
+  int64_t window;
+  std::string pattern;
+};
+
+} // namespace mllm::nn
+
+#endif // MLLM_NN_ATTENTIONLAYERS_H

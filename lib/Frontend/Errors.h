@@ -1,0 +1,32 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What MLIR reports, as a sentence of a status.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_FRONTEND_ERRORS_H
+#define LLMIR_LIB_FRONTEND_ERRORS_H
+
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/LogicalResult.h"
+
+#include <string>
+
+namespace mllm {
+
+/// The errors that MLIR reports while `run` runs, with "; " between them; empty
+/// when it succeeds.
+std::string errorsOf(mlir::MLIRContext &context,
+                     llvm::function_ref<llvm::LogicalResult()> run);
+
+} // namespace mllm
+
+#endif // LLMIR_LIB_FRONTEND_ERRORS_H
