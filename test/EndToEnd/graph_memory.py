@@ -78,7 +78,7 @@ def main():
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
-    for family in ("llama3", "qwen2", "qwen3"):
+    for family in ("llama3", "qwen2", "qwen3", "gpt2"):
         config, weights = make_tiny.make(family)
         folder = os.path.join(options.work, family)
         make_tiny.write_hf(folder, config, weights)

@@ -53,6 +53,7 @@ constexpr const char *kPipelines[] = {
     "mllm-inline-subgraphs",
     "mllm-outline-subgraphs{least=2}",
     "mllm-fuse-subgraphs",
+    "mllm-fuse-attention",
     "mllm-split-stages{stages=2}",
     "mllm-split-stages{stages=3}",
     "mllm-split-stages{stages=3},mllm-fuse-subgraphs",

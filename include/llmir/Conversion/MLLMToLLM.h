@@ -34,6 +34,10 @@ namespace llmir {
 /// the mllm dialect have it.
 constexpr llvm::StringLiteral kParameterAttr = "parameter";
 
+/// Erases the call at module level that says which subgraph is the model, and
+/// its inputs.
+void eraseModelCalls(mlir::ModuleOp module);
+
 /// Makes a function of every subgraph, under its name, with the same ops in it;
 /// those that no other one calls are public. What else the dialect has at
 /// module level, but for parameters, goes.

@@ -52,6 +52,10 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     Logits are made for `%logit_rows` only: `llm.select_rows` stands before the
     ops that treat each row alone and end in the logits.
 
+    Attention that is written out is fused first (`mllm-fuse-attention`), and a
+    leading 1 of all values, the model's one sequence, is dropped: a trace of
+    `[1, tokens]` gives the same step as one of `[tokens]`.
+
     With `form=function` every subgraph becomes a function of its own name with
     the same arguments and results, all of static shapes, and each op what it is
     made of: an op of `llm` where there is one, else loops (`linalg.generic`) and
@@ -60,8 +64,9 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     empty before a function runs. Fails when a size is dynamic,
     or a tensor lies elsewhere than on the CPU.
 
-    Does nothing to a module without a subgraph. Fails when there is no `entry`;
-    when the entry is not (token ids) -> (logits); when layers of the cache
+    Does nothing to a module without a subgraph. Fails when there is no `entry`
+    and no call of the module that names the model; when the entry is not (token
+    ids) -> (logits), or is for several sequences; when layers of the cache
     differ in heads or head size; and when keys or values from the cache go
     anywhere but into an attention op.
   }];

@@ -60,19 +60,22 @@ static func::FuncOp makeFunction(mllm::SubGraphOp subgraph) {
   return function;
 }
 
-void makeFunctionsOfSubGraphs(ModuleOp module) {
-  llvm::StringSet<> called;
-  module.walk([&](mllm::CallGraphOp call) {
-    if (call->getParentOfType<mllm::SubGraphOp>())
-      called.insert(call.getCallee());
-  });
-  // A call at module level says which subgraph is the model.
+void eraseModelCalls(ModuleOp module) {
   for (Operation &op : llvm::make_early_inc_range(
            llvm::reverse(module.getBody()->getOperations())))
     if (!op.hasTrait<OpTrait::IsTerminator>() && op.getNumRegions() == 0 &&
         op.use_empty() && !isa<SymbolOpInterface>(op) &&
         isa<mllm::MLLMDialect>(op.getDialect()))
       op.erase();
+}
+
+void makeFunctionsOfSubGraphs(ModuleOp module) {
+  llvm::StringSet<> called;
+  module.walk([&](mllm::CallGraphOp call) {
+    if (call->getParentOfType<mllm::SubGraphOp>())
+      called.insert(call.getCallee());
+  });
+  eraseModelCalls(module);
   for (auto subgraph :
        llvm::make_early_inc_range(module.getOps<mllm::SubGraphOp>())) {
     func::FuncOp function = makeFunction(subgraph);

@@ -12,6 +12,7 @@
 
 #include "llmir/Conversion/MLLMToLLM.h"
 
+#include "PrepareStep.h"
 #include "QuantizedWeights.h"
 #include "SubGraphNeeds.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -421,9 +422,10 @@ private:
     if (form != "step")
       return module.emitError("form must be step or function, not '")
              << form << "'";
-    mllm::SubGraphOp entry = mllm::entrySubGraph(module);
-    if (!entry)
-      return module.emitError("has subgraphs, but none is marked entry");
+    FailureOr<mllm::SubGraphOp> prepared = prepareStep(module);
+    if (failed(prepared))
+      return failure();
+    mllm::SubGraphOp entry = *prepared;
     SymbolTable symbols(module);
     FailureOr<mllm::ModelFacts> facts = mllm::ModelFacts::read(module);
     if (failed(facts) || failed(checkEntry(entry, symbols)) ||

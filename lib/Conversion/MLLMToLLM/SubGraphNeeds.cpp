@@ -12,6 +12,8 @@
 
 #include "SubGraphNeeds.h"
 
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -26,6 +28,21 @@ KVCacheOp llmir::getCacheOp(FlashAttention2Op attention) {
   return cache;
 }
 
+bool llmir::isStepOp(Operation *op) {
+  return isa<AddOp, CallGraphOp, EmbeddingOp, FlashAttention2Op, GELUOp,
+             KVCacheOp, LayerNormOp, LinearOp, MulOp, PositionsOp, ReturnOp,
+             RMSNormOp, RoPEOp, SiLUOp, ViewOp>(op);
+}
+
+LogicalResult llmir::refuseForStep(Operation *op) {
+  InFlightDiagnostic error =
+      op->emitOpError("has no counterpart in the llm dialect");
+  if (isa<CausalMaskOp, MatMulOp, SoftmaxOp, TransposeOp>(op))
+    error << "; attention that is written out has one where "
+             "mllm-fuse-attention finds its whole form";
+  return error;
+}
+
 namespace {
 
 class NeedsCollector {
@@ -38,6 +55,8 @@ public:
 
 private:
   LogicalResult visitOp(Operation *op, SubGraphNeeds &needs);
+  LogicalResult visitNorm(RMSNormOp op, SubGraphNeeds &needs);
+  LogicalResult visitRotation(RoPEOp op, SubGraphNeeds &needs);
   LogicalResult visitCache(KVCacheOp op, SubGraphNeeds &needs);
   LogicalResult visitAttention(FlashAttention2Op op, SubGraphNeeds &needs);
   LogicalResult visitCall(CallGraphOp op, SubGraphNeeds &needs);
@@ -71,10 +90,7 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
           needs.weights.insert(bias.getAttr());
         return success();
       })
-      .Case([&](RMSNormOp norm) {
-        needs.weights.insert(norm.getWeightAttr().getAttr());
-        return success();
-      })
+      .Case([&](RMSNormOp norm) { return visitNorm(norm, needs); })
       .Case([&](LayerNormOp norm) -> LogicalResult {
         if (norm.getNormalizedShape().size() != 1)
           return norm.emitOpError("normalizes several dimensions together; a "
@@ -85,7 +101,8 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
             needs.weights.insert(name.getAttr());
         return success();
       })
-      .Case<RoPEOp, PositionsOp>([&](auto) {
+      .Case([&](RoPEOp rope) { return visitRotation(rope, needs); })
+      .Case([&](PositionsOp) {
         needs.batch[unsigned(BatchPiece::Positions)] = true;
         return success();
       })
@@ -101,13 +118,45 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
         return op.emitOpError("has a scalar or operands of two shapes; a "
                               "step's ops take two tensors of one shape");
       })
-      .Case<SiLUOp, GELUOp, ViewOp, ReturnOp>([](auto) { return success(); })
-      .Default([](Operation *other) {
-        return other->emitOpError("has no counterpart in the llm dialect");
-      });
+      .Case([](ViewOp view) -> LogicalResult {
+        // Rows are tokens: others may stand beside them in a batch.
+        const shapes::Shape x = shapeOf(view.getX()),
+                            result = shapeOf(view.getResult());
+        if (!x.empty() && !result.empty() &&
+            shapes::DimExpr::mayEqual(x.front(), result.front()))
+          return success();
+        return view.emitOpError("moves values from token to token; a step's "
+                                "views divide what each token has");
+      })
+      .Case<SiLUOp, GELUOp, ReturnOp>([](auto) { return success(); })
+      .Default([](Operation *other) { return refuseForStep(other); });
+}
+
+LogicalResult NeedsCollector::visitNorm(RMSNormOp op, SubGraphNeeds &needs) {
+  if (op.getUnitOffset())
+    return op.emitOpError("adds 1 to its scales (unit_offset), which no norm "
+                          "of a step does; store the sums as the parameter");
+  needs.weights.insert(op.getWeightAttr().getAttr());
+  return success();
+}
+
+LogicalResult NeedsCollector::visitRotation(RoPEOp op, SubGraphNeeds &needs) {
+  if (!op.getFrequencies())
+    return op.emitOpError("reads its angles from tables; a step rotates by "
+                          "frequencies and each token's position");
+  if (op.getLayout() != "bshd")
+    return op.emitOpError("has heads before tokens, and is part of no "
+                          "attention that mllm-fuse-attention knows; a step's "
+                          "rows are tokens");
+  needs.batch[unsigned(BatchPiece::Positions)] = true;
+  return success();
 }
 
 LogicalResult NeedsCollector::visitCache(KVCacheOp op, SubGraphNeeds &needs) {
+  if (op.getLayout() != "bshd" || op.getQHead())
+    return op.emitOpError("gives its keys and values as one attention written "
+                          "out would read them (layout bhsd, q_head), but is "
+                          "part of none that mllm-fuse-attention knows");
   int64_t layer = op.getLayer();
   if (layer >= facts.numLayers)
     return op.emitOpError()

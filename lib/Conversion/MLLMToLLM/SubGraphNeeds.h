@@ -54,6 +54,12 @@ mlir::FailureOr<NeedsMap> collectNeeds(mllm::SubGraphOp entry,
                                        const mllm::ModelFacts &facts,
                                        mlir::SymbolTable &symbols);
 
+/// Whether an op has a counterpart in a step; what its attributes say counts
+/// when needs are collected.
+bool isStepOp(mlir::Operation *op);
+/// Reports that it has none.
+mlir::LogicalResult refuseForStep(mlir::Operation *op);
+
 /// The cache op whose keys and values `attention` reads; null when they are
 /// from elsewhere, or from two.
 mllm::KVCacheOp getCacheOp(mllm::FlashAttention2Op attention);

@@ -13,6 +13,7 @@
 #ifndef LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES_H
 #define LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
@@ -25,6 +26,10 @@ namespace llmir::mllm {
 
 #define GEN_PASS_REGISTRATION
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+/// What `mllm-fuse-attention` does; adds to `count` how many ops of attention
+/// it made.
+mlir::LogicalResult fuseAttention(mlir::ModuleOp module, int64_t &count);
 
 } // namespace llmir::mllm
 

@@ -368,6 +368,38 @@ def LinkModules : Pass<"mllm-link", "::mlir::ModuleOp"> {
     Statistic<"symbolsRenamed", "symbols-renamed", "Private symbols with a new name">];
 }
 
+def FuseAttention : Pass<"mllm-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "Make one op of attention that is written out";
+  let description = [{
+    The scores of queries and a cache's keys, scaled, masked causally and made
+    shares of the values, with heads before tokens, become
+    `mllm.linalg.flash_attention2` with tokens before heads. The cache then keeps
+    tokens before heads too and repeats no head; transpositions move down over
+    rotations, where those of the model cancel them. Split results of linear ops
+    become views, and sums get their operands in the order in which these were
+    made, so that a model has one form however it was written.
+
+    ```mlir
+    %keys, %values = mllm.linalg.kv_cache %kt, %vt {layer = 3 : i64, layout = "bhsd", q_head = 12 : i64} : …
+    %s = mllm.linalg.matmul %qt, %keys {transpose_b} : …
+    %c = mllm.linalg.mul %s {scalar = 0.25 : f64} : …
+    %m = mllm.linalg.causal_mask %c : …
+    %p = mllm.linalg.softmax %m {axis = -1 : i64} : …
+    %y = mllm.linalg.matmul %p, %values : …
+    %z = mllm.linalg.transpose %y {dim0 = 1 : i64, dim1 = 2 : i64} : …
+    // becomes, %qt, %kt and %vt being transposed %q, %k and %v
+    %keys, %values = mllm.linalg.kv_cache %k, %v {layer = 3 : i64} : …
+    %z = mllm.linalg.flash_attention2 %q, %keys, %values {causal = true, scale = 0.25 : f64} : …
+    ```
+    A division of the scores by a number is a scale too, and none is 1. Leaves
+    alone: masks with a window or none, shares of another axis, keys and values
+    that are not the two results of one cache with heads before tokens, or that
+    another op reads too, and queries that have another number of heads.
+  }];
+  let statistics = [
+    Statistic<"attentionsFused", "attentions-fused", "Ops of attention that were made">];
+}
+
 def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
   let summary = "Bind the dynamic sizes of a model to numbers";
   let description = [{

@@ -1,0 +1,291 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Attention that is written out becomes one op.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <cmath>
+
+using namespace mlir;
+using llmir::shapes::Shape;
+
+namespace llmir::mllm {
+
+#define GEN_PASS_DEF_FUSEATTENTION
+#include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
+
+/// Dimensions of tokens and heads, the two before the last, exchanged.
+static Value exchanged(OpBuilder &b, Location loc, Value heads) {
+  const int64_t rank = tensorType(heads).getRank();
+  Shape shape = shapeOf(heads);
+  std::swap(shape[size_t(rank - 3)], shape[size_t(rank - 2)]);
+  RankedTensorType type = tensorType(heads);
+  return TransposeOp::create(
+      b, loc, makeTensorType(shape, type.getElementType(), deviceOf(type)),
+      heads, uint64_t(rank - 3), uint64_t(rank - 2));
+}
+
+/// What a transposition of tokens and heads is of; null for any other value.
+static Value exchangedFrom(Value heads) {
+  auto op = heads.getDefiningOp<TransposeOp>();
+  if (!op)
+    return {};
+  const int64_t rank = tensorType(heads).getRank();
+  auto fromStart = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+  const int64_t a = fromStart(int64_t(op.getDim0()));
+  const int64_t b = fromStart(int64_t(op.getDim1()));
+  return std::min(a, b) == rank - 3 && std::max(a, b) == rank - 2 ? op.getX()
+                                                                  : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// What is looked for
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// softmax(mask(scale * q keys^T)) values, heads before tokens.
+struct ExplicitAttention {
+  Value q;
+  KVCacheOp cache;
+  double scale = 1.0;
+};
+} // namespace
+
+/// The op that makes a value for nobody but one other op.
+template <typename OpT> static OpT onlyFor(Value value) {
+  return value.hasOneUse() ? value.getDefiningOp<OpT>() : OpT();
+}
+
+/// Takes `* number` or `/ number` off the scores.
+static Value withoutScale(Value scores, double &scale) {
+  if (auto mul = onlyFor<MulOp>(scores); mul && mul.getScalar()) {
+    scale = mul.getScalar()->convertToDouble();
+    return mul.getLhs();
+  }
+  if (auto div = onlyFor<DivOp>(scores); div && div.getScalar()) {
+    scale = 1.0 / div.getScalar()->convertToDouble();
+    return div.getLhs();
+  }
+  return scores;
+}
+
+/// The cache whose keys and values these are, each for one op only.
+static KVCacheOp cacheOf(Value keys, Value values) {
+  auto cache = onlyFor<KVCacheOp>(keys);
+  if (!cache || cache.getKeys() != keys || cache.getValues() != values ||
+      !values.hasOneUse() || cache.getLayout() != "bhsd")
+    return {};
+  return cache;
+}
+
+static std::optional<ExplicitAttention> matchAttention(MatMulOp mix) {
+  if (mix.getTransposeA() || mix.getTransposeB())
+    return std::nullopt;
+  auto softmax = onlyFor<SoftmaxOp>(mix.getLhs());
+  if (!softmax)
+    return std::nullopt;
+  const int64_t axis = int64_t(softmax.getAxis());
+  if (axis != -1 && axis != tensorType(softmax.getX()).getRank() - 1)
+    return std::nullopt;
+  auto mask = onlyFor<CausalMaskOp>(softmax.getX());
+  if (!mask || mask.getWindow() != 0)
+    return std::nullopt;
+  ExplicitAttention found;
+  auto product = onlyFor<MatMulOp>(withoutScale(mask.getX(), found.scale));
+  if (!product || product.getTransposeA() || !product.getTransposeB() ||
+      !std::isfinite(found.scale) || found.scale <= 0)
+    return std::nullopt;
+  found.q = product.getLhs();
+  found.cache = cacheOf(product.getRhs(), mix.getRhs());
+  // One query head for each key head, in the order of the cache's repetition:
+  // a product would also repeat a single head.
+  if (!found.cache)
+    return std::nullopt;
+  const size_t heads = size_t(found.cache.getHeadDim());
+  const Shape q = shapeOf(found.q), keys = shapeOf(found.cache.getKeys());
+  if (q.size() != keys.size() || !q[heads].isConstant() ||
+      q[heads] != keys[heads] || (q.size() == 4 && q[0] != keys[0]))
+    return std::nullopt;
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Heads before tokens become tokens before heads around the fused op; the
+/// transpositions that this takes cancel those of the model.
+struct FuseExplicitAttention : OpRewritePattern<MatMulOp> {
+  FuseExplicitAttention(MLIRContext *context, int64_t &count)
+      : OpRewritePattern(context), count(count) {}
+
+  LogicalResult matchAndRewrite(MatMulOp mix,
+                                PatternRewriter &rewriter) const override {
+    std::optional<ExplicitAttention> found = matchAttention(mix);
+    if (!found)
+      return failure();
+    KVCacheOp cache = found->cache;
+    rewriter.setInsertionPoint(cache);
+    Value k = exchanged(rewriter, cache.getLoc(), cache.getK());
+    Value v = exchanged(rewriter, cache.getLoc(), cache.getV());
+    auto all = [&](Value one, Value cached) {
+      Shape shape = shapeOf(one);
+      shape[shape.size() - 3] = shapeOf(cached)[size_t(cache.getTokenDim())];
+      RankedTensorType type = tensorType(one);
+      return makeTensorType(shape, type.getElementType(), deviceOf(type));
+    };
+    auto tokensFirst = KVCacheOp::create(
+        rewriter, cache.getLoc(), all(k, cache.getKeys()),
+        all(v, cache.getValues()), k, v, cache.getLayerAttr());
+    copyOtherAttributes(cache, tokensFirst);
+    rewriter.setInsertionPoint(mix);
+    Value q = exchanged(rewriter, mix.getLoc(), found->q);
+    Shape shape = shapeOf(q);
+    shape.back() = shapeOf(v).back();
+    RankedTensorType type = tensorType(mix.getResult());
+    Value mixed = FlashAttention2Op::create(
+        rewriter, mix.getLoc(),
+        makeTensorType(shape, type.getElementType(), deviceOf(type)), q,
+        tokensFirst.getKeys(), tokensFirst.getValues(),
+        rewriter.getF64FloatAttr(found->scale), rewriter.getBoolAttr(true));
+    rewriter.replaceOp(mix, restored(rewriter, mix, mixed));
+    // With its last reader gone, nothing but its effects keeps the old op.
+    eraseReaders(rewriter, cache);
+    rewriter.eraseOp(cache);
+    ++count;
+    return success();
+  }
+
+private:
+  /// Annotations, such as `mllm.quant.*`.
+  static void copyOtherAttributes(KVCacheOp from, KVCacheOp to) {
+    for (NamedAttribute attribute : from->getDiscardableAttrs())
+      to->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  }
+
+  /// The result as the op gave it, in its type.
+  static Value restored(PatternRewriter &rewriter, MatMulOp mix, Value mixed) {
+    const int64_t rank = tensorType(mixed).getRank();
+    return TransposeOp::create(rewriter, mix.getLoc(), mix.getType(), mixed,
+                               uint64_t(rank - 3), uint64_t(rank - 2));
+  }
+
+  /// Scores, mask and shares, from the last to the product with the keys.
+  static void eraseReaders(PatternRewriter &rewriter, KVCacheOp cache) {
+    SmallVector<Operation *> chain;
+    for (Operation *user : cache->getUsers())
+      for (Operation *op = user; op;
+           op = op->hasOneUse() ? *op->getUsers().begin() : nullptr)
+        chain.push_back(op);
+    for (Operation *op : llvm::reverse(chain))
+      rewriter.eraseOp(op);
+  }
+
+  int64_t &count;
+};
+
+/// Rotation treats each head of each token alone.
+struct RopeBeforeTranspose : OpRewritePattern<RoPEOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(RoPEOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getLayout() == "bhsd" ? exchangedFrom(op.getX()) : Value();
+    if (!x)
+      return failure();
+    auto rotated =
+        RoPEOp::create(rewriter, op.getLoc(), x.getType(), x, op.getTables(),
+                       op.getFrequenciesAttr(), op.getScalingAttr(),
+                       rewriter.getStringAttr("bshd"));
+    const int64_t rank = tensorType(x).getRank();
+    rewriter.replaceOpWithNewOp<TransposeOp>(
+        op, op.getType(), rotated, uint64_t(rank - 3), uint64_t(rank - 2));
+    return success();
+  }
+};
+
+struct FuseAttentionPass : impl::FuseAttentionBase<FuseAttentionPass> {
+  using FuseAttentionBase::FuseAttentionBase;
+
+  void runOnOperation() override {
+    int64_t count = 0;
+    if (failed(fuseAttention(getOperation(), count)))
+      signalPassFailure();
+    attentionsFused += count;
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+/// Whether `a` was there before `b`, in one block.
+static bool isBefore(Value a, Value b) {
+  auto x = dyn_cast<BlockArgument>(a), y = dyn_cast<BlockArgument>(b);
+  if (x && y)
+    return x.getOwner() == y.getOwner() && x.getArgNumber() < y.getArgNumber();
+  if (x || y)
+    return bool(x);
+  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+  return first != second && first->getBlock() == second->getBlock() &&
+         first->isBeforeInBlock(second);
+}
+
+/// `h + x` and `x + h` are one form.
+static void orderOperands(AddOp op) {
+  Value lhs = op.getLhs(), rhs = op.getRhs();
+  if (!rhs || lhs.getType() != rhs.getType() || !isBefore(rhs, lhs))
+    return;
+  op.getLhsMutable().assign(rhs);
+  op.getRhsMutable().assign(lhs);
+}
+
+/// Only these are looked at: what else the subgraph has, dead ops among it, is
+/// for whoever converts it to judge.
+static SmallVector<Operation *> partsOfAttention(SubGraphOp subgraph) {
+  SmallVector<Operation *> ops;
+  subgraph.walk([&](Operation *op) {
+    auto linear = dyn_cast<LinearOp>(op);
+    auto rope = dyn_cast<RoPEOp>(op);
+    if (isa<MatMulOp, TransposeOp>(op) || (linear && linear.isSplit()) ||
+        (rope && rope.getLayout() == "bhsd"))
+      ops.push_back(op);
+  });
+  return ops;
+}
+
+LogicalResult fuseAttention(ModuleOp module, int64_t &count) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<FuseExplicitAttention>(context, count);
+  patterns.add<RopeBeforeTranspose>(context);
+  LinearOp::getCanonicalizationPatterns(patterns, context);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  for (auto subgraph : module.getOps<SubGraphOp>()) {
+    if (failed(applyOpPatternsGreedily(partsOfAttention(subgraph), frozen,
+                                       config)))
+      return subgraph.emitOpError("does not come to rest when its attention is "
+                                  "fused");
+    subgraph.walk([](AddOp op) { orderOperands(op); });
+  }
+  return success();
+}
+
+} // namespace llmir::mllm
