@@ -11,7 +11,6 @@ models and inputs is printed; --seed runs the same ones again.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -25,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+import onnx_node  # noqa: E402
 import onnx_numpy  # noqa: E402
 from llmref import checkpoint  # noqa: E402
 from llmref.model import Model  # noqa: E402
@@ -78,33 +78,14 @@ def check_file(name, path):
     return model
 
 
-def run_in_node(options, path, inputs):
-    """The outputs that onnxruntime-web computes."""
-    job = {"model": path, "inputs": {}}
-    for key, array in inputs.items():
-        array = np.ascontiguousarray(array)
-        file = os.path.join(options.work, "input-%d.bin" % len(job["inputs"]))
-        array.tofile(file)
-        job["inputs"][key] = {"file": file, "shape": array.shape, "type": str(array.dtype)}
-    job_path = os.path.join(options.work, "job.json")
-    with open(job_path, "w", encoding="utf-8") as file:
-        json.dump(job, file)
-    result = run("node", os.path.join(HERE, "run_onnx.mjs"), options.onnxruntime, job_path)
-    if result.returncode:
-        return None, result.stderr.decode()
-    outputs = {}
-    for key, entry in json.loads(result.stdout.decode()).items():
-        outputs[key] = np.fromfile(entry["file"], entry["type"]).reshape(entry["shape"])
-    return outputs, ""
-
-
 def compute(options, name, path, model, inputs, expected, bound=NMSE):
     """Computes in both ways and compares the outputs that are given."""
     outputs = onnx_numpy.evaluate(model, inputs)
     for key, array in expected.items():
         check("%s: %s in NumPy" % (name, key), near(outputs[key], array, bound), (outputs[key].shape, array.shape))
     if options.onnxruntime:
-        found, error = run_in_node(options, path, inputs)
+        job = onnx_node.write_job(options.work, "job", path, inputs)
+        found, error = onnx_node.run_jobs(options.onnxruntime, [job])[0]
         check(name + ": onnxruntime-web runs it", found is not None, error)
         for key, array in expected.items() if found else ():
             check("%s: %s in onnxruntime-web" % (name, key), near(found[key], array, max(bound, 1e-7)), found[key].shape)

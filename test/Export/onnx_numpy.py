@@ -175,7 +175,8 @@ def evaluate(model, inputs):
     values.update((tensor.name, widened(numpy_helper.to_array(tensor))) for tensor in model.graph.initializer)
     for node in model.graph.node:
         attributes = {proto.name: attribute(proto) for proto in node.attribute}
-        results = OPERATORS[node.op_type](*[values[name] if name else None for name in node.input], **attributes)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            results = OPERATORS[node.op_type](*[values[name] if name else None for name in node.input], **attributes)
         results = results if isinstance(results, list) else [results]
         values.update(zip(node.output, (widened(np.asarray(result)) for result in results)))
     return {output.name: values[output.name] for output in model.graph.output}

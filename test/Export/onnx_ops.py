@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of level linalg in ONNX: exported and equal to NumPy, or refused by a sentence that names it.
 
-    onnx_ops.py --work FOLDER --llmir-translate PROGRAM
+    onnx_ops.py --work FOLDER --llmir-translate PROGRAM [--onnxruntime FOLDER]
 
 The cases are those of the interpreter (test/Interpreter/MLLM, see mllm_oracle.py) and Inputs/onnx.cases. Each becomes a model with
-open sizes, which ONNX's checker takes; one file serves all runs of the case.
+open sizes, which ONNX's checker takes; one file serves all runs of the case. With --onnxruntime (the folder of the
+npm package onnxruntime-web) the files are run by it, too.
 """
 
 import argparse
@@ -27,6 +28,7 @@ sys.path.insert(0, os.path.join(ROOT, "utils"))
 
 import llm_dialect  # noqa: E402
 import mllm_oracle  # noqa: E402
+import onnx_node  # noqa: E402
 import onnx_numpy  # noqa: E402
 
 NMSE = 1e-9  # Against float64: room for constants of float32.
@@ -140,7 +142,7 @@ def check_checker(case, path):
         check(case.name + ": checker", False, error)
 
 
-def check_runs(case, path, names):
+def check_runs(options, case, path, names, jobs):
     model = onnx.load(path)
     inputs = [entry.name for entry in model.graph.input]
     arguments = [i for i in case.inputs if i.symbol.startswith("%")]
@@ -160,12 +162,26 @@ def check_runs(case, path, names):
         check("%s.%d: results" % (case.name, run), len(order) == len(expected), order)
         # LLMIR rounds activations beside weights of bf16, and says that this is not exported.
         least = 1e-4 if any(i.type.kind == "bf16" and i.symbol.startswith("@") for i in case.inputs) else NMSE
+        if options.onnxruntime and all(array.size for array in feeds.values()):  # It divides by the size of some.
+            name = "%s.%d" % (case.name, run)
+            jobs.append((name, onnx_node.write_job(options.work, name, path, feeds), expected, least))
         for name, (kind, result, bound) in zip(order, expected):
             check("%s.%d: %s" % (case.name, run, name), agrees(kind, outputs[name], result, max(bound, least)),
                   (outputs[name], result))
 
 
-def check_case(options, case, names, exported, refused):
+def check_in_node(options, jobs):
+    """The same runs in float32, by another's hand."""
+    answers = onnx_node.run_jobs(options.onnxruntime, [job for _, job, _, _ in jobs])
+    for (name, _, expected, least), (outputs, error) in zip(jobs, answers):
+        if outputs is None:
+            check(name + ": onnxruntime-web runs it", False, error)
+            continue
+        for (key, array), (kind, result, _) in zip(outputs.items(), expected):
+            check("%s: %s in onnxruntime-web" % (name, key), agrees(kind, array, result, least), (array, result))
+
+
+def check_case(options, case, names, exported, refused, jobs):
     """Exported with open sizes, else with bound ones where one number does, or refused by one sentence."""
     source = os.path.join(options.work, case.name + ".mlir")
     path, code, errors = export(options, source, module_of(case))
@@ -173,7 +189,7 @@ def check_case(options, case, names, exported, refused):
         check_checker(case, path)
         exported |= kinds_of(case)
         if not case.once:  # Caches are inputs and outputs there; onnx_models.py runs steps of whole decoders.
-            check_runs(case, path, names)
+            check_runs(options, case, path, names, jobs)
         return
     lines = [line for line in errors.split("\n") if "error:" in line]
     check(case.name + ": one sentence", len(lines) == 1, errors)
@@ -200,17 +216,20 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
     parser.add_argument("--llmir-translate", required=True)
+    parser.add_argument("--onnxruntime", help="node_modules/onnxruntime-web")
     parser.add_argument("--only", help="the name of a case")
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
     names = mllm_oracle.modules()
-    exported, refused = set(), set()
+    exported, refused, jobs = set(), set(), []
     files = sorted(glob.glob(os.path.join(ROOT, "test", "Interpreter", "MLLM", "*.test")))
     for path in files + [os.path.join(HERE, "Inputs", "onnx.cases")]:
         for case in mllm_oracle.read_cases(path):
             if options.only in (None, case.name):
-                check_case(options, case, names, exported, refused)
+                check_case(options, case, names, exported, refused, jobs)
+    if options.onnxruntime:
+        check_in_node(options, jobs)
     for kind, row in REFUSED.items():
         check_refused(options, kind, row, refused)
     # SPEC: 273

@@ -1,0 +1,136 @@
+// RUN: llmir-checkpoint-tests --gtest_filter='StoredParameter*'
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Checkpoint/StoredParameter.h"
+
+#include <gtest/gtest.h>
+
+using namespace llmir;
+
+namespace {
+
+constexpr const char *queries = "model.layers.0.self_attn.q_proj.weight";
+
+class StoredParameterTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Expected<Checkpoint> opened =
+        Checkpoint::open(LLMIR_SOURCE_DIR "/models/demo");
+    ASSERT_TRUE(opened) << opened.status().message();
+    checkpoint = std::make_unique<Checkpoint>(std::move(*opened));
+    whole.source = queries;
+    whole.shape = (*checkpoint->tensor(queries))->shape;
+    ASSERT_EQ(whole.shape, (std::vector<int64_t>{256, 256}));
+  }
+
+  /// The rows; what fails is the test's failure.
+  std::vector<std::vector<float>> rowsOf(const StoredParameter &parameter) {
+    std::vector<std::vector<float>> rows;
+    Status status = readRows(*checkpoint, parameter, [&](Span<const float> r) {
+      rows.emplace_back(r.begin(), r.end());
+      return Status::ok();
+    });
+    EXPECT_TRUE(status) << status.message();
+    return rows;
+  }
+  std::string failureOf(const StoredParameter &parameter) {
+    Status status = readRows(*checkpoint, parameter,
+                             [](Span<const float>) { return Status::ok(); });
+    EXPECT_FALSE(status);
+    return status.message();
+  }
+
+  std::unique_ptr<Checkpoint> checkpoint;
+  StoredParameter whole;
+};
+
+TEST_F(StoredParameterTest, RowsOfASlice) {
+  const auto all = rowsOf(whole);
+  ASSERT_EQ(all.size(), 256u);
+  EXPECT_NE(all[0], all[1]);
+  StoredParameter slice = whole;
+  slice.shape = {3, 256};
+  slice.firstRow = 5;
+  slice.storedRows = 256;
+  const auto some = rowsOf(slice);
+  ASSERT_EQ(some.size(), 3u);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(some[i], all[i + 5]) << i;
+}
+
+TEST_F(StoredParameterTest, RowsOfAdjacentPairsGoIntoTwoHalves) {
+  const auto stored = rowsOf(whole);
+  StoredParameter permuted = whole;
+  permuted.unpermuteHeads = 4; // Heads of 64 rows.
+  const auto rows = rowsOf(permuted);
+  for (size_t head = 0; head < 4; ++head)
+    for (size_t pair = 0; pair < 32; ++pair) {
+      EXPECT_EQ(rows[head * 64 + pair], stored[head * 64 + 2 * pair]);
+      EXPECT_EQ(rows[head * 64 + 32 + pair], stored[head * 64 + 2 * pair + 1]);
+    }
+}
+
+TEST_F(StoredParameterTest, ColumnsOfATransposedSlice) {
+  const auto stored = rowsOf(whole);
+  StoredParameter transposed = whole;
+  transposed.shape = {7, 256};
+  transposed.isTransposed = true;
+  transposed.firstRow = 249;
+  transposed.storedRows = 256;
+  const auto rows = rowsOf(transposed);
+  ASSERT_EQ(rows.size(), 7u);
+  for (size_t i = 0; i < 7; ++i)
+    for (size_t j = 0; j < 256; ++j)
+      EXPECT_EQ(rows[i][j], stored[j][249 + i]);
+}
+
+TEST_F(StoredParameterTest, AListIsItsNumbers) {
+  StoredParameter norm;
+  norm.source = "model.norm.weight";
+  norm.shape = {256};
+  const auto all = rowsOf(norm);
+  ASSERT_EQ(all.size(), 256u);
+  norm.shape = {2};
+  norm.firstRow = 254;
+  norm.storedRows = 256;
+  EXPECT_EQ(rowsOf(norm),
+            (std::vector<std::vector<float>>{all[254], all[255]}));
+}
+
+TEST_F(StoredParameterTest, WhatDoesNotFitIsAnError) {
+  StoredParameter wrong = whole;
+  wrong.source = "nothing";
+  EXPECT_NE(failureOf(wrong).find("'nothing'"), std::string::npos);
+  wrong = whole;
+  wrong.shape = {256, 255};
+  EXPECT_NE(failureOf(wrong).find("does not hold a parameter [256, 255]"),
+            std::string::npos);
+  wrong = whole;
+  wrong.shape = {512, 128}; // As many numbers, in other rows.
+  EXPECT_NE(failureOf(wrong).find("[256, 256] does not hold"),
+            std::string::npos);
+  wrong = whole;
+  wrong.shape = {4, 256};
+  wrong.firstRow = 253;
+  wrong.storedRows = 256;
+  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  wrong.firstRow = -1;
+  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+}
+
+TEST_F(StoredParameterTest, TheFirstFailureOfTheTakerEndsIt) {
+  int taken = 0;
+  Status status = readRows(*checkpoint, whole, [&](Span<const float>) {
+    return ++taken < 3 ? Status::ok() : Status(StatusCode::IoError, "no more");
+  });
+  EXPECT_EQ(status.message(), "no more");
+  EXPECT_EQ(taken, 3);
+}
+
+} // namespace
