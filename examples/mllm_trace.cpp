@@ -13,9 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mllm/ir/Trace.h"
 #include "mllm/mllm.hpp"
-#include "mllm/models/QWen.h"
 
 #include <cstdio>
 #include <functional>

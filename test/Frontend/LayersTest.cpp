@@ -113,7 +113,7 @@ TEST_P(LayersTest, AtOnceTracedAndCompiledAgree) {
   ASSERT_TRUE(succeeded(runner)) << errors;
   std::vector<llmir::InterpreterValue> arguments;
   for (const Tensor &input : each.inputs)
-    arguments.push_back(llmir::test::referenceOf(input));
+    arguments.emplace_back(llmir::test::referenceOf(input));
   auto compiled = runner->run(arguments, /*threads=*/2);
   ASSERT_TRUE(succeeded(compiled)) << errors;
   ASSERT_EQ(compiled->size(), results.size());

@@ -112,7 +112,7 @@ interpretAll(::mllm::ir::IRContext &context,
   options.state = state;
   std::vector<InterpreterValue> arguments;
   for (const Tensor &input : inputs)
-    arguments.push_back(referenceOf(input));
+    arguments.emplace_back(referenceOf(input));
   auto results = Interpreter(options).run(
       mllm::entrySubGraph(::mllm::ir::getModule(context)), arguments);
   std::vector<reference::Tensor> tensors;
