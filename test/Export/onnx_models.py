@@ -234,7 +234,7 @@ def main():
     check_export(options, "gpt2", "f32", ("--external-data",), "f32")
     check_export(options, "qwen3", "bf16", ("--weights", "f32"), "f32")
     check_export(options, "llama", "gguf-q8_0", (), "f32")
-    check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 1e-3)  # Rounded: 8 bits of a number stay.
+    check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 5e-4)  # Rounded: 8 bits of a number stay. Measured: 8e-5.
     check_export_refusals(options)
     print("%d checks passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0

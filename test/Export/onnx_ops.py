@@ -159,6 +159,7 @@ def check_runs(options, case, path, names, jobs):
                     for kind, result in zip(e.types, e.compute(known))]
         outputs = onnx_numpy.evaluate(model, feeds)
         order = [entry.name for entry in model.graph.output]
+        # SPEC: 273
         check("%s.%d: results" % (case.name, run), len(order) == len(expected), order)
         # LLMIR rounds activations beside weights of bf16, and says that this is not exported.
         least = 1e-4 if any(i.type.kind == "bf16" and i.symbol.startswith("@") for i in case.inputs) else NMSE
@@ -232,7 +233,6 @@ def main():
         check_in_node(options, jobs)
     for kind, row in REFUSED.items():
         check_refused(options, kind, row, refused)
-    # SPEC: 273
     missing = kinds_of_dialect() - exported - refused - NOT_IN_GRAPHS
     check("every op is exported or refused", options.only or not missing, sorted(missing))
     check("none is both", not exported & refused, sorted(exported & refused))
