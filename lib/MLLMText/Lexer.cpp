@@ -137,7 +137,7 @@ Token Lexer::next() {
     if (text.size() > kMostNameBytes)
       return bad(start, "a name is longer than 1024 bytes");
     if (text.empty())
-      return bad(start, std::string("a name is missing after '") + c + "'");
+      return bad(start, ("a name is missing after '" + Twine(c) + "'").str());
     if (c == '@')
       return {Token::Symbol, std::move(text), start};
     if (c == '%')
@@ -152,7 +152,7 @@ Token Lexer::next() {
   if (StringRef("()[]{}<>:,=+*?-").contains(c))
     return {Token::Sign, std::string(1, c), start};
   if (llvm::isPrint(c))
-    return bad(start, std::string("'") + c + "' has no meaning here");
+    return bad(start, ("'" + Twine(c) + "' has no meaning here").str());
   return bad(start, "the byte " +
                         std::to_string(static_cast<unsigned char>(c)) +
                         " has no meaning here");

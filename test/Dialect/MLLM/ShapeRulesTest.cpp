@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 using namespace llmir;
@@ -99,8 +100,9 @@ TEST(ShapeRulesTest, Broadcasting) {
     // The rule does not depend on the order of its operands.
     const Expected<Shape> other = broadcast(shape(b), shape(a));
     EXPECT_EQ(result.front() == '[', static_cast<bool>(other));
-    if (other)
+    if (other) {
       EXPECT_EQ(result, text(other));
+    }
     return result;
   };
   EXPECT_EQ(both("2 3", "2 3"), "[2, 3]");
