@@ -14,6 +14,7 @@
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/ExecuteTranslation.h"
+#include "llmir/Pipelines/ModelTranslation.h"
 #include "llmir/Pipelines/ProgramTranslation.h"
 #ifdef LLMIR_HAS_XNNPACK
 #include "llmir/Export/RunOnXNNPACK.h"
@@ -23,6 +24,7 @@
 int main(int argc, char **argv) {
   llmir::registerInterpretTranslation();
   llmir::registerExecuteTranslations();
+  llmir::registerInterpretModelTranslation();
   llmir::registerProgramTranslations();
   llmir::mllm::registerTextTranslations();
   llmir::registerExportTranslations();
