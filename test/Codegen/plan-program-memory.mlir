@@ -374,3 +374,32 @@ mllm.program.fragment @fused code {
   mllm.program.instruction @k weights [] (%x, %a), @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
   mllm.program.exit
 }
+
+// -----
+
+// Whoever jumps back may begin the next turn while others still read the number
+// that decides: %n, which is made and read inside of the loop, does not share
+// its place with %a, which the turn begins with.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
+  mllm.program.kernel @more "more" {} [memref<8x16xf32>, memref<8x16xi32>]
+}
+// CHECK-LABEL: @decided code attributes {arena_bytes = 1536 : i64}
+mllm.program.fragment @decided code {
+  %x = mllm.program.buffer : memref<8x16xf32>
+  %a = mllm.program.buffer : memref<8x16xf32>
+  %n = mllm.program.buffer : memref<8x16xi32>
+  mllm.program.entry_point
+  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.label "again"
+  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @k weights [] (%a, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.barrier
+  mllm.program.instruction @more weights [] (%x, %n) : memref<8x16xf32>, memref<8x16xi32>
+  mllm.program.barrier
+  mllm.program.jump_if "again" (%n) : memref<8x16xi32>
+  mllm.program.exit
+}

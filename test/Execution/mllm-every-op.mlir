@@ -130,3 +130,28 @@ func.func @positions(%x: tensor<5x4x8xf32>, %sin: tensor<3x5x4xf32>, %cos: tenso
   %p = mllm.linalg.positions %ids : tensor<1x5xi32> -> tensor<1x5xi64>
   return %m, %p : tensor<5x4x8xf32>, tensor<1x5xi64>
 }
+
+// CHECK-DAG: @signals result 0: nmse
+// CHECK-DAG: @signals result 1: nmse
+// CHECK-DAG: @signals result 2: nmse
+// CHECK-DAG: @signals result 3: nmse
+// CHECK-DAG: @signals result 4: nmse
+func.func @signals(%x: tensor<2x5x6x2xf32>, %w: tensor<8xf32>, %y: tensor<7x4x2xf32>, %v: tensor<5xf32>,
+                   %picture: tensor<1x2x5x7xf32>, %patches: tensor<24x2x8xf32>)
+    -> (tensor<2x10xf32>, tensor<25xf32>, tensor<1x2x3x9xf32>, tensor<1x2x10x14xf32>, tensor<24x2x8xf32>) {
+  %a = mllm.linalg.istft %x, %w {hop_length = 2 : i64, n_fft = 8 : i64} : (tensor<2x5x6x2xf32>, tensor<8xf32>) -> tensor<2x10xf32>
+  %b = mllm.linalg.istft %y, %v {center = false, hop_length = 3 : i64, length = 25 : i64, n_fft = 7 : i64, normalized, onesided = false} : (tensor<7x4x2xf32>, tensor<5xf32>) -> tensor<25xf32>
+  %c = mllm.linalg.interpolate %picture {antialias, mode = "bicubic", size = array<i64: 3, 9>} : tensor<1x2x5x7xf32> -> tensor<1x2x3x9xf32>
+  %d = mllm.linalg.interpolate %picture {scale_factor = array<f64: 2.0, 2.0>} : tensor<1x2x5x7xf32> -> tensor<1x2x10x14xf32>
+  %e = mllm.linalg.vision_rope %patches {grid = array<i64: 1, 4, 6>} : tensor<24x2x8xf32>
+  return %a, %b, %c, %d, %e : tensor<2x10xf32>, tensor<25xf32>, tensor<1x2x3x9xf32>, tensor<1x2x10x14xf32>, tensor<24x2x8xf32>
+}
+
+// CHECK-DAG: @memory result 0: nmse 0.00e+00
+func.func @memory(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %m = mllm.tensor.alloc : tensor<3x5xf32>
+  mllm.dbg.comment "a copy in memory of its own"
+  %y = mllm.linalg.copy %m, %x : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  mllm.tensor.free %y : tensor<3x5xf32>
+  return %x : tensor<3x5xf32>
+}

@@ -204,16 +204,16 @@ static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
   if (failed(checkRunsOnce(l, op)))
     return failure();
   int64_t tokens = op.getTokenDim(), heads = op.getHeadDim();
-  std::array<Value, 2> &cache = l.state.caches[op.getLayer()];
-  if (cache[0] &&
-      !cache[0].getParentRegion()->isAncestor(op->getParentRegion()))
+  LoweringState::Cache &cache = l.state.caches[op.getLayer()];
+  if (cache.region && !cache.region->isAncestor(op->getParentRegion()))
     return l.refuse() << "a branch before it may have added to the cache of "
                          "layer "
                       << op.getLayer()
                       << "; the sizes of a function are known before it runs";
+  cache.region = op->getParentRegion();
   SmallVector<Value> results;
   for (auto [held, input, result] :
-       llvm::zip_equal(cache, op.getOperands(), op.getResults())) {
+       llvm::zip_equal(cache.held, op.getOperands(), op.getResults())) {
     RankedTensorType to = OpLowering::type(result);
     held = held ? l.concat({held, input}, tokens) : input;
     RankedTensorType all = OpLowering::type(held);

@@ -45,8 +45,11 @@ namespace llmir {
 
 /// What the ops of a function leave for those behind them.
 struct LoweringState {
-  /// The keys and values that the cache of a layer holds.
-  llvm::DenseMap<int64_t, std::array<mlir::Value, 2>> caches;
+  struct Cache {
+    std::array<mlir::Value, 2> held; ///< All keys, all values.
+    mlir::Region *region = nullptr;  ///< Where the last ones were added.
+  };
+  llvm::DenseMap<int64_t, Cache> caches; ///< By layer.
 };
 
 /// Writes what stands for one op, in front of it.

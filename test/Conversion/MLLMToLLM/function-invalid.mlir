@@ -1,0 +1,111 @@
+// RUN: llmir-opt %s --convert-mllm-to-llm=form=function --split-input-file --verify-diagnostics
+
+// What the form of functions refuses.
+
+mllm.graph.subgraph @f(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
+  %m = mllm.tensor.constant dense<true> : tensor<4xi1>
+  // expected-error@+1 {{'mllm.linalg.repeat' op has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+  %y = mllm.linalg.repeat %x {dim = 0 : i64, times = 2 : i64} : tensor<4xf32> -> tensor<?xf32>
+  mllm.cf.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{an argument has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+mllm.graph.subgraph @f(%x: tensor<?xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %y = mllm.linalg.exp %s : tensor<4xf32>
+  mllm.cf.return %y : tensor<4xf32>
+}
+
+// -----
+
+// Also inside of a loop.
+mllm.graph.subgraph @f(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %y = mllm.cf.for %n (%x) : (tensor<i32>, tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{an argument has the type 'tensor<?xf32>'; code of functions is made for sizes that are known}}
+  ^bb0(%i: tensor<i32>, %a: tensor<?xf32>):
+    mllm.cf.yield %x : tensor<4xf32>
+  }
+  mllm.cf.return %y : tensor<4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<4xf32, #mllm.tensor<kCUDA>>) -> tensor<4xf32, #mllm.tensor<kCUDA>> {
+  // expected-error@+1 {{'mllm.linalg.exp' op has the type 'tensor<4xf32, #mllm.tensor<kCUDA>>'; code is made for the CPU}}
+  %y = mllm.linalg.exp %x : tensor<4xf32, #mllm.tensor<kCUDA>>
+  mllm.cf.return %y : tensor<4xf32, #mllm.tensor<kCUDA>>
+}
+
+// -----
+
+mllm.tensor.register @w : !llm.quantized_tensor<i8, [4, 32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
+mllm.graph.subgraph @f() -> tensor<4x32xf32> {
+  // expected-error@+1 {{'mllm.linalg.param' op cannot be compiled: parameter @w is stored as}}
+  %y = mllm.linalg.param @w : tensor<4x32xf32>
+  mllm.cf.return %y : tensor<4x32xf32>
+}
+
+// -----
+
+// A cache adds to itself in each turn.
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf32> {
+  %y = mllm.cf.for %n (%k) : (tensor<i32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  ^bb0(%i: tensor<i32>, %a: tensor<3x2x4xf32>):
+    // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again, and adds to its cache each time; the sizes of a function are known before it runs}}
+    %K, %V = mllm.linalg.kv_cache %a, %a {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+    mllm.cf.yield %K : tensor<3x2x4xf32>
+  }
+  mllm.cf.return %y : tensor<3x2x4xf32>
+}
+
+// -----
+
+// And in each call.
+mllm.graph.subgraph @layer(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %a = mllm.graph.call_graph @layer(%k) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %b = mllm.graph.call_graph @layer(%a) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  mllm.cf.return %b : tensor<3x2x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %c: tensor<i1>) -> tensor<6x2x4xf32> {
+  %0 = mllm.cf.if %c : tensor<i1> -> tensor<3x2x4xf32> {
+    %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+    mllm.cf.yield %K : tensor<3x2x4xf32>
+  } else {
+    mllm.cf.yield %k : tensor<3x2x4xf32>
+  }
+  // expected-error@+1 {{cannot be compiled: a branch before it may have added to the cache of layer 0; the sizes of a function are known before it runs}}
+  %K, %V = mllm.linalg.kv_cache %0, %0 {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x4xf32>)
+  mllm.cf.return %K : tensor<6x2x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<7x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: it gives 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'; the caches of a function are empty before it runs}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<7x2x4xf32>, tensor<7x2x4xf32>)
+  mllm.cf.return %K : tensor<7x2x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @f() -> tensor<1xf32> {
+  // expected-error@+1 {{'mllm.tensor.constant' op cannot be compiled: its value is not dense}}
+  %c = mllm.tensor.constant dense_resource<numbers> : tensor<1xf32>
+  mllm.cf.return %c : tensor<1xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      numbers: "0x040000000000803F"
+    }
+  }
+#-}
