@@ -19,6 +19,7 @@
 
 #include "Errors.h"
 
+#include "llmir/Interpreter/ReferenceTensor.h"
 #include "mllm/ir/IRContext.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +27,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <functional>
 
 namespace mllm::ir {
 
@@ -127,6 +130,12 @@ public:
 
   /// The op or value that has the name; null when there is none.
   node_ptr_t lookupSymbol(llvm::StringRef name);
+
+  /// The numbers of a parameter, by its path; empty where no trace has made the
+  /// module.
+  std::function<llmir::Expected<const llmir::reference::Tensor *>(
+      llvm::StringRef)>
+      parameter;
 
   mlir::Region *region = nullptr;   ///< Where ops are created: at its end, or
   mlir::Operation *place = nullptr; ///< before or after this op of it.

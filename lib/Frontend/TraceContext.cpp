@@ -30,10 +30,16 @@ namespace mllm::ir {
 // trace
 //===----------------------------------------------------------------------===//
 
+namespace {
+struct Traced {
+  OwningOpRef<mlir::ModuleOp> module;
+  std::map<std::string, nn::Parameter> parameters;
+};
+} // namespace
+
 /// Traces into a module of `context`.
-static Expected<OwningOpRef<mlir::ModuleOp>>
-traceInto(MLIRContext &context, nn::Module &model,
-          const std::vector<Tensor> &inputs) {
+static Expected<Traced> traceInto(MLIRContext &context, nn::Module &model,
+                                  const std::vector<Tensor> &inputs) {
   const nn::Component::Root &root = model.root();
   const std::string name = model.path().empty() ? "model" : model.path();
   if (!root.made)
@@ -63,22 +69,33 @@ traceInto(MLIRContext &context, nn::Module &model,
     return tracer.status();
   tracer.callFromModule(subgraph);
   LLMIR_RETURN_IF_ERROR(tracer.verify());
-  return tracer.takeModule();
+  return Traced{tracer.takeModule(), tracer.takeParameters()};
 }
 
 IRContext::ptr_t trace(nn::Module &model, const std::vector<Tensor> &inputs) {
   auto context =
       std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
   context->loadDialect<llmir::mllm::MLLMDialect, llm::LLMDialect>();
-  Expected<OwningOpRef<mlir::ModuleOp>> module =
-      traceInto(*context, model, inputs);
-  const bool isTraced = static_cast<bool>(module);
+  Expected<Traced> traced = traceInto(*context, model, inputs);
+  const bool isTraced = static_cast<bool>(traced);
   auto impl = std::make_unique<IRContextImpl>(
-      context, isTraced ? std::move(*module)
+      context, isTraced ? std::move(traced->module)
                         : OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(
                               UnknownLoc::get(context.get()))));
   if (!isTraced)
-    impl->fail(module.takeStatus());
+    impl->fail(traced.takeStatus());
+  else
+    impl->parameter =
+        [source = model.root().parameters,
+         known = std::move(traced->parameters)](
+            StringRef path) -> Expected<const reference::Tensor *> {
+      auto parameter = known.find(path.str());
+      if (parameter == known.end())
+        return Status(StatusCode::NotFound,
+                      "the model was traced without a parameter '" +
+                          path.str() + "'");
+      return source->numbers(parameter->second);
+    };
   return std::make_shared<IRContext>(std::move(impl));
 }
 

@@ -119,6 +119,7 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
     op.setSlice(ArrayRef({binding->firstRow, binding->storedRows}));
   if (binding->transposed)
     op.setTransposed(true);
+  used.emplace(path, parameter);
   it->second = FlatSymbolRefAttr::get(opBuilder.getContext(), path);
   return it->second;
 }

@@ -20,6 +20,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 namespace mllm::ir {
 
 class Tracer : public Engine {
@@ -49,6 +51,10 @@ public:
 
   const llmir::Status &status() const { return failure; }
   mlir::OwningOpRef<mlir::ModuleOp> takeModule() { return std::move(module); }
+  /// The parameters that the trace uses, by path.
+  std::map<std::string, nn::Parameter> takeParameters() {
+    return std::move(used);
+  }
 
 private:
   struct SubGraph {
@@ -62,6 +68,7 @@ private:
   Engine *outer; ///< The trace in whose course this one runs, or null.
   llvm::StringMap<SubGraph> subgraphs;
   llvm::StringMap<mlir::FlatSymbolRefAttr> registered;
+  std::map<std::string, nn::Parameter> used;
   std::string currentPath; ///< Of the module being traced.
   llmir::Status failure;
 };

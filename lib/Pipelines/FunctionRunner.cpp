@@ -94,6 +94,7 @@ struct FunctionRunner::State {
   FunctionInterface interface;
   std::optional<CodeImage> image;
   AlignedMemory arena, weights;
+  bool arePacked = false; ///< The weights, in a run before.
 };
 
 FunctionRunner::FunctionRunner(std::unique_ptr<State> state)
@@ -277,19 +278,33 @@ static std::optional<int64_t> shardDim(DictionaryAttr attributes) {
   return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
 }
 
-/// The value of a source: "constant2", "arg0" or "arg0.rank1".
+namespace {
+/// "arg0" or "arg0.rank1".
+struct ArgumentSource {
+  unsigned index = 0, rank = 0;
+
+  static std::optional<ArgumentSource> parse(StringRef text) {
+    ArgumentSource source;
+    if (!text.consume_front("arg") || text.consumeInteger(10, source.index) ||
+        (text.consume_front(".rank") && text.consumeInteger(10, source.rank)))
+      return std::nullopt;
+    return source;
+  }
+};
+} // namespace
+
+/// The value of a source: "constant2", or an argument of a rank.
 FailureOr<InterpreterValue>
 FunctionRunner::State::valueOf(StringRef source,
                                ArrayRef<InterpreterValue> arguments) {
   if (auto constant = interface.constants.find(source);
       constant != interface.constants.end())
     return InterpreterValue(constant->second);
-  StringRef rest = source;
-  unsigned index = 0, rank = 0;
-  if (!rest.consume_front("arg") || rest.consumeInteger(10, index) ||
-      (rest.consume_front(".rank") && rest.consumeInteger(10, rank)))
+  std::optional<ArgumentSource> argument = ArgumentSource::parse(source);
+  if (!argument)
     return function.emitError("cannot be run: its program reads '")
            << source << "'";
+  auto [index, rank] = *argument;
   if (index >= arguments.size())
     return parameters[index - arguments.size()];
   InterpreterValue value = arguments[index];
@@ -342,6 +357,10 @@ LogicalResult
 FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
   for (auto [job, format] :
        llvm::zip_equal(interface.weights, interface.weightFormats)) {
+    // Only the caller's arguments change from run to run.
+    auto argument = ArgumentSource::parse(job.source);
+    if (arePacked && !(argument && argument->index < arguments.size()))
+      continue;
     FailureOr<InterpreterValue> value = valueOf(job.source, arguments);
     if (failed(value))
       return failure();
@@ -350,6 +369,7 @@ FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
     if (Status status = packValue(*value, format, job, out); !status)
       return report(status);
   }
+  arePacked = true;
   return success();
 }
 

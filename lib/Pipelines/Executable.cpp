@@ -1,0 +1,290 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Executables: a copy of the trace for each tuple of sizes, with the sizes
+// bound and compiled by the FunctionRunner.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mllm/ir/Executable.h"
+
+#include "../Frontend/Errors.h"
+#include "../Frontend/IRContextImpl.h"
+#include "../Frontend/TensorImpl.h"
+
+#include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+#include "llmir/Pipelines/FunctionRunner.h"
+#include "llmir/Pipelines/Registration.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+
+using namespace mlir;
+using namespace llmir;
+
+namespace mllm::ir {
+
+namespace {
+/// Code for one tuple of sizes. The runner refers to the module's function.
+struct Instance {
+  OwningOpRef<mlir::ModuleOp> module;
+  FunctionRunner runner;
+};
+} // namespace
+
+struct Executable::State {
+  State(IRContext::ptr_t traced, const CompileOptions &options)
+      : context(std::move(traced)), options(options) {}
+
+  mlir::MLIRContext &mlirContext() { return context->impl().context(); }
+  ArrayRef<Type> inputTypes() { return entry.getArgumentTypes(); }
+  /// The numbers for the sizes of the inputs.
+  Expected<llmir::mllm::SizeBinding> bind(const Tensors &inputs);
+  Status bindNames(size_t input, const std::vector<int64_t> &sizes,
+                   llmir::mllm::SizeBinding &binding);
+  Status checkSizes(size_t input, const std::vector<int64_t> &sizes,
+                    const llmir::mllm::SizeBinding &binding);
+  Expected<Instance *> instanceFor(const std::vector<int64_t> &key,
+                                   const llmir::mllm::SizeBinding &sizes);
+  FailureOr<std::unique_ptr<Instance>>
+  compileInstance(const llmir::mllm::SizeBinding &sizes);
+  FailureOr<InterpreterValue> parameter(llmir::mllm::RegisterOp op);
+
+  IRContext::ptr_t context; ///< Has the MLIRContext and the parameters.
+  CompileOptions options;
+  OwningOpRef<mlir::ModuleOp> module; ///< As it was traced.
+  llmir::mllm::SubGraphOp entry;      ///< Of it.
+  /// By all sizes.
+  std::map<std::vector<int64_t>, std::unique_ptr<Instance>> instances;
+};
+
+Executable::Executable(std::unique_ptr<State> state)
+    : state(std::move(state)) {}
+Executable::Executable(Executable &&) noexcept = default;
+Executable::~Executable() = default;
+
+size_t Executable::numInstances() const { return state->instances.size(); }
+
+static Status invalid(const std::string &cause) {
+  return Status(StatusCode::InvalidArgument, cause);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static std::string inputName(size_t input) {
+  return "input " + std::to_string(input);
+}
+
+static bool isName(const shapes::DimExpr &size) {
+  return size.terms().size() == 1 && size.terms()[0].second == 1 &&
+         size.constantTerm() == 0;
+}
+
+/// Numbers for the names of one input's sizes.
+Status Executable::State::bindNames(size_t input,
+                                    const std::vector<int64_t> &sizes,
+                                    llmir::mllm::SizeBinding &binding) {
+  auto wanted =
+      llmir::mllm::shapeOf(cast<RankedTensorType>(inputTypes()[input]));
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (isName(wanted[d])) {
+      const std::string &name = wanted[d].terms()[0].first;
+      auto [known, isNew] = binding.named.try_emplace(name, sizes[d]);
+      if (!isNew && known->second != sizes[d])
+        return invalid(inputName(input) + " has " + std::to_string(sizes[d]) +
+                       " as its size '" + name + "', which is " +
+                       std::to_string(known->second) + " before");
+    } else if (!wanted[d].isKnown()) {
+      if (binding.unnamed && *binding.unnamed != sizes[d])
+        return invalid(inputName(input) + " has a size of " +
+                       std::to_string(sizes[d]) +
+                       " where the model has no name for it, and another one "
+                       "is " +
+                       std::to_string(*binding.unnamed) +
+                       "; give sizes that differ names (mllm::dim)");
+      binding.unnamed = sizes[d];
+    }
+  }
+  return Status();
+}
+
+Status Executable::State::checkSizes(size_t input,
+                                     const std::vector<int64_t> &sizes,
+                                     const llmir::mllm::SizeBinding &binding) {
+  auto wanted =
+      llmir::mllm::shapeOf(cast<RankedTensorType>(inputTypes()[input]));
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    std::optional<int64_t> size = wanted[d].isKnown()
+                                      ? binding.bind(wanted[d]).constant()
+                                      : std::optional<int64_t>(sizes[d]);
+    if (!size)
+      return invalid("the size " + wanted[d].str() + " of " + inputName(input) +
+                     " has a name that no input has alone, so nobody knows "
+                     "what it is");
+    if (*size != sizes[d])
+      return invalid(inputName(input) + " has " + std::to_string(sizes[d]) +
+                     " in dimension " + std::to_string(d) + ", where " +
+                     wanted[d].str() + " is " + std::to_string(*size));
+  }
+  return Status();
+}
+
+Expected<llmir::mllm::SizeBinding>
+Executable::State::bind(const Tensors &inputs) {
+  if (inputs.size() != inputTypes().size())
+    return invalid("the model has " + std::to_string(inputTypes().size()) +
+                   " inputs, but " + std::to_string(inputs.size()) +
+                   " were given");
+  llmir::mllm::SizeBinding binding;
+  binding.past = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor &input = inputs[i];
+    if (!input.isValid() || !input.hasValues())
+      return invalid(inputName(i) + " has no numbers");
+    auto wanted = cast<RankedTensorType>(inputTypes()[i]);
+    if (elementType(&mlirContext(), input.dtype()) != wanted.getElementType() ||
+        input.rank() != wanted.getRank()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << wanted;
+      return invalid(inputName(i) + " is " + typeString(*input.get()->numbers) +
+                     ", but the model was traced with " + text);
+    }
+    LLMIR_RETURN_IF_ERROR(bindNames(i, input.shape(), binding));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    LLMIR_RETURN_IF_ERROR(checkSizes(i, inputs[i].shape(), binding));
+  return binding;
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+FailureOr<InterpreterValue>
+Executable::State::parameter(llmir::mllm::RegisterOp op) {
+  const auto &source = context->impl().parameter;
+  if (!source)
+    return op.emitOpError("has no numbers: the context was not made by a trace "
+                          "of a model with parameters");
+  Expected<const reference::Tensor *> numbers = source(op.getSymName());
+  if (!numbers)
+    return op.emitOpError("has no numbers: ") << numbers.status().message();
+  return InterpreterValue(**numbers);
+}
+
+FailureOr<std::unique_ptr<Instance>>
+Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
+  OwningOpRef<mlir::ModuleOp> copy = cast<mlir::ModuleOp>(module->clone());
+  if (failed(llmir::mllm::specializeSizes(*copy, sizes)))
+    return failure();
+  const std::string name = llmir::mllm::entrySubGraph(*copy).getSymName().str();
+  // What is stored in blocks is read as numbers.
+  for (auto op : copy->getOps<llmir::mllm::RegisterOp>())
+    if (auto blocks = dyn_cast<llm::QuantizedTensorType>(op.getType()))
+      op.setTypeAttr(mlir::TypeAttr::get(RankedTensorType::get(
+          blocks.getShape(), Float32Type::get(&mlirContext()))));
+  makeFunctionsOfSubGraphs(*copy);
+  InterpreterOptions values;
+  values.parameter = [this](llmir::mllm::RegisterOp op) {
+    return parameter(op);
+  };
+  FailureOr<FunctionRunner> runner = FunctionRunner::compile(
+      copy->lookupSymbol<func::FuncOp>(name), *nativeCPULevel(), values);
+  if (failed(runner))
+    return failure();
+  return std::unique_ptr<Instance>(
+      new Instance{std::move(copy), std::move(*runner)});
+}
+
+Expected<Instance *>
+Executable::State::instanceFor(const std::vector<int64_t> &key,
+                               const llmir::mllm::SizeBinding &sizes) {
+  auto known = instances.find(key);
+  if (known != instances.end())
+    return known->second.get();
+  FailureOr<std::unique_ptr<Instance>> made = failure();
+  const std::string errors = errorsOf(mlirContext(), [&] {
+    made = compileInstance(sizes);
+    return failure(failed(made));
+  });
+  if (failed(made))
+    return invalid(errors);
+  return instances.emplace(key, std::move(*made)).first->second.get();
+}
+
+Expected<Executable> compile(const IRContext::ptr_t &context,
+                             const CompileOptions &options) {
+  if (!context)
+    return invalid("there is no context to compile");
+  if (!context->status())
+    return context->status();
+  if (options.threads < 1)
+    return invalid("code runs on at least one thread, not on " +
+                   std::to_string(options.threads));
+  auto state = std::make_unique<Executable::State>(context, options);
+  DialectRegistry registry;
+  registerAllLLMIRDialects(registry);
+  state->mlirContext().appendDialectRegistry(registry);
+  state->mlirContext().loadAllAvailableDialects();
+  state->module = cast<mlir::ModuleOp>(context->impl().module()->clone());
+  state->entry = llmir::mllm::entrySubGraph(*state->module);
+  if (!state->entry)
+    return invalid("the context holds no model: no subgraph is marked 'entry', "
+                   "and the module does not call one");
+  auto isStatic = [](Type type) {
+    return cast<RankedTensorType>(type).hasStaticShape();
+  };
+  if (llvm::all_of(state->inputTypes(), isStatic)) {
+    llmir::mllm::SizeBinding sizes;
+    sizes.past = 0;
+    std::vector<int64_t> key;
+    for (Type type : state->inputTypes())
+      llvm::append_range(key, cast<RankedTensorType>(type).getShape());
+    Expected<Instance *> only = state->instanceFor(key, sizes);
+    if (!only)
+      return only.takeStatus();
+  }
+  return Executable(std::move(state));
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+Expected<Tensors> Executable::run(const Tensors &inputs) {
+  Expected<llmir::mllm::SizeBinding> sizes = state->bind(inputs);
+  if (!sizes)
+    return sizes.takeStatus();
+  std::vector<int64_t> key;
+  std::vector<InterpreterValue> arguments;
+  for (const Tensor &input : inputs) {
+    llvm::append_range(key, input.shape());
+    arguments.push_back(*input.get()->numbers);
+  }
+  Expected<Instance *> instance = state->instanceFor(key, *sizes);
+  if (!instance)
+    return instance.takeStatus();
+  FailureOr<std::vector<FunctionRunner::Result>> values = failure();
+  const std::string errors = errorsOf(state->mlirContext(), [&] {
+    values = (*instance)->runner.run(arguments, state->options.threads);
+    return failure(failed(values));
+  });
+  if (failed(values))
+    return invalid(errors);
+  Tensors results;
+  for (FunctionRunner::Result &value : *values)
+    results.push_back(
+        numbersOf(std::get<reference::Tensor>(std::move(*value))));
+  return results;
+}
+
+} // namespace mllm::ir

@@ -1,0 +1,257 @@
+// RUN: llmir-executable-tests
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Traced models as machine code, beside the same modules called at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Frontend/Tracing.h"
+
+#include "mllm/ir/Executable.h"
+#include "mllm/models/QWen.h"
+#include "mllm/nn/Functional.h"
+#include "mllm/nn/Layers.h"
+
+#include <gtest/gtest.h>
+
+using namespace ::mllm;
+using llmir::test::Function;
+using llmir::test::Numbers;
+using llmir::test::numbersFor;
+
+namespace {
+
+Tensor randomTensor(const std::vector<int64_t> &shape) {
+  static Numbers numbers;
+  return Tensor::fromVector(shape, numbers.random(shape));
+}
+
+/// Gives every parameter that the model uses random numbers.
+void loadRandom(nn::Module &model, const std::vector<Tensor> &inputs) {
+  ASSERT_TRUE(model.load(emptyParameters()));
+  ir::IRContext::ptr_t shapes = ir::trace(model, inputs);
+  ASSERT_TRUE(shapes->status()) << shapes->status().message();
+  ASSERT_TRUE(model.load(numbersFor(*shapes).parameters()));
+}
+
+class MLP : public nn::Module {
+public:
+  MLP()
+      : Module("mlp"), up(reg<nn::Linear>("up", 24, 40, true)),
+        down(reg<nn::Linear>("down", 40, 24, false)),
+        act(reg<nn::SiLU>("act")) {}
+  Tensor forward(const Tensor &x) override {
+    Tensor wide = up(x);
+    return down(act(wide)) + x;
+  }
+
+private:
+  nn::Linear up, down;
+  nn::SiLU act;
+};
+
+class Attention : public nn::Module {
+public:
+  Attention()
+      : Module("attention"),
+        norm(reg<nn::LayerNorm>("norm", std::vector<int64_t>{16})),
+        qkv(reg<nn::Linear>("qkv", 16, 48, true)),
+        out(reg<nn::Linear>("out", 16, 16, false)) {}
+  Tensor forward(const Tensor &x) override {
+    ir::Tensors parts = qkv(norm(x)).split({16}, -1);
+    Tensor scores = nn::F::matmul(parts[0], parts[1], false, true) * 0.25;
+    Tensor mixed = nn::F::matmul(nn::F::softmax(scores, -1), parts[2]);
+    return x + out(mixed);
+  }
+
+private:
+  nn::LayerNorm norm;
+  nn::Linear qkv, out;
+};
+
+void expectClose(const Tensor &actual, const Tensor &expected) {
+  ASSERT_TRUE(actual.isValid() && expected.isValid()) << status().message();
+  ASSERT_EQ(actual.shape(), expected.shape());
+  ASSERT_EQ(actual.dtype(), expected.dtype());
+  const std::vector<double> a = actual.toVector(), b = expected.toVector();
+  double difference = 0, whole = 1e-30;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    whole += b[i] * b[i];
+  }
+  EXPECT_LT(difference / whole, 1e-10);
+}
+
+/// Runs the code, and the model at once.
+void expectSame(ir::Executable &executable, nn::Module &model,
+                const ir::Tensors &inputs) {
+  llmir::Expected<ir::Tensors> results = executable.run(inputs);
+  ASSERT_TRUE(results) << results.status().message();
+  model.reset();
+  const ir::Tensors expected = model.call(inputs);
+  ASSERT_EQ(results->size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    expectClose((*results)[i], expected[i]);
+}
+
+TEST(ExecutableTest, StaticSizesAreCompiledAtOnce) {
+  MLP model;
+  loadRandom(model, {Tensor::empty({3, 24})});
+  auto executable = ir::compile(ir::trace(model, Tensor::empty({3, 24})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  EXPECT_EQ(executable->numInstances(), 1u);
+  expectSame(*executable, model, {randomTensor({3, 24})});
+  expectSame(*executable, model, {randomTensor({3, 24})});
+  EXPECT_EQ(executable->numInstances(), 1u);
+}
+
+TEST(ExecutableTest, OneTraceServesEveryLength) {
+  Attention model;
+  loadRandom(model, {Tensor::empty({1, dim("seq"), 16})});
+  ir::CompileOptions options;
+  options.threads = 3;
+  auto executable = ir::compile(
+      ir::trace(model, Tensor::empty({1, dim("seq"), 16})), options);
+  ASSERT_TRUE(executable) << executable.status().message();
+  EXPECT_EQ(executable->numInstances(), 0u);
+  for (int64_t length : {1, 5, 18})
+    expectSame(*executable, model, {randomTensor({1, length, 16})});
+  EXPECT_EQ(executable->numInstances(), 3u);
+  // The same sizes again find their code.
+  for (int64_t length : {18, 1, 5})
+    expectSame(*executable, model, {randomTensor({1, length, 16})});
+  EXPECT_EQ(executable->numInstances(), 3u);
+}
+
+// SPEC: 281 282
+TEST(ExecutableTest, LoopsAndBranches) {
+  // Doubled until the sum is 100 or more; the greater of that and the start.
+  Function model([](Function &, const ir::Tensors &inputs) {
+    Tensor x = inputs[0];
+    ir::Tensors grown = ir::while_(
+        {x}, [](const ir::Tensors &v) { return nn::F::sum(v[0], 0) < 100.0; },
+        [](const ir::Tensors &v) { return ir::Tensors{v[0] * 2.0}; });
+    ir::Tensors counted =
+        ir::for_(Tensor::full({1}, 3, kInt64), {grown.at(0), x},
+                 [](const Tensor &, const ir::Tensors &v) {
+                   return ir::Tensors{v[1] + 1.0, v[0]};
+                 });
+    return ir::if_(
+        nn::F::sum(x, 0) < 100.0, [&] { return ir::Tensors{counted.at(0)}; },
+        [&] { return ir::Tensors{counted.at(1)}; });
+  });
+  ASSERT_TRUE(model.load(emptyParameters()));
+  ir::CompileOptions options;
+  options.threads = 2;
+  auto executable =
+      ir::compile(ir::trace(model, Tensor::empty({dim("seq")})), options);
+  ASSERT_TRUE(executable) << executable.status().message();
+  for (int64_t length : {1, 4, 33}) {
+    std::vector<double> numbers(static_cast<size_t>(length), 0.75);
+    expectSame(*executable, model, {Tensor::fromVector({length}, numbers)});
+    numbers[0] = 1000; // No turn.
+    expectSame(*executable, model, {Tensor::fromVector({length}, numbers)});
+  }
+  EXPECT_EQ(executable->numInstances(), 3u);
+}
+
+TEST(ExecutableTest, ADecoderWithItsCaches) {
+  models::QWenConfig config;
+  config.vocabSize = 37;
+  config.hiddenSize = 16;
+  config.intermediateSize = 24;
+  config.numLayers = 2;
+  config.numHeads = 4;
+  config.numKVHeads = 2;
+  models::QWenForCausalLM model(config);
+  const Tensor input = Tensor::empty({1, dim("seq")}, kInt64);
+  loadRandom(model, {input});
+  auto executable = ir::compile(ir::trace(model, input));
+  ASSERT_TRUE(executable) << executable.status().message();
+  for (const std::vector<double> &ids :
+       {std::vector<double>{3, 1, 4, 1, 5}, std::vector<double>{36},
+        std::vector<double>{0, 2, 0}})
+    expectSame(*executable, model,
+               {Tensor::fromVector({1, static_cast<int64_t>(ids.size())}, ids,
+                                   kInt64)});
+}
+
+/// Why the code does not run with these inputs.
+std::string whyNot(ir::Executable &executable, const ir::Tensors &inputs) {
+  llmir::Expected<ir::Tensors> results = executable.run(inputs);
+  return results ? "" : results.status().message();
+}
+
+TEST(ExecutableTest, InputsThatDoNotFit) {
+  Function model([](Function &, const ir::Tensors &v) {
+    return ir::Tensors{v[0] + v[1]};
+  });
+  ASSERT_TRUE(model.load(emptyParameters()));
+  auto executable = ir::compile(ir::trace(model, Tensor::empty({dim("seq"), 4}),
+                                          Tensor::empty({dim("seq"), 1})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  const Tensor x = randomTensor({3, 4}), y = randomTensor({3, 1});
+  EXPECT_EQ(whyNot(*executable, {x}),
+            "the model has 2 inputs, but 1 were given");
+  EXPECT_EQ(whyNot(*executable, {x, Tensor()}), "input 1 has no numbers");
+  EXPECT_EQ(whyNot(*executable, {x, Tensor::empty({3, 1})}),
+            "input 1 has no numbers");
+  EXPECT_NE(whyNot(*executable, {x, randomTensor({3})})
+                .find("input 1 is tensor<3xf32>, but the model was traced "
+                      "with tensor<?x1xf32"),
+            std::string::npos);
+  EXPECT_NE(whyNot(*executable, {Tensor::full({3, 4}, 1, kInt64), y})
+                .find("input 0 is tensor<3x4xi64>"),
+            std::string::npos);
+  EXPECT_EQ(whyNot(*executable, {x, randomTensor({2, 1})}),
+            "input 1 has 2 as its size 'seq', which is 3 before");
+  EXPECT_EQ(whyNot(*executable, {randomTensor({3, 5}), y}),
+            "input 0 has 5 in dimension 1, where 4 is 4");
+  EXPECT_EQ(executable->numInstances(), 0u);
+  expectSame(*executable, model, {x, y});
+}
+
+TEST(ExecutableTest, WhatCannotBeCompiledSaysWhy) {
+  MLP model;
+  // The trace failed.
+  EXPECT_NE(ir::compile(ir::trace(model, Tensor::empty({3, 24})))
+                .status()
+                .message()
+                .find("call load()"),
+            std::string::npos);
+  // Shapes alone.
+  ASSERT_TRUE(model.load(emptyParameters()));
+  ir::IRContext::ptr_t shapes = ir::trace(model, Tensor::empty({3, 24}));
+  EXPECT_NE(ir::compile(shapes).status().message().find("is a shape alone"),
+            std::string::npos)
+      << ir::compile(shapes).status().message();
+  EXPECT_EQ(ir::compile(nullptr).status().message(),
+            "there is no context to compile");
+  EXPECT_NE(ir::compile(ir::IRContext::make())
+                .status()
+                .message()
+                .find("the context holds no model"),
+            std::string::npos);
+  ir::CompileOptions options;
+  options.threads = 0;
+  EXPECT_EQ(ir::compile(shapes, options).status().message(),
+            "code runs on at least one thread, not on 0");
+  // A size that no input has.
+  Function sum(
+      [](Function &, const ir::Tensors &v) { return ir::Tensors{v[0] + 1.0}; });
+  ASSERT_TRUE(sum.load(emptyParameters()));
+  auto executable =
+      ir::compile(ir::trace(sum, Tensor::empty({dim("seq") + dim("past")})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  EXPECT_NE(whyNot(*executable, {randomTensor({3})})
+                .find("has a name that no input has alone"),
+            std::string::npos);
+}
+
+} // namespace
