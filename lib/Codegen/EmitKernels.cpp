@@ -55,15 +55,20 @@ LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
   SmallVector<Type> buffers(
       kernel.getOperandTypes().getAsValueRange<TypeAttr>());
   // Weights that the program packs itself are the first buffers.
-  if (buffers.size() == minColumns.size() + weightTypes.size())
+  if (!weightTypes.empty() &&
+      buffers.size() == minColumns.size() + weightTypes.size()) {
+    ArrayRef<Type> weights = ArrayRef(buffers).take_front(weightTypes.size());
+    if (failed(checkPackedWeights(weightTypes, weights)))
+      return failure();
     buffers.erase(buffers.begin(), buffers.begin() + weightTypes.size());
+  }
   if (buffers.size() != minColumns.size())
     return kernel.emitOpError("takes ")
            << buffers.size() << " buffers, its kind " << minColumns.size();
   for (auto [i, type] : llvm::enumerate(buffers)) {
     auto memref = dyn_cast<MemRefType>(type);
     bool isInteger = llvm::is_contained(integers, i);
-    bool fits = memref && memref.getRank() == 2 && memref.hasStaticShape() &&
+    bool fits = isPlain(memref) && memref.getRank() == 2 &&
                 memref.getDimSize(1) >= minColumns[i];
     if (isInteger && !(fits && memref.getElementType().isInteger(32)))
       return kernel.emitOpError("buffer ")

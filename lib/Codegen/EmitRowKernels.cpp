@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Emission of kernels that reduce, copy, quantize and route rows.
+// Emission of kernels that reduce, copy, quantize and route rows, and the check
+// of weights that are buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,26 @@
 using namespace mlir;
 
 namespace llmir {
+
+static int64_t byteSize(MemRefType type) {
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// A weight that the program packs itself has all the bytes that the kernel
+/// reads.
+LogicalResult KernelEmission::checkPackedWeights(ArrayRef<Type> weightTypes,
+                                                 ArrayRef<Type> buffers) {
+  for (auto [i, weight, buffer] : llvm::enumerate(weightTypes, buffers)) {
+    auto type = dyn_cast<MemRefType>(buffer);
+    const int64_t bytes = byteSize(cast<MemRefType>(weight));
+    if (!isPlain(type) || !type.getElementType().isIntOrFloat() ||
+        byteSize(type) < bytes)
+      return kernel.emitOpError("buffer ")
+             << i << " is " << buffer << ", which is to be a weight of "
+             << bytes << " bytes";
+  }
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Rows, boxes, quantization
@@ -175,6 +196,10 @@ LogicalResult KernelEmission::emit(const MoERouteSpec &spec) {
 LogicalResult KernelEmission::emit(const MoESortSpec &spec) {
   if (failed(checkSizes({{"experts", spec.experts}, {"top_k", spec.topK}})))
     return failure();
+  constexpr int64_t mostExperts = 1 << 16; // A count of each is on the stack.
+  if (spec.experts > mostExperts)
+    return kernel.emitOpError("sorts by ")
+           << spec.experts << " experts; the most are " << mostExperts;
   int64_t pairs = bufferRows(0) * spec.topK;
   if (failed(
           begin({}, {spec.topK, spec.experts + 1, pairs, pairs}, {0, 1, 2, 3})))

@@ -20,6 +20,12 @@
 
 namespace llmir {
 
+/// Memory in order, row after row.
+inline bool isPlain(mlir::MemRefType type) {
+  return type && type.hasStaticShape() && type.getLayout().isIdentity() &&
+         !type.getMemorySpace();
+}
+
 /// Emits one kernel; reports what is wrong with it at its op.
 class KernelEmission {
 public:
@@ -71,8 +77,11 @@ private:
   mlir::LogicalResult begin(llvm::ArrayRef<mlir::Type> weightTypes,
                             llvm::ArrayRef<int64_t> minColumns,
                             llvm::ArrayRef<unsigned> integers = {});
-  /// The same for a matmul of rows of `inputs` to rows of `outputs`, and for
-  /// what its scalar region reads; gives the region, or null.
+  /// Checks the buffers that stand for weights.
+  mlir::LogicalResult checkPackedWeights(llvm::ArrayRef<mlir::Type> weightTypes,
+                                         llvm::ArrayRef<mlir::Type> buffers);
+  /// The same as begin for a matmul of rows of `inputs` to rows of `outputs`,
+  /// and for what its scalar region reads; gives the region, or null.
   mlir::FailureOr<mlir::Block *>
   beginMatmul(llvm::ArrayRef<mlir::Type> weightTypes, int64_t inputs,
               int64_t outputs, int64_t unit);

@@ -194,16 +194,22 @@ void overExperts(KernelBuilder &kb, const MoELinearSpec &spec,
                  int64_t matrixBytes,
                  llvm::function_ref<void(Value, MatmulOutput)> body) {
   Value offsets = kb.buffer(0);
+  auto rowsOf = [&](unsigned buffer) {
+    return cast<MemRefType>(kb.buffer(buffer).getType()).getDimSize(0);
+  };
+  // Whatever the list says, rows are those of the buffers.
+  Value rows = kb.index(std::min(rowsOf(1), rowsOf(2)));
   auto offset = [&](Value expert) {
-    return kb.toIndex(kb.load(offsets, {kb.index(0), expert}));
+    return kb.min(kb.toIndex(kb.load(offsets, {kb.index(0), expert})), rows);
   };
   kb.loop(0, spec.experts, 1, [&](Value expert) {
     Value matrix = memref::SubViewOp::create(
         kb, kb.weight(0), ArrayRef<OpFoldResult>{kb.mul(expert, matrixBytes)},
         ArrayRef<OpFoldResult>{kb.getIndexAttr(matrixBytes)},
         ArrayRef<OpFoldResult>{kb.getIndexAttr(1)});
-    MatmulOutput output{kb.buffer(2), Value(), offset(expert),
-                        offset(kb.add(expert, 1))};
+    Value end = offset(kb.add(expert, 1));
+    MatmulOutput output{kb.buffer(2), Value(), kb.min(offset(expert), end),
+                        end};
     body(matrix, output);
   });
 }

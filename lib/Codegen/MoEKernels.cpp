@@ -200,8 +200,10 @@ void emitMoESort(KernelBuilder &kb, const MoESortSpec &spec) {
 void emitMoEGather(KernelBuilder &kb, const MoEGatherSpec &spec) {
   Value pairs = kb.buffer(0), x = kb.buffer(1), out = kb.buffer(2);
   auto [first, last] = kb.share(pairCount(kb, spec.topK));
+  Value lastToken = kb.sub(kb.rowCount(RowSpace::Tokens), kb.index(1));
   kb.loop(first, last, kb.index(1), [&](Value place) {
-    Value token = kb.div(entry(kb, pairs, place), spec.topK);
+    // Whatever the list says, rows are those of tokens.
+    Value token = kb.min(kb.div(entry(kb, pairs, place), spec.topK), lastToken);
     kb.vectorLoop(spec.columns, [&](Value k, int64_t lanes) {
       kb.storeVector(kb.loadVector(x, {token, k}, lanes), out, {place, k});
     });
@@ -239,18 +241,13 @@ void emitMoEGate(KernelBuilder &kb, const MoEGateSpec &spec) {
           });
 }
 
-/// More than any place.
-static Value noPlace(KernelBuilder &kb) {
-  return kb.index(std::numeric_limits<int32_t>::max());
-}
-
 /// The least place of the token's pairs that is greater than `last` (-1 before
-/// the first), or none, and its choice.
+/// the first) and less than `none`, or `none`, and its choice.
 static std::pair<Value, Value> nextPlace(KernelBuilder &kb, int64_t topK,
-                                         Value token, Value last) {
+                                         Value token, Value last, Value none) {
   Value places = kb.buffer(0);
   SmallVector<Value> found = kb.reduce(
-      kb.index(0), kb.index(topK), 1, {noPlace(kb), kb.index(0)},
+      kb.index(0), kb.index(topK), 1, {none, kb.index(0)},
       [&](Value i, ValueRange carried) -> SmallVector<Value> {
         Value place = entry(kb, places, kb.add(kb.mul(token, topK), i));
         Value better = arith::AndIOp::create(
@@ -265,6 +262,8 @@ static std::pair<Value, Value> nextPlace(KernelBuilder &kb, int64_t topK,
 void emitMoECombine(KernelBuilder &kb, const MoECombineSpec &spec) {
   Value weights = kb.buffer(1), x = kb.buffer(2), out = kb.buffer(3);
   auto [first, last] = kb.share(kb.rowCount(RowSpace::Tokens));
+  // Whatever the list says, there are no more places.
+  Value none = pairCount(kb, spec.topK);
   kb.loop(first, last, kb.index(1), [&](Value token) {
     int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
     kb.vectorLoop(padded, [&](Value k, int64_t lanes) {
@@ -274,9 +273,9 @@ void emitMoECombine(KernelBuilder &kb, const MoECombineSpec &spec) {
     kb.reduce(kb.index(0), kb.index(spec.topK), 1, kb.index(-1),
               [&](Value, ValueRange carried) -> SmallVector<Value> {
                 auto [place, choice] =
-                    nextPlace(kb, spec.topK, token, carried[0]);
+                    nextPlace(kb, spec.topK, token, carried[0], none);
                 Value isPlace =
-                    compare(kb, arith::CmpIPredicate::ne, place, noPlace(kb));
+                    compare(kb, arith::CmpIPredicate::ne, place, none);
                 kb.when(isPlace, [&, place = place, choice = choice] {
                   Value weight = kb.load(weights, {token, choice});
                   kb.vectorLoop(spec.columns, [&](Value k, int64_t lanes) {

@@ -12,14 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramInput.h"
+#include "StepKernelNeeds.h"
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
-#include "llvm/ADT/StringSwitch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <map>
 
@@ -65,12 +64,12 @@ private:
                            size_t number);
   LogicalResult checkLayers();
   LogicalResult checkLayersOf(Operation &op, LayerRange layers);
-  /// Rows that buffer `number` of a kernel needs in the largest step; nothing
-  /// for a kind that steps do not have.
-  std::optional<int64_t> rowsOf(KernelOp kernel, size_t number) const;
-  int64_t parameter(KernelOp kernel, StringRef name) const {
-    auto value = kernel.getParameters().getAs<IntegerAttr>(name);
-    return value ? value.getInt() : 0;
+  LogicalResult checkNames();
+  LogicalResult checkRegion(KernelOp kernel);
+  LogicalResult checkOwnRows(InstructionOp op, const KernelCall &call,
+                             KernelOp kernel);
+  StepLimits limits() const {
+    return {info.tokenBudget, info.maxLogitRows, info.contextLength};
   }
   template <typename Op> Op find(Attribute name) const {
     for (FragmentOp fragment : program.getBody()->getOps<FragmentOp>())
@@ -90,7 +89,7 @@ private:
 } // namespace
 
 LogicalResult StepProgramChecker::check() {
-  if (failed(checkParts()) || failed(checkWeights()))
+  if (failed(checkParts()) || failed(checkNames()) || failed(checkWeights()))
     return failure();
   for (FragmentOp fragment : program.getOps<FragmentOp>())
     for (KernelOp kernel : fragment.getBody().getOps<KernelOp>())
@@ -136,6 +135,23 @@ LogicalResult StepProgramChecker::checkParts() {
   for (Operation &op : code.getBody().front())
     if (failed(checkCodeOp(op)))
       return failure();
+  return success();
+}
+
+/// What an instruction names is one thing, in whichever fragment it stands.
+LogicalResult StepProgramChecker::checkNames() {
+  llvm::StringMap<Operation *> known;
+  for (FragmentOp fragment : program.getOps<FragmentOp>())
+    for (Operation &op : fragment.getBody().getOps()) {
+      auto name =
+          op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+      if (!name || known.try_emplace(name.getValue(), &op).second)
+        continue;
+      InFlightDiagnostic diag = op.emitOpError("is the second op called '")
+                                << name.getValue() << "' in the program";
+      diag.attachNote(known[name.getValue()]->getLoc()) << "the first one";
+      return diag;
+    }
   return success();
 }
 
@@ -207,100 +223,50 @@ LogicalResult StepProgramChecker::checkWeight(WeightOp weight) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> StepProgramChecker::rowsOf(KernelOp kernel,
-                                                  size_t number) const {
-  auto over = kernel.getParameters().getAs<StringAttr>("over");
-  const int64_t rows = over && over.getValue() == "logit_rows"
-                           ? info.maxLogitRows
-                           : info.tokenBudget;
-  // What a mixture of experts has for each token.
-  const int64_t places =
-      rows * std::clamp<int64_t>(parameter(kernel, "top_k"), 1, 1 << 16);
-  const bool isLast = number + 1 == kernel.getOperandTypes().size();
-  enum Kind {
-    None,
-    Rows,
-    Select,
-    Attention,
-    Merge,
-    Sort,
-    Gather,
-    Places,
-    Experts,
-    Combine
-  };
-  Kind kind =
-      llvm::StringSwitch<Kind>(kernel.getKind())
-          .Cases({"rope_angles", "embedding", "rms_norm", "layer_norm"}, Rows)
-          .Cases({"softmax", "linear", "quantized_linear"}, Rows)
-          .Cases({"round_rows", "elementwise", "rope", "append_kv"}, Rows)
-          .Case("moe_route", Rows)
-          .Case("quantize_rows", Places)
-          .Case("select_rows", Select)
-          .Case("paged_attention", Attention)
-          .Case("merge_attention", Merge)
-          .Case("moe_sort", Sort)
-          .Case("moe_gather", Gather)
-          .Case("moe_linear", Experts)
-          .Case("moe_gate", Places)
-          .Case("moe_combine", Combine)
-          .Default(None);
-  switch (kind) {
-  case None:
-    return std::nullopt;
-  case Rows:
-    return rows;
-  case Select:
-    return isLast ? info.maxLogitRows : info.tokenBudget;
-  case Attention: // Queries, then a mask, sinks or partial results, results.
-    return number == 0 || isLast ? rows : 1;
-  case Merge:
-    return isLast ? rows : 1;
-  case Sort: // Choices, then lists in one row each.
-    return number == 0 ? rows : 1;
-  case Gather:
-    return number == 0 ? 1 : isLast ? places : rows;
-  case Places:
-    return places;
-  case Experts: // Their places, as many as the inputs have rows.
-    return number == 0 ? 1 : rows;
-  case Combine:
-    return number == 0 ? 1 : number == 2 ? places : rows;
-  }
-  return std::nullopt;
-}
-
 LogicalResult StepProgramChecker::checkKernel(KernelOp kernel) {
-  for (auto [number, attribute] : llvm::enumerate(kernel.getOperandTypes())) {
-    std::optional<int64_t> rows = rowsOf(kernel, number);
-    if (!rows)
-      return kernel.emitOpError("is of kind '")
-             << kernel.getKind() << "', which the kernels of a step are not";
+  for (NamedAttribute parameter : kernel.getParameters())
+    if (auto number = dyn_cast<IntegerAttr>(parameter.getValue());
+        number && !isa<BoolAttr>(number) &&
+        !number.getType().isSignlessInteger(64))
+      return kernel.emitOpError("parameter '")
+             << parameter.getName().strref() << "' is " << number
+             << ", expected an integer of type i64";
+  FailureOr<StepKernelNeeds> needs = needsOf(kernel, limits());
+  if (failed(needs))
+    return failure();
+  if (needs->rows.size() != kernel.getOperandTypes().size())
+    return kernel.emitOpError("takes ")
+           << kernel.getOperandTypes().size() << " buffers, its kind "
+           << needs->rows.size();
+  for (auto [number, attribute, rows] :
+       llvm::enumerate(kernel.getOperandTypes(), needs->rows)) {
     auto type = dyn_cast<MemRefType>(cast<TypeAttr>(attribute).getValue());
-    if (!type || type.getRank() != 2 || type.getDimSize(0) < *rows)
+    if (!type || type.getRank() != 2 || type.getDimSize(0) < rows)
       return kernel.emitOpError("takes ")
              << attribute << " as buffer " << number
-             << ", but the largest step has " << *rows << " rows for it";
+             << ", but the largest step has " << rows << " rows for it";
   }
-  int64_t partial = parameter(kernel, "partial_rows");
-  bool merges = kernel.getKind() == "merge_attention";
-  if (partial != 0 || merges) {
-    // Partial results lie before the results.
-    ArrayAttr types = kernel.getOperandTypes();
-    auto type = types.size() < 2
-                    ? MemRefType()
-                    : dyn_cast<MemRefType>(
-                          cast<TypeAttr>(types[types.size() - 2]).getValue());
-    if (partial < 0 || !type || type.getDimSize(0) < partial)
-      return kernel.emitOpError("has ")
-             << partial << " rows of partial results and no buffer for them";
-  }
+  return failed(checkRegion(kernel)) ? failure() : checkCache(kernel);
+}
+
+/// A number that code can be made for.
+static bool isScalar(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer ? integer.getWidth() <= 64
+                 : isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
+                       IndexType>(type);
+}
+
+/// Ops that do nothing but compute, for any operands: a division by zero would
+/// end the process.
+LogicalResult StepProgramChecker::checkRegion(KernelOp kernel) {
   for (Operation &op : kernel.getBody().getOps())
-    if (!isa<YieldOp>(op) && (op.getNumRegions() != 0 ||
+    if (!isa<YieldOp>(op) && (op.getNumRegions() != 0 || !isPure(&op) ||
                               (op.getDialect()->getNamespace() != "arith" &&
-                               op.getDialect()->getNamespace() != "math")))
+                               op.getDialect()->getNamespace() != "math") ||
+                              !llvm::all_of(op.getResultTypes(), isScalar)))
       return op.emitOpError("is no scalar computation of a kernel");
-  return checkCache(kernel);
+  return success();
 }
 
 /// What a kernel says of the cache is what the runtime makes.
@@ -308,11 +274,11 @@ LogicalResult StepProgramChecker::checkCache(KernelOp kernel) {
   auto format = kernel.getParameters().getAs<StringAttr>("kv_format");
   if (!format)
     return success();
-  int64_t values = parameter(kernel, "value_dim");
+  int64_t values = kernelParameter(kernel, "value_dim");
   if (format.getValue() != kvFormatName(info.kvFormat) ||
-      parameter(kernel, "kv_heads") != info.numKVHeads ||
-      parameter(kernel, "head_dim") != info.headDim ||
-      parameter(kernel, "block_size") != info.kvBlockSize ||
+      kernelParameter(kernel, "kv_heads") != info.numKVHeads ||
+      kernelParameter(kernel, "head_dim") != info.headDim ||
+      kernelParameter(kernel, "block_size") != info.kvBlockSize ||
       (values != 0 && values != info.headDim))
     return kernel.emitOpError("is for another KV cache than the artifact's, "
                               "which has blocks of ")
@@ -327,9 +293,46 @@ LogicalResult StepProgramChecker::checkCall(InstructionOp op,
   if (!kernel)
     return op.emitOpError("calls ")
            << call.kernel << ", which no text fragment declares";
+  FailureOr<StepKernelNeeds> needs = needsOf(kernel, limits());
+  if (failed(needs) || failed(checkOwnRows(op, call, kernel)))
+    return failure();
+  if (needs->weights != static_cast<int64_t>(call.weights.size()))
+    return op.emitOpError("gives ")
+           << call.weights.size() << " weights to " << call.kernel
+           << ", which takes " << needs->weights
+           << "; a step's weights are those of the artifact";
   for (auto [number, name] : llvm::enumerate(call.weights))
     if (failed(checkShape(op, kernel, find<WeightOp>(name), number)))
       return failure();
+  return success();
+}
+
+/// What each worker has for itself has the rows of a step of few tokens.
+LogicalResult StepProgramChecker::checkOwnRows(InstructionOp op,
+                                               const KernelCall &call,
+                                               KernelOp kernel) {
+  auto few = code->getAttrOfType<IntegerAttr>(kFewTokensAttr);
+  if (!few)
+    return success();
+  StepLimits ofFew = limits();
+  ofFew.tokens = std::min(ofFew.tokens, few.getInt());
+  ofFew.logitRows = std::min(ofFew.logitRows, few.getInt());
+  FailureOr<StepKernelNeeds> needs = needsOf(kernel, ofFew);
+  if (failed(needs))
+    return failure();
+  for (auto [number, value, rows] :
+       llvm::enumerate(call.buffers, needs->rows)) {
+    auto buffer = value.getDefiningOp<BufferOp>();
+    if (!buffer || !buffer.getPerWorker())
+      continue;
+    int64_t own =
+        std::min(cast<MemRefType>(value.getType()).getDimSize(0), few.getInt());
+    if (rows > own)
+      return op.emitOpError("uses ")
+             << rows << " rows of buffer " << number << " of " << call.kernel
+             << ", which is per_worker and has " << own
+             << " in a step of few tokens";
+  }
   return success();
 }
 
@@ -354,9 +357,9 @@ LogicalResult StepProgramChecker::checkTable(InstructionOp op, KernelOp kernel,
 LogicalResult StepProgramChecker::checkShape(InstructionOp op, KernelOp kernel,
                                              WeightOp weight, size_t number) {
   ArrayRef<int64_t> shape = weight.getShape();
-  int64_t rows = parameter(kernel, "rows"),
-          columns = parameter(kernel, "columns"),
-          experts = parameter(kernel, "experts");
+  int64_t rows = kernelParameter(kernel, "rows"),
+          columns = kernelParameter(kernel, "columns"),
+          experts = kernelParameter(kernel, "experts");
   auto format = kernel.getParameters().getAs<StringAttr>("format");
   if (format && number == 0) {
     SmallVector<int64_t> wanted{rows, columns};
@@ -371,7 +374,7 @@ LogicalResult StepProgramChecker::checkShape(InstructionOp op, KernelOp kernel,
   }
   int64_t wanted = format ? rows
                    : kernel.getParameters().get("heads")
-                       ? parameter(kernel, "heads")
+                       ? kernelParameter(kernel, "heads")
                        : columns;
   if (shape != ArrayRef(wanted))
     return op.emitOpError("gives ")

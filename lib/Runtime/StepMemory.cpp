@@ -19,13 +19,17 @@ PageMemory::~PageMemory() {
     munmap(mapping, mappedBytes);
 }
 
+/// Unreadable addresses on each side of guarded memory: more than what a wrong
+/// row or column is away as a rule.
+static constexpr int64_t kGuardBytes = int64_t(64) << 20;
+
 Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t used = (bytes + 63) / 64 * 64;
   const int64_t pages = (used + page - 1) / page * page;
   // A reader of whole vectors finds a page even where nothing is needed.
   const int64_t inner = pages > 0 ? pages : page;
-  const int64_t total = inner + (guardPages ? 2 * page : 0);
+  const int64_t total = inner + (guardPages ? 2 * kGuardBytes : 0);
   void *memory = mmap(nullptr, static_cast<size_t>(total),
                       guardPages ? PROT_NONE : PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -38,7 +42,7 @@ Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
   mappedBytes = static_cast<uint64_t>(total);
   base = static_cast<uint8_t *>(memory);
   if (guardPages) {
-    base += page;
+    base += kGuardBytes;
     if (mprotect(base, static_cast<size_t>(inner), PROT_READ | PROT_WRITE) != 0)
       return Status(StatusCode::ResourceExhausted,
                     std::string("the system refused guard pages for the ") +

@@ -21,7 +21,7 @@
 namespace llmir {
 
 /// Zero pages of their own, 64-byte aligned, freed with the object. With guard
-/// pages the bytes end (rounded up to 64) where an unreadable page begins.
+/// pages the bytes end (rounded up to 64) where many unreadable pages begin.
 class PageMemory {
 public:
   PageMemory() = default;

@@ -382,3 +382,46 @@ mllm.program.fragment @kernels text {
   // expected-error@+1 {{buffer 2 is 'memref<1x15xi32>', expected static rows of i32 with 16 columns or more}}
   mllm.program.kernel @k "moe_sort" {experts = 4 : i64, top_k = 2 : i64} [memref<8x2xi32>, memref<1x5xi32>, memref<1x15xi32>, memref<1x16xi32>]
 }
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // A weight that the program packs: 64 rows of 64 f32 numbers.
+  // expected-error@+1 {{buffer 0 is 'memref<255x16xf32>', which is to be a weight of 16384 bytes}}
+  mllm.program.kernel @k "linear" {bias = false, columns = 64 : i64, format = "f32", over = "tokens", rows = 64 : i64} [memref<255x16xf32>, memref<8x64xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{buffer 0 is 'memref<256x16xf32, strided<[32, 1]>>', which is to be a weight of 16384 bytes}}
+  mllm.program.kernel @k "linear" {bias = false, columns = 64 : i64, format = "f32", over = "tokens", rows = 64 : i64} [memref<256x16xf32, strided<[32, 1]>>, memref<8x64xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{buffer 1 is 'memref<8x64xf32, strided<[65, 1]>>', expected static rows of f32 with 64 columns or more, in whole tiles of 16}}
+  mllm.program.kernel @k "softmax" {columns = 64 : i64, groups = 1 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32, strided<[65, 1]>>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{has the parameter 'top_k', which kind 'softmax' does not know}}
+  mllm.program.kernel @k "softmax" {columns = 64 : i64, groups = 1 : i64, over = "tokens", top_k = 2 : i64} [memref<8x64xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{parameter 'groups' is 1 : i8, expected an integer of type i64}}
+  mllm.program.kernel @k "softmax" {columns = 64 : i64, groups = 1 : i8, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>]
+}
+
+// -----
+
+mllm.program.fragment @kernels text {
+  // expected-error@+1 {{sorts by 65537 experts; the most are 65536}}
+  mllm.program.kernel @k "moe_sort" {experts = 65537 : i64, top_k = 2 : i64} [memref<8x2xi32>, memref<1x65538xi32>, memref<1x16xi32>, memref<1x16xi32>]
+}

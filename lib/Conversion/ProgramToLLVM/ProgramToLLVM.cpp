@@ -400,6 +400,11 @@ LogicalResult FragmentLowering::lower(InstructionOp op) {
     }
     for (Value buffer : call.buffers)
       operands.push_back(addresses.lookup(buffer));
+    if (operands.size() != kernel.getNumArguments())
+      return op.emitOpError("passes ")
+             << call.weights.size() << " weights and " << call.buffers.size()
+             << " buffers to " << call.kernel << ", whose code takes "
+             << kernel.getNumArguments() - 4 << " of both";
     LLVM::CallOp::create(b, kernel, operands);
     traceSite();
   }

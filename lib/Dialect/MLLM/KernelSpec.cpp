@@ -340,15 +340,39 @@ struct FieldWriter {
 struct FieldReader {
   KernelOp kernel;
   bool failed = false;
+  SmallVector<StringRef> known = {};
 
   template <typename T> void optional(StringRef name, T &value) {
     if (kernel.getParameters().contains(name))
       (*this)(name, value);
+    else
+      known.push_back(name);
+  }
+
+  /// A parameter that the kind does not have means something else than what
+  /// the kernel does.
+  void refuseUnknown() {
+    for (NamedAttribute parameter : kernel.getParameters())
+      if (!llvm::is_contained(known, parameter.getName().strref())) {
+        kernel.emitOpError()
+            << "has the parameter '" << parameter.getName().strref()
+            << "', which kind '" << kernel.getKind() << "' does not know";
+        failed = true;
+        return;
+      }
   }
 
   void operator()(StringRef name, int64_t &value) {
-    if (auto attr = get<IntegerAttr>(name, "an integer"))
-      value = attr.getInt();
+    auto attr = get<IntegerAttr>(name, "an integer");
+    if (!attr)
+      return;
+    if (!attr.getType().isSignlessInteger(64)) {
+      kernel.emitOpError() << "parameter '" << name << "' is " << attr
+                           << ", expected an integer of type i64";
+      failed = true;
+      return;
+    }
+    value = attr.getInt();
   }
   void operator()(StringRef name, double &value) {
     if (auto attr = get<FloatAttr>(name, "a float"))
@@ -415,6 +439,7 @@ struct FieldReader {
 
 private:
   template <typename Attr> Attr get(StringRef name, StringRef expected) {
+    known.push_back(name);
     auto attr = kernel.getParameters().getAs<Attr>(name);
     if (!attr) {
       kernel.emitOpError() << "kind '" << kernel.getKind()
@@ -438,6 +463,8 @@ template <typename Spec> FailureOr<Spec> fromKernel(KernelOp kernel) {
   Spec spec;
   FieldReader reader{kernel};
   visit(spec, reader);
+  if (!reader.failed)
+    reader.refuseUnknown();
   if (reader.failed)
     return failure();
   return spec;
