@@ -375,7 +375,7 @@ def MLLM_SliceOp : MLLM_MoveOp<"slice"> {
   );
   let results = (outs Res<MLLM_Tensor, "the values in the ranges">:$result);
   let assemblyFormat = [{
-    $x custom<Ranges>($starts, $ends, $steps) attr-dict `:`
+    $x `` custom<Ranges>($starts, $ends, $steps) attr-dict `:`
     custom<UnaryTypes>(type($x), type($result))
   }];
   let hasFolder = 1;

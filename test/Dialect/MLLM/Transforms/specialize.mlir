@@ -55,7 +55,7 @@ mllm.graph.subgraph @twice(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -
   %2 = mllm.linalg.concat %0, %1 {dim = 0 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   // CHECK: %[[R:.*]] = mllm.graph.call_graph @act.1({{.*}}) : (tensor<34x4xf32>) -> tensor<34x4xf32>
   %3 = mllm.graph.call_graph @act(%2) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  // CHECK: slice %[[R]] [0:17, :] : tensor<34x4xf32> -> tensor<17x4xf32>
+  // CHECK: slice %[[R]][0:17, :] : tensor<34x4xf32> -> tensor<17x4xf32>
   %4 = mllm.linalg.slice %3[:17, :] : tensor<?x4xf32> -> tensor<?x4xf32>
   mllm.cf.return %4 : tensor<?x4xf32>
 }
