@@ -131,8 +131,9 @@ def MLLM_QuantAttr : AttrDef<MLLM_Dialect, "Quant"> {
     An annotation: of a weight in `mllm.quant.weights`, of an argument or a result
     in its attribute dictionary. `scheme` is one of `raw` (not quantized),
     `sym_per_tensor`, `sym_per_channel`, `sym_per_block`, `asym_per_tensor`,
-    `asym_per_channel`, `asym_per_block`, and `lpbq` (a 4-bit integer scale for
-    each block and a float scale for each channel). `axis` is the dimension of
+    `asym_per_channel`, `asym_per_block`, `lpbq` (a 4-bit integer scale for each
+    block and a float scale for each channel), and the block formats of files by
+    name (`q8_0`, `q4_0`, …), with their rounding. `axis` is the dimension of
     channels, `block` how many numbers along the last dimension share a scale.
 
     Fails verification when
@@ -141,9 +142,12 @@ def MLLM_QuantAttr : AttrDef<MLLM_Dialect, "Quant"> {
     - c3: `axis` is given for a scheme other than per channel or `lpbq`, or is
       less than -1;
     - c4: `block` is given for a scheme without blocks, or missing or less than
-      1 for one with blocks.
+      1 for one with blocks;
+    - c5: `bits` or `block` of a block format are not that format's.
 
-    Example: `#mllm.quant<sym_per_block, bits = 4, block = 32>`
+    Examples:
+    - `#mllm.quant<sym_per_block, bits = 4, block = 32>`
+    - `#mllm.quant<q8_0, bits = 8, block = 32>`
   }];
   let parameters = (ins
     StringRefParameter<"name of the scheme">:$scheme,
