@@ -47,8 +47,10 @@ static LogicalResult evaluateSame(OpT op, Evaluation &e) {
 
 static LogicalResult evaluateCopy(mllm::CopyOp op, Evaluation &e) {
   const Tensor &dst = e.tensor(op.getDst()), &src = e.tensor(op.getSrc());
-  // Memory that holds nothing yet has no dynamic sizes.
-  if (op.getDst().getDefiningOp<mllm::AllocOp>())
+  // Memory that holds nothing yet has no dynamic sizes, and that of a loop has
+  // those of the turn before.
+  if (op.getDst().getDefiningOp<mllm::AllocOp>() ||
+      mlir::isa<mlir::BlockArgument>(op.getDst()))
     return e.set(op.getResult(), src);
   auto shape = shapes::sameShape(shapeOf(dst), shapeOf(src));
   return shape ? e.set(op.getResult(), src) : e.fail(shape.status());

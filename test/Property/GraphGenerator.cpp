@@ -8,6 +8,8 @@
 
 #include "GraphGenerator.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <random>
 #include <vector>
 
@@ -71,30 +73,45 @@ private:
     return "@" + name;
   }
 
+  /// A name that the subgraph does not have yet.
+  std::string newName(const char *start) {
+    return "%" + std::string(start) + std::to_string(numNames++);
+  }
+
+  /// A line that names a value, which ops to come do not see.
+  std::string define(const char *start, const std::string &op) {
+    std::string name = newName(start);
+    body += "  " + name + " = " + op + "\n";
+    return name;
+  }
+
   GraphValue add(int64_t columns, const std::string &op) {
-    GraphValue value{"%" + std::to_string(values.size()), columns};
-    body += "  " + value.name + " = " + op + "\n";
-    values.push_back(value);
-    return value;
+    values.push_back({define("v", op), columns});
+    return values.back();
+  }
+
+  /// A value that has these columns, from all that are seen here.
+  GraphValue pickAlike(int64_t columns) {
+    std::vector<GraphValue> alike;
+    for (const GraphValue &value : values)
+      if (value.columns == columns)
+        alike.push_back(value);
+    return pickFrom(alike);
   }
 
   void writeOp() {
     const GraphValue x = pick(3) ? values.back() : pickFrom(values);
     const std::string of = " : " + type(x.columns);
-    switch (pick(10)) {
+    switch (pick(13)) {
     case 0:
     case 1:
       add(x.columns, "mllm.linalg.silu " + x.name + of);
       return;
     case 2:
     case 3: {
-      std::vector<GraphValue> alike;
-      for (const GraphValue &value : values)
-        if (value.columns == x.columns)
-          alike.push_back(value);
       const char *ops[] = {"add", "sub", "mul"};
       add(x.columns, std::string("mllm.linalg.") + ops[pick(3)] + " " + x.name +
-                         ", " + pickFrom(alike).name + of);
+                         ", " + pickAlike(x.columns).name + of);
       return;
     }
     case 4:
@@ -111,33 +128,164 @@ private:
       return;
     }
     case 6: { // Heads and back.
-      const std::string heads =
-          "tensor<" + rows + "x2x" + std::to_string(x.columns / 2) + "xf32>";
-      std::string split = "%h" + std::to_string(values.size());
-      body += "  " + split + " = mllm.linalg.view " + x.name + of + " -> " +
-              heads + "\n";
-      add(x.columns, "mllm.linalg.view " + split + " : " + heads + " -> " +
-                         type(x.columns));
+      const std::string split = writeHeads(x);
+      add(x.columns, "mllm.linalg.view " + split + " : " +
+                         headsType(rows, x.columns) + " -> " + type(x.columns));
       return;
     }
     case 7: { // Numbers that are known.
       if (rows == "?")
         return;
-      std::string constant = "%c" + std::to_string(values.size());
-      body += "  " + constant +
-              " = mllm.tensor.constant dense<0.5> : " + type(x.columns) + "\n";
-      std::string twice = "%d" + std::to_string(values.size());
-      body += "  " + twice + " = mllm.linalg.add " + constant + ", " +
-              constant + of + "\n";
+      const std::string constant =
+          define("c", "mllm.tensor.constant dense<0.5> : " + type(x.columns));
+      const std::string twice =
+          define("d", "mllm.linalg.add " + constant + ", " + constant + of);
       add(x.columns, "mllm.linalg.mul " + twice + ", " + x.name + of);
       return;
     }
     case 8:
       writeCall();
       return;
+    case 9:
+      writeAttention(x);
+      return;
+    case 10:
+      if (depth < 2)
+        writeIf(x);
+      return;
+    case 11:
+      if (depth < 2)
+        pick(2) ? writeFor(x) : writeWhile(x);
+      return;
     default:
       body += "  mllm.dbg.comment \"here\"\n";
     }
+  }
+
+  static std::string headsType(const std::string &tokens, int64_t columns) {
+    return "tensor<" + tokens + "x2x" + std::to_string(columns / 2) + "xf32>";
+  }
+
+  std::string writeHeads(const GraphValue &x) {
+    return define("h", "mllm.linalg.view " + x.name + " : " + type(x.columns) +
+                           " -> " + headsType(rows, x.columns));
+  }
+
+  /// Attention of a layer of its own, half of the time over its cache.
+  void writeAttention(const GraphValue &x) {
+    const std::string of = headsType(rows, x.columns);
+    std::string all = of, queries = writeHeads(x);
+    std::string keys = writeHeads(pickAlike(x.columns)), mixed = keys;
+    if (pick(2)) {
+      all = headsType("?", x.columns);
+      const std::string both = newName("k");
+      body += "  " + both + ":2 = mllm.linalg.kv_cache " + keys + ", " +
+              queries + " {layer = " + std::to_string(numLayers++) +
+              " : i64} : (" + of + ", " + of + ") -> (" + all + ", " + all +
+              ")\n";
+      keys = both + "#0";
+      mixed = both + "#1";
+    }
+    const std::string result = define(
+        "a", "mllm.linalg.flash_attention2 " + queries + ", " + keys + ", " +
+                 mixed + " {causal = true, scale = 0.5 : f64} : (" + of + ", " +
+                 all + ", " + all + ") -> " + of);
+    add(x.columns,
+        "mllm.linalg.view " + result + " : " + of + " -> " + type(x.columns));
+  }
+
+  /// Some ops in a region; gives a value of `x`'s columns. What the region has
+  /// made is not seen behind it.
+  GraphValue writeRegion(GraphValue x) {
+    const std::vector<GraphValue> outside = values;
+    ++depth;
+    for (uint64_t i = pick(4); i > 0; --i)
+      writeOp();
+    --depth;
+    const GraphValue result = pick(4) ? pickNewest(x.columns) : x;
+    values = outside;
+    return result;
+  }
+
+  GraphValue pickNewest(int64_t columns) {
+    for (size_t i = values.size(); i-- > 0;)
+      if (values[i].columns == columns)
+        return values[i];
+    return values.front();
+  }
+
+  std::string writeNumber(const std::string &number, const std::string &of) {
+    return define("n", "mllm.tensor.constant dense<" + number + "> : " + of);
+  }
+
+  /// Which branch runs depends on the numbers of `x`.
+  void writeIf(const GraphValue &x) {
+    const std::string sum =
+        define("s", "mllm.linalg.reduce_sum " + x.name + " : " +
+                        type(x.columns) + " -> tensor<f32>");
+    const std::string zero = writeNumber("0.0", "tensor<f32>");
+    const std::string condition =
+        define("b", "mllm.linalg.compare less " + sum + ", " + zero +
+                        " : (tensor<f32>, tensor<f32>) -> tensor<i1>");
+    const std::string name = newName("i");
+    body += "  " + name + " = mllm.cf.if " + condition + " : tensor<i1> -> " +
+            type(x.columns) + " {\n";
+    const std::string yield = " : " + type(x.columns) + "\n";
+    body += "  mllm.cf.yield " + writeRegion(x).name + yield + "  } else {\n";
+    body += "  mllm.cf.yield " + writeRegion(x).name + yield + "  }\n";
+    values.push_back({name, x.columns});
+  }
+
+  /// Two values that may change places in each turn.
+  void writeFor(const GraphValue &x) {
+    const std::string count =
+        writeNumber(std::to_string(pick(4)), "tensor<i64>");
+    const std::string name = newName("f"), first = newName("p"),
+                      second = newName("q"), turn = newName("t");
+    const std::string of = type(x.columns);
+    body += "  " + name + ":2 = mllm.cf.for " + count + " (" + x.name + ", " +
+            pickAlike(x.columns).name + ") : (tensor<i64>, " + of + ", " + of +
+            ") -> (" + of + ", " + of + ") {\n  ^bb0(" + turn +
+            ": tensor<i64>, " + first + ": " + of + ", " + second + ": " + of +
+            "):\n";
+    const std::vector<GraphValue> outside = values;
+    values.push_back({second, x.columns});
+    values.push_back({first, x.columns});
+    const GraphValue next = writeRegion(values.back());
+    values = outside;
+    body += "  mllm.cf.yield " + (pick(2) ? second : next.name) + ", " +
+            (pick(2) ? first : next.name) + " : " + of + ", " + of + "\n  }\n";
+    values.push_back({name + "#0", x.columns});
+    values.push_back({name + "#1", x.columns});
+  }
+
+  /// Turns until a counter has reached its end.
+  void writeWhile(const GraphValue &x) {
+    const std::string number = "tensor<i64>", of = type(x.columns);
+    const std::string zero = writeNumber("0", number);
+    const std::string one = writeNumber("1", number);
+    const std::string end = writeNumber(std::to_string(pick(4)), number);
+    const std::string name = newName("w"), counter = newName("t"),
+                      carried = newName("p");
+    const std::string both = number + ", " + of;
+    const std::string head = "  ^bb0(" + counter + ": " + number + ", " +
+                             carried + ": " + of + "):\n";
+    body += "  " + name + ":2 = mllm.cf.while (" + zero + ", " + x.name +
+            ") : (" + both + ") -> (" + both + ") {\n" + head;
+    const std::string more =
+        define("b", "mllm.linalg.compare less " + counter + ", " + end +
+                        " : (" + number + ", " + number + ") -> tensor<i1>");
+    body += "  mllm.cf.yield " + more + ", " + counter + ", " + carried +
+            " : tensor<i1>, " + both + "\n  } do {\n" + head;
+    const std::vector<GraphValue> outside = values;
+    values.push_back({carried, x.columns});
+    const GraphValue next = writeRegion(values.back());
+    values = outside;
+    const std::string counted =
+        define("n", "mllm.linalg.add " + counter + ", " + one + " : " + number);
+    body += "  mllm.cf.yield " + counted + ", " + next.name + " : " + both +
+            "\n  }\n";
+    values.push_back({name + "#1", x.columns});
   }
 
   void writeCall() {
@@ -146,18 +294,16 @@ private:
     const KnownGraph callee = pickFrom(known);
     std::string operands;
     for (int64_t columns : callee.arguments) {
-      std::vector<GraphValue> alike;
-      for (const GraphValue &value : values)
-        if (value.columns == columns)
-          alike.push_back(value);
-      if (alike.empty())
+      if (llvm::none_of(values, [&](const GraphValue &value) {
+            return value.columns == columns;
+          }))
         return;
-      operands += (operands.empty() ? "" : ", ") + pickFrom(alike).name;
+      operands += (operands.empty() ? "" : ", ") + pickAlike(columns).name;
     }
     std::string types;
     for (int64_t columns : callee.arguments)
       types += (types.empty() ? "" : ", ") + type(columns);
-    const std::string call = "%r" + std::to_string(values.size());
+    const std::string call = newName("r");
     body += "  " + call +
             (callee.results.size() == 1
                  ? ""
@@ -216,6 +362,8 @@ private:
   std::string rows, parameters, text, body, lastBody;
   std::vector<GraphValue> values;
   std::vector<KnownGraph> known;
+  uint64_t numNames = 0, numLayers = 0;
+  int depth = 0; ///< Of regions around the op that is written.
 };
 
 } // namespace

@@ -46,6 +46,14 @@ public:
 private:
   LogicalResult runOp(Operation &op, int64_t frame);
   LogicalResult runCall(CallGraphOp call, int64_t frame);
+  LogicalResult runBlock(Block &block, int64_t frame);
+  /// Both branches from the same memory; they have to leave the same behind.
+  LogicalResult runIf(IfOp op, int64_t frame);
+  /// Two turns: the second begins with what the first has left.
+  LogicalResult runWhile(WhileOp op, int64_t frame);
+  LogicalResult runFor(ForOp op, int64_t frame);
+  /// What is yielded lies where the next values are looked for.
+  void bind(ValueRange names, ValueRange values);
   LogicalResult alloc(AllocOp op, int64_t frame);
   LogicalResult copy(CopyOp op);
   LogicalResult free(FreeOp op);
@@ -58,6 +66,10 @@ private:
   }
 
   static constexpr int64_t kNobody = 0;
+  /// Whether a line of this owner is free.
+  bool isOver(int64_t owner) const {
+    return owner == kNobody || returned.contains(owner);
+  }
 
   const SizeTable &sizes;
   std::vector<int64_t> owners;
@@ -88,7 +100,7 @@ LogicalResult ShadowRun::alloc(AllocOp op, int64_t frame) {
   if (static_cast<int64_t>(owners.size()) < place.end)
     owners.resize(place.end, kNobody);
   for (int64_t line = place.begin; line < place.end; ++line) {
-    if (owners[line] != kNobody && !returned.contains(owners[line]))
+    if (!isOver(owners[line]))
       return op.emitOpError("takes byte ")
              << line * kLineBytes << " of the arena, where a value lives";
     owners[line] = place.owner;
@@ -190,11 +202,106 @@ LogicalResult ShadowRun::runOp(Operation &op, int64_t frame) {
   if (Value viewed = viewedOperand(&op))
     if (auto place = placeOf(viewed))
       places[op.getResult(0)] = *place;
-  for (Region &region : op.getRegions())
-    for (Block &block : region)
-      for (Operation &inner : block)
-        if (failed(runOp(inner, frame)))
-          return failure();
+  if (auto branches = dyn_cast<IfOp>(op))
+    return runIf(branches, frame);
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return runWhile(loop, frame);
+  if (auto loop = dyn_cast<ForOp>(op))
+    return runFor(loop, frame);
+  return success();
+}
+
+LogicalResult ShadowRun::runBlock(Block &block, int64_t frame) {
+  for (Operation &op : block)
+    if (failed(runOp(op, frame)))
+      return failure();
+  return success();
+}
+
+void ShadowRun::bind(ValueRange names, ValueRange values) {
+  SmallVector<std::optional<Place>> found;
+  for (Value value : values)
+    found.push_back(placeOf(value));
+  for (auto [name, place] : llvm::zip_equal(names, found))
+    if (place)
+      places[name] = *place;
+    else
+      places.erase(name);
+}
+
+LogicalResult ShadowRun::runIf(IfOp op, int64_t frame) {
+  const std::vector<int64_t> before = owners;
+  std::vector<int64_t> left;
+  SmallVector<std::optional<Place>> results;
+  for (Region *region : {&op.getThen(), &op.getOtherwise()}) {
+    owners = before;
+    if (failed(runBlock(region->front(), frame)))
+      return failure();
+    owners.resize(std::max(owners.size(), before.size()), kNobody);
+    // A result has one owner, whichever branch made it.
+    ValueRange yielded = region->front().getTerminator()->getOperands();
+    for (auto [i, value] : llvm::enumerate(yielded)) {
+      auto place = placeOf(value);
+      if (region == &op.getThen()) {
+        results.push_back(place);
+        if (place)
+          results.back()->owner = ++numOwners;
+      }
+      const std::optional<Place> &result = results[i];
+      if (place.has_value() != result.has_value() ||
+          (place &&
+           (place->begin != result->begin || place->end != result->end)))
+        return op.emitOpError("leaves result #")
+               << i << " in one place or another";
+      if (place)
+        std::fill(owners.begin() + place->begin, owners.begin() + place->end,
+                  result->owner);
+    }
+    if (region == &op.getThen())
+      left = owners;
+  }
+  const size_t lines = std::max(left.size(), owners.size());
+  left.resize(lines, kNobody);
+  owners.resize(lines, kNobody);
+  for (size_t line = 0; line < lines; ++line)
+    if (left[line] != owners[line] &&
+        !(isOver(left[line]) && isOver(owners[line])))
+      return op.emitOpError("leaves byte ")
+             << line * kLineBytes << " of the arena to one value or another";
+  for (auto [result, place] : llvm::zip_equal(op.getResults(), results))
+    if (place)
+      places[result] = *place;
+  return success();
+}
+
+LogicalResult ShadowRun::runWhile(WhileOp op, int64_t frame) {
+  Block &condition = op.getCondition().front(), &body = op.getBody().front();
+  ValueRange goesOn = condition.getTerminator()->getOperands().drop_front();
+  bind(condition.getArguments(), op.getInits());
+  for (int turn = 0; turn < 2; ++turn) {
+    if (failed(runBlock(condition, frame)))
+      return failure();
+    bind(body.getArguments(), goesOn);
+    if (failed(runBlock(body, frame)))
+      return failure();
+    bind(condition.getArguments(), body.getTerminator()->getOperands());
+  }
+  if (failed(runBlock(condition, frame)))
+    return failure();
+  bind(op.getResults(), goesOn);
+  return success();
+}
+
+LogicalResult ShadowRun::runFor(ForOp op, int64_t frame) {
+  Block &body = op.getBody().front();
+  ValueRange carried = body.getArguments().drop_front();
+  bind(carried, op.getInits());
+  for (int turn = 0; turn < 2; ++turn) {
+    if (failed(runBlock(body, frame)))
+      return failure();
+    bind(carried, body.getTerminator()->getOperands());
+  }
+  bind(op.getResults(), carried);
   return success();
 }
 
@@ -222,7 +329,7 @@ ShadowRun::checkEnd(SubGraphOp subgraph,
     if (place)
       kept.insert(place->owner);
   for (auto [line, owner] : llvm::enumerate(owners))
-    if (owner != kNobody && !returned.contains(owner) && !kept.contains(owner))
+    if (!isOver(owner) && !kept.contains(owner))
       return subgraph.emitOpError("leaves byte ")
              << line * kLineBytes << " of its frame to a value that nobody "
              << "frees";

@@ -83,4 +83,34 @@ bool mayOverwrite(OpOperand &operand) {
          op->getResult(0).getType() == operand.get().getType();
 }
 
+bool isTruthValue(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isInteger(1) && type.hasStaticShape() &&
+         type.getNumElements() == 1;
+}
+
+OperandRange carriedOperands(Operation *op) {
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return loop.getInits();
+  if (auto loop = dyn_cast<ForOp>(op))
+    return loop.getInits();
+  return op->getOperands().take_front(0);
+}
+
+Value carriedArgument(Region &region, unsigned result) {
+  Operation *op = region.getParentOp();
+  if (isa<WhileOp>(op))
+    return region.getArgument(result);
+  if (isa<ForOp>(op)) // The first one counts the turns.
+    return region.getArgument(result + 1);
+  return {};
+}
+
+MutableArrayRef<OpOperand> yieldedOperands(YieldOp yield) {
+  MutableArrayRef<OpOperand> operands = yield->getOpOperands();
+  auto loop = dyn_cast<WhileOp>(yield->getParentOp());
+  const bool decides = loop && yield->getParentRegion() == &loop.getCondition();
+  return decides ? operands.drop_front() : operands;
+}
+
 } // namespace llmir::mllm

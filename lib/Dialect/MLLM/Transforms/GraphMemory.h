@@ -58,6 +58,19 @@ bool makesTensors(mlir::Operation *op);
 /// row before.
 bool mayOverwrite(mlir::OpOperand &operand);
 
+/// Whether a value is one bit that says which way control goes: it lies in no
+/// memory.
+bool isTruthValue(mlir::Value value);
+
+/// What an op with regions (if, while, for) begins with: one operand for each
+/// result of a loop, none of a branch.
+mlir::OperandRange carriedOperands(mlir::Operation *op);
+/// The argument of a loop's region that holds what becomes a result; null in
+/// a branch.
+mlir::Value carriedArgument(mlir::Region &region, unsigned result);
+/// The operands of a yield that go on: all but a condition.
+mlir::MutableArrayRef<mlir::OpOperand> yieldedOperands(YieldOp yield);
+
 } // namespace llmir::mllm
 
 #endif // LLMIR_LIB_DIALECT_MLLM_TRANSFORMS_GRAPHMEMORY_H

@@ -37,6 +37,15 @@ struct Piece {
   int64_t offset = 0;
 };
 
+/// Where a value that an op with regions carries, or gives, lies: the op's
+/// operand, the arguments of its regions and its result, from before the op on.
+struct Home {
+  Operation *op;
+  unsigned result;
+  size_t piece;
+  OpOperand *init = nullptr; ///< Of a loop: what lies there at first.
+};
+
 /// What planning found out of one frame.
 struct FrameReport {
   std::string name;
@@ -64,8 +73,14 @@ private:
   LogicalResult collect(SubGraphOp subgraph, Result &returned);
   LogicalResult collectOp(Operation &op);
   LogicalResult collectCall(CallGraphOp call);
-  /// Calls in the regions of an op: one frame for all of them.
-  void collectInside(Operation &op);
+  /// An op with regions: a home for each value that it gives, and what its
+  /// regions make.
+  LogicalResult collectRegions(Operation &op);
+  /// Values that a region yields into the homes of others wait in memory of
+  /// their own until all of them are read.
+  LogicalResult collectYield(YieldOp yield);
+  /// Memory that lives now; fails where the size of `like` is not known.
+  FailureOr<size_t> addPiece(Operation *op, Value like);
   LogicalResult addTensor(OpResult result);
   /// Operands of an op that lie in a piece.
   int64_t numUses(Operation *op, size_t piece) const;
@@ -85,6 +100,10 @@ private:
   }
   void place();
   void emit();
+  void emitHomes();
+  void emitYield(YieldOp yield);
+  void emitFrees();
+  Value alloc(OpBuilder &b, Operation *op, Type type, size_t piece);
 
   SubGraphOp root;
   const SizeTable &sizes;
@@ -99,6 +118,12 @@ private:
   /// computed in place.
   SmallVector<OpResult> made;
   llvm::DenseMap<Value, OpOperand *> overwritten;
+  std::vector<Home> homes;
+  SmallVector<YieldOp> yields;
+  /// Where yielded values wait.
+  llvm::DenseMap<OpOperand *, size_t> waiting;
+  /// Homes of results of branches, as values.
+  llvm::DenseMap<std::pair<Operation *, unsigned>, Value> memories;
 };
 
 } // namespace
@@ -114,49 +139,91 @@ void FramePlanner::touch(size_t piece, Operation *op, Value value) {
   touched.lastValue = value;
 }
 
-LogicalResult FramePlanner::addTensor(OpResult result) {
-  if (!isa<RankedTensorType>(result.getType()))
-    return success();
-  std::optional<int64_t> bytes = sizes.bytesOf(result);
+FailureOr<size_t> FramePlanner::addPiece(Operation *op, Value like) {
+  std::optional<int64_t> bytes = sizes.bytesOf(like);
   if (!bytes)
-    return result.getOwner()->emitOpError("gives ")
-           << result.getType()
+    return op->emitOpError("gives ")
+           << like.getType()
            << ", whose size is not known; say it with sizes=NAME=NUMBER "
               "(?=NUMBER for a size without a name)";
-  pieceOfValue[result] = pieces.size();
   parents.push_back(pieces.size());
   Piece &piece = pieces.emplace_back();
   piece.interval = {*bytes, now, now};
-  piece.lastOp = result.getOwner();
-  piece.lastValue = result;
-  made.push_back(result);
+  piece.lastOp = op;
+  piece.lastValue = like;
   ++report.tensors;
   report.unsharedBytes += *bytes;
+  return pieces.size() - 1;
+}
+
+LogicalResult FramePlanner::addTensor(OpResult result) {
+  if (!isa<RankedTensorType>(result.getType()) || isTruthValue(result))
+    return success();
+  FailureOr<size_t> piece = addPiece(result.getOwner(), result);
+  if (failed(piece))
+    return failure();
+  pieceOfValue[result] = *piece;
+  made.push_back(result);
   return success();
 }
 
-void FramePlanner::collectInside(Operation &op) {
-  Piece frame;
+LogicalResult FramePlanner::collectRegions(Operation &op) {
+  const size_t numBefore = pieces.size(), firstHome = homes.size();
+  OperandRange inits = carriedOperands(&op);
+  if (!isa<IfOp, WhileOp, ForOp>(op) ||
+      (!isa<IfOp>(op) && inits.getTypes() != op.getResultTypes()))
+    return op.emitOpError("gives other values than it begins with, or is no "
+                          "branch or loop of mllm; its memory is not planned");
+  for (OpResult result : op.getResults()) {
+    FailureOr<size_t> piece = addPiece(&op, result);
+    if (failed(piece))
+      return failure();
+    Home home{&op, result.getResultNumber(), *piece};
+    if (!inits.empty())
+      home.init = &op.getOpOperand(inits.getBeginOperandIndex() +
+                                   result.getResultNumber());
+    homes.push_back(home);
+    pieceOfValue[result] = *piece;
+    for (Region &region : op.getRegions())
+      if (Value carried = carriedArgument(region, result.getResultNumber()))
+        pieceOfValue[carried] = *piece;
+  }
+  const size_t endOfHomes = homes.size();
+  for (Region &region : op.getRegions())
+    for (Operation &inner : region.front())
+      if (failed(collectOp(inner)))
+        return failure();
+  // What is there before the op may be read in any turn of it, and homes hold
+  // what the next turn begins with.
   op.walk([&](Operation *inner) {
-    if (inner == &op)
-      return;
-    // What regions use of outside lives as long as the op.
     for (Value operand : inner->getOperands())
-      if (auto piece = pieceOf(operand))
+      if (auto piece = pieceOf(operand);
+          piece && *piece < numBefore &&
+          !op.isAncestor(operand.getParentBlock()->getParentOp()))
         touch(*piece, &op, operand);
-    if (auto call = dyn_cast<CallGraphOp>(inner)) {
-      frame.calls.push_back(call);
-      frame.interval.bytes =
-          std::max(frame.interval.bytes,
-                   frames.lookup(call.getCalleeAttr().getAttr()).bytes);
-    }
   });
-  if (frame.calls.empty())
-    return;
-  frame.interval.first = frame.interval.last = now;
-  report.unsharedBytes += frame.interval.bytes;
-  parents.push_back(pieces.size());
-  pieces.push_back(frame);
+  for (size_t i = firstHome; i < endOfHomes; ++i)
+    touch(homes[i].piece, &op, op.getResult(homes[i].result));
+  return success();
+}
+
+LogicalResult FramePlanner::collectYield(YieldOp yield) {
+  yields.push_back(yield);
+  const Operation *around = yield->getParentOp();
+  for (auto [result, operand] : llvm::enumerate(yieldedOperands(yield))) {
+    auto piece = pieceOf(operand.get());
+    auto lies = llvm::find_if(homes, [&, index = result](const Home &home) {
+      return home.op == around && piece && home.piece == *piece &&
+             home.result != index;
+    });
+    if (lies == homes.end())
+      continue;
+    FailureOr<size_t> own = addPiece(yield, operand.get());
+    if (failed(own))
+      return failure();
+    waiting[&operand] = *own;
+  }
+  return success();
 }
 
 LogicalResult FramePlanner::collectCall(CallGraphOp call) {
@@ -207,7 +274,10 @@ LogicalResult FramePlanner::collectOp(Operation &op) {
   for (Value operand : op.getOperands())
     if (auto piece = pieceOf(operand))
       touch(*piece, &op, operand);
-  collectInside(op);
+  if (op.getNumRegions() > 0)
+    return collectRegions(op);
+  if (auto yield = dyn_cast<YieldOp>(op))
+    return collectYield(yield);
   if (Value viewed = viewedOperand(&op)) {
     if (auto piece = pieceOf(viewed)) {
       pieceOfValue[op.getResult(0)] = *piece;
@@ -289,18 +359,19 @@ void FramePlanner::place() {
   report.lowerBound = mostLiveBytes(intervals);
 }
 
+Value FramePlanner::alloc(OpBuilder &b, Operation *op, Type type,
+                          size_t piece) {
+  return AllocOp::create(b, op->getLoc(), type,
+                         b.getI64IntegerAttr(pieces[find(piece)].offset));
+}
+
 void FramePlanner::emit() {
   for (OpResult result : made) {
     Operation *op = result.getOwner();
     OpBuilder b(op);
-    Value memory;
-    if (OpOperand *operand = overwritten.lookup(result)) {
-      memory = operand->get();
-    } else {
-      int64_t offset = pieces[find(*pieceOf(result))].offset;
-      memory = AllocOp::create(b, op->getLoc(), result.getType(),
-                               b.getI64IntegerAttr(offset));
-    }
+    OpOperand *operand = overwritten.lookup(result);
+    Value memory = operand ? operand->get()
+                           : alloc(b, op, result.getType(), *pieceOf(result));
     b.setInsertionPointAfter(op);
     auto copy =
         CopyOp::create(b, op->getLoc(), result.getType(), memory, result);
@@ -313,6 +384,54 @@ void FramePlanner::emit() {
         piece.lastOp = copy;
     }
   }
+  emitHomes();
+  for (YieldOp yield : yields)
+    emitYield(yield);
+  emitFrees();
+}
+
+void FramePlanner::emitHomes() {
+  for (const Home &home : homes) {
+    OpBuilder b(home.op);
+    Value memory = alloc(b, home.op, home.op->getResult(home.result).getType(),
+                         home.piece);
+    if (home.init)
+      memory = CopyOp::create(b, home.op->getLoc(), memory.getType(), memory,
+                              home.init->get());
+    if (home.init)
+      home.init->set(memory);
+    else
+      memories[{home.op, home.result}] = memory;
+  }
+}
+
+/// All that waits first: then nobody reads a home any more.
+void FramePlanner::emitYield(YieldOp yield) {
+  OpBuilder b(yield);
+  for (OpOperand &operand : yieldedOperands(yield))
+    if (auto own = waiting.find(&operand); own != waiting.end()) {
+      Value memory = alloc(b, yield, operand.get().getType(), own->second);
+      operand.set(CopyOp::create(b, yield.getLoc(), memory.getType(), memory,
+                                 operand.get()));
+      pieces[own->second].lastValue = operand.get();
+    }
+  Operation *around = yield->getParentOp();
+  for (const Home &home : homes) {
+    if (home.op != around)
+      continue;
+    OpOperand &operand = yieldedOperands(yield)[home.result];
+    auto piece = pieceOf(operand.get());
+    if (piece && *piece == home.piece && !waiting.count(&operand))
+      continue; // It lies there already.
+    Value memory = home.init
+                       ? carriedArgument(*yield->getParentRegion(), home.result)
+                       : memories.lookup({home.op, home.result});
+    operand.set(CopyOp::create(b, yield.getLoc(), memory.getType(), memory,
+                               operand.get()));
+  }
+}
+
+void FramePlanner::emitFrees() {
   for (size_t i = 0; i < pieces.size(); ++i) {
     Piece &piece = pieces[i];
     if (parents[i] != i)
@@ -321,8 +440,13 @@ void FramePlanner::emit() {
     for (CallGraphOp call : piece.calls)
       call->setAttr(kFrameAttr, b.getI64IntegerAttr(piece.offset));
     // What is returned belongs to who has called.
-    if (!piece.calls.empty() || piece.lastOp->hasTrait<OpTrait::IsTerminator>())
+    if (!piece.calls.empty() || isa<ReturnOp>(piece.lastOp))
       continue;
+    if (isa<YieldOp>(piece.lastOp)) {
+      b.setInsertionPoint(piece.lastOp);
+      FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
+      continue;
+    }
     // Behind the copies of what the op gives: a call may give what it got.
     Operation *last = piece.lastOp;
     while (auto copy = dyn_cast<CopyOp>(last->getNextNode())) {

@@ -27,6 +27,7 @@ struct RemoveDeadOpsPass : impl::RemoveDeadOpsBase<RemoveDeadOpsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     subGraphsRemoved += eraseUnreachable(module);
+    withoutEffects.clear(); // Of the module that was changed before.
     // Callees first: a call of what has no effects any more may go, too.
     for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
       removeFrom(subgraph);

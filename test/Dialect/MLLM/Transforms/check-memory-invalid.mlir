@@ -83,3 +83,55 @@ mllm.graph.subgraph @unplanned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribute
   %0 = mllm.graph.call_graph @callee(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
   mllm.cf.return %0 : tensor<8x4xf32>
 }
+
+// -----
+
+// A turn writes over what the next turn reads.
+mllm.graph.subgraph @next_turn(%n: tensor<i64>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 256 : i64} {
+  %h = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
+  %i = mllm.linalg.copy %h, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = mllm.tensor.alloc offset 128 : tensor<8x4xf32>
+  %k = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %r = mllm.cf.for %n (%i) : (tensor<i64>, tensor<8x4xf32>) -> tensor<8x4xf32> {
+  ^bb0(%t: tensor<i64>, %a: tensor<8x4xf32>):
+    // expected-error@+1 {{reads byte 128 of the arena, which holds another value by then}}
+    %0 = mllm.linalg.silu %k : tensor<8x4xf32>
+    %1 = mllm.linalg.copy %k, %0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %2 = mllm.linalg.copy %a, %1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    mllm.cf.yield %2 : tensor<8x4xf32>
+  }
+  mllm.cf.return %r : tensor<8x4xf32>
+}
+
+// -----
+
+// Branches that leave the result in two places.
+mllm.graph.subgraph @places(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 256 : i64} {
+  %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
+  %n = mllm.tensor.alloc offset 128 : tensor<8x4xf32>
+  // expected-error@+1 {{leaves result #0 in one place or another}}
+  %r = mllm.cf.if %c : tensor<i1> -> tensor<8x4xf32> {
+    %0 = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    mllm.cf.yield %0 : tensor<8x4xf32>
+  } else {
+    %0 = mllm.linalg.copy %n, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    mllm.cf.yield %0 : tensor<8x4xf32>
+  }
+  mllm.cf.return %r : tensor<8x4xf32>
+}
+
+// -----
+
+// Memory that ends in one branch only.
+mllm.graph.subgraph @one_branch(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
+  %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
+  %0 = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // expected-error@+1 {{leaves byte 0 of the arena to one value or another}}
+  mllm.cf.if %c : tensor<i1> {
+    mllm.tensor.free %0 : tensor<8x4xf32>
+    mllm.cf.yield
+  } else {
+    mllm.cf.yield
+  }
+  mllm.cf.return %x : tensor<8x4xf32>
+}

@@ -22,3 +22,19 @@ mllm.graph.subgraph @planned(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   mllm.tensor.free %0 : tensor<2x4xf32>
   mllm.cf.return %x : tensor<2x4xf32>
 }
+
+// -----
+
+// A loop that begins with more values than it gives.
+mllm.graph.subgraph @fewer(%c: tensor<i1>, %x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{gives other values than it begins with, or is no branch or loop of mllm; its memory is not planned}}
+  %0 = mllm.cf.while (%c, %x) : (tensor<i1>, tensor<2x4xf32>) -> tensor<2x4xf32> {
+  ^bb0(%more: tensor<i1>, %a: tensor<2x4xf32>):
+    mllm.cf.yield %more, %a : tensor<i1>, tensor<2x4xf32>
+  } do {
+  ^bb0(%a: tensor<2x4xf32>):
+    %stop = mllm.tensor.constant dense<false> : tensor<i1>
+    mllm.cf.yield %stop, %a : tensor<i1>, tensor<2x4xf32>
+  }
+  mllm.cf.return %0 : tensor<2x4xf32>
+}

@@ -301,7 +301,14 @@ def PlanMemory : Pass<"mllm-plan-memory", "::mlir::ModuleOp"> {
     allows. Fails where a size is
     not said, where a subgraph calls itself, and where memory is planned already.
     Leaves alone: arguments, constants, parameters, results of
-    `mllm.linalg.kv_cache`, which lie in the cache, and values inside regions.
+    `mllm.linalg.kv_cache`, which lie in the cache, and truth values of one
+    number.
+
+    Values of regions live inside them; what a region reads of outside lives as
+    long as the op. Each result of `mllm.cf.if`, `while` and `for` has a home: both
+    branches leave it there, and a loop's value begins there, is an argument of
+    the body there, and is copied back at the end of each turn (by way of memory
+    of its own, where values change places).
 
     `report` prints for each frame the bytes, the least that any plan needs (the
     most bytes that live at one time), and the bytes without sharing.
