@@ -15,6 +15,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Interpreter/ModelState.h"
+#include "llmir/Interpreter/OpEvaluatorInterface.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
@@ -65,6 +66,44 @@ std::vector<std::string> EvaluatorTable::names() const {
 
 std::vector<std::string> llmir::getEvaluatedOps() {
   return getEvaluators().names();
+}
+
+/// Asks the op's dialect, which has an OpEvaluatorInterface.
+static LogicalResult evaluateByDialect(Operation *op, Evaluation &e) {
+  std::vector<Tensor> operands;
+  for (Value operand : op->getOperands()) {
+    auto *tensor = std::get_if<Tensor>(&e.value(operand));
+    if (!tensor)
+      return op->emitOpError() << "cannot be evaluated: its dialect evaluates "
+                                  "tensors, not values of type "
+                               << operand.getType();
+    operands.push_back(*tensor);
+  }
+  auto *dialect =
+      op->getDialect()->getRegisteredInterface<OpEvaluatorInterface>();
+  Expected<std::vector<Tensor>> results = dialect->evaluate(op, operands);
+  if (!results)
+    return e.fail(results.status());
+  if (results->size() != op->getNumResults())
+    return op->emitOpError()
+           << "cannot be evaluated: its dialect gives " << results->size()
+           << " values for " << op->getNumResults() << " results";
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
+    if (failed(e.set(result, std::move(value))))
+      return failure();
+  return success();
+}
+
+/// The op's row of the table, or what its dialect brings along; null for an op
+/// that has neither.
+static const Evaluator *evaluatorOf(Operation *op) {
+  static const Evaluator byDialect = evaluateByDialect;
+  if (const Evaluator *own = getEvaluators().find(op->getName().getStringRef()))
+    return own;
+  Dialect *dialect = op->getDialect();
+  return dialect && dialect->getRegisteredInterface<OpEvaluatorInterface>()
+             ? &byDialect
+             : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,8 +280,7 @@ LogicalResult Runner::runOp(Operation *op) {
     return runMLLMWhile(loop);
   if (auto loop = dyn_cast<mllm::ForOp>(op))
     return runMLLMFor(loop);
-  const Evaluator *evaluator =
-      getEvaluators().find(op->getName().getStringRef());
+  const Evaluator *evaluator = evaluatorOf(op);
   if (!evaluator)
     return op->emitOpError("cannot be evaluated: it has no evaluator");
   for (int64_t rank = 0; rank < frame.numRanks; ++rank) {
@@ -514,8 +552,7 @@ Interpreter::run(FunctionOpInterface function,
 static FailureOr<std::vector<Tensor>>
 evaluateAlone(Operation *op, std::vector<Tensor> operands,
               const InterpreterOptions &options, ModelState *state) {
-  const Evaluator *evaluator =
-      getEvaluators().find(op->getName().getStringRef());
+  const Evaluator *evaluator = evaluatorOf(op);
   if (!evaluator)
     return op->emitOpError("cannot be evaluated: it has no evaluator"),
            failure();
@@ -547,7 +584,7 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands,
 
 std::optional<std::vector<Tensor>>
 llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
-  if (!getEvaluators().find(op->getName().getStringRef()))
+  if (!evaluatorOf(op))
     return std::nullopt;
   // Silent for this thread only: passes run on several at once.
   const uint64_t thread = llvm::get_threadid();

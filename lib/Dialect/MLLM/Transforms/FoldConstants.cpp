@@ -14,6 +14,7 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Interpreter/OpEvaluatorInterface.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -52,10 +53,15 @@ private:
            tensor.getNumElements() <= elements;
   }
 
+  /// Whether ops of the dialect have results that constants of `mllm` can be.
+  static bool isOfLevel(Dialect *dialect) {
+    return dialect && (isa<MLLMDialect>(dialect) ||
+                       dialect->getRegisteredInterface<OpEvaluatorInterface>());
+  }
+
   bool mayFold(Operation *op) const {
-    return isa_and_nonnull<MLLMDialect>(op->getDialect()) &&
-           op->getNumOperands() > 0 && op->getNumResults() > 0 &&
-           op->getNumRegions() == 0 && isPure(op) &&
+    return isOfLevel(op->getDialect()) && op->getNumOperands() > 0 &&
+           op->getNumResults() > 0 && op->getNumRegions() == 0 && isPure(op) &&
            llvm::all_of(op->getResultTypes(), [&](Type type) {
              return hasAtMost(type, maxElements);
            });
@@ -92,11 +98,9 @@ private:
     SmallVector<Value> results;
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
       auto type = cast<RankedTensorType>(result.getType());
-      Operation *constant = op->getDialect()->materializeConstant(
-          b, makeConstant(value, type), type, op->getLoc());
-      if (!constant)
-        return false;
-      results.push_back(constant->getResult(0));
+      results.push_back(
+          ConstantOp::create(b, op->getLoc(), type,
+                             cast<ElementsAttr>(makeConstant(value, type))));
     }
     op->replaceAllUsesWith(results);
     op->erase();
