@@ -153,7 +153,8 @@ class Dialect:
         return str(count) if count else ("" if op.labels() else "no rule")
 
     def executed_by(self, op):
-        executed = self.tests.using(self.full_name(op), r"llmir-translate.*--(compare|execute)")
+        executed = self.tests.using(
+            self.full_name(op), r"llmir-translate.*--(compare|execute)|mllm_oracle\.py.*--compiled")
         return links(sorted(executed, key=lambda path: (not path.startswith("test/Execution"), path)))
 
     def reason(self, column, op):

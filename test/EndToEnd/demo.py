@@ -14,21 +14,12 @@ import shutil
 import subprocess
 import sys
 
+from checks import Checks
+
 MOST_COMPILE_SECONDS = 5
 MOST_BITS_DIFFERENCE = 0.005  # Of the training script's bits per byte.
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-        print("ok   %s: %s" % (name, shown))
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks(shows_all=True)
 
 
 class Command:
@@ -147,8 +138,7 @@ def main():
     check_tokenize(llmir, options.model)
     check_perplexity(llmir, options.model)
     check_bench(llmir, options.model)
-    print("%d passed, %d failed" % (passed, len(failures)))
-    return 1 if failures or not passed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

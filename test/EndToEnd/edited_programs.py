@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+from checks import Checks
+
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -29,17 +31,7 @@ LAYERS = 3
 IDS = [5, 3, 8, 250, 17, 99, 1, 64, 31, 7, 200, 12]
 MOST_NMSE = 1e-8  # Of f32 weights and cache.
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks()
 
 
 class Bench:
@@ -286,8 +278,7 @@ def main():
     check_fused(bench)
     check_jumps(bench)
     check_refusals(bench)
-    print("%d passed, %d failed" % (passed, len(failures)))
-    return 1 if failures or not passed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

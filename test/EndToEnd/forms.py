@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from checks import Checks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
@@ -31,17 +33,7 @@ FORMS = {
     "asm": (".text", ".globl"),
 }
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks()
 
 
 def run(arguments, **options):
@@ -115,8 +107,7 @@ def main():
     check_forms(options, model)
     check_stages(options, model)
     check_code_size(options)
-    print("%d passed, %d failed" % (passed, len(failures)))
-    return 1 if failures or not passed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

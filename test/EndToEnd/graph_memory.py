@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from checks import Checks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
@@ -23,17 +25,7 @@ TOKENS = (512, 7, 1)  # Planned for the first, run with all.
 REPORT = re.compile(r"^(.*): (\d+) bytes, at least (\d+) \(([0-9.]+) % more\), (\d+) without sharing; "
                     r"(\d+) tensors, (\d+) in place, (\d+) views$", re.M)
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks()
 
 
 def run(arguments):
@@ -90,8 +82,7 @@ def main():
         check_plan(options, family + ", nothing in place", path, [], False)
         check_plan(options, family + ", inlined", path, ["--mllm-inline-subgraphs"], True)
         check_plan(options, family + ", in two stages", path, ["--mllm-split-stages=stages=2"], True)
-    print("%d passed, %d failed" % (passed, len(failures)))
-    return 1 if failures or not passed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import struct
 import subprocess
 import sys
 
+from checks import Checks
+
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
@@ -30,18 +32,7 @@ MOST_LOST_BITS = {"q8": 0.002, "int8:g32:a32": 0.002, "q4": 0.02}
 HELD_OUT = 8000  # Bytes of it.
 LEVELS = ("x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16")
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-        print("ok   %s: %s" % (name, shown))
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks(shows_all=True)
 
 
 class Command:
@@ -296,8 +287,7 @@ def main():
     check_demo(llmir, options.model, options.work)
     check_levels(llmir, options.work)
     check_artifacts(llmir, options.model, options.work)
-    print("%d passed, %d failed" % (passed, len(failures)))
-    return 1 if failures or not passed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":
