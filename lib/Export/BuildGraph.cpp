@@ -8,6 +8,8 @@
 
 #include "llmir/Export/BuildGraph.h"
 
+#include "Limits.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/MLLMInterfaces.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
@@ -32,8 +34,6 @@ using llmir::mllm::SubGraphOp;
 
 /// More ops than any model has; a small module can inline to any number.
 static constexpr int64_t maxOps = 1000000;
-/// Numbers of a constant that a graph carries.
-static constexpr int64_t maxConstant = 1 << 24;
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -165,7 +165,9 @@ public:
     shown.named = costs.named = options.sizes;
     // A new sequence, unless it is said: all keys are those of this step.
     auto past = options.sizes.find(dialect::SizeBinding::kPast.str());
-    shown.past = costs.past = past == options.sizes.end() ? 0 : past->second;
+    costs.past = past == options.sizes.end() ? 0 : past->second;
+    if (past != options.sizes.end() || !options.isPastOpen)
+      shown.past = costs.past;
     if (options.tokens)
       shown.unnamed = options.tokens;
     costs.unnamed = graph.costTokens = options.tokens ? options.tokens : 1;

@@ -27,7 +27,9 @@ traceToGraph(const Checkpoint &checkpoint, const ExportModelOptions &options) {
   auto module = traceCheckpoint(context, checkpoint, FrontendOptions());
   if (!module)
     return module.takeStatus();
-  return buildGraph(**module, options.sizes);
+  ::mllm::ir::GraphOptions sizes = options.sizes;
+  sizes.isPastOpen = options.format == "onnx";
+  return buildGraph(**module, sizes);
 }
 
 static Status writeOutput(const std::string &path, const std::string &text) {

@@ -38,11 +38,18 @@ static void lowerPositions(Builder &b, const GraphOp &op) {
   b.define(op.results[0], b.node("Cast", {wide}, {Attribute("to", type)}));
 }
 
+/// Which size a dimension has, where two ops that say the same have the same.
+static std::string sizeKey(const GraphValue *value, int64_t dim) {
+  const shapes::DimExpr &size = value->shape[static_cast<size_t>(dim)];
+  return size.isKnown() ? size.str() : "of " + value->name;
+}
+
 /// Cosine or sine of each token and pair, shaped to multiply heads.
 static Name rotation(Builder &b, const GraphOp &op, const char *function,
                      int64_t tokenDim) {
   const std::vector<double> frequencies = op.reals("frequencies");
-  std::string key = function + op.text("layout", "bshd");
+  std::string key = function + op.text("layout", "bshd") + ":" +
+                    sizeKey(op.operands[0], tokenDim) + ":";
   for (double frequency : frequencies) {
     key.append(reinterpret_cast<const char *>(&frequency), sizeof frequency);
   }
@@ -100,10 +107,17 @@ static void lowerByTables(Builder &b, const GraphOp &op, double scaling) {
   defineRotated(b, op, cosine, sine, *op.operands[1]->shape.back().constant());
 }
 
+/// A size that the nodes have as a number, of something that is there.
+static Status checkNumber(const shapes::DimExpr &size) {
+  if (!size.isConstant())
+    return needsBoundSizes();
+  return *size.constant() > 0 ? Status::ok()
+                              : cannot("a size of 0 beside that of the tokens");
+}
+
 static Status checkTables(const GraphOp &op) {
-  return op.operands.size() == 1 || op.operands[1]->shape.back().isConstant()
-             ? Status::ok()
-             : needsBoundSizes();
+  return op.operands.size() == 1 ? Status::ok()
+                                 : checkNumber(op.operands[1]->shape.back());
 }
 
 static void lowerRoPE(Builder &b, const GraphOp &op) {
@@ -140,8 +154,7 @@ static void lowerMultimodalRoPE(Builder &b, const GraphOp &op) {
 }
 
 static Status checkMultimodal(const GraphOp &op) {
-  return op.operands[1]->shape[0].isConstant() ? Status::ok()
-                                               : needsBoundSizes();
+  return checkNumber(op.operands[1]->shape[0]);
 }
 
 /// Angles of the patches of a grid: rows for the first half of the pairs,
@@ -185,22 +198,35 @@ static void lowerVisionRoPE(Builder &b, const GraphOp &op) {
 }
 
 static Status checkVision(const GraphOp &op) {
-  return op.operands[0]->shape.back().isConstant() ? checkTables(op)
-                                                   : needsBoundSizes();
+  LLMIR_RETURN_IF_ERROR(checkNumber(op.operands[0]->shape.back()));
+  if (op.operands.size() > 1)
+    return checkTables(op);
+  double count =
+      static_cast<double>(*op.operands[0]->shape.back().constant()) / 2;
+  for (int64_t size : op.integers("grid"))
+    count *= static_cast<double>(size);
+  return checkTable(count);
 }
 
 static void lowerKVCache(Builder &b, const GraphOp &op) {
   const int64_t rank = rankOf(op.operands[0]);
   const int64_t tokenDim = rank - (isHeadsFirst(op) ? 2 : 3);
   const int64_t headDim = rank - (isHeadsFirst(op) ? 3 : 2);
-  const std::string layer = std::to_string(op.integer("layer"));
   for (size_t i = 0; i < 2; ++i) {
     const GraphValue *added = op.operands[i];
-    const std::string role = i ? "value_" : "key_";
-    Name past = b.addCacheInput("past_" + role + layer, added, tokenDim);
+    const auto tokens = static_cast<size_t>(tokenDim);
+    const shapes::DimExpr &now = added->shape[tokens],
+                          &then = op.results[i]->shape[tokens];
+    Name past = b.addCacheInput(
+        cacheName("past", i, op), added, tokenDim,
+        then.isConstant() && now.isConstant()
+            ? shapes::DimExpr(*then.constant() - *now.constant())
+            : shapes::DimExpr::symbol("past"));
     Name all =
         b.node("Concat", {past, b.value(added)}, {Attribute("axis", tokenDim)});
-    b.addCacheOutput("present_" + role + layer, all, added, tokenDim);
+    b.addCacheOutput(
+        cacheName("present", i, op), all, added, tokenDim,
+        then.isConstant() ? then : shapes::DimExpr::symbol("past_and_tokens"));
     const int64_t heads =
         *added->shape[static_cast<size_t>(headDim)].constant();
     const int64_t wanted = op.integer("q_head", heads);
@@ -208,7 +234,7 @@ static void lowerKVCache(Builder &b, const GraphOp &op) {
     for (const shapes::DimExpr &size : added->shape)
       shape.push_back(size.constant().value_or(1));
     shape[static_cast<size_t>(headDim)] = wanted;
-    shape[static_cast<size_t>(tokenDim)] = -1;
+    shape[tokens] = -1;
     b.define(op.results[i],
              repeated(b, all, rank, headDim, wanted / heads, shape));
   }
@@ -217,11 +243,11 @@ static void lowerKVCache(Builder &b, const GraphOp &op) {
 /// Sizes other than that of the tokens must be numbers.
 static Status checkHeads(const GraphOp &op) {
   for (const GraphValue *value : op.operands) {
-    int64_t open = 0;
-    for (const shapes::DimExpr &size : value->shape)
-      open += !size.constant();
-    if (open > 1 || (rankOf(value) == 4 && !value->shape[0].constant()))
-      return needsBoundSizes();
+    const int64_t tokenDim = rankOf(value) - (isHeadsFirst(op) ? 2 : 3);
+    for (int64_t dim = 0; dim < rankOf(value); ++dim)
+      if (dim != tokenDim)
+        LLMIR_RETURN_IF_ERROR(
+            checkNumber(value->shape[static_cast<size_t>(dim)]));
   }
   return Status::ok();
 }
@@ -280,8 +306,7 @@ static void lowerAttention(Builder &b, const GraphOp &op) {
     scores =
         b.node("Where", {visibleKeys(b, scores, rank, 0), scores,
                          b.real(-std::numeric_limits<double>::infinity())});
-  Name shares = b.node("Softmax", {scores}, {Attribute("axis", int64_t(-1))});
-  Name mixed = b.node("MatMul", {shares, prepared(v)});
+  Name mixed = b.node("MatMul", {softmax(b, scores, rank - 1), prepared(v)});
   b.define(op.results[0],
            b.node("Transpose", {mixed}, {Attribute("perm", headsFirst)}));
 }

@@ -64,6 +64,14 @@ Builder::Builder(const Graph &graph, const GraphPart &part,
                  const ONNXOptions &options)
     : graph(graph), part(part), options(options) {}
 
+Name Builder::newName(const char *prefix) {
+  Name name;
+  do
+    name = prefix + std::to_string(nextName++);
+  while (taken.count(name));
+  return name;
+}
+
 Name Builder::node(const char *type, const std::vector<Name> &inputs,
                    const std::vector<Attribute> &attributes) {
   Name result = newName();
@@ -108,7 +116,7 @@ Name Builder::initializer(int64_t type, const Sizes &shape,
   auto [entry, isNew] = constants.try_emplace(key + ":" + bytes);
   if (!isNew)
     return entry->second;
-  const Name name = entry->second = "c" + std::to_string(nextName++);
+  const Name name = entry->second = newName("c");
   protobuf::Message message; // TensorProto
   for (int64_t size : shape)
     message.integer(1, size);
@@ -201,7 +209,7 @@ Name Builder::parameter(const GraphParameter *parameter) {
   if (!options.reader) {
     GraphValue like;
     like.shape.assign(parameter->shape.begin(), parameter->shape.end());
-    addValueInfo(11, entry->second, like, std::nullopt, "");
+    addValueInfo(11, entry->second, like);
     return entry->second;
   }
   weights.push_back({parameter, weightType(*parameter, options.weights)});
@@ -237,16 +245,13 @@ Name Builder::pastTokens() {
 
 /// ValueInfoProto: name 1, type 2 { tensor_type 1 { elem_type 1, shape 2 {
 /// dim 1 { dim_value 1 | dim_param 2 } } } }.
-void Builder::addValueInfo(int field, const Name &name, const GraphValue &value,
-                           std::optional<int64_t> openDim,
-                           const std::string &openName) {
+void Builder::addValueInfo(int field, const Name &name,
+                           const GraphValue &value) {
   protobuf::Message shape, tensor, type, info;
   for (size_t i = 0; i < value.shape.size(); ++i) {
     protobuf::Message dim;
     const shapes::DimExpr &size = value.shape[i];
-    if (openDim && static_cast<size_t>(*openDim) == i)
-      dim.text(2, openName);
-    else if (std::optional<int64_t> number = size.constant())
+    if (std::optional<int64_t> number = size.constant())
       dim.integer(1, *number);
     else if (size.isKnown())
       dim.text(2, size.str());
@@ -264,18 +269,30 @@ void Builder::addValueInfo(int field, const Name &name, const GraphValue &value,
   infos.message(field, info);
 }
 
+static GraphValue withSize(GraphValue value, int64_t dim,
+                           const shapes::DimExpr &size) {
+  value.shape[static_cast<size_t>(dim)] = size;
+  return value;
+}
+
+Name onnx::cacheName(const char *when, bool isValue, const GraphOp &op) {
+  return std::string(when) + (isValue ? "_value_" : "_key_") +
+         std::to_string(op.integer("layer"));
+}
+
 Name Builder::addCacheInput(const std::string &name, const GraphValue *like,
-                            int64_t tokenDim) {
+                            int64_t tokenDim, const shapes::DimExpr &tokens) {
   if (!firstCache)
     firstCache = {name, tokenDim};
-  addValueInfo(11, name, *like, tokenDim, "past");
+  addValueInfo(11, name, withSize(*like, tokenDim, tokens));
   return name;
 }
 
 void Builder::addCacheOutput(const std::string &name, const Name &value,
-                             const GraphValue *like, int64_t tokenDim) {
+                             const GraphValue *like, int64_t tokenDim,
+                             const shapes::DimExpr &tokens) {
   node("Identity", {value}, std::vector<Name>{name}, {});
-  addValueInfo(12, name, *like, tokenDim, "past_and_tokens");
+  addValueInfo(12, name, withSize(*like, tokenDim, tokens));
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,18 +317,44 @@ static Status checkCaches(const GraphPart &part) {
   return Status::ok();
 }
 
+Status Builder::takeNames() {
+  auto take = [&](const Name &name) {
+    return taken.insert(name).second
+               ? Status::ok()
+               : Status(StatusCode::Unsupported,
+                        "two tensors of the model have the name '" + name + "'",
+                        "rename the parameter");
+  };
+  std::set<const GraphParameter *> used; // Ops share parameters.
+  for (const GraphValue *input : part.inputs)
+    LLMIR_RETURN_IF_ERROR(take(input->name));
+  for (const GraphOp *op : part.ops) {
+    for (const GraphValue *result : op->results)
+      LLMIR_RETURN_IF_ERROR(take(result->name));
+    for (const auto &entry : op->parameters)
+      if (used.insert(entry.second).second)
+        LLMIR_RETURN_IF_ERROR(take(entry.second->name));
+    if (op->kind == "kv_cache")
+      for (bool isValue : {false, true})
+        for (const char *when : {"past", "present"})
+          LLMIR_RETURN_IF_ERROR(take(cacheName(when, isValue, *op)));
+  }
+  return Status::ok();
+}
+
 Expected<Model> Builder::build() {
   for (const GraphValue *input : part.inputs)
-    addValueInfo(11, input->name, *input, std::nullopt, "");
+    addValueInfo(11, input->name, *input);
   for (const GraphValue *output : part.outputs)
-    addValueInfo(12, output->name, *output, std::nullopt, "");
+    addValueInfo(12, output->name, *output);
   // Positions count from the first cache, which an op before it may need.
   for (const GraphOp *op : part.ops)
     if (op->kind == "kv_cache" && !firstCache)
-      firstCache = {"past_key_" + std::to_string(op->integer("layer")),
+      firstCache = {cacheName("past", false, *op),
                     op->operands[0]->shape.size() -
                         (op->text("layout", "bshd") == "bshd" ? 3 : 2)};
   LLMIR_RETURN_IF_ERROR(checkCaches(part));
+  LLMIR_RETURN_IF_ERROR(takeNames());
   for (const GraphOp *op : part.ops)
     if (Status status = lowerOp(*this, *op); !status.isOk())
       return atOp(*op, std::move(status));
@@ -390,6 +433,9 @@ Status llmir::writeONNX(const Graph &graph, const std::string &path,
   const ExternalData external = {
       path.substr(path.find_last_of('/') + 1) + ".data", &*data};
   LLMIR_RETURN_IF_ERROR(writeModel(*model, options.reader, sink, &external));
+  // A disk that is full must not leave new weights beside an old model.
+  LLMIR_RETURN_IF_ERROR(data->flush());
+  LLMIR_RETURN_IF_ERROR(file->flush());
   LLMIR_RETURN_IF_ERROR(data->commit());
   return file->commit();
 }

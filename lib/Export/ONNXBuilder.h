@@ -20,6 +20,7 @@
 #include "llmir/Support/FileWriter.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,7 +96,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   Name value(const mllm::ir::GraphValue *value) { return value->name; }
-  Name newName() { return "t" + std::to_string(nextName++); }
+  /// A name that nothing else has.
+  Name newName(const char *prefix = "t");
   /// A node with one result, which gets a new name.
   Name node(const char *type, const std::vector<Name> &inputs,
             const std::vector<Attribute> &attributes = {});
@@ -125,19 +127,20 @@ public:
   Name reshape(const Name &value, const Sizes &shape);
   /// How many tokens earlier runs have seen: the length of the first cache.
   Name pastTokens();
-  /// A cache's input of this shape, whose tokens are open, and its output.
+  /// A cache's input of this shape but for so many tokens, and its output.
   Name addCacheInput(const std::string &name, const mllm::ir::GraphValue *like,
-                     int64_t tokenDim);
+                     int64_t tokenDim, const shapes::DimExpr &tokens);
   void addCacheOutput(const std::string &name, const Name &value,
-                      const mllm::ir::GraphValue *like, int64_t tokenDim);
+                      const mllm::ir::GraphValue *like, int64_t tokenDim,
+                      const shapes::DimExpr &tokens);
   /// What is made once and used by several ops, by a key.
   std::map<std::string, Name> shared;
 
 private:
+  /// What has a name already keeps it; fails where two things have the same.
+  Status takeNames();
   void addValueInfo(int field, const Name &name,
-                    const mllm::ir::GraphValue &value,
-                    std::optional<int64_t> openDim,
-                    const std::string &openName);
+                    const mllm::ir::GraphValue &value);
   Name initializer(int64_t type, const Sizes &shape, const std::string &bytes);
 
   const mllm::ir::Graph &graph;
@@ -147,11 +150,14 @@ private:
   std::vector<Weight> weights;
   std::map<const mllm::ir::GraphParameter *, Name> parameters;
   std::map<std::string, Name> constants;
+  std::set<Name> taken; ///< Of values, parameters and caches.
   /// Of the first cache, whose length counts the tokens.
   std::optional<std::pair<Name, int64_t>> firstCache;
   int64_t nextName = 0;
 };
 
+/// The inputs and outputs of a kv_cache: "past_key_3" and "present_key_3".
+Name cacheName(const char *when, bool isValue, const mllm::ir::GraphOp &op);
 /// Adds the nodes of an op; which ops there are: supported().
 Status lowerOp(Builder &builder, const mllm::ir::GraphOp &op);
 /// Success where lowerOp() will do.

@@ -138,9 +138,35 @@ static std::string modelHead(uint64_t graphBytes) {
   return model.data();
 }
 
+static Status tooLarge(std::string advice) {
+  return Status(StatusCode::Unsupported,
+                "the model is larger than the 2 GiB of an ONNX file",
+                std::move(advice));
+}
+
+/// Behind `position`, where the numbers of a weight begin.
+static uint64_t aligned(uint64_t position) {
+  return (position + externalAlignment - 1) / externalAlignment *
+         externalAlignment;
+}
+
+/// The graph without the numbers of its weights.
+static uint64_t externalGraphBytes(const Model &model,
+                                   const ExternalData &external) {
+  uint64_t size = model.graph.size(), offset = external.file->position();
+  for (const Weight &weight : model.weights) {
+    offset = aligned(offset);
+    size += externalTensor(weight, external.location, offset).size();
+    offset += weight.bytes();
+  }
+  return size;
+}
+
 static Status writeWithExternal(const Model &model,
                                 const ParameterReader &reader, const Sink &sink,
                                 const ExternalData &external) {
+  if (externalGraphBytes(model, external) >= maxFileBytes)
+    return tooLarge("export its subgraphs one by one");
   std::string graph = model.graph;
   for (const Weight &weight : model.weights) {
     LLMIR_RETURN_IF_ERROR(external.file->padTo(externalAlignment));
@@ -160,9 +186,7 @@ Status onnx::writeModel(const Model &model, const ParameterReader &reader,
   if (external)
     return writeWithExternal(model, reader, sink, *external);
   if (!fitsOneFile(model))
-    return Status(StatusCode::Unsupported,
-                  "the model is larger than the 2 GiB of an ONNX file",
-                  "write it to a file with external data");
+    return tooLarge("write it to a file with external data");
   LLMIR_RETURN_IF_ERROR(sink(modelHead(graphBytes(model))));
   LLMIR_RETURN_IF_ERROR(sink(model.graph));
   for (const Weight &weight : model.weights) {

@@ -13,6 +13,8 @@
 
 #include "ONNXOps.h"
 
+#include "Limits.h"
+
 #include <limits>
 #include <numeric>
 
@@ -77,6 +79,13 @@ Name onnx::repeated(Builder &b, const Name &x, int64_t rank, int64_t dim,
 
 Status onnx::cannot(std::string cause, std::string advice) {
   return Status(StatusCode::Unsupported, std::move(cause), std::move(advice));
+}
+
+Status onnx::checkTable(double count) {
+  return count <= static_cast<double>(maxConstant)
+             ? Status::ok()
+             : cannot("a table of more than " + std::to_string(maxConstant) +
+                      " numbers would be written out");
 }
 
 Name onnx::sliced(Builder &b, const Name &x, int64_t from, int64_t to,

@@ -55,6 +55,11 @@ Name repeated(Builder &b, const Name &x, int64_t rank, int64_t dim,
 Name sliced(Builder &b, const Name &x, int64_t from, int64_t to, int64_t dim);
 /// What starts, ends and steps of an op choose of its first operand.
 Name slicedAsSaid(Builder &b, const mllm::ir::GraphOp &op);
+/// Shares of a dimension. Slices of minus infinity are zeros, where ONNX has
+/// NaN.
+Name softmax(Builder &b, const Name &x, int64_t axis);
+/// A table of so many numbers can be written.
+Status checkTable(double count);
 /// In another element type.
 Name cast(Builder &b, const Name &x, ElementType type);
 /// One node of that type on all operands.

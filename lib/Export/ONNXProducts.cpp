@@ -88,6 +88,14 @@ static void lowerLayerNorm(Builder &b, const GraphOp &op) {
                    Attribute("epsilon", op.real("eps"))}));
 }
 
+/// Without a weight there are ones.
+static Status checkLayerNorm(const GraphOp &op) {
+  double count = 1;
+  for (int64_t size : op.integers("normalized_shape"))
+    count *= static_cast<double>(size);
+  return op.parameter("weight") ? Status::ok() : checkTable(count);
+}
+
 static void lowerLayerNorm2D(Builder &b, const GraphOp &op) {
   const std::vector<Attribute> overChannels = {
       Attribute("axes", Sizes{1}), Attribute("keepdims", int64_t(1))};
@@ -105,17 +113,19 @@ static void lowerLayerNorm2D(Builder &b, const GraphOp &op) {
   b.define(op.results[0], b.node("Add", {scaled, perChannel("bias")}));
 }
 
-/// Slices of minus infinity are zeros, where ONNX has NaN.
-static void lowerSoftmax(Builder &b, const GraphOp &op) {
-  const Name x = b.value(op.operands[0]);
-  const int64_t axis = dimOf(op, "axis", op.operands[0]);
+Name onnx::softmax(Builder &b, const Name &x, int64_t axis) {
   Name greatest = b.node(
       "ReduceMax", {x},
       {Attribute("axes", Sizes{axis}), Attribute("keepdims", int64_t(1))});
   Name isHidden = b.node(
       "Equal", {greatest, b.real(-std::numeric_limits<double>::infinity())});
   Name shares = b.node("Softmax", {x}, {Attribute("axis", axis)});
-  b.define(op.results[0], b.node("Where", {isHidden, b.real(0), shares}));
+  return b.node("Where", {isHidden, b.real(0), shares});
+}
+
+static void lowerSoftmax(Builder &b, const GraphOp &op) {
+  b.define(op.results[0], softmax(b, b.value(op.operands[0]),
+                                  dimOf(op, "axis", op.operands[0])));
 }
 
 static void lowerConv(Builder &b, const GraphOp &op) {
@@ -146,7 +156,7 @@ Lowerings onnx::productLowerings() {
       {"embedding", {lowerEmbedding}},
       {"param", {lowerParam}},
       {"rms_norm", {lowerRMSNorm}},
-      {"layer_norm", {lowerLayerNorm}},
+      {"layer_norm", {lowerLayerNorm, checkLayerNorm}},
       {"layer_norm_2d", {lowerLayerNorm2D}},
       {"softmax", {lowerSoftmax}},
       {"conv1d", {lowerConv}},

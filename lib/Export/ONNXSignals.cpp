@@ -133,14 +133,17 @@ static Name fourierKernels(Builder &b, int64_t size, int64_t frequencies,
   return b.reals(kernels, {2 * frequencies, 1, size});
 }
 
+static bool isOnesided(const GraphOp &op) {
+  return !op.attributes.count("onesided") || op.flag("onesided");
+}
+
 /// A convolution of each signal with the kernels, times the window.
 static void lowerSTFT(Builder &b, const GraphOp &op) {
   const GraphValue *x = op.operands[0], *window = op.operands[1];
   const int64_t size = op.integer("n_fft"), rank = rankOf(x);
   int64_t hop = op.integer("hop_length");
   hop = hop ? hop : std::max<int64_t>(1, size / 4);
-  const bool onesided = !op.attributes.count("onesided") || op.flag("onesided");
-  const int64_t frequencies = onesided ? size / 2 + 1 : size;
+  const int64_t frequencies = isOnesided(op) ? size / 2 + 1 : size;
 
   Name signal = b.reshape(b.value(x), {-1, 1, *x->shape.back().constant()});
   if (!op.attributes.count("center") || op.flag("center"))
@@ -172,7 +175,8 @@ static Status checkSTFT(const GraphOp &op) {
     for (const shapes::DimExpr &size : value->shape)
       if (!size.isConstant())
         return needsBoundSizes();
-  return Status::ok();
+  const auto size = static_cast<double>(op.integer("n_fft"));
+  return checkTable(2 * (isOnesided(op) ? size / 2 + 1 : size) * size);
 }
 
 Lowerings onnx::signalLowerings() {

@@ -115,12 +115,12 @@ std::string picture::withUnit(double amount) {
   return text;
 }
 
-/// "33.6 MB": the unit's letter stands at the number's prefix.
 /// "1 op", "2 ops".
 static std::string counted(size_t count, const char *thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
+/// "33.6 MB": the unit's letter stands at the number's prefix.
 static std::string withUnit(double amount, const char *unit) {
   std::string text = picture::withUnit(amount);
   const char last = text.back();

@@ -67,13 +67,14 @@ Expected<::mllm::ir::GraphOptions> llmir::exportSizesOfCommandLine() {
 
 template <typename Export>
 static LogicalResult translate(Operation *op, raw_ostream &output,
-                               Export exporter) {
+                               Export exporter, bool isPastOpen = false) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError("only a module can be exported");
   Expected<::mllm::ir::GraphOptions> options = exportSizesOfCommandLine();
   if (!options)
     return emitError(op->getLoc()) << options.status().message();
+  options->isPastOpen = isPastOpen;
   Expected<::mllm::ir::Graph> graph = buildGraph(module, *options);
   if (!graph)
     return emitError(op->getLoc()) << graph.status().message();
@@ -106,8 +107,9 @@ void llmir::registerExportTranslations() {
       "mllm-to-onnx",
       "Write the model as ONNX (opset 17); parameters are inputs",
       [](Operation *op, raw_ostream &output) {
-        return translate(op, output,
-                         [](const auto &graph) { return exportONNX(graph); });
+        return translate(
+            op, output, [](const auto &graph) { return exportONNX(graph); },
+            /*isPastOpen=*/true);
       },
       registerDialects);
 }

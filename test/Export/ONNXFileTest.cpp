@@ -11,6 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/resource.h>
+
 using namespace llmir;
 using namespace llmir::onnx;
 using namespace mllm::ir;
@@ -47,6 +53,124 @@ TEST(ONNXFileTest, WeightsBeyondTwoGigabytesDoNotFit) {
   EXPECT_NE(status.message().find("larger than the 2 GiB of an ONNX file"),
             std::string::npos);
   EXPECT_EQ(written, 0);
+}
+
+/// A folder for one test's files.
+class ONNXFolderTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "/llmir-onnx-" +
+             testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static std::string bytesOf(const std::string &path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  std::string folder;
+};
+
+TEST_F(ONNXFolderTest,
+       AGraphBeyondTwoGigabytesIsRefusedBeforeAnythingIsWritten) {
+  GraphParameter named = matrix("", 1, 1);
+  named.name.assign(size_t(1) << 27, 'n');
+  Model model;
+  model.weights.assign(16, {&named, Float}); // Sixteen names of 2^27 letters.
+  Expected<AtomicFile> data = AtomicFile::create(folder + "/m.onnx.data");
+  ASSERT_TRUE(data) << data.status().message();
+  const ExternalData external = {"m.onnx.data", &*data};
+  int written = 0;
+  Status status = writeModel(
+      model, zeros(1),
+      [&](std::string_view) {
+        ++written;
+        return Status::ok();
+      },
+      &external);
+  EXPECT_NE(status.message().find("larger than the 2 GiB of an ONNX file"),
+            std::string::npos);
+  EXPECT_EQ(written, 0);
+  EXPECT_EQ(data->position(), 0u);
+}
+
+/// The parameter plus x, negated `count` times.
+struct SmallModel {
+  explicit SmallModel(int count) {
+    parameter.name = "w";
+    parameter.shape = {2};
+    value("x");
+    value("w0");
+    value("y0");
+    graph.root = std::make_unique<GraphModule>();
+    graph.root->operands = {&graph.values[0]};
+    add("param", {}, 1).parameters["weight"] = &parameter;
+    add("add", {0, 1}, 2);
+    for (int i = 0; i < count; ++i) {
+      value("y" + std::to_string(i + 1));
+      add("neg", {graph.values.size() - 2}, graph.values.size() - 1);
+    }
+    graph.root->results = {&graph.values.back()};
+  }
+
+  void value(const std::string &name) {
+    GraphValue value;
+    value.name = name;
+    value.dtype = mllm::kFp32;
+    value.shape = {shapes::DimExpr(2)};
+    graph.values.push_back(value);
+  }
+
+  GraphOp &add(const char *kind, const std::vector<size_t> &operands,
+               size_t result) {
+    auto op = std::make_unique<GraphOp>();
+    op->kind = kind;
+    for (size_t operand : operands)
+      op->operands.push_back(&graph.values[operand]);
+    op->results = {&graph.values[result]};
+    graph.root->items.push_back({std::move(op), nullptr});
+    return *graph.root->items.back().op;
+  }
+
+  GraphParameter parameter;
+  Graph graph;
+};
+
+TEST(ONNXNames, AParameterMayNotHaveTheNameOfAValue) {
+  SmallModel small(1);
+  ASSERT_TRUE(exportONNX(small.graph));
+  for (const char *name : {"x", "w0", "y1"}) {
+    small.parameter.name = name;
+    EXPECT_EQ(exportONNX(small.graph).status().cause(),
+              "two tensors of the model have the name '" + std::string(name) +
+                  "'");
+  }
+}
+
+TEST_F(ONNXFolderTest, AFullDiskLeavesTheWeightsOfTheOldModel) {
+  const std::string path = folder + "/m.onnx";
+  const ONNXOptions options = {zeros(2), ONNXWeights::F32};
+  ASSERT_TRUE(writeONNX(SmallModel(0).graph, path, options, true));
+  std::ofstream(path + ".data", std::ios::binary) << "weights of the old model";
+  const std::string model = bytesOf(path);
+
+  // As on a disk with room for the weights and not for the graph.
+  rlimit old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {4096, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  Status status = writeONNX(SmallModel(1000).graph, path, options, true);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+
+  EXPECT_EQ(status.code(), StatusCode::ResourceExhausted) << status.message();
+  EXPECT_EQ(bytesOf(path + ".data"), "weights of the old model");
+  EXPECT_EQ(bytesOf(path), model);
 }
 
 TEST(ONNXFileTest, TheHeaderCountsWhatFollows) {

@@ -107,7 +107,22 @@ def check_decoder(options, family, seed):
     converse(options, "%s seed %d" % (family, seed), path, model, inputs, Model(config, weights), seed)
 
 
-def converse(options, name, path, model, inputs, reference, seed, bound=NMSE):
+def check_static_decoder(options, seed):
+    """Sizes that are bound are those of one step: the file serves every step with so many tokens, whatever its past."""
+    config, weights = make_tiny.make("llama", seed=seed)
+    source = os.path.join(options.work, "llama.mlir")  # Written by check_decoder().
+    path, model = export(options, "llama-step", source, "--export-tokens=1")
+    names = [entry.name for entry in model.graph.input]
+    inputs = {name: weights[name].astype(np.float32) for name in names if name in weights}
+    converse(options, "llama, one token", path, model, inputs, Model(config, weights), seed, counts=(1, 1, 1))
+    _, model = export(options, "llama-third", source, "--export-tokens=1", "--export-size=past=2")
+    sizes = {entry.name: [dim.dim_value for dim in entry.type.tensor_type.shape.dim]
+             for entry in list(model.graph.input) + list(model.graph.output)}
+    check("a past that is said is in the file's shapes", 2 in sizes["past_key_0"] and 3 in sizes["present_key_0"]
+          and 0 not in sizes["past_value_0"] + sizes["present_value_0"], sizes)
+
+
+def converse(options, name, path, model, inputs, reference, seed, bound=NMSE, counts=(7, 1, 1, 3)):
     """Prefill, then steps of one token and of several with the cache; `inputs` are the weights that the file lacks."""
     config = reference.config
     names = [entry.name for entry in model.graph.input]
@@ -120,7 +135,7 @@ def converse(options, name, path, model, inputs, reference, seed, bound=NMSE):
     cache = reference.new_cache()
     ids = np.random.RandomState(seed).randint(0, config.vocab, 12)
     done = 0
-    for count in (7, 1, 1, 3):
+    for count in counts:
         inputs[ids_name] = ids[done:done + count].astype(np.int64)
         expected = np.asarray(reference.forward(ids[done:done + count], cache=cache))
         outputs = compute(options, "%s, tokens %d to %d" % (name, done, done + count), path, model, inputs,
@@ -128,7 +143,7 @@ def converse(options, name, path, model, inputs, reference, seed, bound=NMSE):
         for entry in caches:
             inputs[entry] = outputs[entry.replace("past_", "present_", 1)].astype(np.float32)
         done += count
-    check(name + ": the cache grew", inputs[caches[0]].shape[0] == 12)
+    check(name + ": the cache grew", inputs[caches[0]].shape[0] == sum(counts))
 
 
 ELEMENTS = {"f32": 1, "f16": 10, "bf16": 16}
@@ -226,6 +241,7 @@ def main():
     os.makedirs(options.work)
     for family in ("llama", "qwen2", "qwen3"):
         check_decoder(options, family, options.seed)
+    check_static_decoder(options, options.seed)
     check_vision(options, options.seed)
     check_refusals(options)
     check_export(options, "llama", "f32", (), "f32")

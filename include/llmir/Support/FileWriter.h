@@ -56,6 +56,9 @@ public:
   Status writeAt(uint64_t offset, const void *data, size_t size);
   /// Bytes appended so far.
   uint64_t position() const { return appended; }
+  /// Writes out what is buffered: a commit() after it finds no full disk. Where
+  /// several files belong together each is flushed before the first commit().
+  Status flush();
 
   /// Writes everything out and renames the file over the target. With
   /// `durable` the data is on the disk before (fsync).
@@ -63,7 +66,6 @@ public:
 
 private:
   AtomicFile() = default;
-  Status flush();
   Status writeFully(uint64_t offset, const uint8_t *data, size_t size);
   void discard();
 

@@ -174,6 +174,10 @@ struct GraphOptions {
   int64_t tokens = 0;
   /// For sizes with a name, such as {"seq", 128}; others stay open.
   std::map<std::string, int64_t> sizes;
+  /// Whether the shapes behind the caches leave open how many tokens these hold
+  /// before, unless `sizes` says "past": for a file that serves every step.
+  /// Otherwise a new sequence begins. Costs are counted for that in any case.
+  bool isPastOpen = false;
 };
 
 /// The graph of the context's model: its entry, or the one subgraph that the

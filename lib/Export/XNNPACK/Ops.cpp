@@ -12,6 +12,8 @@
 
 #include "Planner.h"
 
+#include "llmir/Interpreter/ReferenceElementwise.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -488,17 +490,21 @@ static const std::map<std::string, Lowering> &lowerings() {
   return table;
 }
 
-/// What holds for all ops: f32 on the CPU, of 1 to 6 dimensions, with numbers.
+/// What holds for all ops: f32 on the CPU, of 1 to 6 dimensions, with numbers,
+/// no more of them than the reference takes.
 static Status checkTensor(const GraphValue *value) {
   if (value->dtype != mllm::kFp32 || value->device != mllm::kCPU)
     return lacks("a tensor that is not of f32 on the CPU");
   if (value->shape.empty() || value->shape.size() > XNN_MAX_TENSOR_DIMS)
     return lacks("a tensor that has not 1 to " +
                  std::to_string(XNN_MAX_TENSOR_DIMS) + " dimensions");
-  for (const shapes::DimExpr &size : value->shape)
+  reference::Shape sizes;
+  for (const shapes::DimExpr &size : value->shape) {
     if (size.constant().value_or(0) < 1)
       return lacks(size.isConstant() ? "an empty tensor" : "an open size");
-  return Status::ok();
+    sizes.push_back(*size.constant());
+  }
+  return reference::checkAffordable(sizes);
 }
 
 Status xnnpack::checkOp(const GraphOp &op) {

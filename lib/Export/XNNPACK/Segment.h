@@ -29,6 +29,7 @@ namespace llmir::xnnpack {
 /// The sizes of a tensor in the order in which it lies in memory.
 using Dims = std::vector<size_t>;
 
+/// Of sizes that checkOp() has accepted: the product does not wrap.
 inline size_t numValues(const Dims &dims) {
   size_t product = 1;
   for (size_t size : dims)

@@ -1,0 +1,26 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How much of a hostile model is carried.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_EXPORT_LIMITS_H
+#define LLMIR_LIB_EXPORT_LIMITS_H
+
+#include <cstdint>
+
+namespace llmir {
+
+/// Numbers of a constant in a graph, and of a table that is computed for a
+/// file.
+inline constexpr int64_t maxConstant = 1 << 24;
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_EXPORT_LIMITS_H
