@@ -51,7 +51,10 @@ for file in $(sources 'include/*.td' | xargs grep -lE '^def .*Dialect *: *Dialec
   ops=$(dirname "$file")/$(basename "$file" Base.td)Ops.td
   [ -f "$ops" ] || ops=$file
   levels=$(levels_of "$dialect" "$file")
-  [ -n "$levels" ] || { generate "$dialect" "" gen-dialect-doc "$ops" "-dialect=$dialect" && continue; }
+  if [ -z "$levels" ]; then # Not `generate … && continue`, which would hide its failure.
+    generate "$dialect" "" gen-dialect-doc "$ops" "-dialect=$dialect"
+    continue
+  fi
   pages="The ops, level by level:"
   while IFS='|' read -r level meaning; do
     generate "$dialect-$level" "The level \`$level\` of \`$dialect\`: $meaning" gen-op-doc "$ops" \

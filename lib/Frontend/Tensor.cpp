@@ -150,6 +150,9 @@ Tensor Tensor::fromVector(const std::vector<int64_t> &shape,
       if (!std::isfinite(number))
         return failEagerly(Status(StatusCode::InvalidArgument,
                                   "an integer cannot be infinite or NaN"));
+      if (number < -0x1p63 || number >= 0x1p63)
+        return failEagerly(Status(StatusCode::OutOfRange,
+                                  "a number is beyond 64-bit integers"));
       number = std::trunc(number);
     }
   if (reference::numElements(shape) != static_cast<int64_t>(numbers.size()))

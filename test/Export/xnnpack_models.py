@@ -68,10 +68,38 @@ def check_decoder(options, family, ops_left, least_share):
                                  "--xnnpack-steps=7,1,1,3", "--seed=%d" % options.seed), least_share, [7, 1, 1, 3], 4)
     left = set(re.findall(r"left to the reference: (\w+):", text))
     check(family + ": what is left", left == set(ops_left), text)
-    # Other weights than the reference's are seen: the bound means something.
+    # Roundings of f32 are seen: the bound means something.
     code, _, errors = run(options.llmir_translate, "--run-xnnpack", source, "--xnnpack-weights=" + folder,
                           "--xnnpack-steps=7", "--xnnpack-bound=1e-18")
     check(family + ": the bound", code != 0 and "more than 1.0e-18" in errors, errors)
+
+
+# The parameter is used in a region only: the graph's ops do not have it.
+BRANCH = """module {
+  mllm.tensor.register @w : tensor<3x2xf32> {source = "w"}
+  mllm.graph.subgraph @f(%c: tensor<i1>, %x: tensor<1x2xf32>) -> tensor<1x3xf32> attributes {entry} {
+    %0 = mllm.cf.if %c : tensor<i1> -> tensor<1x3xf32> {
+      %a = mllm.linalg.linear %x, @w : tensor<1x2xf32> -> tensor<1x3xf32>
+      mllm.cf.yield %a : tensor<1x3xf32>
+    } else {
+      %b = mllm.linalg.linear %x, @w : tensor<1x2xf32> -> tensor<1x3xf32>
+      mllm.cf.yield %b : tensor<1x3xf32>
+    }
+    mllm.cf.return %0 : tensor<1x3xf32>
+  }
+}
+"""
+
+
+def check_branch(options, folder):
+    """Control flow is refused once, and the reference is not asked for what the run did not give."""
+    source = os.path.join(options.work, "branch.mlir")
+    with open(source, "w", encoding="utf-8") as stream:
+        stream.write(BRANCH)
+    for flags in ((), ("--xnnpack-weights=" + folder,)):
+        code, text, errors = run(options.llmir_translate, "--run-xnnpack", source, *flags)
+        check("branch %s: refused" % (flags,), code == 1 and "a static graph has no control flow" in errors
+              and errors.count("error:") == 1, (code, text + errors))
 
 
 def check_failures(options):
@@ -101,6 +129,7 @@ def main():
     check_decoder(options, "gpt2", ("embedding", "positions", "kv_cache", "flash_attention2"), 95)
     check_run("vision", run(options.llmir_translate, "--run-xnnpack",
                             os.path.join(options.inputs, "onnx-vision.mlir")), 40, [1], 1)
+    check_branch(options, os.path.join(options.work, "llama"))
     check_failures(options)
     print("%d checks passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0

@@ -128,6 +128,11 @@ TEST_F(TensorTest, NumbersAreOfTheirType) {
   EXPECT_EQ(Tensor::full({1}, 0.1).item(), double(0.1f));
   EXPECT_FALSE(Tensor::full({1}, INFINITY, kInt64).isValid());
   expectError("an integer cannot be infinite or NaN");
+  EXPECT_FALSE(Tensor::fromVector({1}, {1e300}, kInt64).isValid());
+  expectError("a number is beyond 64-bit integers");
+  EXPECT_FALSE(Tensor::fromVector({1}, {0x1p63}, kInt32).isValid());
+  expectError("a number is beyond 64-bit integers");
+  EXPECT_EQ(Tensor::full({1}, -0x1p63, kInt64).item(), -0x1p63);
   EXPECT_FALSE(Tensor::full({1}, 1, kUInt8).isValid());
   expectError("LLMIR computes nothing in kUInt8");
   EXPECT_FALSE(Tensor::fromVector({2}, {1}).isValid());

@@ -70,7 +70,12 @@ public:
 
 private:
   FailureOr<InterpreterValue> stored(llmir::mllm::RegisterOp op) {
-    const GraphParameter &parameter = described.at(op.getSymName());
+    auto found = described.find(op.getSymName());
+    if (found == described.end()) // The graph has no ops of regions.
+      return op.emitOpError("is a parameter that only a region uses; its "
+                            "numbers are not read from a checkpoint"),
+             failure();
+    const GraphParameter &parameter = found->second;
     Expected<std::vector<float>> numbers =
         readParameter(parameterReaderOf(*checkpoint), parameter);
     if (!numbers)
@@ -199,37 +204,34 @@ static LogicalResult runOnXNNPACK(ModuleOp module, GraphOptions sizes,
   std::vector<int64_t> steps(line.steps.begin(), line.steps.end());
   if (steps.empty())
     steps.push_back(sizes.tokens);
-  // By the tokens of the step and of those before it.
-  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<XNNPACKModel>> models;
   int64_t past = 0;
   ModelState state, referenceState;
   for (auto [step, tokens] : llvm::enumerate(steps)) {
-    std::unique_ptr<XNNPACKModel> &model = models[{tokens, past}];
-    if (!model) {
-      sizes.tokens = tokens;
-      if (past > 0)
-        sizes.sizes[llmir::mllm::SizeBinding::kPast.str()] = past;
-      Expected<Graph> graph = buildGraph(module, sizes);
-      if (!graph)
-        return emitError(module.getLoc()) << graph.status().message();
-      parameters.learn(*graph);
-      auto built =
-          XNNPACKModel::build(module, std::move(*graph), options, line.threads);
-      if (failed(built))
-        return failure();
-      model = std::move(*built);
-      printShare(*model, past, output);
-    }
+    // No two steps have the same sizes: the past grows.
+    sizes.tokens = tokens;
+    if (past > 0)
+      sizes.sizes[llmir::mllm::SizeBinding::kPast.str()] = past;
+    Expected<Graph> graph = buildGraph(module, sizes);
+    if (!graph)
+      return emitError(module.getLoc()) << graph.status().message();
+    parameters.learn(*graph);
+    auto model =
+        XNNPACKModel::build(module, std::move(*graph), options, line.threads);
+    if (failed(model))
+      return failure();
+    printShare(**model, past, output);
     past += tokens;
-    auto inputs = makeInputs(*root, model->graph(), seed + step);
+    auto inputs = makeInputs(*root, (*model)->graph(), seed + step);
     if (failed(inputs))
       return failure();
-    auto results = model->run(*inputs, state);
+    auto results = (*model)->run(*inputs, state);
+    if (failed(results))
+      return failure();
     InterpreterOptions withState = options;
     withState.state = &referenceState;
     auto expected =
         Interpreter(withState).run(*root, {inputs->begin(), inputs->end()});
-    if (failed(results) || failed(expected))
+    if (failed(expected))
       return failure();
     output << "step " << step + 1 << "\n";
     if (failed(compare(module, *results, *expected, line.bound, output)))
