@@ -17,6 +17,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace llmir::mllm::program;
 
@@ -76,7 +78,10 @@ struct Loop {
   Operation *jump;
 };
 
-/// What may still go on since the last barrier.
+/// The buffers to which each field of the step context may point.
+using Pointers = std::map<uint64_t, llvm::SmallSetVector<Operation *, 2>>;
+
+/// What may still go on since the last barrier, and what fields point to.
 struct UnderWay {
   /// Whether anything in the arena is touched, in steps of many tokens and of
   /// few.
@@ -84,12 +89,25 @@ struct UnderWay {
   /// What may have been written, and the numbers by which workers have found
   /// their way, since the last barrier of both kinds of steps.
   llvm::SmallSetVector<Value, 8> written, decided;
+  /// What fields of the step context point to, kernels may read at any time.
+  Pointers pointers;
 
-  void include(const UnderWay &other) {
+  size_t size() const {
+    size_t all = size_t(many) + size_t(few) + written.size() + decided.size();
+    for (const auto &pointer : pointers)
+      all += pointer.second.size();
+    return all;
+  }
+  /// Whether that has brought anything new.
+  bool include(const UnderWay &other) {
+    const size_t before = size();
     many |= other.many;
     few |= other.few;
     written.insert_range(other.written);
     decided.insert_range(other.decided);
+    for (const auto &pointer : other.pointers)
+      pointers[pointer.first].insert_range(pointer.second);
+    return size() != before;
   }
 };
 
@@ -206,7 +224,10 @@ public:
   SmallVector<Loop> loops;
 
 private:
+  /// Goes through the code once, with what `arriving` says so far.
+  LogicalResult goThrough();
   LogicalResult visit(Operation &op);
+  void touch(Operation *buffer, bool reads);
   void wait(BarrierOp barrier);
   LogicalResult run(Operation &op);
   LogicalResult jump(Operation *op, StringRef label);
@@ -220,35 +241,59 @@ private:
   Place here;
   UnderWay underWay;
   llvm::StringMap<Place> labels; ///< Those before this place.
-  llvm::StringMap<SmallVector<ForwardJump>> waiting;
-  /// What fields of the step context point to, kernels may read at any time.
-  llvm::SmallDenseMap<uint64_t, BufferOp> pointers;
+  llvm::StringMap<std::vector<ForwardJump>> waiting;
+  /// What jumps back bring along to their labels.
+  llvm::StringMap<UnderWay> arriving;
+  /// A jump back has brought along what its label did not know.
+  bool isNews = false;
 };
 } // namespace
 
+/// Until no jump back brings anything new to its label: there are no more of
+/// that than buffers and fields, since both sets only grow.
 LogicalResult TouchCollector::collect() {
+  do {
+    buffers.clear();
+    loops.clear();
+    branches.clear();
+    labels.clear();
+    waiting.clear();
+    here = Place();
+    underWay = UnderWay();
+    isNews = false;
+    if (failed(goThrough()))
+      return failure();
+  } while (isNews);
+  return checkNesting();
+}
+
+void TouchCollector::touch(Operation *buffer, bool reads) {
+  buffers.insert({buffer, {here, reads}}).first->second.span.include(here);
+}
+
+LogicalResult TouchCollector::goThrough() {
   for (Operation &op : fragment.getBody().front()) {
     ++here.op;
     if (failed(visit(op)))
       return failure();
     for (OpOperand &use : op.getOpOperands())
-      if (auto buffer = use.get().getDefiningOp<BufferOp>()) {
-        Touches first{here, mayRead(use, fragment)};
-        buffers.insert({buffer, first}).first->second.span.include(here);
-      }
-    if (isa<InstructionOp>(op))
-      for (auto [field, buffer] : pointers)
-        buffers[buffer].span.include(here);
-    else if (auto set = dyn_cast<SetFieldOp>(op))
+      if (auto buffer = use.get().getDefiningOp<BufferOp>())
+        touch(buffer, mayRead(use, fragment));
+    if (isa<InstructionOp>(op)) {
+      for (const auto &pointer : underWay.pointers)
+        for (Operation *buffer : pointer.second)
+          touch(buffer, /*reads=*/true);
+    } else if (auto set = dyn_cast<SetFieldOp>(op)) {
       setField(set);
-    else if (auto conditional = dyn_cast<JumpIfOp>(op);
-             conditional && failed(jump(&op, conditional.getLabel())))
+    } else if (auto conditional = dyn_cast<JumpIfOp>(op);
+               conditional && failed(jump(&op, conditional.getLabel()))) {
       return failure();
+    }
   }
   for (auto &[op, touches] : buffers)
     for (const Branch &branch : branches)
       touches.readFirst |= branch.maySkipFirst(touches.span.ops);
-  return checkNesting();
+  return success();
 }
 
 LogicalResult TouchCollector::visit(Operation &op) {
@@ -259,6 +304,7 @@ LogicalResult TouchCollector::visit(Operation &op) {
     wait(barrier);
   } else if (auto label = dyn_cast<LabelOp>(op)) {
     labels[label.getName()] = here;
+    underWay.include(arriving[label.getName()]);
     for (const ForwardJump &jump : waiting.lookup(label.getName()))
       arrive(jump);
   } else if (auto next = dyn_cast<JumpNextLayerOp>(op)) {
@@ -287,9 +333,9 @@ void TouchCollector::wait(BarrierOp barrier) {
 }
 
 LogicalResult TouchCollector::run(Operation &op) {
-  underWay.many |= op.getNumOperands() > 0 || !pointers.empty();
-  underWay.few |=
-      !llvm::all_of(op.getOperands(), isPerWorker) || !pointers.empty();
+  underWay.many |= op.getNumOperands() > 0 || !underWay.pointers.empty();
+  underWay.few |= !llvm::all_of(op.getOperands(), isPerWorker) ||
+                  !underWay.pointers.empty();
   for (Value buffer : op.getOperands()) {
     if (!mayWrite(&op, buffer, fragment))
       continue;
@@ -327,11 +373,17 @@ LogicalResult TouchCollector::jump(Operation *op, StringRef label) {
   loops.push_back(loop);
   // The next turn may read what fields point to now, and others may still find
   // their way when it begins.
-  for (auto [field, buffer] : pointers)
-    buffers[buffer].readFirst = true;
+  isNews |= arriving[label].include(underWay);
+  auto mayStillBeRead = [&](Operation *buffer) {
+    // What is touched only behind this place was found at another jump.
+    if (auto found = buffers.find(buffer); found != buffers.end())
+      found->second.readFirst = true;
+  };
+  for (const auto &pointer : underWay.pointers)
+    llvm::for_each(pointer.second, mayStillBeRead);
   for (Value condition : underWay.decided)
     if (auto buffer = condition.getDefiningOp<BufferOp>())
-      buffers[buffer].readFirst = true;
+      mayStillBeRead(buffer);
   return success();
 }
 
@@ -355,7 +407,7 @@ void TouchCollector::arrive(const ForwardJump &jump) {
     extend(&Span3::few, jump.from.few, here.few);
   for (Value condition : jump.underWay.decided)
     if (auto buffer = condition.getDefiningOp<BufferOp>())
-      buffers.find(buffer)->second.span.include(here);
+      touch(buffer, /*reads=*/true);
 }
 
 /// A buffer's life is that of the loops around it, one by one, which holds
@@ -385,10 +437,10 @@ LogicalResult TouchCollector::checkNesting() {
 }
 
 void TouchCollector::setField(SetFieldOp set) {
-  pointers.erase(set.getField());
+  underWay.pointers.erase(set.getField());
   if (auto buffer = set.getBuffer() ? set.getBuffer().getDefiningOp<BufferOp>()
                                     : BufferOp())
-    pointers[set.getField()] = buffer;
+    underWay.pointers[set.getField()].insert(buffer);
 }
 
 /// The time in which the buffer's value may be needed. A buffer that is

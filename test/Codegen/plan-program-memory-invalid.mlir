@@ -146,3 +146,49 @@ mllm.program.fragment @step code {
   mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
   mllm.program.exit
 }
+
+// -----
+
+// Nor where the jump leads back: who is fast writes the next turn's number while
+// others still read that of this one.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
+}
+mllm.program.fragment @step code {
+  %n = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  mllm.program.label "again"
+  // expected-error@+1 {{writes the number by which a jump before it goes; a barrier must stand between them, since others may still read it}}
+  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.barrier
+  mllm.program.jump_if "again" (%n) : memref<1x16xi32>
+  mllm.program.exit
+}
+
+// -----
+
+// Nor where one jump back leads to another, and that to the instruction.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
+}
+mllm.program.fragment @step code {
+  %n = mllm.program.buffer : memref<1x16xi32>
+  %m = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  mllm.program.label "outer"
+  mllm.program.jump_if "over" (%m) : memref<1x16xi32>
+  mllm.program.barrier
+  mllm.program.label "over"
+  // expected-error@+1 {{writes the number by which a jump before it goes}}
+  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.barrier
+  mllm.program.label "inner"
+  mllm.program.jump_if "out" (%m) : memref<1x16xi32>
+  mllm.program.barrier
+  mllm.program.jump_if "inner" (%n) : memref<1x16xi32>
+  mllm.program.label "out"
+  mllm.program.jump_if "outer" (%m) : memref<1x16xi32>
+  mllm.program.exit
+}

@@ -403,3 +403,36 @@ mllm.program.fragment @decided code {
   mllm.program.jump_if "again" (%n) : memref<8x16xi32>
   mllm.program.exit
 }
+
+// -----
+
+// A field points to what either way has set it to: kernels behind the label may
+// read %a and %b, and %c, which lives there alone, shares with neither, but with %n.
+
+mllm.program.fragment @kernels text {
+  mllm.program.kernel @fill "fill" {} [memref<1x16xi32>]
+}
+// CHECK-LABEL: @fields code attributes {arena_bytes = 192 : i64}
+// CHECK-NEXT: buffer offset 128
+// CHECK-NEXT: buffer offset 0
+// CHECK-NEXT: buffer offset 64
+// CHECK-NEXT: buffer offset 128
+mllm.program.fragment @fields code {
+  %n = mllm.program.buffer : memref<1x16xi32>
+  %a = mllm.program.buffer : memref<1x16xi32>
+  %b = mllm.program.buffer : memref<1x16xi32>
+  %c = mllm.program.buffer : memref<1x16xi32>
+  mllm.program.entry_point
+  mllm.program.instruction @fill weights [] (%a) : memref<1x16xi32>
+  mllm.program.instruction @fill weights [] (%b) : memref<1x16xi32>
+  mllm.program.instruction @fill weights [] (%n) : memref<1x16xi32>
+  mllm.program.set_field token_ids at %a : memref<1x16xi32>
+  mllm.program.barrier
+  mllm.program.jump_if "over" (%n) : memref<1x16xi32>
+  mllm.program.set_field token_ids at %b : memref<1x16xi32>
+  mllm.program.label "over"
+  mllm.program.barrier
+  mllm.program.barrier
+  mllm.program.instruction @fill weights [] (%c) : memref<1x16xi32>
+  mllm.program.exit
+}
