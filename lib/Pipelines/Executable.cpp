@@ -36,6 +36,7 @@ namespace {
 struct Instance {
   OwningOpRef<mlir::ModuleOp> module;
   FunctionRunner runner;
+  uint64_t lastUse = 0; ///< The number of the call that asked for it last.
 };
 } // namespace
 
@@ -53,6 +54,7 @@ struct Executable::State {
                     const llmir::mllm::SizeBinding &binding);
   Expected<Instance *> instanceFor(const std::vector<int64_t> &key,
                                    const llmir::mllm::SizeBinding &sizes);
+  /// Where nativeCPULevel() has one.
   FailureOr<std::unique_ptr<Instance>>
   compileInstance(const llmir::mllm::SizeBinding &sizes);
   FailureOr<InterpreterValue> parameter(llmir::mllm::RegisterOp op);
@@ -63,6 +65,7 @@ struct Executable::State {
   llmir::mllm::SubGraphOp entry;      ///< Of it.
   /// By all sizes.
   std::map<std::vector<int64_t>, std::unique_ptr<Instance>> instances;
+  uint64_t numCalls = 0; ///< Of instanceFor.
 };
 
 Executable::Executable(std::unique_ptr<State> state)
@@ -208,9 +211,12 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
 Expected<Instance *>
 Executable::State::instanceFor(const std::vector<int64_t> &key,
                                const llmir::mllm::SizeBinding &sizes) {
+  ++numCalls;
   auto known = instances.find(key);
-  if (known != instances.end())
+  if (known != instances.end()) {
+    known->second->lastUse = numCalls;
     return known->second.get();
+  }
   FailureOr<std::unique_ptr<Instance>> made = failure();
   const std::string errors = errorsOf(mlirContext(), [&] {
     made = compileInstance(sizes);
@@ -218,6 +224,13 @@ Executable::State::instanceFor(const std::vector<int64_t> &key,
   });
   if (failed(made))
     return invalid(errors);
+  // Each has its own packed weights: memory is bounded by their number.
+  if (instances.size() >= kMostInstances)
+    instances.erase(std::min_element(
+        instances.begin(), instances.end(), [](const auto &a, const auto &b) {
+          return a.second->lastUse < b.second->lastUse;
+        }));
+  (*made)->lastUse = numCalls;
   return instances.emplace(key, std::move(*made)).first->second.get();
 }
 
@@ -230,6 +243,9 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
   if (options.threads < 1)
     return invalid("code runs on at least one thread, not on " +
                    std::to_string(options.threads));
+  if (!nativeCPULevel())
+    return Status(StatusCode::Unsupported,
+                  "this CPU is none that code is made for");
   auto state = std::make_unique<Executable::State>(context, options);
   DialectRegistry registry;
   registerAllLLMIRDialects(registry);

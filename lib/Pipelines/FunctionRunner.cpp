@@ -24,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 using namespace mlir;
 
@@ -75,6 +76,8 @@ struct FunctionRunner::State {
                                       ArrayRef<InterpreterValue> arguments);
   LogicalResult fillInputs(ArrayRef<InterpreterValue> arguments);
   LogicalResult packWeights(ArrayRef<InterpreterValue> arguments);
+  void releasePacked(size_t numArguments);
+  FailureOr<WorkerTeam *> teamOf(int64_t threads);
   FailureOr<std::unique_ptr<PagedKVCache>> makeCache();
   /// The values of a result, one per rank.
   std::vector<Tensor> readRanks(unsigned index);
@@ -94,7 +97,9 @@ struct FunctionRunner::State {
   FunctionInterface interface;
   std::optional<CodeImage> image;
   AlignedMemory arena, weights;
-  bool arePacked = false; ///< The weights, in a run before.
+  bool arePacked = false;           ///< The weights, in a run before.
+  std::unique_ptr<WorkerTeam> team; ///< Of the run before.
+  int64_t teamThreads = 0;          ///< As that run asked for.
 };
 
 FunctionRunner::FunctionRunner(std::unique_ptr<State> state)
@@ -305,7 +310,7 @@ FunctionRunner::State::valueOf(StringRef source,
     return function.emitError("cannot be run: its program reads '")
            << source << "'";
   auto [index, rank] = *argument;
-  if (index >= arguments.size())
+  if (index >= arguments.size()) // Not one that has been released.
     return parameters[index - arguments.size()];
   InterpreterValue value = arguments[index];
   std::optional<int64_t> dim = shardDim(function.getArgAttrDict(index));
@@ -369,8 +374,35 @@ FunctionRunner::State::packWeights(ArrayRef<InterpreterValue> arguments) {
     if (Status status = packValue(*value, format, job, out); !status)
       return report(status);
   }
+  if (!arePacked)
+    releasePacked(arguments.size());
   arePacked = true;
   return success();
+}
+
+/// What is packed is not read again; parameters that are inputs are, in each
+/// run.
+void FunctionRunner::State::releasePacked(size_t numArguments) {
+  std::set<size_t> inputs;
+  for (const FunctionPort &port : interface.inputs)
+    if (auto argument = ArgumentSource::parse(port.name))
+      inputs.insert(argument->index);
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (!inputs.count(numArguments + i))
+      parameters[i] = Tensor();
+}
+
+/// The threads of the run before, where there are as many.
+FailureOr<WorkerTeam *> FunctionRunner::State::teamOf(int64_t threads) {
+  if (!team || teamThreads != threads) {
+    team.reset(); // Its threads end before others start.
+    Expected<std::unique_ptr<WorkerTeam>> made = WorkerTeam::create(threads);
+    if (!made)
+      return report(made.takeStatus());
+    team = std::move(*made);
+    teamThreads = threads;
+  }
+  return team.get();
 }
 
 FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
@@ -487,9 +519,9 @@ FunctionRunner::run(ArrayRef<InterpreterValue> arguments, int64_t threads) {
   if (failed(cache) || failed(s.fillInputs(arguments)) ||
       failed(s.packWeights(arguments)))
     return failure();
-  Expected<std::unique_ptr<WorkerTeam>> team = WorkerTeam::create(threads);
-  if (!team)
-    return s.report(team.takeStatus());
+  FailureOr<WorkerTeam *> team = s.teamOf(threads);
+  if (failed(team))
+    return failure();
   LLMIRStepContext context{};
   context.arena = s.arena.get();
   context.weights = s.weights.get();

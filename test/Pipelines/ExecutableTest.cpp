@@ -129,6 +129,25 @@ TEST(ExecutableTest, OneTraceServesEveryLength) {
   EXPECT_EQ(executable->numInstances(), 3u);
 }
 
+TEST(ExecutableTest, OnlyCodeUsedLatelyIsKept) {
+  MLP model;
+  loadRandom(model, {Tensor::empty({dim("rows"), 24})});
+  auto executable =
+      ir::compile(ir::trace(model, Tensor::empty({dim("rows"), 24})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  const auto most = static_cast<int64_t>(ir::Executable::kMostInstances);
+  for (int64_t rows = 1; rows <= most + 2; ++rows) {
+    expectSame(*executable, model, {randomTensor({rows, 24})});
+    EXPECT_EQ(executable->numInstances(),
+              static_cast<size_t>(std::min(rows, most)));
+    // It is used all the time.
+    expectSame(*executable, model, {randomTensor({1, 24})});
+  }
+  // What had to go comes back.
+  expectSame(*executable, model, {randomTensor({2, 24})});
+  EXPECT_EQ(executable->numInstances(), static_cast<size_t>(most));
+}
+
 // SPEC: 281 282
 TEST(ExecutableTest, LoopsAndBranches) {
   // Doubled until the sum is 100 or more; the greater of that and the start.

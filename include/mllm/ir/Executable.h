@@ -47,6 +47,9 @@ public:
   /// meaning for their sizes, or where an op has no code.
   llmir::Expected<Tensors> run(const Tensors &inputs);
 
+  /// For so many tuples of sizes code is kept; where another one comes, that
+  /// which was not used for longest is made anew when it is needed again.
+  static constexpr size_t kMostInstances = 16;
   /// How many tuples of sizes there is code for.
   size_t numInstances() const;
 
