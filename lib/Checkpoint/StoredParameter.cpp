@@ -49,6 +49,13 @@ static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
   return row - inHead + (inHead % half) * 2 + inHead / half;
 }
 
+/// Whether rows are those of so many heads, whose pairs have two numbers each;
+/// 0 for rows without heads.
+static bool hasHeads(int64_t rows, int64_t heads) {
+  return heads == 0 ||
+         (heads > 0 && rows % heads == 0 && rows / heads % 2 == 0);
+}
+
 static Status
 readTransposed(const StoredRows &stored, int64_t firstRow, int64_t count,
                const std::function<Status(Span<const float>)> &take) {
@@ -81,14 +88,18 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   // numbers follow each other as those of one row do.
   int64_t wanted = 1;
   for (int64_t size : parameter.shape)
-    wanted *= size;
+    if (size < 0 || __builtin_mul_overflow(wanted, size, &wanted))
+      return doesNotFit(tensor, parameter);
   const int64_t columns =
       parameter.shape.size() < 2 ? 1 : parameter.shape.back();
   const int64_t rows = columns ? wanted / columns : 0;
   const int64_t all = parameter.storedRows ? parameter.storedRows : rows;
   const bool isList = parameter.shape.size() < 2;
-  if (tensor.numElements() != all * columns || parameter.firstRow < 0 ||
-      parameter.firstRow + rows > all || tensor.shape.empty())
+  int64_t held = 0;
+  if (all < 0 || __builtin_mul_overflow(all, columns, &held) ||
+      tensor.numElements() != held || parameter.firstRow < 0 ||
+      parameter.firstRow > all - rows || tensor.shape.empty() ||
+      !hasHeads(all, parameter.unpermuteHeads))
     return doesNotFit(tensor, parameter);
   if (wanted == 0)
     return Status::ok();

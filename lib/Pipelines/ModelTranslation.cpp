@@ -17,6 +17,7 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Interpreter/ReferenceElementwise.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -64,6 +65,8 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   stored.isTransposed = op.getTransposed();
   // What is stored in blocks is f32 once it is decoded.
   auto plain = dyn_cast<RankedTensorType>(op.getType());
+  if (Status status = reference::checkAffordable(stored.shape); !status)
+    return status;
   Tensor values(plain ? *getElementKind(plain.getElementType())
                       : reference::ElementKind::F32,
                 stored.shape);
@@ -141,8 +144,12 @@ static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
                   ? dyn_cast<RankedTensorType>(entry.getArgument(0).getType())
                   : RankedTensorType();
   const bool takesIds = type && type.getElementType().isInteger() &&
+                        getElementKind(type.getElementType()) &&
                         type.getRank() >= 1 && type.getRank() <= 2;
-  if (!takesIds || entry.getResultTypes().size() != 1)
+  auto logits = entry.getResultTypes().size() == 1
+                    ? dyn_cast<RankedTensorType>(entry.getResultTypes()[0])
+                    : RankedTensorType();
+  if (!takesIds || !logits || logits.getRank() < 1)
     return entry.emitOpError(
         "is no model of token ids: it does not take them alone, as [tokens] "
         "or [1, tokens], to give logits");

@@ -17,6 +17,9 @@
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Pipelines/Compilation.h"
+#include "llmir/Pipelines/Registration.h"
+
+#include "mlir/Parser/Parser.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -192,4 +195,50 @@ TEST_F(CompilationOf, ReportsWhatCannotBeReadOrWritten) {
   Status status = compile(options);
   EXPECT_FALSE(status.isOk());
   EXPECT_NE(status.cause().find("absent"), std::string::npos) << status.cause();
+}
+
+/// A model whose last product is not what it returns.
+static constexpr const char *kWithoutHead = R"(
+mllm.tensor.register @up : tensor<32x32xf32> {source = "up"}
+mllm.graph.subgraph @model(%x: tensor<2x32xf32>) -> tensor<2x32xf32> attributes {entry} {
+  %0 = mllm.linalg.linear %x, @up : tensor<2x32xf32> -> tensor<2x32xf32>
+  %1 = mllm.linalg.silu %0 : tensor<2x32xf32>
+  mllm.cf.return %1 : tensor<2x32xf32>
+})";
+
+// SPEC: 277
+TEST(CompilationRecipe, OfASchemeFitsModelsWithoutAHead) {
+  mlir::DialectRegistry registry;
+  registerAllLLMIRDialects(registry);
+  mlir::MLIRContext context(registry);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kWithoutHead, &context);
+  ASSERT_TRUE(module);
+  for (const char *scheme : {"q8", "int4:g32", "q4:plain-head"}) {
+    auto recipe = mllm::QuantizationRecipe::forAllProjections(scheme);
+    ASSERT_TRUE(recipe) << recipe.status().message();
+    auto outcome = recipe->apply(*module);
+    ASSERT_TRUE(mlir::succeeded(outcome)) << scheme;
+    EXPECT_EQ(outcome->matrices, 1) << scheme;
+  }
+  // Who writes the rule means a matrix.
+  auto written = mllm::QuantizationRecipe::parse("head=q8,*=q8");
+  ASSERT_TRUE(written) << written.status().message();
+  std::string error;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    error = d.str();
+    return mlir::success();
+  });
+  EXPECT_TRUE(mlir::failed(written->apply(*module)));
+  EXPECT_NE(error.find("no projection of the model has a matrix called 'head'"),
+            std::string::npos)
+      << error;
+}
+
+TEST(CompilationRecipe, PlainHeadIsAWholePart) {
+  for (const char *scheme :
+       {"int8:plain-head", "int8:plain-head:g32", "int8:g32:plain-head"})
+    EXPECT_TRUE(mllm::QuantizationRecipe::forAllProjections(scheme)) << scheme;
+  for (const char *scheme : {":plain-headq8", "int8:plain-heads", "plain-head",
+                             "int8:plain-head:plain-head"})
+    EXPECT_FALSE(mllm::QuantizationRecipe::forAllProjections(scheme)) << scheme;
 }

@@ -4,6 +4,10 @@
 // RUN: not llmir-translate --interpret-model %s --checkpoint %t.none --ids=-1 2>&1 | FileCheck %s --check-prefix=SIGN
 // RUN: echo 'module {}' | not llmir-translate --interpret-model --ids 1 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: echo 'mllm.graph.subgraph @m(%%x: tensor<4xf32>) -> tensor<4xf32> attributes {entry} { mllm.cf.return %%x : tensor<4xf32> }' | not llmir-translate --interpret-model --ids 1 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: echo 'mllm.graph.subgraph @m(%%x: tensor<?xi3>) -> tensor<?xi3> attributes {entry} { mllm.cf.return %%x : tensor<?xi3> }' | not llmir-translate --interpret-model --ids 1 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: echo 'mllm.graph.subgraph @m(%%x: tensor<1xi64>) -> tensor<f32> attributes {entry} { %%0 = mllm.tensor.constant dense<1.0> : tensor<f32> mllm.cf.return %%0 : tensor<f32> }' | not llmir-translate --interpret-model --ids 1 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: sed 's/8x8xf32/1000000000x1000000000xf32/; s/x8xf32/x1000000000xf32/' %s | not llmir-translate --interpret-model --checkpoint %llmir_src/models/demo --ids 1 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: sed 's/8x8xf32/2305843009213693953x8xf32/' %s | not llmir-translate --interpret-model --checkpoint %llmir_src/models/demo --ids 1 2>&1 | FileCheck %s --check-prefix=SIZE
 
 // NONE: there is no '{{.*}}none'
 // IDS: --ids must be token ids with commas between, and ; between steps, not '1,x'
@@ -11,6 +15,7 @@
 // SIGN: --ids must be token ids with commas between, and ; between steps, not '-1'
 // ENTRY: has no model: no subgraph is marked entry
 // KIND: is no model of token ids: it does not take them alone, as [tokens] or [1, tokens], to give logits
+// SIZE: 'mllm.tensor.register' op {{.*}}has more than 2^28 numbers
 
 mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
 mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {

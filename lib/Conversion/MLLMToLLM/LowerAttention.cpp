@@ -180,28 +180,57 @@ static LogicalResult lower(OpLowering &l, mllm::MultimodalRoPEOp op) {
 // Cache and attention
 //===----------------------------------------------------------------------===//
 
-/// Fails where an op could run more than once, each time with another cache.
-static LogicalResult checkRunsOnce(OpLowering &l, mllm::KVCacheOp op) {
-  auto isInLoop = [](Operation *inner) {
+/// The function that runs when the op does, whoever calls it: the last one on
+/// the way from call to call. Null where the op could run more than once in it:
+/// in a loop, or by several calls.
+static func::FuncOp onlyRoot(Operation *op) {
+  llvm::SmallPtrSet<Operation *, 8> passed;
+  while (true) {
     // A loop that counts becomes one with a condition behind its body.
-    return inner->getParentOfType<mllm::WhileOp>() ||
-           inner->getParentOfType<mllm::ForOp>();
-  };
-  auto function = op->getParentOfType<func::FuncOp>();
-  auto uses = SymbolTable::getSymbolUses(function,
-                                         function->getParentOfType<ModuleOp>());
-  size_t calls = uses ? llvm::range_size(*uses) : 0;
-  if (isInLoop(op) || calls > 1 ||
-      (calls == 1 && isInLoop(uses->begin()->getUser())))
+    if (op->getParentOfType<mllm::WhileOp>() ||
+        op->getParentOfType<mllm::ForOp>())
+      return {};
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (!function || !passed.insert(function).second)
+      return {};
+    auto uses = SymbolTable::getSymbolUses(
+        function, function->getParentOfType<ModuleOp>());
+    if (!uses || uses->empty())
+      return function;
+    if (!llvm::hasSingleElement(*uses))
+      return {};
+    op = uses->begin()->getUser();
+  }
+}
+
+/// Fails where what an op's cache holds when it runs is not known from its
+/// function alone: it could run more than once, or another function adds to the
+/// cache.
+static LogicalResult checkOwnsCache(OpLowering &l, mllm::KVCacheOp op) {
+  func::FuncOp root = onlyRoot(op);
+  if (!root)
     return l.refuse() << "it stands in a loop, or in a function that is called "
                          "again, and adds to its cache each time; the sizes of "
                          "a function are known before it runs";
+  auto function = op->getParentOfType<func::FuncOp>();
+  WalkResult walk =
+      function->getParentOfType<ModuleOp>().walk([&](mllm::KVCacheOp other) {
+        bool isShared = other.getLayer() == op.getLayer() &&
+                        other->getParentOfType<func::FuncOp>() != function &&
+                        onlyRoot(other) == root;
+        return isShared ? WalkResult::interrupt() : WalkResult::advance();
+      });
+  if (walk.wasInterrupted())
+    return l.refuse() << "another function that runs with it adds to the cache "
+                         "of layer "
+                      << op.getLayer()
+                      << " too; the caches of a function are its own";
   return success();
 }
 
 /// All that the layer's cache then holds.
 static LogicalResult lower(OpLowering &l, mllm::KVCacheOp op) {
-  if (failed(checkRunsOnce(l, op)))
+  if (failed(checkOwnsCache(l, op)))
     return failure();
   int64_t tokens = op.getTokenDim(), heads = op.getHeadDim();
   LoweringState::Cache &cache = l.state.caches[op.getLayer()];

@@ -12,6 +12,8 @@
 
 #include "OpLowering.h"
 
+#include "llmir/Interpreter/ReferenceElementwise.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
@@ -21,8 +23,13 @@ using namespace mlir;
 namespace llmir {
 
 /// cos and -sin of 2 pi f n / N times the factor of f, [frequencies, 2, N].
-static Value fourierBasis(OpLowering &l, int64_t frequencies, int64_t n,
-                          llvm::function_ref<double(int64_t)> factorOf) {
+/// Fails, with a diagnostic, where that is more than a machine is asked for.
+static FailureOr<Value>
+fourierBasis(OpLowering &l, int64_t frequencies, int64_t n,
+             llvm::function_ref<double(int64_t)> factorOf) {
+  if (Status status = reference::checkAffordable({frequencies, 2, n}); !status)
+    return l.refuse() << "its table of sines and cosines is not affordable: "
+                      << status.message();
   const double turn = 2 * std::acos(-1.0);
   SmallVector<float> numbers;
   for (int64_t f = 0; f < frequencies; ++f)
@@ -70,10 +77,12 @@ static LogicalResult lower(OpLowering &l, mllm::STFTOp op) {
   }
   double factor =
       op.getNormalized() ? 1 / std::sqrt(static_cast<double>(n)) : 1.0;
-  Value basis =
+  FailureOr<Value> basis =
       fourierBasis(l, frequencies, n, [&](int64_t) { return factor; });
+  if (failed(basis))
+    return failure();
   Value windowed = l.elementwise(
-      OpLowering::type(basis), {basis, wholeWindow(l, op.getWindow(), n)},
+      OpLowering::type(*basis), {*basis, wholeWindow(l, op.getWindow(), n)},
       [](OpBuilder &b, Location loc, ValueRange e) -> Value {
         return arith::MulFOp::create(b, loc, e[0], e[1]);
       });
@@ -136,10 +145,12 @@ static LogicalResult lower(OpLowering &l, mllm::ISTFTOp op) {
     return l.replace(l.filled(result, 0.0));
   double unit = op.getNormalized() ? std::sqrt(static_cast<double>(n))
                                    : static_cast<double>(n);
-  Value basis = fourierBasis(l, frequencies, n, [&](int64_t f) {
+  FailureOr<Value> basis = fourierBasis(l, frequencies, n, [&](int64_t f) {
     bool hasConjugate = op.getOnesided() && f > 0 && 2 * f != n;
     return (hasConjugate ? 2 : 1) / unit;
   });
+  if (failed(basis))
+    return failure();
   Value window = wholeWindow(l, l.cast(op.getWindow(), f32), n);
   auto product = [](OpBuilder &b, Location loc, ValueRange e) -> Value {
     return arith::MulFOp::create(b, loc, e[0], e[1]);
@@ -155,7 +166,7 @@ static LogicalResult lower(OpLowering &l, mllm::ISTFTOp op) {
   auto framesType = RankedTensorType::get(shape, f32);
   Value frames =
       l.sumOfProducts(framesType, {frequencies, 2}, l.cast(op.getX(), f32),
-                      basis, {l.map(rank, number), l.map(rank, wave)});
+                      *basis, {l.map(rank, number), l.map(rank, wave)});
   frames = l.elementwise(framesType, {frames, window}, product);
   auto squaresType = RankedTensorType::get({t, n}, f32);
   Value squares = l.elementwise(squaresType, {window, window}, product);

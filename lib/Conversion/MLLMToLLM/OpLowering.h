@@ -40,6 +40,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 
 namespace llmir {
 
@@ -49,7 +50,7 @@ struct LoweringState {
     std::array<mlir::Value, 2> held; ///< All keys, all values.
     mlir::Region *region = nullptr;  ///< Where the last ones were added.
   };
-  llvm::DenseMap<int64_t, Cache> caches; ///< By layer.
+  std::map<int64_t, Cache> caches; ///< By layer, which a file may say.
 };
 
 /// Writes what stands for one op, in front of it.

@@ -77,6 +77,15 @@ LogicalResult NeedsCollector::visit(SubGraphOp subgraph) {
   return success();
 }
 
+/// Whether a view leaves each token its numbers. Rows are tokens, of which
+/// others may stand beside them in a batch: a size that a trace has said is
+/// none that happens to be the number of tokens.
+static bool keepsTokens(const shapes::Shape &x, const shapes::Shape &result) {
+  return !x.empty() && !result.empty() &&
+         x.front().isConstant() == result.front().isConstant() &&
+         shapes::DimExpr::mayEqual(x.front(), result.front());
+}
+
 LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](EmbeddingOp embedding) {
@@ -119,11 +128,7 @@ LogicalResult NeedsCollector::visitOp(Operation *op, SubGraphNeeds &needs) {
                               "step's ops take two tensors of one shape");
       })
       .Case([](ViewOp view) -> LogicalResult {
-        // Rows are tokens: others may stand beside them in a batch.
-        const shapes::Shape x = shapeOf(view.getX()),
-                            result = shapeOf(view.getResult());
-        if (!x.empty() && !result.empty() &&
-            shapes::DimExpr::mayEqual(x.front(), result.front()))
+        if (keepsTokens(shapeOf(view.getX()), shapeOf(view.getResult())))
           return success();
         return view.emitOpError("moves values from token to token; a step's "
                                 "views divide what each token has");

@@ -109,3 +109,90 @@ mllm.graph.subgraph @f() -> tensor<1xf32> {
     }
   }
 #-}
+
+// -----
+
+// Also where it is the caller that is called twice.
+mllm.graph.subgraph @attn(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @block(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %a = mllm.graph.call_graph @attn(%k) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  mllm.cf.return %a : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %a = mllm.graph.call_graph @block(%k) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %b = mllm.graph.call_graph @block(%a) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  mllm.cf.return %b : tensor<3x2x4xf32>
+}
+
+// -----
+
+// Or in a loop, which is in front of it.
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>, %n: tensor<i32>) -> tensor<3x2x4xf32> {
+  %y = mllm.cf.for %n (%k) : (tensor<i32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  ^bb0(%i: tensor<i32>, %a: tensor<3x2x4xf32>):
+    %b = mllm.graph.call_graph @block(%a) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+    mllm.cf.yield %b : tensor<3x2x4xf32>
+  }
+  mllm.cf.return %y : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @attn(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: it stands in a loop, or in a function that is called again}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @block(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %a = mllm.graph.call_graph @attn(%k) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  mllm.cf.return %a : tensor<3x2x4xf32>
+}
+
+// -----
+
+// Two functions that add to one cache.
+mllm.graph.subgraph @first(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: another function that runs with it adds to the cache of layer 7 too; the caches of a function are its own}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 7 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @second(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 7 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %a = mllm.graph.call_graph @first(%k) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %b = mllm.graph.call_graph @second(%a) : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  mllm.cf.return %b : tensor<3x2x4xf32>
+}
+
+// -----
+
+// Any number of a layer is one; functions that do not run together share none.
+mllm.graph.subgraph @f(%k: tensor<3x2x4xf32>) -> tensor<3x2x4xf32> {
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 9223372036854775807 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<3x2x4xf32>, tensor<3x2x4xf32>)
+  mllm.cf.return %K : tensor<3x2x4xf32>
+}
+mllm.graph.subgraph @g(%k: tensor<3x2x4xf32>) -> tensor<7x2x4xf32> {
+  // expected-error@+1 {{cannot be compiled: it gives 'tensor<7x2x4xf32>', but its cache then holds 'tensor<3x2x4xf32>'}}
+  %K, %V = mllm.linalg.kv_cache %k, %k {layer = 9223372036854775807 : i64} : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> (tensor<7x2x4xf32>, tensor<7x2x4xf32>)
+  mllm.cf.return %K : tensor<7x2x4xf32>
+}
+
+// -----
+
+// Tables that no machine has room for.
+mllm.graph.subgraph @f(%x: tensor<400000xf32>, %w: tensor<400xf32>) -> tensor<100001x2x2xf32> {
+  // expected-error@+1 {{cannot be compiled: its table of sines and cosines is not affordable: }}
+  %y = mllm.linalg.stft %x, %w {center = false, hop_length = 200000 : i64, n_fft = 200000 : i64} : (tensor<400000xf32>, tensor<400xf32>) -> tensor<100001x2x2xf32>
+  mllm.cf.return %y : tensor<100001x2x2xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @f(%x: tensor<100001x2x2xf32>, %w: tensor<400xf32>) -> tensor<400000xf32> {
+  // expected-error@+1 {{cannot be compiled: its table of sines and cosines is not affordable: }}
+  %y = mllm.linalg.istft %x, %w {center = false, hop_length = 200000 : i64, length = 400000 : i64, n_fft = 200000 : i64} : (tensor<100001x2x2xf32>, tensor<400xf32>) -> tensor<400000xf32>
+  mllm.cf.return %y : tensor<400000xf32>
+}

@@ -93,6 +93,19 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, n
 
 // -----
 
+// A size that happens to be the number of tokens in one trace.
+module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
+  mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}
+  mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x8xf32> attributes {entry} {
+    %x = mllm.linalg.embedding %ids, @embed : tensor<?xi64> -> tensor<?x8xf32>
+    // expected-error@+1 {{moves values from token to token; a step's views divide what each token has}}
+    %v = mllm.linalg.view %x : tensor<?x8xf32> -> tensor<8x?xf32>
+    mllm.cf.return %x : tensor<?x8xf32>
+  }
+}
+
+// -----
+
 // Two sequences.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 2 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {
   mllm.tensor.register @embed : tensor<8x8xf32> {source = "embed"}

@@ -159,7 +159,10 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
   static constexpr std::string_view kPlain = ":plain-head";
   std::string rest(name);
   size_t plain = rest.find(kPlain);
-  bool isPlain = plain != std::string::npos;
+  // A whole part of the name, and no beginning of one.
+  bool isPlain =
+      plain != std::string::npos && (plain + kPlain.size() == rest.size() ||
+                                     rest[plain + kPlain.size()] == ':');
   if (isPlain)
     rest.erase(plain, kPlain.size());
   Expected<WeightScheme> scheme = WeightScheme::parse(rest);
@@ -174,10 +177,11 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
                   ":plain-head behind any leaves the projection to the "
                   "vocabulary alone; --recipe says more");
   bool isInBytes = scheme->format || scheme->byteInputs;
-  recipe.rules.push_back(
-      {std::string(kHead), isPlain || !isInBytes
-                               ? WeightScheme()
-                               : schemeOfFormat(TensorFormat::Q8_0)});
+  recipe.rules.push_back({std::string(kHead),
+                          isPlain || !isInBytes
+                              ? WeightScheme()
+                              : schemeOfFormat(TensorFormat::Q8_0),
+                          /*isWritten=*/false});
   recipe.rules.push_back({"*", *scheme});
   return recipe;
 }
@@ -232,13 +236,13 @@ static bool fits(const QuantizationRecipe::Rule &rule, StringRef name,
              : matchesPattern(rule.pattern, name);
 }
 
-/// Refuses rules that say nothing about this model.
+/// Refuses written rules that say nothing about this model.
 static LogicalResult checkUses(ModuleOp module,
                                ArrayRef<QuantizationRecipe::Rule> rules,
                                const llvm::SmallBitVector &fitting,
                                const llvm::SmallBitVector &used) {
   for (size_t i = 0; i < rules.size(); ++i) {
-    if (used[i])
+    if (used[i] || !rules[i].isWritten)
       continue;
     if (fitting[i])
       return module.emitError("the recipe's '")

@@ -59,6 +59,9 @@ public:
   struct Rule {
     std::string pattern; ///< `*` stands for any text.
     WeightScheme scheme;
+    /// Whether it is a mistake that no matrix fits: somebody wrote it for this
+    /// model.
+    bool isWritten = true;
   };
 
   /// Reads `PATTERN=SCHEME`, with commas or ends of lines between; `#` begins a
