@@ -13,6 +13,7 @@
 
 #include "MLLMEvaluation.h"
 
+#include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Interpreter/ReferenceElementwise.h"
@@ -45,12 +46,18 @@ static LogicalResult evaluateSame(OpT op, Evaluation &e) {
   return e.set(op.getResult(), e.tensor(op.getX()));
 }
 
+/// Memory that a loop hands from turn to turn.
+static bool isCarried(mlir::Value value) {
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+  return argument && mlir::isa<mllm::WhileOp, mllm::ForOp>(
+                         argument.getOwner()->getParentOp());
+}
+
 static LogicalResult evaluateCopy(mllm::CopyOp op, Evaluation &e) {
   const Tensor &dst = e.tensor(op.getDst()), &src = e.tensor(op.getSrc());
   // Memory that holds nothing yet has no dynamic sizes, and that of a loop has
   // those of the turn before.
-  if (op.getDst().getDefiningOp<mllm::AllocOp>() ||
-      mlir::isa<mlir::BlockArgument>(op.getDst()))
+  if (op.getDst().getDefiningOp<mllm::AllocOp>() || isCarried(op.getDst()))
     return e.set(op.getResult(), src);
   auto shape = shapes::sameShape(shapeOf(dst), shapeOf(src));
   return shape ? e.set(op.getResult(), src) : e.fail(shape.status());
