@@ -49,14 +49,7 @@ void emitScatter(KernelBuilder &kb, const ScatterSpec &spec) {
   auto write = [&](ValueRange point, Value index) {
     Value element =
         kb.load(kb.buffer(1), placeAt(kb, spec.maps[1], point, Value()));
-    SmallVector<Value> place = placeAt(kb, spec.maps[2], point, index);
-    if (spec.add) {
-      Value before = kb.load(out, place);
-      element = isa<FloatType>(element.getType())
-                    ? kb.addf(before, element)
-                    : Value(arith::AddIOp::create(kb, before, element));
-    }
-    kb.store(element, out, place);
+    kb.store(element, out, placeAt(kb, spec.maps[2], point, index));
   };
   // Each worker has a share of the indices' values: it goes through all points
   // and writes those that are its own, so that the order is the points'.

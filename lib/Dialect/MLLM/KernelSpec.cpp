@@ -268,7 +268,6 @@ static void visit(ScatterSpec &spec, Fields &fields) {
   fields("indexed", spec.indexed);
   fields("bound", spec.bound);
   fields("maps", spec.maps);
-  fields("add", spec.add);
 }
 
 template <typename Fields> static void visit(SortSpec &spec, Fields &fields) {

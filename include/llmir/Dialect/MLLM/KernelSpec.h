@@ -418,18 +418,17 @@ struct GatherSpec {
   int64_t columns = 0; ///< Of the output, without padding.
 };
 
-/// out[p, i[p]] = x[p], or += x[p] where `add`, at the points p in ascending
-/// order, the last loop fastest, so that the last of several writers of an
-/// element is the one that stays. The index is as GatherSpec has it and depends
-/// on the first `indexed` loops alone; an index beyond either end writes
-/// nothing. Elements that no point names keep what they hold. Buffers: index
-/// (i32), x (f32 or i32), out. Any worker may touch any element.
+/// out[p, i[p]] = x[p] at the points p in ascending order, the last loop
+/// fastest, so that the last of several writers of an element is the one that
+/// stays. The index is as GatherSpec has it and depends on the first `indexed`
+/// loops alone; an index beyond either end writes nothing. Elements that no
+/// point names keep what they hold. Buffers: index (i32), x (f32 or i32), out.
+/// Any worker may touch any element.
 struct ScatterSpec {
   static constexpr llvm::StringLiteral kind = "scatter";
   llvm::SmallVector<int64_t> sizes;
   int64_t indexed = 0, bound = 0;
   llvm::SmallVector<mlir::AffineMap> maps;
-  bool add = false;
 };
 
 /// The first `count` numbers of each row of `columns` in ascending or
