@@ -163,26 +163,27 @@ static std::optional<int64_t> bufferBytes(BufferOp buffer,
   return static_cast<int64_t>(llvm::alignTo(bytes, kAlignment));
 }
 
-/// The kernel of that name, or null where it has become a function.
-static KernelOp findKernel(FragmentOp user, FlatSymbolRefAttr name) {
-  for (FragmentOp other :
-       user->getParentOfType<ModuleOp>().getOps<FragmentOp>())
-    if (auto kernel = dyn_cast_or_null<KernelOp>(
-            SymbolTable::lookupSymbolIn(other, name.getAttr())))
-      return kernel;
-  return nullptr;
+/// The kernels of all fragments by name; none for those that have become
+/// functions.
+using KernelMap = DenseMap<StringAttr, KernelOp>;
+static KernelMap kernelsOf(ModuleOp module) {
+  KernelMap kernels;
+  for (FragmentOp fragment : module.getOps<FragmentOp>())
+    for (KernelOp kernel : fragment.getOps<KernelOp>())
+      kernels.insert({kernel.getSymNameAttr(), kernel});
+  return kernels;
 }
 
 /// What a kernel only writes it does not read; anything else may be read. Of
 /// several kernels the first that touches the buffer decides.
-static bool mayRead(OpOperand &use, FragmentOp fragment) {
+static bool mayRead(OpOperand &use, const KernelMap &kernels) {
   auto instruction = dyn_cast<InstructionOp>(use.getOwner());
   if (!instruction)
     return true;
   for (const KernelCall &call : instruction.getCalls()) {
     if (!llvm::is_contained(call.buffers, use.get()))
       continue;
-    KernelOp kernel = findKernel(fragment, call.kernel);
+    KernelOp kernel = kernels.lookup(call.kernel.getAttr());
     size_t inputs = call.buffers.size();
     if (kernel)
       inputs -= std::min<size_t>(countOutputs(kernel), inputs);
@@ -192,12 +193,12 @@ static bool mayRead(OpOperand &use, FragmentOp fragment) {
 }
 
 /// Whether the op, which runs kernels or the runtime, may write the buffer.
-static bool mayWrite(Operation *op, Value buffer, FragmentOp fragment) {
+static bool mayWrite(Operation *op, Value buffer, const KernelMap &kernels) {
   auto instruction = dyn_cast<InstructionOp>(op);
   if (!instruction)
     return true;
   return llvm::any_of(instruction.getCalls(), [&](const KernelCall &call) {
-    KernelOp kernel = findKernel(fragment, call.kernel);
+    KernelOp kernel = kernels.lookup(call.kernel.getAttr());
     size_t outputs = call.buffers.size();
     if (kernel)
       outputs = std::min<size_t>(countOutputs(kernel), outputs);
@@ -215,7 +216,8 @@ namespace {
 /// where jumps lead.
 class TouchCollector {
 public:
-  explicit TouchCollector(FragmentOp fragment) : fragment(fragment) {}
+  TouchCollector(FragmentOp fragment, const KernelMap &kernels)
+      : fragment(fragment), kernels(kernels) {}
 
   /// Fails where workers could meet in a way that no plan prevents.
   LogicalResult collect();
@@ -237,6 +239,7 @@ private:
   LogicalResult checkNesting();
 
   FragmentOp fragment;
+  const KernelMap &kernels;
   SmallVector<Branch> branches;
   Place here;
   UnderWay underWay;
@@ -278,7 +281,7 @@ LogicalResult TouchCollector::goThrough() {
       return failure();
     for (OpOperand &use : op.getOpOperands())
       if (auto buffer = use.get().getDefiningOp<BufferOp>())
-        touch(buffer, mayRead(use, fragment));
+        touch(buffer, mayRead(use, kernels));
     if (isa<InstructionOp>(op)) {
       for (const auto &pointer : underWay.pointers)
         for (Operation *buffer : pointer.second)
@@ -337,7 +340,7 @@ LogicalResult TouchCollector::run(Operation &op) {
   underWay.few |= !llvm::all_of(op.getOperands(), isPerWorker) ||
                   !underWay.pointers.empty();
   for (Value buffer : op.getOperands()) {
-    if (!mayWrite(&op, buffer, fragment))
+    if (!mayWrite(&op, buffer, kernels))
       continue;
     underWay.written.insert(buffer);
     if (underWay.decided.contains(buffer))
@@ -502,14 +505,16 @@ struct PlanProgramMemoryPass
   using PlanProgramMemoryBase::PlanProgramMemoryBase;
 
   void runOnOperation() override {
+    const KernelMap kernels = kernelsOf(getOperation());
     for (FragmentOp fragment : getOperation().getOps<FragmentOp>())
-      if (fragment.getKind() == FragmentKind::Code && failed(plan(fragment)))
+      if (fragment.getKind() == FragmentKind::Code &&
+          failed(plan(fragment, kernels)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult plan(FragmentOp fragment) {
-    TouchCollector touches(fragment);
+  LogicalResult plan(FragmentOp fragment, const KernelMap &kernels) {
+    TouchCollector touches(fragment, kernels);
     if (failed(touches.collect()))
       return failure();
     if (touches.buffers.empty())
