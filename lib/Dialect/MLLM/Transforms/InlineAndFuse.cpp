@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -115,11 +116,14 @@ CallGraphOp FuseSubGraphsPass::onlyUser(CallGraphOp call) {
       return nullptr;
     user = next;
   }
-  // The joint call stands at the place of the second. What is between them may
-  // have effects of its own, as a cache has, so nothing is.
-  if (!user || call->getNextNode() != user)
+  if (!user || !mayFuse(call) || !mayFuse(user))
     return nullptr;
-  return mayFuse(call) && mayFuse(user) ? user : nullptr;
+  // The joint call stands at the place of the second: the first one passes what
+  // is between them, which must not notice, as a cache of its layer would.
+  for (Operation *op = call->getNextNode(); op != user; op = op->getNextNode())
+    if (!isMemoryEffectFree(op))
+      return nullptr;
+  return user;
 }
 
 void FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {

@@ -30,8 +30,29 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?
 
 // -----
 
+// An op without effects may stand between the two: it comes first.
+// CHECK-LABEL: subgraph @passes(
+mllm.graph.subgraph @passes(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  // CHECK: %[[S:.*]] = mllm.linalg.silu
+  // CHECK-NEXT: mllm.graph.call_graph @first_and_second(%{{.*}}, %[[S]])
+  %0 = mllm.graph.call_graph @first(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = mllm.linalg.silu %x : tensor<?x4xf32>
+  %2 = mllm.graph.call_graph @second(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  mllm.cf.return %2 : tensor<?x4xf32>
+}
+// CHECK: subgraph private @first_and_second(
+mllm.graph.subgraph @first(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+mllm.graph.subgraph @second(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = mllm.linalg.add %x, %y : tensor<?x4xf32>
+  mllm.cf.return %0 : tensor<?x4xf32>
+}
+
+// -----
+
 // Nothing is joined whose result another op reads, that is called twice, or with
-// something in between.
+// an effect in between.
 
 // CHECK-NOT: private
 mllm.graph.subgraph @a(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
@@ -57,11 +78,11 @@ mllm.graph.subgraph @called_twice(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %1 = mllm.graph.call_graph @c(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
   mllm.cf.return %1 : tensor<?x4xf32>
 }
-mllm.graph.subgraph @in_between(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+mllm.graph.subgraph @in_between(%x: tensor<?x4xf32>, %k: tensor<?x2x4xf32>) -> (tensor<?x4xf32>, tensor<?x2x4xf32>) {
   %0 = mllm.graph.call_graph @d(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  %1 = mllm.linalg.silu %x : tensor<?x4xf32>
-  %2 = mllm.graph.call_graph @a2(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
-  mllm.cf.return %2 : tensor<?x4xf32>
+  %1, %2 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  %3 = mllm.graph.call_graph @a2(%0, %x) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  mllm.cf.return %3, %1 : tensor<?x4xf32>, tensor<?x2x4xf32>
 }
 mllm.graph.subgraph @a2(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %x : tensor<?x4xf32>

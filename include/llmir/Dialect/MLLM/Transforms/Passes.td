@@ -157,9 +157,9 @@ def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
   let summary = "Make one subgraph of two of which one feeds the other only";
   let description = [{
     Two calls in one subgraph become one where all results of the first are used
-    by the second alone, nothing else of the second's operands comes between
-    them, and both callees are called there only. The new subgraph has the
-    names of both with `_and_` between them, and both bodies.
+    by the second alone, what is between them has no effect, and both callees are
+    called there only. The new call stands where the second one stood. The new
+    subgraph has the names of both with `_and_` between them, and both bodies.
 
     ```mlir
     %0 = mllm.graph.call_graph @model.norm(%x) : (T) -> T
