@@ -10,11 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SubGraphs.h"
+
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <utility>
 
 using namespace mlir;
 using llmir::shapes::DimExpr;
@@ -151,15 +156,15 @@ static RankedTensorType refine(RankedTensorType declared,
   return withShape(declared, shape);
 }
 
-/// Keys or values of a cache: those of earlier steps and those of this one.
+/// Keys or values of a cache that has `before` tokens, and those of this op.
 static RankedTensorType cachedType(KVCacheOp op, RankedTensorType declared,
                                    RankedTensorType given,
-                                   const SizeBinding &sizes) {
+                                   const DimExpr &before) {
   declared = takeSizes(declared, given, op.getTokenDim());
   Shape shape = shapeOf(declared);
   const size_t token = size_t(op.getTokenDim());
-  if (sizes.past && !shape[token].isConstant())
-    shape[token] = shapeOf(given)[token] + DimExpr(*sizes.past);
+  if (before.isKnown() && !shape[token].isConstant())
+    shape[token] = shapeOf(given)[token] + before;
   return withShape(declared, shape);
 }
 
@@ -239,15 +244,21 @@ LogicalResult SizeInference::inferResults(Operation *op,
         types[0] =
             followView(first(), declaredType(op->getOperand(0)), operand(0));
       })
-      .Case([&](KVCacheOp cache) {
-        for (auto [i, type] : llvm::enumerate(types))
-          type = cachedType(cache, cast<RankedTensorType>(type),
-                            operand(unsigned(i)), sizes);
-      })
+      .Case([&](KVCacheOp cache) { inferCache(cache, types); })
       .Case<Conv1DOp, Conv2DOp, Conv3DOp>(
           [&](auto conv) { types[0] = convolvedType(conv, first()); })
       .Case([&](PagedAttnOp paged) { refinePaged(paged, types); });
   return success();
+}
+
+void SizeInference::inferCache(KVCacheOp op, MutableArrayRef<Type> types) {
+  DimExpr &given = grown[static_cast<int64_t>(op.getLayer())];
+  const DimExpr before =
+      sizes.past ? given + DimExpr(*sizes.past) : DimExpr::unknown();
+  for (auto [i, type] : llvm::enumerate(types))
+    type = cachedType(op, cast<RankedTensorType>(type),
+                      tensorType(op->getOperand(unsigned(i))), before);
+  given = given + shapeOf(op.getK())[size_t(op.getTokenDim())];
 }
 
 LogicalResult SizeInference::inferOp(Operation *op) {
@@ -300,6 +311,37 @@ LogicalResult SizeInference::inferBlock(Block &block) {
 // Branches and loops
 //===----------------------------------------------------------------------===//
 
+std::set<int64_t> cachedLayers(Operation *op) {
+  std::set<int64_t> layers;
+  SmallVector<Operation *> reached = {op};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!reached.empty())
+    reached.pop_back_val()->walk([&](Operation *inner) {
+      if (auto cache = dyn_cast<KVCacheOp>(inner))
+        layers.insert(static_cast<int64_t>(cache.getLayer()));
+      auto call = dyn_cast<CallGraphOp>(inner);
+      SubGraphOp callee = call ? calleeOf(call) : SubGraphOp();
+      if (callee && seen.insert(callee).second)
+        reached.push_back(callee);
+    });
+  return layers;
+}
+
+void SizeInference::growInTurns(Operation *loop) {
+  for (int64_t layer : cachedLayers(loop))
+    grown[layer] = DimExpr::unknown();
+}
+
+/// What caches have grown by behind two ways, of which one is gone.
+static CacheGrowth inBoth(CacheGrowth a, CacheGrowth b) {
+  for (const auto &entry : b)
+    a.try_emplace(entry.first);
+  for (auto &entry : a)
+    if (entry.second != b[entry.first])
+      entry.second = DimExpr::unknown();
+  return a;
+}
+
 /// `declared` with the numbers that both others say alike.
 static RankedTensorType inBoth(RankedTensorType declared, RankedTensorType a,
                                RankedTensorType b) {
@@ -313,9 +355,13 @@ static RankedTensorType inBoth(RankedTensorType declared, RankedTensorType a,
 }
 
 LogicalResult SizeInference::inferIf(IfOp op) {
-  for (Region *region : {&op.getThen(), &op.getOtherwise()})
-    if (failed(inferBlock(region->front())))
-      return failure();
+  const CacheGrowth before = grown;
+  if (failed(inferBlock(op.getThen().front())))
+    return failure();
+  CacheGrowth behindThen = std::exchange(grown, before);
+  if (failed(inferBlock(op.getOtherwise().front())))
+    return failure();
+  grown = inBoth(std::move(behindThen), std::move(grown));
   Operation *a = op.getThen().front().getTerminator();
   Operation *b = op.getOtherwise().front().getTerminator();
   for (auto [result, one, other] :
@@ -353,6 +399,7 @@ SizeInference::settleLoop(Block &entry, ValueRange inits,
 
 LogicalResult SizeInference::inferWhile(WhileOp op) {
   Block &condition = op.getCondition().front(), &body = op.getBody().front();
+  growInTurns(op);
   auto turn = [&]() -> FailureOr<OperandRange> {
     if (failed(inferBlock(condition)))
       return failure();
@@ -374,6 +421,7 @@ LogicalResult SizeInference::inferWhile(WhileOp op) {
 
 LogicalResult SizeInference::inferFor(ForOp op) {
   Block &body = op.getBody().front();
+  growInTurns(op);
   setType(body.getArgument(0), tensorType(op.getCount()));
   auto turn = [&]() -> FailureOr<OperandRange> {
     if (failed(inferBlock(body)))

@@ -122,16 +122,25 @@ public:
   LogicalResult run();
 
 private:
-  /// A subgraph for each list of argument types with which it is called.
+  /// What a subgraph is made for: besides its arguments' types, what the caches
+  /// that it appends to have grown by, before and behind it.
+  struct Version {
+    SubGraphOp subgraph;
+    CacheGrowth before, behind;
+  };
+  /// A subgraph for each of these with which it is called.
   struct Versions {
     OwningOpRef<SubGraphOp> pristine; ///< As it was.
-    SmallVector<SubGraphOp> made;
+    std::set<int64_t> layers;         ///< Whose caches it appends to.
+    std::vector<Version> made;
     bool isActive = false;
   };
 
   LogicalResult specializeRoots();
   LogicalResult specializeWhole(SubGraphOp subgraph);
   SubGraphOp resolve(CallGraphOp call);
+  CacheGrowth growthOf(const std::set<int64_t> &layers);
+  bool fits(const Version &made, CallGraphOp call);
   SubGraphOp make(Versions &versions, SubGraphOp original, TypeRange types);
   SubGraphOp copy(SubGraphOp pristine, SubGraphOp after);
   LogicalResult checkInput(Value input);
@@ -185,7 +194,7 @@ LogicalResult ModuleSpecializer::checkClosed(SubGraphOp subgraph) {
       InFlightDiagnostic error = op->emitOpError("has a value of type ")
                                  << type;
       explainOpenSize(error, type,
-                      isa<KVCacheOp>(op)
+                      isa<KVCacheOp>(op) && !sizes.past
                           ? "; say with sizes=past=NUMBER how many tokens its "
                             "cache holds before"
                           : ", whose size is known only when it runs");
@@ -215,16 +224,38 @@ SubGraphOp ModuleSpecializer::copy(SubGraphOp pristine, SubGraphOp after) {
   return made;
 }
 
+/// What the caches of these layers have grown by so far.
+CacheGrowth ModuleSpecializer::growthOf(const std::set<int64_t> &layers) {
+  CacheGrowth growth;
+  for (int64_t layer : layers)
+    growth[layer] = inference.growth()[layer];
+  return growth;
+}
+
+bool ModuleSpecializer::fits(const Version &made, CallGraphOp call) {
+  for (const auto &entry : made.before) {
+    // An unknown number is like another: both leave sizes open.
+    const DimExpr &now = inference.growth()[entry.first];
+    if (now.isKnown() != entry.second.isKnown() ||
+        (now.isKnown() && now != entry.second))
+      return false;
+  }
+  return TypeRange(SubGraphOp(made.subgraph).getArgumentTypes()) ==
+         call.getOperands().getTypes();
+}
+
 SubGraphOp ModuleSpecializer::make(Versions &own, SubGraphOp original,
                                    TypeRange types) {
   SubGraphOp made = original;
-  if (own.made.empty())
+  if (own.made.empty()) {
+    own.layers = cachedLayers(original);
     own.pristine = original.clone();
-  else
-    made = copy(*own.pristine, own.made.back());
+  } else {
+    made = copy(*own.pristine, own.made.back().subgraph);
+  }
   // The table of versions may grow meanwhile.
   StringAttr name = own.pristine->getSymNameAttr();
-  own.made.push_back(made);
+  own.made.push_back({made, growthOf(own.layers), {}});
   own.isActive = true;
   Block &body = made.getBody().front();
   for (auto [argument, type] : llvm::zip_equal(body.getArguments(), types))
@@ -232,9 +263,11 @@ SubGraphOp ModuleSpecializer::make(Versions &own, SubGraphOp original,
   ++depth;
   LogicalResult result = inference.inferBlock(body);
   --depth;
-  versions[name].isActive = false;
+  Versions &done = versions[name];
+  done.isActive = false;
   if (failed(result))
     return nullptr;
+  done.made.back().behind = growthOf(done.layers);
   made.setFunctionType(
       FunctionType::get(module.getContext(), body.getArgumentTypes(),
                         body.getTerminator()->getOperandTypes()));
@@ -253,10 +286,12 @@ SubGraphOp ModuleSpecializer::resolve(CallGraphOp call) {
   if (original.getBody().empty())
     return refuse("has no body; link the module that defines it first");
   Versions &own = versions[name];
-  for (SubGraphOp made : own.made)
-    if (!own.isActive &&
-        TypeRange(made.getArgumentTypes()) == call.getOperands().getTypes())
-      return made;
+  for (const Version &made : own.made)
+    if (!own.isActive && fits(made, call)) {
+      for (const auto &entry : made.behind)
+        inference.growth()[entry.first] = entry.second;
+      return made.subgraph;
+    }
   if (own.isActive)
     return refuse("is still being called, so that its sizes have no end");
   if (depth == kMostNestedCalls)
@@ -270,6 +305,7 @@ LogicalResult ModuleSpecializer::specializeWhole(SubGraphOp subgraph) {
   Versions &own = versions[subgraph.getSymNameAttr()];
   if (!own.made.empty() || subgraph.getBody().empty())
     return success();
+  inference.growth().clear(); // Nobody has run before it.
   SmallVector<Type> types;
   for (Type type : subgraph.getArgumentTypes())
     types.push_back(sizes.bindInput(cast<RankedTensorType>(type)));
@@ -321,9 +357,10 @@ LogicalResult ModuleSpecializer::canonicalize() {
       op.getCanonicalizationPatterns(patterns, context);
   FrozenRewritePatternSet frozen(std::move(patterns));
   for (auto &[name, own] : versions)
-    for (SubGraphOp made : own.made)
-      if (failed(applyPatternsGreedily(made, frozen)))
-        return made.emitOpError("does not come to rest when it is simplified");
+    for (Version &made : own.made)
+      if (failed(applyPatternsGreedily(made.subgraph, frozen)))
+        return made.subgraph.emitOpError(
+            "does not come to rest when it is simplified");
   return success();
 }
 
@@ -345,11 +382,11 @@ LogicalResult ModuleSpecializer::run() {
   llvm::DenseMap<StringAttr, SmallVector<CallGraphOp>> calls =
       callsByCallee(module);
   for (auto &[name, own] : versions)
-    llvm::erase_if(own.made, [&](SubGraphOp made) {
-      const bool isUnused = originOf.count(made.getSymNameAttr()) &&
-                            calls.lookup(made.getSymNameAttr()).empty();
+    llvm::erase_if(own.made, [&](Version &made) {
+      StringAttr name = made.subgraph.getSymNameAttr();
+      const bool isUnused = originOf.count(name) && calls.lookup(name).empty();
       if (isUnused)
-        made.erase();
+        made.subgraph.erase();
       return isUnused;
     });
   if (failed(canonicalize()))
@@ -357,8 +394,8 @@ LogicalResult ModuleSpecializer::run() {
   if (!isPartial)
     for (auto &[name, own] :
          llvm::ArrayRef(versions.getArrayRef()).take_front(reached))
-      for (SubGraphOp made : own.made)
-        if (failed(checkClosed(made)))
+      for (const Version &made : own.made)
+        if (failed(checkClosed(made.subgraph)))
           return failure();
   return success();
 }

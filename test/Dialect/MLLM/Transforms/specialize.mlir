@@ -142,3 +142,36 @@ mllm.graph.subgraph @vision(%x: tensor<1x3x?x?xf32, #mllm.tensor<dims = (1, 3, s
   %a, %s = mllm.linalg.paged_attn %q, %q, %q, %i {scale = 0.25 : f64} : (tensor<1x?x4x8xf32, #mllm.tensor<dims = (1, seq, 4, 8)>>, tensor<1x?x4x8xf32, #mllm.tensor<dims = (1, seq, 4, 8)>>, tensor<1x?x4x8xf32, #mllm.tensor<dims = (1, seq, 4, 8)>>, tensor<?xi32, #mllm.tensor<dims = (past)>>) -> (tensor<1x?x4x8xf32>, tensor<1x4x?x?xf32>)
   mllm.cf.return %y, %a, %s : tensor<1x6x?x?xf32>, tensor<1x?x4x8xf32>, tensor<1x4x?x?xf32>
 }
+
+// -----
+
+// Each append to the cache of a layer finds what those in front of it have
+// given, and a subgraph that appends is one for each length that it finds.
+// CHECK-LABEL: @appends(
+mllm.graph.subgraph @appends(%c: tensor<i1>, %x: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) attributes {entry, mllm.dims = {past = #mllm.range<0, 8>}} {
+  // CHECK: kv_cache {{.*}}layer = 0{{.*}} -> (tensor<20x2x4xf32>, tensor<20x2x4xf32>)
+  %0:2 = mllm.linalg.kv_cache %x, %x {layer = 0 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  // CHECK: kv_cache {{.*}}layer = 0{{.*}} -> (tensor<37x2x4xf32>, tensor<37x2x4xf32>)
+  %1:2 = mllm.linalg.kv_cache %x, %x {layer = 0 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  // CHECK: call_graph @layer1(%{{.*}}) : (tensor<17x2x4xf32>) -> tensor<20x2x4xf32>
+  %2 = mllm.graph.call_graph @layer1(%x) : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32>
+  // CHECK: call_graph @layer1.1(%{{.*}}) : (tensor<17x2x4xf32>) -> tensor<37x2x4xf32>
+  %3 = mllm.graph.call_graph @layer1(%x) : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32>
+  // Either branch appends as much.
+  %4 = mllm.cf.if %c : tensor<i1> -> tensor<?x2x4xf32> {
+    // CHECK: call_graph @layer1.2(%{{.*}}) : (tensor<17x2x4xf32>) -> tensor<54x2x4xf32>
+    %5 = mllm.graph.call_graph @layer1(%x) : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32>
+    mllm.cf.yield %5 : tensor<?x2x4xf32>
+  } else {
+    // CHECK: call_graph @layer1.2(%{{.*}}) : (tensor<17x2x4xf32>) -> tensor<54x2x4xf32>
+    %5 = mllm.graph.call_graph @layer1(%x) : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32>
+    mllm.cf.yield %5 : tensor<?x2x4xf32>
+  }
+  // CHECK: call_graph @layer1.3(%{{.*}}) : (tensor<17x2x4xf32>) -> tensor<71x2x4xf32>
+  %6 = mllm.graph.call_graph @layer1(%x) : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32>
+  mllm.cf.return %0#0, %1#0, %2, %4, %6 : tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>
+}
+mllm.graph.subgraph private @layer1(%x: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32> {
+  %0:2 = mllm.linalg.kv_cache %x, %x {layer = 1 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  mllm.cf.return %0#0 : tensor<?x2x4xf32>
+}

@@ -423,9 +423,11 @@ def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
     mllm.graph.subgraph @model(%x: tensor<1x17x64xf32>) -> tensor<1x64x17xf32> {
       %0 = mllm.linalg.transpose %x {dim0 = 1 : i64, dim1 = 2 : i64} : tensor<1x17x64xf32> -> tensor<1x64x17xf32>
     ```
-    `past` is how many tokens the KV caches hold before. A subgraph that is called
-    with several sizes becomes one for each, `@f`, `@f.1` and so on. A loop whose
-    turns change a size keeps it open. Names that are bound leave `mllm.dims`.
+    `past` is how many tokens the KV caches hold before; each `kv_cache` of a layer
+    adds its own to those of the ones in front of it. A subgraph that is called
+    with several sizes, of caches too, becomes one for each, `@f`, `@f.1` and so
+    on. A loop whose turns change a size keeps it open. Names that are bound leave
+    `mllm.dims`.
 
     Fails where a name is none of the model's, a number lies outside the range
     that `mllm.dims` of a subgraph says, an op has no result for the sizes, a

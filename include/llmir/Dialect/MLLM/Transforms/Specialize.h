@@ -18,6 +18,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace llmir::mllm {
 
@@ -50,6 +51,13 @@ struct SizeBinding {
   mlir::RankedTensorType bindInput(mlir::RankedTensorType type) const;
 };
 
+/// Tokens that ops have given the caches of layers, besides those that these
+/// held before; a layer that is not there has been given none.
+using CacheGrowth = std::map<int64_t, shapes::DimExpr>;
+
+/// The layers whose caches an op appends to, with what it has inside and calls.
+std::set<int64_t> cachedLayers(mlir::Operation *op);
+
 /// Gives the results of ops whose operands have got other types the types that
 /// follow from these, in place and op by op.
 class SizeInference {
@@ -74,6 +82,9 @@ public:
     declared.try_emplace(value, type);
   }
 
+  /// What the caches have grown by where the next op stands.
+  CacheGrowth &growth() { return grown; }
+
   /// Infers the results of one op, what is in its regions included.
   mlir::LogicalResult inferOp(mlir::Operation *op);
   /// Infers all ops of a block, in order.
@@ -82,9 +93,12 @@ public:
 private:
   mlir::LogicalResult inferResults(mlir::Operation *op,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
+  void inferCache(KVCacheOp op, llvm::MutableArrayRef<mlir::Type> types);
   mlir::LogicalResult inferIf(IfOp op);
   mlir::LogicalResult inferWhile(WhileOp op);
   mlir::LogicalResult inferFor(ForOp op);
+  /// Nobody knows how many turns the loop has.
+  void growInTurns(mlir::Operation *loop);
   mlir::LogicalResult
   settleLoop(mlir::Block &entry, mlir::ValueRange inits, unsigned firstArgument,
              llvm::function_ref<mlir::FailureOr<mlir::OperandRange>()> infer);
@@ -94,6 +108,7 @@ private:
   bool isStrict;
   ResolveCall resolveCall;
   llvm::DenseMap<mlir::Value, mlir::RankedTensorType> declared;
+  CacheGrowth grown;
   int64_t numInferred = 0; ///< Ops; loops in loops are gone through again.
 };
 
