@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares the interpreter on ops of the `mllm` dialect with NumPy.
 
-mllm_oracle.py CASES GENERATED.mlir [--compiled LEAST]
+mllm_oracle.py CASES GENERATED.mlir [--compiled]
 
 CASES is a file of test/Interpreter/MLLM; its cases become functions of one
 module, which one run of `llmir-translate --interpret` evaluates. A case is a
@@ -23,10 +23,9 @@ or as many), with other numbers each time. A `?` in a type asks for two runs or
 more. Its ops are evaluated twice and must give the same bits, except in a case
 marked `once` (whose ops keep state). Integers and bool must be equal.
 
-With `--compiled`, the functions are compiled and run instead: those whose types
-are static, once each `?` is the size that the run has. LEAST runs or more must
-be so; the others are named. Floats agree within 1e-10, or what the case says
-where that is more.
+With `--compiled`, all functions are compiled and run instead: as subgraphs, which
+`mllm-specialize` gives the sizes of the run. Floats agree within 1e-10, or what
+the case says where that is more.
 
 In the Python expression an argument or parameter is a float64 array of its
 numbers, after their rounding to the type, `run` counts the runs from 0, and
@@ -44,6 +43,9 @@ import zlib
 import numpy as np
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+# How functions are defined, called and ended: for the interpreter, and to be specialized.
+FUNCTIONS = ("func.func", "func.call", "return")
+SUBGRAPHS = ("mllm.graph.subgraph", "mllm.graph.call_graph", "mllm.cf.return")
 TENSOR = re.compile(r"tensor<(?P<dims>(?:(?:\d+|\?)x)*)(?P<kind>\w+)(?:,.*)?>$")
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
 
@@ -228,92 +230,50 @@ class Case:
         return count
 
     def write(self, run, names, compiled=False):
-        """The functions of one run as text, or None where they cannot be
-        compiled; `names` are the modules."""
+        """The functions of one run as text: one has the ops with the types of the
+        case, the other has the values. To be compiled, that one says all sizes,
+        and forgets them in front of the ops."""
         function = f"{self.name}.{run}"
         numbers = {i.symbol: i.numbers(self.name, run) for i in self.inputs}
         names = {**names, "np": np, "run": run, **{i.python_name: numbers[i.symbol] for i in self.inputs}}
         arguments = [i for i in self.inputs if i.symbol.startswith("%")]
-        expected, checks, calls = [], [], []
         values = [v for e in self.expectations for v in e.values]
         types = [t for e in self.expectations for t in e.types]
-        bounds = [e.bound for e in self.expectations for _ in e.values]
+        bounds = [max(e.bound, 1e-10) if compiled else e.bound for e in self.expectations for _ in e.values]
         computed = [r for e in self.expectations for r in e.compute(names)]
-        argument_types, result_types, body = [a.type.text for a in arguments], [t.text for t in types], self.body
-        if compiled:
-            known = {a.symbol: (a.type.text, a.type.static_text(np.shape(numbers[a.symbol]))) for a in arguments}
-            known.update({v: (t.text, t.static_text(np.shape(r))) for v, t, r in zip(values, types, computed)})
-            argument_types = [known[a.symbol][1] for a in arguments]
-            result_types = [known[v][1] for v in values]
-            body = [static_types(line, known) for line in body]
-            if None in body:
-                return None
-            bounds = [max(bound, 1e-10) for bound in bounds]
-        for n, (kind, text, result, bound) in enumerate(zip(types, result_types, computed, bounds)):
-            expected.append(f"%expected{n}: {text} {{check.values = {kind.dense(result)}}}")
-            how = f"expect_close %first#{n}, %expected{n} {{nmse = {bound:.6e} : f64}}" if kind.is_float \
-                else f"expect_equal %first#{n}, %expected{n}"
-            checks.append(f"  check.{how} : {text}")
+        define, call, end = SUBGRAPHS if compiled else FUNCTIONS
+
+        given, opened, known, checks = [], [], [], []
+        for symbol, kind, value in [(a.symbol, a.type, numbers[a.symbol]) for a in arguments] + \
+                [(f"%expected{n}", kind, value) for n, (kind, value) in enumerate(zip(types, computed))]:
+            text = kind.static_text(np.shape(value)) if compiled else kind.text
+            given.append(f"{symbol}: {text} {{check.values = {kind.dense(value)}}}")
+            known.append(symbol)
+            if text != kind.text:
+                known[-1] = "%open." + symbol[1:]
+                opened.append(f"  {known[-1]} = mllm.linalg.cast_type {symbol} to {kind.kind} : {text} -> {kind.text}")
+        for n, (kind, bound, expected) in enumerate(zip(types, bounds, known[len(arguments):])):
+            how = f"expect_close %first#{n}, {expected} {{nmse = {bound:.6e} : f64}}" if kind.is_float \
+                else f"expect_equal %first#{n}, {expected}"
+            checks.append(f"  check.{how} : {kind.text}")
             if not self.once:
-                checks.append(f"  check.expect_equal %first#{n}, %again#{n} : {text}")
-        operands = ", ".join(a.symbol for a in arguments)
-        signature = f"({', '.join(argument_types)}) -> ({', '.join(result_types)})"
-        for name in ["first"] if self.once else ["first", "again"]:
-            calls.append(f'  %{name}:{len(types)} = func.call @"{function}.ops"({operands}) : {signature}')
+                checks.append(f"  check.expect_equal %first#{n}, %again#{n} : {kind.text}")
+        results = ", ".join(t.text for t in types)
+        signature = f"({', '.join(a.type.text for a in arguments)}) -> ({results})"
+        calls = [f'  %{name}:{len(types)} = {call} @"{function}.ops"({", ".join(known[:len(arguments)])}) : {signature}'
+                 for name in (["first"] if self.once else ["first", "again"])]
         lines = [f"// {function}"] + (self.text if run == 0 else [])
         lines += [f'mllm.tensor.register {i.symbol}.{run} : {i.type.text} '
                   f'{{source = "{i.python_name}", check.values = {i.type.dense(numbers[i.symbol])}}}'
                   for i in self.inputs if i.symbol.startswith("@")]
-        body = "\n".join("  " + line for line in body)
+        body = "\n".join("  " + line for line in self.body)
         for parameter in (i for i in self.inputs if i.symbol.startswith("@")):
             body = re.sub(re.escape(parameter.symbol) + r"(?![\w.])", f"{parameter.symbol}.{run}", body)
-        lines += [f'func.func private @"{function}.ops"('
-                  + ", ".join(f"{a.symbol}: {text}" for a, text in zip(arguments, argument_types))
-                  + f") -> ({', '.join(result_types)}) {{", body,
-                  f"  return {', '.join(values)} : {', '.join(result_types)}", "}"]
-        lines += [f'func.func @"{function}"(' + ", ".join(
-            [f"{a.symbol}: {text} {{check.values = {a.type.dense(numbers[a.symbol])}}}"
-             for a, text in zip(arguments, argument_types)]
-            + expected) + ") {"] + calls + checks + ["  return", "}"]
+        lines += [f'{define} private @"{function}.ops"('
+                  + ", ".join(f"{a.symbol}: {a.type.text}" for a in arguments)
+                  + f") -> ({results}) {{", body, f"  {end} {', '.join(values)} : {results}", "}"]
+        lines += [f'{define} @"{function}"({", ".join(given)}) -> () {{'] + opened + calls + checks + [f"  {end}", "}"]
         return "\n".join(lines) + "\n"
-
-
-DYNAMIC = re.compile(r"tensor<[^<>]*(?:<[^<>]*>)?[^<>]*>")
-
-
-def static_types(line, known):
-    """A line of IR with the types that its values have in a run; `known` has
-    both types of values by name. None where they are not known, or not plain."""
-    before, arrow, behind = line.rpartition("->")
-    if not arrow:
-        before, behind = line, ""
-    results, _, op = before.partition("=") if before.lstrip().startswith("%") else ("", "", before)
-    operands = re.findall(r"%[\w.]+(?:#\d+)?", op)
-    results = re.findall(r"%[\w.]+", results)
-
-    def replaced(text, names):
-        types = DYNAMIC.findall(text)
-        static = []
-        for place, kind in enumerate(types):
-            choices = {to for source, to in known.values() if source == kind}
-            if len(types) == len(names) and known.get(names[place], ("",))[0] == kind:
-                choices = {known[names[place]][1]}
-            if "?" not in kind and "#" not in kind:
-                choices = {kind}
-            if len(choices) != 1 or "<k" in kind:
-                return None
-            static.append(choices.pop())
-        for name, kind, to in zip(names, types, static) if len(types) == len(names) else []:
-            known.setdefault(name, (kind, to))
-        parts = iter(static)
-        return DYNAMIC.sub(lambda _: next(parts), text)
-
-    if not arrow and len(DYNAMIC.findall(op)) == 1 and results:
-        operands = results  # One type for all.
-    op, behind = replaced(op, operands), replaced(behind, results)
-    if op is None or behind is None:
-        return None
-    return (", ".join(results) + " = " if results else "") + op.strip() + (f" -> {behind.strip()}" if arrow else "")
 
 
 def read_cases(path):
@@ -355,29 +315,39 @@ def run_cases(flag, generated, functions, path):
         sys.exit(f"{done.stderr[:8000]}\n{path}: {len(wrong)} of {len(functions)} runs fail: {', '.join(wrong[:40])}")
 
 
+def specialize(generated):
+    """Gives the functions of the file the sizes of their runs; the name of the
+    file that has these."""
+    made = generated + ".specialized"
+    with open(generated, encoding="utf-8") as stream:
+        sizes = "=sizes=past=0" if "mllm.linalg.kv_cache" in stream.read() else ""
+    done = subprocess.run(["llmir-opt", generated, "--mllm-specialize" + sizes, "-o", made],
+                          capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr[:8000]}\n{generated}: is not specialized")
+    return made
+
+
 def main():
-    compiled = len(sys.argv) == 5 and sys.argv[3] == "--compiled"
+    compiled = len(sys.argv) == 4 and sys.argv[3] == "--compiled"
     if len(sys.argv) != 3 and not compiled:
         sys.exit(__doc__)
     path, generated = sys.argv[1:3]
-    cases, names, functions, left = read_cases(path), modules(), [], []
+    cases, names, functions = read_cases(path), modules(), []
     check_unique(cases, path)
     with open(generated, "w", encoding="utf-8") as stream:
         for case in cases:
             try:
                 for run in range(case.runs()):
-                    text = case.write(run, names, compiled)
-                    (left if text is None else functions).append(f"{case.name}.{run}")
-                    stream.write(text or "")
+                    functions.append(f"{case.name}.{run}")
+                    stream.write(case.write(run, names, compiled))
             except CaseError as error:
                 sys.exit(f"{path}: case {case.name}: {error}")
-    run_cases("--execute" if compiled else "--interpret", generated, functions, path)
     if compiled:
-        print(f"{len(functions)} runs compiled, all agree with NumPy; without static types: {', '.join(left) or 'none'}")
-        if len(functions) < int(sys.argv[4]):
-            sys.exit(f"{path}: {len(functions)} runs were compiled, want {sys.argv[4]} or more")
+        run_cases("--execute", specialize(generated), functions, path)
     else:
-        print(f"{len(cases)} cases, {len(functions)} runs: all agree with NumPy")
+        run_cases("--interpret", generated, functions, path)
+    print(f"{len(cases)} cases, {len(functions)} runs{' compiled' if compiled else ''}: all agree with NumPy")
 
 
 if __name__ == "__main__":
