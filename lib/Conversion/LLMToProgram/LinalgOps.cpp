@@ -351,13 +351,6 @@ static LogicalResult convertLoops(ProgramConversion &c, OpTy op) {
       .convert();
 }
 
-/// What nobody has written is not read either, unless there is nothing of it.
-static LogicalResult convertEmpty(ProgramConversion &c, tensor::EmptyOp op) {
-  if (llvm::is_contained(op.getType().getShape(), 0))
-    c.createResult(op.getResult());
-  return success();
-}
-
 template <typename... Ops> static void addLoops(ConversionTable &table) {
   // Regions round what they make.
   (table.add<Ops>(convertLoops<Ops>, OpForm::Exact), ...);
@@ -368,7 +361,6 @@ void addLinalgConversions(ConversionTable &table) {
            linalg::BatchMatmulOp, linalg::MatvecOp, linalg::VecmatOp,
            linalg::TransposeOp, linalg::BroadcastOp, linalg::MapOp,
            linalg::ReduceOp>(table);
-  table.add<tensor::EmptyOp>(convertEmpty, OpForm::Exact);
 }
 
 } // namespace llmir

@@ -126,6 +126,8 @@ public:
                           mlir::Value result, const RowsValue &like);
   /// Says where the value is, for results that share the memory of another.
   void bind(mlir::Value value, RowsValue where) { values()[value] = where; }
+  /// Whether it has been said where the value is.
+  bool isBound(mlir::Value value) { return values().contains(value); }
   /// Memory for as many rows as `like` has, that belongs to no value.
   virtual RowsValue createRowsLike(mlir::Location loc, const RowsValue &like,
                                    int64_t columns) = 0;

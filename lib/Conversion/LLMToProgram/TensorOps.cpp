@@ -23,8 +23,40 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+//===----------------------------------------------------------------------===//
+// Elements that nobody has written
+//===----------------------------------------------------------------------===//
+
+/// A result without a place: what nobody has written is not read either, unless
+/// there is nothing of it.
+static LogicalResult leaveUnwritten(ProgramConversion &c, Value result) {
+  if (llvm::is_contained(tensorShape(result.getType()), 0))
+    c.createResult(result);
+  return success();
+}
+
+/// Whether the elements are those of a tensor.empty, moved or not. Folding
+/// leaves such behind: a reshape of a fill becomes a fill of the reshape of
+/// what it fills.
+static bool isUnwritten(ProgramConversion &c, Value tensor) {
+  return isa_and_nonnull<tensor::EmptyOp, tensor::ExpandShapeOp,
+                         tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+                         tensor::ConcatOp>(tensor.getDefiningOp()) &&
+         !c.isBound(tensor);
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
+  return leaveUnwritten(c, op.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that move elements
+//===----------------------------------------------------------------------===//
+
 /// The same elements in the same order: another view of the same rows.
 static LogicalResult convertReshape(ProgramConversion &c, Operation *op) {
+  if (isUnwritten(c, op->getOperand(0)))
+    return leaveUnwritten(c, op->getResult(0));
   FailureOr<RowsValue> x = c.lookup(op, op->getOperand(0));
   if (failed(x))
     return failure();
@@ -55,6 +87,8 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
       !isStatic(op.getStaticSizes()) || !isStatic(op.getStaticStrides()))
     return op.emitOpError("takes a slice that is not known before it runs; a "
                           "program needs constant offsets, sizes and strides");
+  if (isUnwritten(c, op.getSource()))
+    return leaveUnwritten(c, op.getResult());
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
@@ -75,14 +109,21 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
   if (!c.hasStaticRows())
     return op.emitOpError("joins tensors of unknown sizes, which a program "
                           "cannot");
+  auto isNothing = [&](Value input) { return isUnwritten(c, input); };
+  if (llvm::all_of(op.getInputs(), isNothing))
+    return leaveUnwritten(c, op.getResult());
   int64_t dim = op.getDim(), at = 0;
   SmallVector<int64_t> strides = rowMajorStrides(op.getResultType().getShape());
   RowsValue out = c.createResult(op.getResult());
   for (Value input : op.getInputs()) {
+    ArrayRef<int64_t> shape = tensorShape(input.getType());
+    if (isNothing(input)) {
+      at += shape[dim];
+      continue;
+    }
     FailureOr<RowsValue> x = c.lookup(op, input);
     if (failed(x))
       return failure();
-    ArrayRef<int64_t> shape = tensorShape(input.getType());
     CopyBoxSpec box;
     box.sizes.assign(shape.begin(), shape.end());
     box.fromStrides = rowMajorStrides(shape);
@@ -103,12 +144,19 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
     return op.emitOpError("writes a slice that is not known before it runs; a "
                           "program needs constant offsets, sizes and strides");
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
-  FailureOr<RowsValue> before = c.lookup(op, op.getDest());
-  if (failed(x) || failed(before))
+  if (failed(x))
     return failure();
   ArrayRef<int64_t> shape = op.getDestType().getShape();
-  RowsValue out = c.createResult(op.getResult());
-  copyAll(c, op.getLoc(), *before, out, shape);
+  RowsValue out;
+  if (isUnwritten(c, op.getDest())) {
+    out = c.createResult(op.getResult());
+  } else {
+    FailureOr<RowsValue> before = c.lookup(op, op.getDest());
+    if (failed(before))
+      return failure();
+    out = c.createResult(op.getResult());
+    copyAll(c, op.getLoc(), *before, out, shape);
+  }
   CopyBoxSpec box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.fromStrides = rowMajorStrides(box.sizes);
@@ -123,6 +171,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
 }
 
 void addTensorConversions(ConversionTable &table) {
+  table.add<tensor::EmptyOp>(convert, OpForm::Exact);
   table.add<tensor::ExpandShapeOp>(convert, OpForm::Exact);
   table.add<tensor::CollapseShapeOp>(convert, OpForm::Exact);
   table.add<tensor::DimOp>(convert, OpForm::Exact);
