@@ -408,6 +408,9 @@ struct ConvertMLLMToLLMPass
 
 private:
   LogicalResult convertToFunctions(ModuleOp module) {
+    for (auto subgraph : module.getOps<mllm::SubGraphOp>())
+      if (subgraph.isExternal())
+        return refuseWithoutBody(subgraph);
     if (failed(storeQuantizedWeights(module)))
       return failure();
     subgraphsConverted += llvm::range_size(module.getOps<mllm::SubGraphOp>());

@@ -40,6 +40,8 @@ static LogicalResult dropSequences(Value value) {
 }
 
 static LogicalResult dropSequences(SubGraphOp subgraph) {
+  if (subgraph.isExternal())
+    return refuseWithoutBody(subgraph);
   Block &body = subgraph.getBody().front();
   for (BlockArgument argument : body.getArguments())
     if (failed(dropSequences(argument)))
@@ -60,7 +62,7 @@ static LogicalResult dropSequences(SubGraphOp subgraph) {
 /// Batches are ragged in a step, and no dimension: what was traced for one
 /// sequence holds for each of theirs.
 static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
-  if (entry.getNumArguments() != 1)
+  if (entry.isExternal() || entry.getNumArguments() != 1)
     return success(); // The conversion says what an entry takes.
   RankedTensorType ids = tensorType(entry.getArgument(0));
   if (ids.getRank() != 2 || !ids.getElementType().isInteger())
@@ -76,7 +78,7 @@ static LogicalResult dropSequences(ModuleOp module, SubGraphOp entry) {
   for (size_t i = 0; i < reached.size(); ++i)
     SubGraphOp(reached[i]).walk([&](CallGraphOp call) {
       auto callee = module.lookupSymbol<SubGraphOp>(call.getCalleeAttr());
-      if (callee && !callee.isExternal() && seen.insert(callee).second)
+      if (callee && seen.insert(callee).second)
         reached.push_back(callee);
     });
   for (SubGraphOp subgraph : reached)

@@ -43,6 +43,11 @@ LogicalResult llmir::refuseForStep(Operation *op) {
   return error;
 }
 
+LogicalResult llmir::refuseWithoutBody(SubGraphOp subgraph) {
+  return subgraph.emitOpError(
+      "has no body; link the module that defines it first");
+}
+
 namespace {
 
 class NeedsCollector {
@@ -69,6 +74,8 @@ private:
 LogicalResult NeedsCollector::visit(SubGraphOp subgraph) {
   if (done.contains(subgraph))
     return success();
+  if (subgraph.isExternal())
+    return refuseWithoutBody(subgraph);
   SubGraphNeeds needs;
   for (Operation &op : subgraph.getBody().front())
     if (failed(visitOp(&op, needs)))

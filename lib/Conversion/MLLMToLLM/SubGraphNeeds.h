@@ -59,6 +59,9 @@ mlir::FailureOr<NeedsMap> collectNeeds(mllm::SubGraphOp entry,
 bool isStepOp(mlir::Operation *op);
 /// Reports that it has none.
 mlir::LogicalResult refuseForStep(mlir::Operation *op);
+/// Reports that another module defines the subgraph, as modules that are to be
+/// linked declare them.
+mlir::LogicalResult refuseWithoutBody(mllm::SubGraphOp subgraph);
 
 /// The cache op whose keys and values `attention` reads; null when they are
 /// from elsewhere, or from two.

@@ -80,6 +80,9 @@ LogicalResult SplitStagesPass::split(SubGraphOp entry) {
   if (!entry)
     return getOperation().emitError(
         "has no subgraph marked 'entry' to split into stages");
+  if (entry.isExternal())
+    return entry.emitOpError(
+        "has no body; link the module that defines it first");
   SmallVector<Operation *> ops;
   for (Operation &op : entry.getBody().front().without_terminator())
     ops.push_back(&op);

@@ -59,7 +59,7 @@ SmallVector<SubGraphOp> subGraphsBottomUp(ModuleOp module) {
       continue;
     auto subgraph =
         dyn_cast<SubGraphOp>(scc->front()->getCallableRegion()->getParentOp());
-    if (subgraph && subgraph->getParentOp() == module)
+    if (subgraph && !subgraph.isExternal() && subgraph->getParentOp() == module)
       order.push_back(subgraph);
   }
   return order;
