@@ -32,7 +32,7 @@ LogicalResult ReturnOp::verify() {
                .attachNote(subgraph.getLoc())
            << "subgraph @" << subgraph.getSymName();
   for (auto [index, type] : llvm::enumerate(getOperandTypes()))
-    if (type != wanted[index])
+    if (type != wanted[index]) // c1
       return (emitOpError()
               << "operand #" << index << " has type " << type
               << ", but the subgraph's result has type " << wanted[index])

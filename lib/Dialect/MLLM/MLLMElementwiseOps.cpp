@@ -118,10 +118,9 @@ OpFoldResult AbsOp::fold(FoldAdaptor) {
 }
 
 LogicalResult ClipOp::verify() {
-  // c2
   const double least = getMinVal().convertToDouble();
   const double greatest = getMaxVal().convertToDouble();
-  if (!(least <= greatest))
+  if (!(least <= greatest)) // c2
     return emitOpError() << "has 'min_val' " << least << " and 'max_val' "
                          << greatest << ", want numbers in order";
   if (isa<FloatType>(elementOf(getX())))
@@ -154,9 +153,8 @@ LogicalResult FillOp::verify() {
       {"step", getStepAttr(), {FillKind::Arange}},
       {"seed", getSeedAttr(), {FillKind::Random}}};
   for (const FillNumber &number : numbers) {
-    // c2
     const bool isRead = llvm::is_contained(number.readers, getKind());
-    if (isRead != bool(number.attribute))
+    if (isRead != bool(number.attribute)) // c2
       return emitOpError() << stringifyFillKind(getKind())
                            << (isRead ? " needs '" : " does not read '")
                            << number.name << "'";

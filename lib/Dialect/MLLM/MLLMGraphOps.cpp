@@ -73,13 +73,12 @@ void SubGraphOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult SubGraphOp::verifyType() {
-  // c1
   for (auto [index, type] : llvm::enumerate(getArgumentTypes()))
-    if (!isa<RankedTensorType>(type))
+    if (!isa<RankedTensorType>(type)) // c1
       return emitOpError() << "argument #" << index << " has type " << type
                            << ", want a ranked tensor";
   for (auto [index, type] : llvm::enumerate(getResultTypes()))
-    if (!isa<RankedTensorType>(type))
+    if (!isa<RankedTensorType>(type)) // c1
       return emitOpError() << "result #" << index << " has type " << type
                            << ", want a ranked tensor";
   return success();
@@ -155,9 +154,8 @@ LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
     return emitOpError() << "has the device kCPU; leave it out";
   if (!getEntry())
     return success();
-  // c3
   SubGraphOp first = entrySubGraph((*this)->getParentOfType<ModuleOp>());
-  if (first != *this)
+  if (first != *this) // c3
     return (emitOpError() << "@" << getSymName()
                           << " is marked 'entry', and so is @"
                           << first.getSymName() << "; a module has one entry")
@@ -221,10 +219,11 @@ LogicalResult CallGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
           << "the symbol is '" << symbol->getName() << "'";
     return error;
   }
-  // c2, c3
+  // c2
   if (failed(verifyCallTypes(*this, callee, getOperandTypes(),
                              callee.getArgumentTypes(), "operand", "argument")))
     return failure();
+  // c3
   return verifyCallTypes(*this, callee, getResultTypes(),
                          callee.getResultTypes(), "result", "result");
 }

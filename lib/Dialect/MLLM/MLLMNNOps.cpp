@@ -86,7 +86,8 @@ LogicalResult MatMulOp::canonicalize(MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Fails unless `result` begins with these sizes.
+/// Fails unless `result` begins with these sizes: rule c3 of embedding, c4 of
+/// linear.
 static LogicalResult verifyLeading(Operation *op, const shapes::Shape &want,
                                    Value result) {
   shapes::Shape have = shapeOf(result);
@@ -143,7 +144,7 @@ LogicalResult LinearOp::verify() {
                          << ", want a row and as many dimensions or more";
   if (failed(verifyLeading(*this, rowsOf(getX()), getResult())))
     return failure();
-  if (!getNumOutputs())
+  if (!getNumOutputs()) // c4
     return emitOpError() << "gives " << result
                          << ", whose outputs are not a number";
   // c5
@@ -318,18 +319,18 @@ OpFoldResult ReLUOp::fold(FoldAdaptor) {
 LogicalResult RegisterLayerOp::verify() {
   std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(
       ("mllm.linalg." + getOpType()).str(), getContext());
-  // c1
   if (name && name->hasInterface<LinalgOpInterface>())
     return success();
+  // c1
   return emitOpError() << "says that @" << getSymName() << " is a '"
                        << getOpType() << "', which is no op of the level";
 }
 
 LogicalResult CustomizedOp::verify() {
   constexpr int64_t first = 4096;
-  // c1
   if (int64_t(getId()) >= first)
     return success();
+  // c1
   return emitOpError() << "has the id " << int64_t(getId()) << ", want "
                        << first << " or more";
 }

@@ -484,9 +484,10 @@ LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
   for (const KernelCall &call : getCalls()) {
     auto kernel = lookupInFragments<KernelOp>(tables, module, call.kernel);
     if (!kernel) {
-      // c1; emitted kernels are functions, whose signature says what they take.
+      // Emitted kernels are functions, whose signature says what they take.
       if (tables.lookupSymbolIn(module, call.kernel.getAttr()))
         continue;
+      // c1
       return emitOpError("calls kernel ")
              << call.kernel
              << ", which neither a text fragment nor the module defines";

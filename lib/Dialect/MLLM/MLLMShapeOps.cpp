@@ -84,25 +84,22 @@ static std::optional<int64_t> staticValues(Value value) {
 }
 
 LogicalResult ViewOp::verify() {
-  // c1
   shapes::Shape from = dynamicSizes(getX()), to = dynamicSizes(getResult());
-  if (from.size() != to.size() || !shapes::sameShape(from, to))
+  if (from.size() != to.size() || !shapes::sameShape(from, to)) // c1
     return emitOpError() << "operand has the dynamic sizes "
                          << shapes::str(from) << ", but result has "
                          << shapes::str(to);
-  // c2
   std::optional<int64_t> have = staticValues(getX());
   std::optional<int64_t> want = staticValues(getResult());
-  if (!have || !want || *have != *want)
+  if (!have || !want || *have != *want) // c2
     return emitOpError() << "operand's static sizes have "
                          << (have ? "the product " + std::to_string(*have)
                                   : "too great a product")
                          << ", but result's have "
                          << (want ? std::to_string(*want) : "too great a one");
-  // c3
   RankedTensorType x = tensorType(getX()), result = tensorType(getResult());
   if (x.getElementType() != result.getElementType() ||
-      deviceOf(x) != deviceOf(result))
+      deviceOf(x) != deviceOf(result)) // c3
     return emitOpError() << "gives " << result << " for " << x
                          << ", want the same element type and device";
   return success();

@@ -44,28 +44,25 @@ LogicalResult RegisterOp::verify() {
     return emitOpError() << "has type " << getType()
                          << ", want a ranked tensor of f32, f16 or bf16, or an "
                             "!llm.quantized_tensor";
-  // c2
   const bool isQuantized = isa<llm::QuantizedTensorType>(getType());
   const size_t least = isQuantized ? 2 : 1, most = isQuantized ? 3 : 5;
-  if (shape->size() < least || shape->size() > most)
+  if (shape->size() < least || shape->size() > most) // c2
     return emitOpError() << "has rank " << shape->size() << ", want " << least
                          << " to " << most;
-  // c3
   for (auto [index, size] : llvm::enumerate(*shape)) {
-    if (ShapedType::isDynamic(size))
+    if (ShapedType::isDynamic(size)) // c3
       return emitOpError() << "size #" << index << " is dynamic, want a number";
-    if (size < 1)
+    if (size < 1) // c3
       return emitOpError() << "size #" << index << " is " << size
                            << ", want at least 1";
   }
   // c4
   if (getSource() && getSource()->empty())
     return emitOpError() << "has an empty 'source', want a tensor's name";
-  // c5
   if (std::optional<uint64_t> attr = getRopeUnpermuteHeads()) {
     int64_t heads = static_cast<int64_t>(*attr),
             rows = shape->size() == 1 ? shape->front() : shape->end()[-2];
-    if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0)
+    if (heads < 1 || rows % heads != 0 || rows / heads % 2 != 0) // c5
       return emitOpError() << "has 'rope_unpermute_heads' " << heads
                            << ", which does not divide " << rows
                            << " rows into heads of an even number of rows";
@@ -95,9 +92,8 @@ Operation *MLLMDialect::materializeConstant(OpBuilder &builder, Attribute value,
 //===----------------------------------------------------------------------===//
 
 LogicalResult AllocOp::verify() {
-  // c1
   std::optional<uint64_t> offset = getOffset();
-  if (offset && static_cast<int64_t>(*offset) < 0)
+  if (offset && static_cast<int64_t>(*offset) < 0) // c1
     return emitOpError() << "has the offset " << static_cast<int64_t>(*offset)
                          << ", want 0 or more";
   return success();

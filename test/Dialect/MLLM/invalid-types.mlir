@@ -25,6 +25,11 @@ func.func private @named_static(tensor<4x?xf32, #mllm.tensor<dims = (seq, n)>>)
 
 // -----
 
+// expected-error@+1 {{expected a device or 'dims'}}
+func.func private @nothing(tensor<4xf32, #mllm.tensor<>>)
+
+// -----
+
 // expected-error@+1 {{'kTPU' is no device, want kCPU, kCUDA, kOpenCL, kQNN or kAscend}}
 func.func private @device(tensor<4xf32, #mllm.tensor<kTPU>>)
 

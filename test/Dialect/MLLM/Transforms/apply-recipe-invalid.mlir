@@ -13,7 +13,7 @@
 // NOTHING: error: no projection of the model has a matrix called '*.nothing', as the recipe says
 // LATE: error: the recipe's '*.up' comes too late: earlier patterns fit every matrix that it fits
 // NORM: error: no projection of the model has a matrix called 'model.norm', as the recipe says
-// TABLE: error: {{.*}}@model.embed is the table of embeddings too
+// TABLE: error: {{.*}}@model.embed is the table of embeddings too, which is stored in the blocks of q8 or q4 or as it is, not in integers; begin the recipe with head=q8, or head=none
 // BITS: error: cannot read 'int9' as a scheme
 // ZERO: error: cannot read 'int4:g0' as a scheme
 // TWICE: error: cannot read 'int8:g32:tensor' as a scheme

@@ -135,3 +135,27 @@ mllm.graph.subgraph @one_branch(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8
   }
   mllm.cf.return %x : tensor<8x4xf32>
 }
+
+// -----
+
+mllm.graph.subgraph @unplanned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
+  // expected-error@+1 {{has no offset: plan the memory first}}
+  %m = mllm.tensor.alloc : tensor<8x4xf32>
+  mllm.cf.return %x : tensor<8x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @unsaid(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
+  // expected-error@+1 {{has a size that 'sizes' does not say}}
+  %m = mllm.tensor.alloc offset 0 : tensor<?x4xf32>
+  mllm.cf.return %x : tensor<?x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @behind(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
+  // expected-error@+1 {{lies behind 268435456 lines}}
+  %m = mllm.tensor.alloc offset 17179869184 : tensor<8x4xf32>
+  mllm.cf.return %x : tensor<8x4xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s -mllm-link -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: llmir-opt %s -mllm-link -allow-unregistered-dialect -split-input-file -verify-diagnostics | FileCheck %s
 
 // A declared subgraph and a declared parameter are those of the other module,
 // and private symbols keep apart.
@@ -139,3 +139,26 @@ module {
 // RULE: graph.subgraph.c7
 // expected-error@+1 {{'mllm.graph.subgraph' op @f has no body; only modules that mllm-link will join declare what another one defines}}
 mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
+
+// -----
+
+// A private name changes where an op of an unknown dialect uses it, too.
+// CHECK: mllm.graph.subgraph private @f(
+// CHECK: mllm.graph.subgraph private @f_1(
+// CHECK: "unknown.table"() ({
+// CHECK-NEXT: "unknown.use"() {callee = @f_1}
+module {
+  module @a {
+    mllm.graph.subgraph private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      mllm.cf.return %x : tensor<8xf32>
+    }
+  }
+  module @b {
+    mllm.graph.subgraph private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      mllm.cf.return %x : tensor<8xf32>
+    }
+    "unknown.table"() ({
+      "unknown.use"() {callee = @f} : () -> ()
+    }) : () -> ()
+  }
+}

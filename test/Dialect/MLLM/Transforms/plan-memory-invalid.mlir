@@ -1,7 +1,7 @@
 // RUN: llmir-opt %s --mllm-plan-memory --split-input-file --verify-diagnostics
 
 mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} {
-  // expected-error@+1 {{gives 'tensor<?x4xf32>', whose size is not known; say it with sizes=NAME=NUMBER}}
+  // expected-error@+1 {{gives 'tensor<?x4xf32>', whose size is not known; say it with sizes=NAME=NUMBER (?=NUMBER for a size without a name)}}
   %0 = mllm.linalg.silu %x : tensor<?x4xf32>
   mllm.cf.return %0 : tensor<?x4xf32>
 }

@@ -27,9 +27,8 @@ namespace llmir::mllm {
 #define GEN_PASS_REGISTRATION
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// What `mllm-fuse-attention` does; adds to `count` how many ops of attention
-/// it made.
-mlir::LogicalResult fuseAttention(mlir::ModuleOp module, int64_t &count);
+/// What `mllm-fuse-attention` does; gives how many ops of attention it made.
+int64_t fuseAttention(mlir::ModuleOp module);
 
 } // namespace llmir::mllm
 
