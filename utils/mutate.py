@@ -283,6 +283,8 @@ def run_on_copy(options):
         copy_project(work)
         if can_mount():
             shutil.rmtree(build, ignore_errors=True)
+            if os.path.commonpath([ROOT, options.build]) == ROOT:  # The mount needs a folder in the copy.
+                os.makedirs(os.path.join(source, os.path.relpath(options.build, ROOT)), exist_ok=True)
             subprocess.run(["cp", "-a", options.build, build], check=True)
             # Private to this child: nobody else sees the mounts, and they go with it.
             script = ('mount --make-rprivate / && mount --bind "$1" "$2" && mount --bind "$3" "$4" && '

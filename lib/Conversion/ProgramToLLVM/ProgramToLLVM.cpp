@@ -120,9 +120,9 @@ LogicalResult FragmentLowering::lower() {
   workers = entry->getArgument(2);
   arena = loadField(StepField::arena);
   weightBase = loadField(StepField::weights);
-  isTraced = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne,
-                                  loadField(StepField::trace),
-                                  LLVM::ZeroOp::create(b, pointer));
+  Value trace = loadField(StepField::trace);
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  isTraced = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, trace, null);
   layer = i64(0);
   countTokens();
   copyContext();
@@ -226,15 +226,14 @@ LogicalResult FragmentLowering::lower(BarrierOp op) {
   }
   Block *wait = function.addBlock(), *after = function.addBlock();
   Value passes = isFew;
-  if (op.getIfSplit())
-    passes = LLVM::ICmpOp::create(
-        b, LLVM::ICmpPredicate::eq,
-        LLVM::LoadOp::create(
-            b, b.getI64Type(),
-            wordAddress(context,
-                        static_cast<int32_t>(StepField::split_attention)),
-            8),
-        i64(0));
+  if (op.getIfSplit()) {
+    Value split = LLVM::LoadOp::create(
+        b, b.getI64Type(),
+        wordAddress(context,
+                    static_cast<int32_t>(StepField::split_attention)),
+        8);
+    passes = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, split, i64(0));
+  }
   LLVM::CondBrOp::create(b, passes, after, wait);
   b.setInsertionPointToStart(wait);
   callRuntime(RuntimeFunction::barrier, worker);
