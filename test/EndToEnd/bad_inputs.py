@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gives the llmir command bad input and checks how it refuses it.
 
-    bad_inputs.py --work FOLDER [--llmir PROGRAM] [GROUP]...
+    bad_inputs.py --work FOLDER --llmir PROGRAM [GROUP]...
 
 Groups: folders (Hugging Face), gguf, requests, artifacts. Each case must end soon with exit code 1,
 print nothing on stdout and one line on stderr that begins with "llmir: ", names what the case says
 (the file and the field), gives an advice after a semicolon, and leaves no new file behind.
 """
 
-import argparse
 import ctypes
 import io
 import json
@@ -27,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 
 # A case may take this long on a busy machine; alone each takes a fraction of a second.
 MOST_SECONDS = 20
@@ -50,38 +50,32 @@ def files_below(*folders):
 
 class Suite:
     def __init__(self, llmir, work):
-        self.llmir, self.work = llmir, work
-        self.passed, self.failed = 0, []
+        self.work = work
         self.cache = os.path.join(work, "cache")
         self.outputs = os.path.join(work, "outputs")
-        shutil.rmtree(work, ignore_errors=True)
+        self.llmir = Command(llmir, self.cache)
+        self.check = Checks(shows_all=True)
+        fresh_folder(work)
         os.makedirs(self.outputs)
 
     def path(self, *parts):
         return os.path.join(self.work, *parts)
-
-    def run(self, arguments, timeout=MOST_SECONDS):
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("LLMIR_") or name == "LLMIR_COMPILER_LIBRARY"}
-        environment["XDG_CACHE_HOME"] = self.cache
-        return subprocess.run([self.llmir] + arguments, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
 
     def refuse(self, name, arguments, *needles):
         """Runs a command that must fail as the module's docstring says."""
         before = files_below(self.cache, self.outputs)
         start = time.time()
         try:
-            result = self.run(arguments)
+            result = self.llmir.run(*arguments, timeout=MOST_SECONDS)
         except subprocess.TimeoutExpired:
-            return self.report(name, ["took more than %d s" % MOST_SECONDS])
+            return self.check(name, False, "took more than %d s" % MOST_SECONDS)
         seconds = time.time() - start
         problems = []
-        lines = result.stderr.decode("utf-8", "replace").splitlines()
-        if result.returncode != 1:
-            problems.append("exit code %d" % result.returncode)
-        if result.stdout:
-            problems.append("stdout is not empty: %r" % result.stdout[:80])
+        lines = result.err.splitlines()
+        if result.code != 1:
+            problems.append("exit code %d" % result.code)
+        if result.data:
+            problems.append("stdout is not empty: %r" % result.data[:80])
         if len(lines) != 1:
             problems.append("%d lines on stderr" % len(lines))
         text = "\n".join(lines)
@@ -93,15 +87,7 @@ class Suite:
         left = files_below(self.cache, self.outputs) - before
         if left:
             problems.append("left behind: %s" % ", ".join(sorted(left)))
-        self.report(name, problems, text, seconds)
-
-    def report(self, name, problems, text="", seconds=0.0):
-        if problems:
-            self.failed.append(name)
-            print("FAIL %s: %s\n     %s" % (name, "; ".join(problems), text))
-        else:
-            self.passed += 1
-            print("ok   %s (%.2f s): %s" % (name, seconds, text))
+        self.check(name, not problems, "\n     ".join(["; ".join(problems) or "%.2f s" % seconds, text]))
 
 
 # --- Hugging Face folders ---------------------------------------------------------------------
@@ -344,8 +330,8 @@ def request_cases(suite):
             ("logits into a missing folder", ["perplexity", artifact, "--ids", "1,2", "--logits",
                                               os.path.join(output, "x.npy")], ("x.npy",)),
             ("artifact into a missing folder", ["compile", model, "-o",
-                                                os.path.join(output, "x.llmir")], ("x.llmir",)),
-            ("artifact over a folder", ["compile", model, "-o", suite.outputs], ("outputs",)),
+                                                os.path.join(output, "x.llmir"), "--target", quick_level()], ("x.llmir",)),
+            ("artifact over a folder", ["compile", model, "-o", suite.outputs, "--target", quick_level()], ("outputs",)),
             ("unknown target", ["compile", model, "-o", output, "--target", "pdp11"], ("pdp11",)),
             ("unknown quantization", ["compile", model, "-o", output, "--quantize", "q3"], ("q3",)),
             ("artifact compiled again", ["compile", artifact, "-o", output], ("compiled already",)),
@@ -391,9 +377,7 @@ def reference_cases(suite, artifact, vocabulary):
 
 def compiled(suite, model):
     artifact = suite.path("good.llmir")
-    result = suite.run(["compile", model, "-o", artifact], timeout=300)
-    if result.returncode:
-        raise SystemExit("the good model does not compile: %s" % result.stderr.decode())
+    suite.llmir("compile", model, "-o", artifact, "--target", quick_level())
     return artifact
 
 
@@ -494,12 +478,11 @@ def artifact_cases(suite):
     suite.refuse("inspect --verify: damaged weights", ["inspect", path, "--verify"], "case.llmir")
 
     # A damaged entry of the cache is made again.
-    suite.run(["run", model, "--prompt-ids", "1", "-n", "1"], timeout=300)
+    suite.llmir.run("run", model, "--prompt-ids", "1", "-n", "1")
     entries = [f for f in files_below(suite.cache) if f.endswith(".llmir")]
     write_bytes(entries[0], read_bytes(entries[0])[:5000])
-    again = suite.run(["run", model, "--prompt-ids", "1", "-n", "1"], timeout=300)
-    suite.report("a damaged cache entry is made again",
-                 [] if again.returncode == 0 and again.stdout else [again.stderr.decode()])
+    again = suite.llmir.run("run", model, "--prompt-ids", "1", "-n", "1")
+    suite.check("a damaged cache entry is made again", again.code == 0 and again.out, again)
 
 
 GROUPS = {"folders": folder_cases, "gguf": gguf_cases, "requests": request_cases,
@@ -507,17 +490,13 @@ GROUPS = {"folders": folder_cases, "gguf": gguf_cases, "requests": request_cases
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--llmir", default="llmir")
-    parser.add_argument("--work", required=True)
+    parser = work_parser(__doc__, "llmir")
     parser.add_argument("groups", nargs="*", metavar="GROUP")
     options = parser.parse_args()
     suite = Suite(options.llmir, os.path.abspath(options.work))
     for name in options.groups or GROUPS:
         GROUPS[name](suite)
-    print("%d passed, %d failed" % (suite.passed, len(suite.failed)))
-    return 1 if suite.failed or not suite.passed else 0
+    return suite.check.finish()
 
 
 if __name__ == "__main__":

@@ -6,17 +6,15 @@
     barriers.py --work FOLDER --llmir PROGRAM
 """
 
-import argparse
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 # qkv, rope, append | attention | o_proj, residual | gate, up, their product | down, residual
 DECODE = 5
@@ -39,29 +37,22 @@ def count(program):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--llmir", required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
-    failures = 0
+    options = work_parser(__doc__, "llmir").parse_args()
+    fresh_folder(options.work)
+    llmir, check = Command(options.llmir), Checks(shows_all=True)
     for family in FAMILIES:
         config, weights = make_tiny.make(family=family, dtype="bf16", layers=3, hidden=64, heads=4, kv_heads=2,
                                          head_dim=24, intermediate=96, vocab=67)
         model = os.path.join(options.work, family)
         make_tiny.write_hf(model, config, weights, "bf16")
         for quantize in FORMATS:
-            program = subprocess.run([options.llmir, "compile", model, "--emit", "program", "--quantize", quantize],
-                                     check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
-            inside, outside = count(program)
+            inside, outside = count(llmir("compile", model, "--emit", "program", "--quantize", quantize))
             good = (inside["always"] <= DECODE and inside["split"] <= SPLIT and inside["many"] <= ROWS
                     and outside["always"] <= 1 and outside["split"] == 0)
-            failures += not good
-            print("%s %s: %s a layer, %s beside the layers%s"
-                  % (family, quantize, inside, outside, "" if good else " <- too many"))
-    sys.exit(1 if failures else 0)
+            check("barriers of %s with %s" % (family, quantize), good,
+                  "%s a layer, %s beside the layers" % (inside, outside))
+    return check.finish()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

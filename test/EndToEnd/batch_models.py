@@ -3,21 +3,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the tiny models that llmir-batch-tests runs.
 
-    batch_models.py --work FOLDER [--llmir PROGRAM] [--target TARGET] [MODEL]...
+    batch_models.py --work FOLDER --llmir PROGRAM [--target TARGET] [MODEL]...
 
 Writes FOLDER/MODEL.llmir for each; without names, for all that do not begin with long.
 """
 
-import argparse
 import os
-import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Command, fresh_folder, work_parser  # noqa: E402
 
 # Grouped queries everywhere, sizes that no tile divides where blocks of weights allow them, and
 # contexts that end inside a block. One has the default token budget, the others a smaller one.
@@ -61,29 +59,21 @@ def compile_model(options, name):
     else:
         make_tiny.write_hf(model, config, weights, shape.get("dtype", "f32"))
     artifact = os.path.join(options.work, name + ".llmir")
-    # Flags also come from LLMIR_* variables: the models must not depend on the caller's.
-    environment = {key: value for key, value in os.environ.items()
-                   if not key.startswith("LLMIR_") or key == "LLMIR_COMPILER_LIBRARY"}
-    return subprocess.call([options.llmir, "compile", model, "-o", artifact, "--target",
-                            options.target] + flags, env=environment)
+    Command(options.llmir)("compile", model, "-o", artifact, "--target", options.target, *flags)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--llmir", default="llmir")
-    parser.add_argument("--work", required=True)
+    parser = work_parser(__doc__, "llmir")
     parser.add_argument("--target", default="native", help="as llmir compile has it")
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
     options = parser.parse_args()
     for name in options.models:
         if name not in MODELS:
             parser.error("no model %r; there are %s" % (name, ", ".join(MODELS)))
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
-    names = options.models or [name for name in MODELS if not name.startswith("long")]
-    return max(compile_model(options, name) for name in names)
+    fresh_folder(options.work)
+    for name in options.models or [name for name in MODELS if not name.startswith("long")]:
+        compile_model(options, name)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

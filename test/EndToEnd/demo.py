@@ -6,36 +6,18 @@
     demo.py --work FOLDER --llmir PROGRAM --model FOLDER
 """
 
-import argparse
 import json
 import os
 import resource
-import shutil
-import subprocess
 import sys
 
-from checks import Checks
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 MOST_COMPILE_SECONDS = 5
 MOST_BITS_DIFFERENCE = 0.005  # Of the training script's bits per byte.
 
 check = Checks(shows_all=True)
-
-
-class Command:
-    def __init__(self, program, cache):
-        self.program = program
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("LLMIR_")}
-        self.environment["XDG_CACHE_HOME"] = cache
-
-    def __call__(self, *arguments, stdin=b"", **variables):
-        result = subprocess.run([self.program] + list(arguments), input=stdin,
-                                env=dict(self.environment, **variables), timeout=600,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if result.returncode:
-            raise SystemExit("%s: exit code %d: %s" % (
-                " ".join(arguments), result.returncode, result.stderr.decode("utf-8", "replace")))
-        return result.stdout.decode("utf-8")
 
 
 def check_compile(llmir, model, work):
@@ -125,13 +107,8 @@ def check_bench(llmir, model):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir", "--model"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir", "model").parse_args()
+    fresh_folder(options.work)
     llmir = Command(options.llmir, os.path.join(options.work, "cache"))
     check_compile(llmir, options.model, options.work)
     check_run(llmir, options.model, options.work)

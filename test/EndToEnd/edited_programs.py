@@ -6,16 +6,11 @@
     edited_programs.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
 """
 
-import argparse
 import copy
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-
-from checks import Checks
 
 import numpy as np
 
@@ -23,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from llmref import ops  # noqa: E402
 from llmref.metrics import nmse  # noqa: E402
 from llmref.model import Model  # noqa: E402
@@ -36,7 +32,9 @@ check = Checks()
 
 class Bench:
     def __init__(self, options):
-        self.options = options
+        self.work, self.level = options.work, quick_level()
+        self.llmir, self.opt = Command(options.llmir), Command(options.llmir_opt)
+        self.translate = Command(options.llmir_translate)
         self.config, self.weights = make_tiny.make("llama3", layers=LAYERS)
         self.artifact = self.compile("model", self.config, self.weights)
         # In the documents' notation, and as MLIR, in which most edits are written here.
@@ -44,43 +42,35 @@ class Bench:
         self.text = self.as_mlir("notation", self.notation)
 
     def path(self, name):
-        return os.path.join(self.options.work, name)
+        return os.path.join(self.work, name)
 
-    def run(self, arguments, fails=False):
-        result = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, timeout=300)
-        if (result.returncode != 0) != fails:
-            raise SystemExit("%s: exit code %d: %s" % (" ".join(arguments), result.returncode,
-                                                       result.stderr.decode()[:2000]))
-        return (result.stderr if fails else result.stdout).decode()
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return self.path(name)
 
     def disassemble(self, artifact):
-        return self.run([self.options.llmir_translate, "--disassemble-program", artifact])
+        return self.translate("--disassemble-program", artifact)
 
     def as_mlir(self, name, text):
-        with open(self.path(name + ".txt"), "w", encoding="utf-8") as stream:
-            stream.write(text)
-        return self.run([self.options.llmir_translate, "--assemble-program",
-                         self.path(name + ".txt")])
+        return self.translate("--assemble-program", self.write(name + ".txt", text))
 
     def compile(self, name, config, weights):
         make_tiny.write_hf(self.path(name), config, weights)
-        self.run([self.options.llmir, "compile", self.path(name), "-o", self.path(name + ".llmir")])
+        self.llmir("compile", self.path(name), "-o", self.path(name + ".llmir"), "--target", self.level)
         return self.path(name + ".llmir")
 
     def assemble(self, name, text, fails=False, artifact=None):
         """Compiles the text; the message where it must not compile."""
-        with open(self.path(name + ".txt"), "w", encoding="utf-8") as stream:
-            stream.write(text)
         made = self.path(name + ".llmir")
-        shown = self.run([self.options.llmir, "compile", "--program", self.path(name + ".txt"),
-                          "--weights-of", artifact or self.artifact, "-o", made], fails)
+        call = self.llmir.refuse if fails else self.llmir
+        shown = call("compile", "--program", self.write(name + ".txt", text), "--weights-of",
+                     artifact or self.artifact, "-o", made, "--target", self.level)
         return shown if fails else made
 
     def logits(self, artifact):
         name = artifact + ".npy"
-        self.run([self.options.llmir, "perplexity", artifact, "--ids", ",".join(map(str, IDS)),
-                  "--logits", name])
+        self.llmir("perplexity", artifact, "--ids", ",".join(map(str, IDS)), "--logits", name)
         return np.load(name)
 
     def reference(self, config=None, weights=None):
@@ -101,7 +91,7 @@ def check_round_trip(bench):
           and "mllm.program" not in bench.notation, bench.notation[:300])
     check("MLIR read and written again is the same text",
           bench.as_mlir("whole", bench.text) == bench.text)
-    emitted = bench.run([bench.options.llmir, "compile", bench.path("model"), "--emit", "program"])
+    emitted = bench.llmir("compile", bench.path("model"), "--emit", "program")
     check("taken apart and assembled, it is what the compiler wrote",
           emitted.strip() == bench.text.strip())
     original = bench.logits(bench.artifact)
@@ -111,8 +101,8 @@ def check_round_trip(bench):
     check("an assembled program can be taken apart", bench.disassemble(made) == bench.notation)
     check("MLIR text gives the same bits",
           same(bench.logits(bench.assemble("mlir", bench.text)), original))
-    shown = bench.run([bench.options.llmir, "compile", "--program", bench.path("notation.txt"),
-                       "--weights-of", bench.artifact, "--emit", "program"])
+    shown = bench.llmir("compile", "--program", bench.path("notation.txt"), "--weights-of",
+                        bench.artifact, "--emit", "program")
     check("--emit program shows it as read", shown.strip() == bench.text.strip())
 
 
@@ -168,15 +158,12 @@ def check_constant(bench):
 
 
 def check_fused(bench):
-    with open(bench.path("fused.mlir"), "w", encoding="utf-8") as stream:
-        stream.write(bench.run([bench.options.llmir_opt, "--fuse-program-instructions",
-                                bench.path("whole.txt")]))
-    text = open(bench.path("fused.mlir"), encoding="utf-8").read()
+    text = bench.opt("--fuse-program-instructions", bench.path("whole.txt"))
     check("instructions are fused", re.search(r"instruction @\S+ weights \[[^\]]*\]\([^)]*\), @", text))
     made = bench.assemble("fused", text)
     check("fused instructions give the same bits",
           same(bench.logits(made), bench.logits(bench.artifact)))
-    sites = [json.loads(bench.run([bench.options.llmir, "inspect", each, "--json"]))["artifact"]["sites"]
+    sites = [json.loads(bench.llmir("inspect", each, "--json"))["artifact"]["sites"]
              for each in (made, bench.artifact)]
     check("and are profiled as before", sites[0] == sites[1] and len(sites[0]) > 20, sites)
 
@@ -242,7 +229,6 @@ def check_refusals(bench):
     shown = bench.assemble("other", bench.text, fails=True,
                            artifact=bench.compile("qwen2", *other))
     check("refused: the weights of another model", "artifact" in shown, shown)
-    llmir = bench.options.llmir
     for name, arguments, words in (
             ("a program alone", ["--program", bench.path("whole.txt")], "--weights-of"),
             ("weights alone", ["--weights-of", bench.artifact], "--program"),
@@ -255,21 +241,15 @@ def check_refusals(bench):
             ("quantization", ["--program", bench.path("whole.txt"), "--weights-of", bench.artifact,
                               "--quantize", "q8"], "--quantize")):
         output = [] if "--emit" in arguments else ["-o", bench.path("refused.llmir")]
-        shown = bench.run([llmir, "compile"] + arguments + output, fails=True)
+        shown = bench.llmir.refuse("compile", *arguments, *output)
         check("refused: " + name, words in shown, shown)
-    shown = bench.run([bench.options.llmir_translate, "--disassemble-program",
-                       bench.path("whole.txt")], fails=True)
+    shown = bench.translate.refuse("--disassemble-program", bench.path("whole.txt"))
     check("refused: to take a text apart", "artifact" in shown, shown)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir", "--llmir-opt", "--llmir-translate"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir", "llmir-opt", "llmir-translate").parse_args()
+    fresh_folder(options.work)
     bench = Bench(options)
     check_round_trip(bench)
     check_layer_count(bench)

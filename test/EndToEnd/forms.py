@@ -6,20 +6,17 @@
     forms.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llvm-tools FOLDER
 """
 
-import argparse
 import json
 import os
-import shutil
-import subprocess
 import sys
-
-from checks import Checks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
+LEVEL = "x86-64-v3"  # Of which code is made soonest.
 STAGES = ("checkpoint", "frontend", "llm", "optimize", "lower", "target", "artifact")
 
 # What a form must contain, to be that form.
@@ -36,40 +33,30 @@ FORMS = {
 check = Checks()
 
 
-def run(arguments, **options):
-    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, **options)
-
-
 def check_forms(options, model):
     for form, needles in FORMS.items():
-        result = run([options.llmir, "compile", model, "--emit", form])
-        text = result.stdout.decode("utf-8", "replace")
-        check("--emit %s" % form, result.returncode == 0
-              and all(needle in text for needle in needles), (text[:300], result.stderr.decode()))
+        result = options.llmir.run("compile", model, "--emit", form, "--target", LEVEL)
+        text = result.out
+        check("--emit %s" % form, result.code == 0 and all(needle in text for needle in needles), result)
         path = os.path.join(options.work, form + ".txt")
-        again = run([options.llmir, "compile", model, "--emit", form, "-o", path])
+        again = options.llmir.run("compile", model, "--emit", form, "--target", LEVEL, "-o", path)
         same = os.path.exists(path) and open(path, encoding="utf-8").read() == text
-        check("--emit %s -o FILE is the same" % form, again.returncode == 0 and same,
-              again.stderr.decode())
+        check("--emit %s -o FILE is the same" % form, again.code == 0 and same, again)
         if form in ("mllm", "llm", "optimized", "program", "lowered"):
-            parsed = run([options.llmir_opt, path, "-o", os.devnull])
-            check("llmir-opt reads %s" % form, parsed.returncode == 0,
-                  parsed.stderr.decode()[:500])
+            parsed = Command(options.llmir_opt).run(path, "-o", os.devnull)
+            check("llmir-opt reads %s" % form, parsed.code == 0, parsed)
     path = os.path.join(options.work, "step.o")
-    result = run([options.llmir, "compile", model, "--emit", "obj", "-o", path])
-    check("--emit obj", result.returncode == 0, result.stderr.decode())
-    undefined = run([os.path.join(options.llvm_tools, "llvm-nm"), "-u", path])
-    check("the object calls nothing by name", undefined.returncode == 0
-          and not undefined.stdout.strip(), undefined.stdout.decode())
+    result = options.llmir.run("compile", model, "--emit", "obj", "--target", LEVEL, "-o", path)
+    check("--emit obj", result.code == 0, result)
+    undefined = Command(os.path.join(options.llvm_tools, "llvm-nm")).run("-u", path)
+    check("the object calls nothing by name", undefined.code == 0 and not undefined.out.strip(), undefined)
 
 
 def check_stages(options, model):
     for stage in STAGES:
-        result = run([options.llmir, "compile", model, "--stop-after", stage, "-o",
-                      os.path.join(options.work, "stopped.llmir")])
-        check("--stop-after %s" % stage, result.returncode == 0 and stage in result.stdout.decode(),
-              (result.stdout.decode()[:300], result.stderr.decode()[:300]))
+        result = options.llmir.run("compile", model, "--stop-after", stage, "--target", LEVEL, "-o",
+                                   os.path.join(options.work, "stopped.llmir"))
+        check("--stop-after %s" % stage, result.code == 0 and stage in result.out, result)
 
 
 def code_bytes(options, name, **overrides):
@@ -77,11 +64,8 @@ def code_bytes(options, name, **overrides):
     folder = os.path.join(options.work, name)
     make_tiny.write_hf(folder, config, weights)
     artifact = folder + ".llmir"
-    result = run([options.llmir, "compile", folder, "-o", artifact])
-    if result.returncode:
-        raise SystemExit("%s does not compile: %s" % (name, result.stderr.decode()))
-    result = run([options.llmir, "inspect", artifact, "--json"])
-    sections = json.loads(result.stdout.decode())["section_bytes"]
+    options.llmir("compile", folder, "-o", artifact, "--target", LEVEL)
+    sections = json.loads(options.llmir("inspect", artifact, "--json"))["section_bytes"]
     codes = [size for name, size in sections.items() if name.startswith("code ")]
     if len(codes) != 1:
         raise SystemExit("%s has not one section of code: %s" % (artifact, sections))
@@ -94,13 +78,9 @@ def check_code_size(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir", "--llmir-opt", "--llvm-tools"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir", "llmir-opt", "llvm-tools").parse_args()
+    fresh_folder(options.work)
+    options.llmir = Command(options.llmir)
     config, weights = make_tiny.make("llama3")
     model = os.path.join(options.work, "model")
     make_tiny.write_hf(model, config, weights)

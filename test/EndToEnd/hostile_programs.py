@@ -6,26 +6,15 @@
     hostile_programs.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM
 """
 
-import argparse
-import os
 import re
-import shutil
 import sys
 
 import numpy as np
-from edited_programs import Bench
+from edited_programs import Bench  # It knows where the next one lies.
+from checks import Checks, fresh_folder, work_parser
 from mutant_models import with_experts
 
-failures = []
-count = 0
-
-
-def check(name, holds, shown=""):
-    global count
-    count += 1
-    if not holds:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, shown))
+check = Checks()
 
 
 def edit(text, pattern, replacement, flags=0):
@@ -110,13 +99,8 @@ def check_lists(bench, experts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir", "--llmir-opt", "--llmir-translate"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir", "llmir-opt", "llmir-translate").parse_args()
+    fresh_folder(options.work)
     bench = Bench(options)
     experts = with_experts(bench.text)
     for name, text, words in refusals(bench.text, experts):
@@ -124,8 +108,7 @@ def main():
         check("refused in one line: " + name, len(message.strip().split("\n")) == 1 and words in message,
               message[:600])
     check_lists(bench, experts)
-    print("%d passed, %d failed" % (count - len(failures), len(failures)))
-    return 1 if failures or not count else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ With --aarch64, the runtime that is built for AArch64 in that folder runs the sa
 artifact on emulated processors, each of which has exactly one of the levels.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 PROMPT = "In the beginning"
 TOKENS = "24"
@@ -24,90 +25,78 @@ PROCESSORS = (
 )
 
 
-def fail(what, result):
-    sys.exit(f"{what}\n{result.stdout}{result.stderr}")
+check = Checks()
 
 
 class Levels:
     def __init__(self, options):
         self.options = options
         self.artifact = os.path.join(options.work, "levels.llmir")
-
-    def call(self, *arguments, program=None):
-        command = (program or [self.options.llmir]) + list(arguments)
-        return subprocess.run(command, capture_output=True, text=True)
+        self.llmir = Command(options.llmir)
 
     def compile(self, target):
-        result = self.call("compile", self.options.model, "-o", self.artifact, "--target", target)
-        if result.returncode != 0:
-            fail(f"compiling for {target}", result)
+        self.llmir("compile", self.options.model, "-o", self.artifact, "--target", target)
 
     def levels(self):
-        result = self.call("inspect", self.artifact, "--json")
-        if result.returncode != 0:
-            fail("inspect", result)
-        found = json.loads(result.stdout)
+        found = json.loads(self.llmir("inspect", self.artifact, "--json"))
         names = [entry["level"] for entry in found["artifact"]["code"]]
         for name in names:
-            if found["section_bytes"].get("code " + name, 0) == 0:
-                sys.exit(f"inspect names no code section of {name}: {result.stdout}")
+            check("inspect names a section of code for " + name, found["section_bytes"].get("code " + name), found)
         return names
 
-    def text(self, *flags, program=None):
-        result = self.call("run", self.artifact, PROMPT, "-n", TOKENS, "--temp", "0", *flags,
-                           program=program)
-        if result.returncode != 0:
-            fail(f"run {flags}", result)
-        return result.stdout
+    def check_text(self, name, expected, *flags, on=None):
+        """The text is the expected one, if there is one. `on`: an emulated processor."""
+        answer = self.answer(flags, on)
+        check(name, answer.code == 0 and expected in (None, answer.out), answer)
+        return answer.out
 
-    def refuse(self, parts, *arguments, program=None):
-        result = self.call(*arguments, program=program)
-        if result.returncode != 1 or not all(part in result.stderr for part in parts):
-            fail(f"expected one message with {parts} for {arguments}", result)
+    def check_refused(self, name, parts, *flags, on=None):
+        answer = self.answer(flags, on)
+        check(name, answer.code == 1 and all(part in answer.err for part in parts), answer)
+
+    def answer(self, flags, processor):
+        arguments = ("run", self.artifact, PROMPT, "-n", TOKENS, "--temp", "0") + flags
+        if not processor:
+            return self.llmir.run(*arguments)
+        return Command("qemu-aarch64").run("-cpu", processor, "-L", "/usr/aarch64-linux-gnu",
+                                           os.path.join(self.options.aarch64, "bin", "llmir"), *arguments)
 
     def check_native(self):
         self.compile("x86-64-v3,native")
         names = self.levels()
-        if "x86-64-v3" not in names or len(names) != len(set(names)):
-            sys.exit(f"the artifact has {names}")
-        text = self.text()
+        check("each level is there once", "x86-64-v3" in names and len(names) == len(set(names)), names)
+        text = self.check_text("the best level writes a text", None)
         for name in names:
-            if self.text("--level", name) != text:
-                sys.exit(f"{name} writes another text than the best level")
-        self.refuse(["no code for level 'x86-64-v4-amx'", "only for x86-64-v3"],
-                    "run", self.artifact, PROMPT, "--level", "x86-64-v4-amx")
+            self.check_text(name + " writes what the best level writes", text, "--level", name)
+        self.check_refused("a level without code is refused", ["no code for level 'x86-64-v4-amx'", "only for x86-64-v3"],
+                           "--level", "x86-64-v4-amx")
         return text
 
     def check_aarch64(self, text):
         self.compile("aarch64+")
-        if self.levels() != [level for _, level in PROCESSORS]:
-            sys.exit(f"the artifact has {self.levels()}")
-        self.refuse(["compiled for aarch64, aarch64-dotprod, aarch64-i8mm",
-                     "is no aarch64 machine"], "run", self.artifact, PROMPT)
-        runtime = os.path.join(self.options.aarch64, "bin", "llmir")
+        names = self.levels()
+        check("each level of AArch64 is there", names == [level for _, level in PROCESSORS], names)
+        self.check_refused("code of AArch64 is refused here", [
+            "compiled for aarch64, aarch64-dotprod, aarch64-i8mm", "is no aarch64 machine"])
         for processor, level in PROCESSORS:
-            program = ["qemu-aarch64", "-cpu", processor, "-L", "/usr/aarch64-linux-gnu", runtime]
-            if self.text(program=program) != text:
-                sys.exit(f"{processor} writes another text than x86-64")
-            if self.text("--level", level, program=program) != text:
-                sys.exit(f"{level} writes another text than x86-64")
-        self.refuse(["lacks dotprod"], "run", self.artifact, PROMPT, "--level", "aarch64-dotprod",
-                    program=["qemu-aarch64", "-cpu", "cortex-a53", "-L", "/usr/aarch64-linux-gnu",
-                             runtime])
+            self.check_text(processor + " writes what x86-64 writes", text, on=processor)
+            self.check_text(level + " writes what x86-64 writes", text, "--level", level, on=processor)
+        self.check_refused("a level that a processor lacks is refused", ["lacks dotprod"], "--level", "aarch64-dotprod",
+                           on="cortex-a53")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = work_parser(__doc__, "llmir")
     parser.add_argument("model")
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--llmir", required=True)
     parser.add_argument("--aarch64")
-    levels = Levels(parser.parse_args())
-    os.makedirs(levels.options.work, exist_ok=True)
+    options = parser.parse_args()
+    fresh_folder(options.work)
+    levels = Levels(options)
     text = levels.check_native()
-    if levels.options.aarch64:
+    if options.aarch64:
         levels.check_aarch64(text)
+    return check.finish()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,14 +9,12 @@ Writes llama, gpt2 and moe, each as NAME.llmir and NAME.txt. The program of moe 
 mixture of experts in it that no model here has: its lists are data that a program computes.
 """
 
-import argparse
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from make_tiny import make, write_hf  # noqa: E402
 
 MODELS = {"llama": ("llama3", "int4:g32"), "gpt2": ("gpt2", "none"), "moe": ("llama3", "none")}
@@ -68,21 +66,15 @@ def with_experts(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir"):
-        parser.add_argument(name, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir").parse_args()
+    fresh_folder(options.work)
+    llmir = Command(options.llmir)
     for name, (family, scheme) in sorted(MODELS.items()):
         config, weights = make(family, layers=2)
         folder = os.path.join(options.work, name)
         write_hf(folder, config, weights)
-        compile_model = [options.llmir, "compile", folder, "--quantize", scheme]
-        subprocess.run(compile_model + ["-o", folder + ".llmir"], check=True)
-        text = subprocess.run(compile_model + ["--emit", "program"], check=True,
-                              stdout=subprocess.PIPE).stdout.decode("utf-8")
+        llmir("compile", folder, "--quantize", scheme, "--target", quick_level(), "-o", folder + ".llmir")
+        text = llmir("compile", folder, "--quantize", scheme, "--emit", "program")
         with open(folder + ".txt", "w", encoding="utf-8") as stream:
             stream.write(with_experts(text) if name == "moe" else text)
 

@@ -3,23 +3,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """--quantize and --recipe: logits against the float64 model with the same integers, and the demo model's text.
 
-    quantized.py --work FOLDER --llmir PROGRAM --model FOLDER
+    quantized.py --work FOLDER --llmir PROGRAM --model FOLDER [GROUP]...
+
+Groups: logits, recipes, demo; all unless named.
 """
 
-import argparse
 import json
 import os
 import re
-import shutil
 import struct
-import subprocess
 import sys
-
-from checks import Checks
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Checks, Command, fresh_folder, quick_level, work_parser  # noqa: E402
 from llmref import Model, Rounding, compiled, nmse  # noqa: E402
 from llmref.quantize import quantized_by, quantized_projections  # noqa: E402
 from make_tiny import make, write_gguf, write_hf  # noqa: E402
@@ -30,27 +28,11 @@ FLIPS = 1e-6   # Where f32 and float64 inputs round to different bytes now and t
 # How far the bits per byte of held-out text may rise.
 MOST_LOST_BITS = {"q8": 0.002, "int8:g32:a32": 0.002, "q4": 0.02}
 HELD_OUT = 8000  # Bytes of it.
+# Schemes that are compiled for the machine's own level, too: a kind of products of bytes each, and none.
+NATIVE = ("int4:g64:asym:a32", "int8", "q8", "int4:g128:asym")
 LEVELS = ("x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16")
 
 check = Checks(shows_all=True)
-
-
-class Command:
-    def __init__(self, program, cache):
-        self.program = program
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("LLMIR_")}
-        self.environment["XDG_CACHE_HOME"] = cache
-
-    def run(self, *arguments):
-        return subprocess.run([self.program] + list(arguments), env=self.environment, timeout=600,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def __call__(self, *arguments):
-        result = self.run(*arguments)
-        if result.returncode:
-            raise SystemExit("%s: exit code %d: %s" % (
-                " ".join(arguments), result.returncode, result.stderr.decode("utf-8", "replace")))
-        return result.stdout.decode("utf-8")
 
 
 def quantized_model(config, weights, scheme):
@@ -63,24 +45,29 @@ def rounding_of(scheme):
     return Rounding(inputs={} if scheme.endswith(":a32") else compiled("f32").inputs)
 
 
+def logits_of(llmir, model, ids, *flags, level=None):
+    """The logits of a model that is compiled with a cache of f32."""
+    artifact, out = model + ".llmir", model + ".npy"
+    llmir("compile", model, "-o", artifact, "--kv", "f32", "--target", level or quick_level(), *flags)
+    llmir("perplexity", artifact, "--ids", ",".join(map(str, ids)), "--logits", out)
+    return np.load(out)
+
+
 def check_logits(llmir, work):
     # Biases, shared key heads; rows are whole groups of 128.
     config, weights = make("qwen2", hidden=128, intermediate=256, head_dim=32, layers=2)
     folder, ids = os.path.join(work, "tiny"), list(range(3, 40))
     write_hf(folder, config, weights)
-    text = ",".join(map(str, ids))
     plain = Model(config, weights).forward(ids)
     for scheme in ("int8:asym:a32", "int8:g32:a32", "int4:a32", "int4:g64:asym:a32", "int8",
                    "int8:asym", "q8", "q4", "q4:plain-head", "int4:g32", "int4:g64",
                    "int4:g64:plain-head", "int8:g128", "int4:g128:asym"):
-        out = os.path.join(work, "logits.npy")
-        llmir("perplexity", folder, "--ids", text, "--kv", "f32", "--quantize", scheme,
-              "--logits", out)
-        logits = np.load(out)
-        error = nmse(logits, quantized_model(config, weights, scheme).forward(
-            ids, rounding_of(scheme)))
+        expected = quantized_model(config, weights, scheme).forward(ids, rounding_of(scheme))
         bound = EXACT if scheme.endswith(":a32") else FLIPS
-        check("logits with %s" % scheme, error <= bound, "nmse %.2g" % error)
+        for level in ("native", quick_level()) if scheme in NATIVE else (quick_level(),):
+            logits = logits_of(llmir, folder, ids, "--quantize", scheme, level=level)
+            error = nmse(logits, expected)
+            check("logits with %s at %s" % (scheme, level), error <= bound, "nmse %.2g" % error)
         # The test sees whether anything was quantized.
         check("%s is not the plain model" % scheme, nmse(logits, plain) > 100 * bound,
               "nmse %.2g" % nmse(logits, plain))
@@ -95,23 +82,17 @@ def check_blocks(llmir, work):
         file = folder + "-q8_0.gguf"
         write_hf(folder, config, weights)
         write_gguf(file, config, weights, "q8_0")
-        logits = []
-        for model, scheme in ((folder, "q8"), (file, "none"), (folder, "q8:plain-head")):
-            out = os.path.join(work, "blocks.npy")
-            llmir("perplexity", model, "--ids", "3,1,4,1,5,9,2,6", "--quantize", scheme, "--kv",
-                  "f32", "--logits", out)
-            logits.append(np.load(out))
+        logits = [logits_of(llmir, model, [3, 1, 4, 1, 5, 9, 2, 6], "--quantize", scheme)
+                  for model, scheme in ((folder, "q8"), (file, "none"), (folder, "q8:plain-head"))]
         check("%s: q8 is a Q8_0 file" % family, logits[0].tobytes() == logits[1].tobytes())
         check("%s: plain-head leaves the head alone" % family,
               logits[0].tobytes() != logits[2].tobytes())
     # Rows of 144 are no whole blocks: those of down_proj stay as they are.
     config, weights = make("llama", hidden=64, intermediate=144, head_dim=32)
-    folder, out = os.path.join(work, "uneven"), os.path.join(work, "blocks.npy")
+    folder, ids = os.path.join(work, "uneven"), [3, 1, 4, 1, 5]
     write_hf(folder, config, weights)
-    llmir("perplexity", folder, "--ids", "3,1,4,1,5", "--quantize", "q4", "--kv", "f32",
-          "--logits", out)
-    error = nmse(np.load(out), quantized_model(config, weights, "q4").forward(
-        [3, 1, 4, 1, 5], rounding_of("q4")))
+    error = nmse(logits_of(llmir, folder, ids, "--quantize", "q4"),
+                 quantized_model(config, weights, "q4").forward(ids, rounding_of("q4")))
     check("rows that are no blocks stay", error <= FLIPS, "nmse %.2g" % error)
 
 
@@ -122,16 +103,13 @@ RULES = [("head", "q8"), ("*.layers.0.*", "none"), ("*.down_proj.*", "int8:g64")
 def check_recipes(llmir, work):
     """A scheme for each part of a model, from the command line and from a file."""
     config, weights = make("qwen2", hidden=128, intermediate=256, head_dim=32, layers=2, tied=True)
-    folder, artifact = os.path.join(work, "mixed"), os.path.join(work, "mixed.llmir")
+    folder, file = os.path.join(work, "mixed"), os.path.join(work, "recipe.txt")
     write_hf(folder, config, weights)
-    file, out = os.path.join(work, "recipe.txt"), os.path.join(work, "mixed.npy")
     with open(file, "w", encoding="utf-8") as stream:
         stream.write("# Layers differ.\n" + "".join("%s = %s  # so\n" % rule for rule in RULES))
-    logits, ids = [], list(range(5, 30))
-    for recipe in (",".join("%s=%s" % rule for rule in RULES), file):
-        llmir("compile", folder, "-o", artifact, "--recipe", recipe, "--kv", "f32")
-        llmir("perplexity", artifact, "--ids", ",".join(map(str, ids)), "--logits", out)
-        logits.append(np.load(out))
+    ids = list(range(5, 30))
+    logits = [logits_of(llmir, folder, ids, "--recipe", recipe, level=level)
+              for recipe, level in ((",".join("%s=%s" % rule for rule in RULES), "native"), (file, quick_level()))]
     formats = {name: "f32" for name in weights}
     expected = Model(config, *quantized_by(weights, formats, RULES)).forward(
         ids, Rounding(inputs=compiled("f32").inputs))
@@ -152,13 +130,11 @@ def check_recipes(llmir, work):
                           ("head=int4:tensor,*=q8", "table of embeddings"),
                           (os.path.join(work, "nowhere"), "nowhere")):
         refused = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", recipe)
-        message = refused.stderr.decode("utf-8", "replace")
-        check("--recipe %s is refused" % recipe, refused.returncode == 1 and words in message
-              and len(message.strip().split("\n")) == 1, message)
+        check("--recipe %s is refused" % recipe, refused.code == 1 and words in refused.err
+              and len(refused.err.strip().split("\n")) == 1, refused)
     both = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", "*=q8",
                      "--quantize", "q8")
-    check("one of --recipe and --quantize", both.returncode != 0 and b"--recipe" in both.stderr,
-          both.stderr)
+    check("one of --recipe and --quantize", both.code != 0 and "--recipe" in both.err, both)
 
 
 # XXH3 of the weight sections, of the compiler before recipes. Another order of packing, another
@@ -205,17 +181,22 @@ def check_demo(llmir, model, work):
     with open(excerpt, "w", encoding="utf-8") as stream:
         stream.write(text)
 
-    def bits(scheme):
-        answer = llmir("perplexity", model, "-f", excerpt, "--quantize", scheme, "--json")
-        return json.loads(answer)["bits_per_byte"]
-
-    plain = bits("none")
+    artifacts, bits = {}, {}
+    for scheme in ["none"] + sorted(MOST_LOST_BITS):
+        artifacts[scheme] = os.path.join(work, scheme.replace(":", "-") + ".llmir")
+        llmir("compile", model, "-o", artifacts[scheme], "--quantize", scheme)
+        answer = llmir("perplexity", artifacts[scheme], "-f", excerpt, "--json")
+        bits[scheme] = json.loads(answer)["bits_per_byte"]
     for scheme, bound in sorted(MOST_LOST_BITS.items()):
-        lost = bits(scheme) - plain
-        check("bits per byte lost with %s" % scheme, lost <= bound, "%.5f of %.4f" % (lost, plain))
-    answer = json.loads(llmir("run", model, "In the beginning", "-n", "40", "--temp", "0",
-                              "--quantize", "q4", "--json"))
+        lost = bits[scheme] - bits["none"]
+        check("bits per byte lost with %s" % scheme, lost <= bound, "%.5f of %.4f" % (lost, bits["none"]))
+    answer = json.loads(llmir("run", artifacts["q4"], "In the beginning", "-n", "40", "--temp", "0", "--json"))
     check("q4 writes text", len(answer["ids"]) == 40 and len(answer["text"]) > 40, answer["text"])
+    sizes = {scheme: os.path.getsize(path) for scheme, path in artifacts.items()}
+    check("fewer bits are fewer bytes", sizes["q4"] < 0.8 * sizes["q8"] < 0.6 * sizes["none"],
+          sizes)
+    late = llmir.run("run", artifacts["q8"], "x", "--quantize", "q4")
+    check("an artifact is not quantized", late.code == 1 and "compiled already" in late.err, late)
 
 
 def check_levels(llmir, work):
@@ -230,10 +211,10 @@ def check_levels(llmir, work):
         for threads in ("1", "2"):
             result = llmir.run("perplexity", artifact, "--ids", "5,6,7,8,9", "--logits", out,
                                "-t", threads)
-            if re.search(rb"this processor .*lacks", result.stderr):
+            if re.search(r"this processor .*lacks", result.err):
                 continue
-            if result.returncode:
-                raise SystemExit(result.stderr.decode("utf-8", "replace"))
+            if result.code:
+                raise SystemExit(repr(result))
             logits = np.load(out)
             if expected is None:
                 expected = logits
@@ -243,14 +224,10 @@ def check_levels(llmir, work):
     check("levels were compared", compared >= 2, compared)
 
 
-def check_artifacts(llmir, model, work):
-    sizes = {}
-    for scheme in ("none", "q8", "q4"):
-        path = os.path.join(work, scheme + ".llmir")
-        llmir("compile", model, "-o", path, "--quantize", scheme)
-        sizes[scheme] = os.path.getsize(path)
-    check("fewer bits are fewer bytes", sizes["q4"] < 0.8 * sizes["q8"] < 0.6 * sizes["none"],
-          sizes)
+def check_cache(llmir, work):
+    config, weights = make("llama", hidden=128, intermediate=160, head_dim=32)
+    model = os.path.join(work, "cached")
+    write_hf(model, config, weights)
     first = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize", "int4",
                              "--json"))
     other = json.loads(llmir("run", model, "--prompt-ids", "1,2", "-n", "1", "--quantize",
@@ -260,33 +237,24 @@ def check_artifacts(llmir, model, work):
     check("each scheme has its entry in the cache",
           first["timings"]["compile_ms"] > 0 and other["timings"]["compile_ms"] > 0
           and again["timings"]["compile_ms"] == 0)
-    late = llmir.run("run", os.path.join(work, "q8.llmir"), "x", "--quantize", "q4")
-    check("an artifact is not quantized", late.returncode == 1
-          and b"compiled already" in late.stderr, late.stderr)
     for name in ("q3", "int8:g48", "int4:g32:g64", "int16", "q8:", ":a8", "int8:f16", "q4:a8",
                  "int8:plain-head:plain-head"):
         refused = llmir.run("compile", model, "-o", os.path.join(work, "x"), "--quantize", name)
-        check("--quantize %s is refused" % name, refused.returncode == 1
-              and name.encode() in refused.stderr and b"choose none, q8" in refused.stderr,
-              refused.stderr)
+        check("--quantize %s is refused" % name, refused.code == 1 and name in refused.err
+              and "choose none, q8" in refused.err, refused)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--work", "--llmir", "--model"):
-        parser.add_argument(name, required=True)
+    parser = work_parser(__doc__, "llmir", "model")
+    parser.add_argument("groups", nargs="*", metavar="GROUP")
     options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    fresh_folder(options.work)
     llmir = Command(options.llmir, os.path.join(options.work, "cache"))
-    check_blocks(llmir, options.work)
-    check_logits(llmir, options.work)
-    check_recipes(llmir, options.work)
-    check_weights(llmir, options.work)
-    check_demo(llmir, options.model, options.work)
-    check_levels(llmir, options.work)
-    check_artifacts(llmir, options.model, options.work)
+    groups = {"logits": (check_blocks, check_logits), "recipes": (check_recipes, check_weights, check_cache),
+              "demo": (lambda llmir, work: check_demo(llmir, options.model, work), check_levels)}
+    for group in options.groups or groups:
+        for part in groups[group]:
+            part(llmir, options.work)
     return check.finish()
 
 

@@ -3,16 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The llmir command's manners: exit codes, help, environment variables, where text goes.
 
-    usage.py [--llmir PROGRAM] --work FOLDER
+    usage.py --llmir PROGRAM --work FOLDER
 
 Needs no compiler and no trained model.
 """
 
-import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -20,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 COMMANDS = ("run", "compile", "tokenize", "inspect", "export", "doctor", "perplexity", "bench", "cache")
 
@@ -71,53 +70,44 @@ VARIABLES = [
 ]
 
 
+check = Checks()
+
+
 class Usage:
     def __init__(self, llmir, work):
-        self.llmir, self.work, self.passed, self.failed = llmir, work, 0, 0
+        self.work, self.llmir = work, Command(llmir, cache=os.path.join(work, "xdg"))
 
-    def run(self, arguments, stdin=b"", **variables):
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("LLMIR_")}
-        environment["XDG_CACHE_HOME"] = os.path.join(self.work, "xdg")
-        environment.update(variables)
-        result = subprocess.run([self.llmir] + arguments, env=environment, input=stdin,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        return (result.returncode, result.stdout.decode("utf-8", "replace"),
-                result.stderr.decode("utf-8", "replace"))
-
-    def check(self, name, holds, shown=""):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print("FAIL %s: %s" % (name, shown))
+    def run(self, arguments, **variables):
+        answer = self.llmir.run(*arguments, **variables)
+        return answer.code, answer.out, answer.err
 
 
 def check_help(usage):
     code, out, err = usage.run(["--help"])
-    usage.check("help", code == 0 and not err and all(c in out for c in COMMANDS), out + err)
+    check("help", code == 0 and not err and all(c in out for c in COMMANDS), out + err)
     code, out, _ = usage.run(["--version"])
-    usage.check("version", code == 0 and re.match(r"llmir \d+\.\d+\.\d+\n$", out), out)
+    check("version", code == 0 and re.match(r"llmir \d+\.\d+\.\d+\n$", out), out)
     for command in COMMANDS:
         code, out, err = usage.run([command, "--help"])
-        usage.check("%s --help" % command, code == 0 and not err and "Example:" in out, out + err)
+        check("%s --help" % command, code == 0 and not err and "Example:" in out, out + err)
         for flag in re.findall(r"^  (-\S+)(.*)", out, re.M):
             if "--help" not in flag[0]:
-                usage.check("%s: %s names its variable" % (command, flag[0]),
-                            "Env:LLMIR_" in flag[1], flag)
+                check("%s: %s names its variable" % (command, flag[0]),
+                      "Env:LLMIR_" in flag[1], flag)
 
 
 def check_wrong_usage(usage):
     for arguments, needle in WRONG:
         code, out, err = usage.run(arguments)
-        usage.check(" ".join(["llmir"] + arguments),
-                    code == 2 and not out and err.startswith("llmir: ") and err.count("\n") == 1
-                    and needle in err, (code, out, err))
+        check(" ".join(["llmir"] + arguments),
+              code == 2 and not out and err.startswith("llmir: ") and err.count("\n") == 1
+              and needle in err, (code, out, err))
     for variable, arguments in VARIABLES:
         code, _, err = usage.run(arguments, **{variable: "@@"})
-        usage.check(variable, code == 2 and "@@" in err, (code, err))
+        check(variable, code == 2 and "@@" in err, (code, err))
     # The flag wins over its variable.
     code, _, err = usage.run(["run", os.path.join(usage.work, "no"), "--temp", "0"], LLMIR_TEMP="@@")
-    usage.check("the flag wins", code == 1 and "no" in err, (code, err))
+    check("the flag wins", code == 1 and "no" in err, (code, err))
 
 
 def check_inspect(usage):
@@ -129,64 +119,57 @@ def check_inspect(usage):
     for model in (folder, gguf):
         code, out, err = usage.run(["inspect", model, "--json"])
         data = json.loads(out) if code == 0 else {}
-        usage.check("inspect --json", code == 0 and not err
-                    and data["model"]["hidden_size"] == config.hidden
-                    and data["model"]["architecture"] == "qwen2"
-                    and len(data["tensors"]) == len(weights), out + err)
+        check("inspect --json", code == 0 and not err
+              and data["model"]["hidden_size"] == config.hidden
+              and data["model"]["architecture"] == "qwen2"
+              and len(data["tensors"]) == len(weights), out + err)
         code, out, err = usage.run(["inspect", model, "--tensors"])
-        usage.check("inspect --tensors", code == 0 and out.count("\n") > len(weights), out + err)
+        check("inspect --tensors", code == 0 and out.count("\n") > len(weights), out + err)
     code, _, err = usage.run(["tokenize", folder, "text"])
-    usage.check("no tokenizer", code == 1 and "tokenizer" in err, err)
+    check("no tokenizer", code == 1 and "tokenizer" in err, err)
     with open("/dev/full", "wb") as full:
-        failed = subprocess.run([usage.llmir, "inspect", folder], stdout=full,
+        failed = subprocess.run([usage.llmir.program, "inspect", folder], stdout=full,
                                 stderr=subprocess.PIPE)
-    usage.check("a full disk", failed.returncode == 1 and b"standard output" in failed.stderr,
-                failed.stderr)
+    check("a full disk", failed.returncode == 1 and b"standard output" in failed.stderr,
+          failed.stderr)
 
 
 def check_cache(usage):
     folder = os.path.join(usage.work, "xdg", "llmir")
     code, out, _ = usage.run(["cache", "list"])
-    usage.check("cache list", code == 0 and out.startswith("0 artifacts"), out)
-    usage.check("cache folder is private", os.stat(folder).st_mode & 0o777 == 0o700)
+    check("cache list", code == 0 and out.startswith("0 artifacts"), out)
+    check("cache folder is private", os.stat(folder).st_mode & 0o777 == 0o700)
     os.chmod(folder, 0o777)
     code, out, err = usage.run(["cache", "list"])
-    usage.check("open cache folder", code == 1 and "chmod 700" in err, err)
+    check("open cache folder", code == 1 and "chmod 700" in err, err)
     os.chmod(folder, 0o700)
     other = os.path.join(usage.work, "other", "cache")
     code, out, _ = usage.run(["cache", "list", "--cache-dir", other])
-    usage.check("--cache-dir", code == 0 and other in out, out)
+    check("--cache-dir", code == 0 and other in out, out)
     code, out, _ = usage.run(["cache", "list"], LLMIR_CACHE_DIR=other)
-    usage.check("LLMIR_CACHE_DIR", code == 0 and other in out, out)
+    check("LLMIR_CACHE_DIR", code == 0 and other in out, out)
     code, _, err = usage.run(["cache", "list"], XDG_CACHE_HOME="", HOME="")
-    usage.check("no folder at all", code == 1 and "--cache-dir" in err, err)
+    check("no folder at all", code == 1 and "--cache-dir" in err, err)
     code, out, _ = usage.run(["cache", "clear"])
-    usage.check("cache clear", code == 0 and "removed" in out, out)
+    check("cache clear", code == 0 and "removed" in out, out)
 
 
 def check_doctor(usage):
     code, out, err = usage.run(["doctor", "--json"])
     data = json.loads(out)
     names = ("version", "processor", "level", "memory", "memory reads", "compiler", "cache")
-    usage.check("doctor", all(name in data for name in names), out)
+    check("doctor", all(name in data for name in names), out)
     good = all(finding["ok"] for finding in data.values())
-    usage.check("doctor's exit code", code == (0 if good else 1) and bool(err) != good, (code, err))
+    check("doctor's exit code", code == (0 if good else 1) and bool(err) != good, (code, err))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--llmir", default="llmir")
-    parser.add_argument("--work", required=True)
-    options = parser.parse_args()
-    work = os.path.abspath(options.work)
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(work)
-    usage = Usage(options.llmir, work)
-    for check in (check_help, check_wrong_usage, check_inspect, check_cache, check_doctor):
-        check(usage)
-    print("%d passed, %d failed" % (usage.passed, usage.failed))
-    return 1 if usage.failed or not usage.passed else 0
+    options = work_parser(__doc__, "llmir").parse_args()
+    fresh_folder(options.work)
+    usage = Usage(options.llmir, os.path.abspath(options.work))
+    for part in (check_help, check_wrong_usage, check_inspect, check_cache, check_doctor):
+        part(usage)
+    return check.finish()
 
 
 if __name__ == "__main__":

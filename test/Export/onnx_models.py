@@ -10,10 +10,7 @@ With --onnxruntime (the folder of the npm package onnxruntime-web) the files are
 models and inputs is printed; --seed runs the same ones again.
 """
 
-import argparse
 import os
-import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -26,23 +23,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 import make_tiny  # noqa: E402
 import onnx_node  # noqa: E402
 import onnx_numpy  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 from llmref import checkpoint  # noqa: E402
 from llmref.model import Model  # noqa: E402
 from mllmref import nn, vision  # noqa: E402
 
 NMSE = 1e-9  # Against float64: room for constants and angles of float32.
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, str(shown)[:800]))
+check = Checks()
 
 
 def near(actual, expected, bound=NMSE):
@@ -52,16 +40,11 @@ def near(actual, expected, bound=NMSE):
     return bool(np.mean(np.square(actual - expected)) <= bound * scale)
 
 
-def run(*arguments):
-    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300)
-
-
 def export(options, name, source, *flags):
     """The ONNX model of an .mlir file, checked."""
     path = os.path.join(options.work, name + ".onnx")
-    result = run(options.llmir_translate, "--mllm-to-onnx", *flags, source, "-o", path)
-    check(name + ": --mllm-to-onnx", result.returncode == 0, result.stderr.decode())
+    result = options.translate.run("--mllm-to-onnx", *flags, source, "-o", path)
+    check(name + ": --mllm-to-onnx", result.code == 0, result)
     return path, check_file(name, path)
 
 
@@ -97,10 +80,9 @@ def check_decoder(options, family, seed):
     config, weights = make_tiny.make(family, seed=seed)
     folder = os.path.join(options.work, family)
     make_tiny.write_hf(folder, config, weights)
-    mllm = run(options.llmir, "compile", folder, "--emit", "mllm")
     source = os.path.join(options.work, family + ".mlir")
-    with open(source, "wb") as file:
-        file.write(mllm.stdout)
+    traced = options.llmir.run("compile", folder, "--emit", "mllm", "-o", source)
+    check(family + ": --emit mllm", traced.code == 0, traced)
     path, model = export(options, family, source)
     names = [entry.name for entry in model.graph.input]
     inputs = {name: weights[name].astype(np.float32) for name in names if name in weights}
@@ -162,8 +144,8 @@ def check_export(options, family, stored, flags, element, bound=NMSE):
     else:
         make_tiny.write_hf(source, config, weights, dtype=stored)
     path = os.path.join(options.work, name.replace(" ", "-") + ".onnx")
-    result = run(options.llmir, "export", source, "-o", path, *flags)
-    check(name + ": runs", result.returncode == 0, result.stderr.decode())
+    result = options.llmir.run("export", source, "-o", path, *flags)
+    check(name + ": runs", result.code == 0, result)
     is_external = "--external-data" in flags
     check(name + ": where the weights are", os.path.exists(path + ".data") == is_external)
     model = check_file(name, path)
@@ -193,8 +175,8 @@ def check_export_refusals(options):
             ("another ending", (folder, "-o", path + ".txt"), 2, "does not end in .onnx"),
             ("no such type", (folder, "-o", path, "--weights", "f64"), 2, "f64 not in"),
             ("no such folder", (folder, "-o", os.path.join(options.work, "none", "x.onnx")), 1, "none")):
-        result = run(options.llmir, "export", *arguments)
-        check("export: " + name, result.returncode == code and words in result.stderr.decode(), result.stderr)
+        result = options.llmir.run("export", *arguments)
+        check("export: " + name, result.code == code and words in result.err, result)
         check("export: %s leaves no file" % name, not os.path.exists(path) and not os.path.exists(path + ".data"))
 
 
@@ -223,22 +205,20 @@ def check_vision(options, seed):
 def check_refusals(options):
     for name, words in (("onnx-refused-type", "only f32, i64, i32 and bool"),
                         ("onnx-refused-op", "istft: opset 17 has no inverse transform")):
-        result = run(options.llmir_translate, "--mllm-to-onnx", os.path.join(options.inputs, name + ".mlir"))
-        check(name, result.returncode != 0 and not result.stdout and words in result.stderr.decode(), result.stderr)
+        result = options.translate.run("--mllm-to-onnx", os.path.join(options.inputs, name + ".mlir"))
+        check(name, result.code != 0 and not result.out and words in result.err, result)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for flag in ("work", "llmir", "llmir-translate", "inputs"):
-        parser.add_argument("--" + flag, required=True)
+    parser = work_parser(__doc__, "llmir", "llmir-translate", "inputs")
     parser.add_argument("--onnxruntime", help="node_modules/onnxruntime-web")
     parser.add_argument("--seed", type=int, help="random unless given")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = int.from_bytes(os.urandom(3), "little")
     print("seed %d" % options.seed)
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    fresh_folder(options.work)
+    options.llmir, options.translate = Command(options.llmir), Command(options.llmir_translate)
     for family in ("llama", "qwen2", "qwen3"):
         check_decoder(options, family, options.seed)
     check_static_decoder(options, options.seed)
@@ -252,8 +232,7 @@ def main():
     check_export(options, "llama", "gguf-q8_0", (), "f32")
     check_export(options, "qwen2", "f32", ("--weights", "bf16"), "bf16", 5e-4)  # Rounded: 8 bits of a number stay. Measured: 8e-5.
     check_export_refusals(options)
-    print("%d checks passed, %d failed" % (passed, len(failures)))
-    return 1 if failures else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

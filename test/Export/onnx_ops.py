@@ -10,12 +10,9 @@ open sizes, which ONNX's checker takes; one file serves all runs of the case. Wi
 npm package onnxruntime-web) the files are run by it, too.
 """
 
-import argparse
 import glob
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -30,6 +27,7 @@ import llm_dialect  # noqa: E402
 import mllm_oracle  # noqa: E402
 import onnx_node  # noqa: E402
 import onnx_numpy  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 NMSE = 1e-9  # Against float64: room for constants of float32.
 
@@ -80,17 +78,7 @@ NO_VALUES = {"reduce_max", "reduce_min", "mean"}
 # Declares a layer's registration and makes no value: it stands outside of graphs.
 NOT_IN_GRAPHS = {"register"}
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, str(shown)[:1000]))
+check = Checks()
 
 
 def kinds_of_dialect():
@@ -134,10 +122,8 @@ def export(options, source, text, tokens=0):
     with open(source, "w", encoding="utf-8") as stream:
         stream.write(text)
     path = source[:-len(".mlir")] + ".onnx"
-    done = subprocess.run([options.llmir_translate, "--mllm-to-onnx", "--export-tokens=%d" % tokens, source, "-o", path],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=60)
-    return path, done.returncode, done.stderr
+    done = options.translate.run("--mllm-to-onnx", "--export-tokens=%d" % tokens, source, "-o", path)
+    return path, done.code, done.err
 
 
 def agrees(kind, actual, expected, bound):
@@ -242,14 +228,12 @@ def check_refused(options, kind, row, refused):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--llmir-translate", required=True)
+    parser = work_parser(__doc__, "llmir-translate")
     parser.add_argument("--onnxruntime", help="node_modules/onnxruntime-web")
     parser.add_argument("--only", help="the name of a case")
     options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    fresh_folder(options.work)
+    options.translate = Command(options.llmir_translate)
     names = mllm_oracle.modules()
     exported, refused, jobs = set(), set(), []
     files = sorted(glob.glob(os.path.join(ROOT, "test", "Interpreter", "MLLM", "*.test")))
@@ -267,8 +251,7 @@ def main():
     check("every op is exported or refused", options.only or not missing, sorted(missing))
     check("none is both", not exported & refused, sorted(exported & refused))
     print("%d ops exported, %d refused" % (len(exported), len(refused)))
-    print("%d checks passed, %d failed" % (passed, len(failures)))
-    return 1 if failures else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

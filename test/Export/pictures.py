@@ -6,14 +6,12 @@
     pictures.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER --demo FOLDER
 """
 
-import argparse
 import glob
 import os
 import random
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
@@ -21,27 +19,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {"h1": 22, "h2": 12.5, "title": 12.5}
 SLACK = 0.75  # Pixels by which rounding may move something.
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, str(shown)[:600]))
-
-
-def run(*arguments):
-    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300)
+check = Checks()
 
 
 class Font:
@@ -213,10 +197,9 @@ def titles(groups, only_modules=False):
 
 def check_modules(options, name, model, groups):
     """Each subgraph of the traced model is drawn, or one of a row of equal ones is."""
-    result = run(options.llmir, "compile", model, "--emit", "mllm")
-    check(name + ": --emit mllm", result.returncode == 0, result.stderr)
-    mllm = result.stdout.decode()
-    paths = re.findall(r"mllm\.graph\.subgraph @([\w.]+)", mllm)
+    result = options.llmir.run("compile", model, "--emit", "mllm")
+    check(name + ": --emit mllm", result.code == 0, result.err)
+    paths = re.findall(r"mllm\.graph\.subgraph @([\w.]+)", result.out)
     drawn = [group.find(SVG + "title").text for group in groups if "module" in group.get("class")]
     layers = [int(m.group(1)) for m in (re.fullmatch(r"model\.layers\.(\d+)", p) for p in paths) if m]
     folded = {"model.layers.%d" % min(layers)} if layers else set()
@@ -232,15 +215,15 @@ def check_modules(options, name, model, groups):
 
 def check_model(options, name, model, fonts):
     path = os.path.join(options.work, name + ".svg")
-    result = run(options.llmir, "inspect", model, "--graph", path)
-    check(name + ": inspect --graph", result.returncode == 0 and not result.stdout, result.stderr)
-    if result.returncode:
+    result = options.llmir.run("inspect", model, "--graph", path)
+    check(name + ": inspect --graph", result.code == 0 and not result.out, result)
+    if result.code:
         return
     with open(path, "rb") as file:
         data = file.read()
     groups = check_svg(name, data, fonts)
     check_modules(options, name, model, groups)
-    run(options.llmir, "inspect", model, "--graph", path)
+    options.llmir("inspect", model, "--graph", path)
     with open(path, "rb") as file:
         check(name + ": the same bytes again", file.read() == data)
     check_dot(options, name, model, groups)
@@ -249,7 +232,7 @@ def check_model(options, name, model, fonts):
 def check_documented(options):
     """The picture in docs/ is the one that the command in the README makes."""
     path = os.path.join(options.work, "documented.svg")
-    run(options.llmir, "inspect", options.demo, "--graph", path)
+    options.llmir("inspect", options.demo, "--graph", path)
     with open(path, "rb") as made, open(options.documented, "rb") as kept:
         check("docs/demo-graph.svg is stale: llmir inspect models/demo --graph docs/demo-graph.svg",
               made.read() == kept.read())
@@ -257,19 +240,19 @@ def check_documented(options):
 
 def check_dot(options, name, model, groups):
     path = os.path.join(options.work, name + ".dot")
-    result = run(options.llmir, "inspect", model, "--graph", path)
+    result = options.llmir.run("inspect", model, "--graph", path)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     modules = sum("module" in group.get("class") for group in groups)
-    check(name + ": a cluster for each module", result.returncode == 0 and text.count("subgraph cluster_") == modules)
+    check(name + ": a cluster for each module", result.code == 0 and text.count("subgraph cluster_") == modules)
     bare = re.sub(r'"(\\.|[^"\\])*"', "", text)
     check(name + ": braces match", bare.count("{") == bare.count("}") == modules + 1)
     check(name + ": nodes of edges exist", all(
         re.search(r"^ *%s \[label=" % end, text, re.M) for edge in re.findall(r"(m_\w+) -> (m_\w+);", text)
         for end in edge))
     if shutil.which("dot"):
-        drawn = subprocess.run(["dot", "-Tsvg", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        check(name + ": Graphviz reads it", drawn.returncode == 0, drawn.stderr)
+        drawn = Command("dot").run("-Tsvg", path)
+        check(name + ": Graphviz reads it", drawn.code == 0, drawn.err)
 
 
 def check_random_models(options, fonts):
@@ -285,9 +268,9 @@ def check_random_models(options, fonts):
 
 def check_input(options, name, fonts, *flags):
     path = os.path.join(options.inputs, name + ".mlir")
-    result = run(options.llmir_translate, "--mllm-to-svg", *flags, path)
-    check(name + ": --mllm-to-svg", result.returncode == 0, result.stderr)
-    return check_svg(name, result.stdout, fonts), result.stdout
+    result = options.translate.run("--mllm-to-svg", *flags, path)
+    check(name + ": --mllm-to-svg", result.code == 0, result.err)
+    return check_svg(name, result.data, fonts), result.data
 
 
 def check_inputs(options, fonts):
@@ -295,9 +278,9 @@ def check_inputs(options, fonts):
     check("hostile names: no markup gets through", b"<b>" not in data and b"onload" not in data.split(b"<title>")[0])
     check("hostile names: are shown", any("<b>" in title for title in titles(groups)), titles(groups))
     check("hostile names: long ones are cut", all(len(title) <= 160 for title in titles(groups)))
-    dot = run(options.llmir_translate, "--mllm-to-dot", os.path.join(options.inputs, "hostile-names.mlir"))
-    bare = re.sub(r'"(\\.|[^"\\])*"', "", dot.stdout.decode())
-    check("hostile names: quoted in DOT", dot.returncode == 0 and '"' not in bare and "evil" not in bare, bare)
+    dot = options.translate.run("--mllm-to-dot", os.path.join(options.inputs, "hostile-names.mlir"))
+    bare = re.sub(r'"(\\.|[^"\\])*"', "", dot.out)
+    check("hostile names: quoted in DOT", dot.code == 0 and '"' not in bare and "evil" not in bare, bare)
 
     groups, data = check_input(options, "branches", fonts)
     found = titles(groups)
@@ -319,23 +302,19 @@ def check_refusals(options, model):
                              ((model, "--graph", "a.svg", "--json"), "excludes"),
                              (("/nowhere", "--graph", "a.svg"), "/nowhere"),
                              ((model, "--graph", "/nowhere/a.svg"), "/nowhere/a.svg")):
-        result = run(options.llmir, "inspect", *arguments)
-        check("refused: %s" % (arguments[1:],), result.returncode != 0
-              and words in result.stderr.decode(), result.stderr)
+        result = options.llmir.run("inspect", *arguments)
+        check("refused: %s" % (arguments[1:],), result.code != 0 and words in result.err, result)
     for flags, words in ((("--export-tokens=-1",), "number of tokens"),
                          (("--export-size=seq",), "name=number"),
                          (("--export-size=seq=0",), "size 'seq' is 0")):
-        result = run(options.llmir_translate, "--mllm-to-svg", *flags, os.path.join(options.inputs, "row.mlir"))
-        check("refused: %s" % (flags,), result.returncode != 0 and words in result.stderr.decode(), result.stderr)
+        result = options.translate.run("--mllm-to-svg", *flags, os.path.join(options.inputs, "row.mlir"))
+        check("refused: %s" % (flags,), result.code != 0 and words in result.err, result)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for flag in ("work", "llmir", "llmir-translate", "inputs", "demo", "documented"):
-        parser.add_argument("--" + flag, required=True)
-    options = parser.parse_args()
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    options = work_parser(__doc__, "llmir", "llmir-translate", "inputs", "demo", "documented").parse_args()
+    fresh_folder(options.work)
+    options.llmir, options.translate = Command(options.llmir), Command(options.llmir_translate)
     fonts = find_fonts()
     if not fonts:
         print("NOTE: DejaVu Sans was not found (apt-get install fonts-dejavu-core): widths of texts are not checked")
@@ -344,8 +323,7 @@ def main():
     check_random_models(options, fonts)
     check_inputs(options, fonts)
     check_refusals(options, options.demo)
-    print("%d checks passed, %d failed" % (passed, len(failures)))
-    return 1 if failures else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

@@ -8,36 +8,17 @@
 llmir-translate compares; this script says what must be run where, and that a wrong sum is seen.
 """
 
-import argparse
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "reference"))
 
 import make_tiny  # noqa: E402
+from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
-failures = []
-passed = 0
-
-
-def check(name, holds, shown=""):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(name)
-        print("FAIL %s: %s" % (name, str(shown)[:1500]))
-
-
-def run(*arguments):
-    result = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-    return result.returncode, result.stdout.decode(), result.stderr.decode()
-
+check = Checks()
 
 SHARE = re.compile(r"xnnpack, (\d+) tokens after \d+: (\d+) of (\d+) ops, ([0-9.]+) % of (\d+) floating-point operations, "
                    r"in (\d+) parts of (\d+) subgraphs")
@@ -45,8 +26,8 @@ SHARE = re.compile(r"xnnpack, (\d+) tokens after \d+: (\d+) of (\d+) ops, ([0-9.
 
 def check_run(name, result, least_share, tokens, results):
     """A run that succeeded: a static graph for each number of tokens, so much of the work in XNNPACK, so many results."""
-    code, text, errors = result
-    check(name + ": runs", code == 0, text + errors)
+    text = result.out
+    check(name + ": runs", result.code == 0, result)
     shares = SHARE.findall(text)
     # SPEC: 273
     check(name + ": sizes are bound", [int(share[0]) for share in shares] == tokens, text)
@@ -62,16 +43,16 @@ def check_decoder(options, family, ops_left, least_share):
     folder = os.path.join(options.work, family)
     make_tiny.write_hf(folder, config, weights)
     source = os.path.join(options.work, family + ".mlir")
-    code, _, errors = run(options.llmir, "compile", folder, "--emit", "mllm", "-o", source)
-    check(family + ": --emit mllm", code == 0, errors)
-    text = check_run(family, run(options.llmir_translate, "--run-xnnpack", source, "--xnnpack-weights=" + folder,
-                                 "--xnnpack-steps=7,1,1,3", "--seed=%d" % options.seed), least_share, [7, 1, 1, 3], 4)
+    traced = options.llmir.run("compile", folder, "--emit", "mllm", "-o", source)
+    check(family + ": --emit mllm", traced.code == 0, traced)
+    text = check_run(family, options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + folder, "--xnnpack-steps=7,1,1,3",
+                                                   "--seed=%d" % options.seed), least_share, [7, 1, 1, 3], 4)
     left = set(re.findall(r"left to the reference: (\w+):", text))
     check(family + ": what is left", left == set(ops_left), text)
     # Roundings of f32 are seen: the bound means something.
-    code, _, errors = run(options.llmir_translate, "--run-xnnpack", source, "--xnnpack-weights=" + folder,
-                          "--xnnpack-steps=7", "--xnnpack-bound=1e-18")
-    check(family + ": the bound", code != 0 and "more than 1.0e-18" in errors, errors)
+    result = options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + folder, "--xnnpack-steps=7",
+                                   "--xnnpack-bound=1e-18")
+    check(family + ": the bound", result.code != 0 and "more than 1.0e-18" in result.err, result)
 
 
 # The parameter is used in a region only: the graph's ops do not have it.
@@ -97,9 +78,9 @@ def check_branch(options, folder):
     with open(source, "w", encoding="utf-8") as stream:
         stream.write(BRANCH)
     for flags in ((), ("--xnnpack-weights=" + folder,)):
-        code, text, errors = run(options.llmir_translate, "--run-xnnpack", source, *flags)
-        check("branch %s: refused" % (flags,), code == 1 and "a static graph has no control flow" in errors
-              and errors.count("error:") == 1, (code, text + errors))
+        result = options.translate.run("--run-xnnpack", source, *flags)
+        check("branch %s: refused" % (flags,), result.code == 1 and "a static graph has no control flow" in result.err
+              and result.err.count("error:") == 1, result)
 
 
 def check_failures(options):
@@ -108,31 +89,28 @@ def check_failures(options):
                          (("--xnnpack-weights=/nowhere",), "/nowhere"),
                          (("--export-size=seq",), "is not name=number"),
                          (("--xnnpack-steps=-1",), "the number of tokens is -1")):
-        code, text, errors = run(options.llmir_translate, "--run-xnnpack", source, *flags)
-        check("%s fails" % flags, code != 0 and words in errors, text + errors)
+        result = options.translate.run("--run-xnnpack", source, *flags)
+        check("%s fails" % flags, result.code != 0 and words in result.err, result)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for flag in ("work", "llmir", "llmir-translate", "inputs"):
-        parser.add_argument("--" + flag, required=True)
+    parser = work_parser(__doc__, "llmir", "llmir-translate", "inputs")
     parser.add_argument("--seed", type=int, help="random unless given")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = int.from_bytes(os.urandom(3), "little")
     print("seed %d" % options.seed)
-    shutil.rmtree(options.work, ignore_errors=True)
-    os.makedirs(options.work)
+    fresh_folder(options.work)
+    options.llmir, options.translate = Command(options.llmir), Command(options.llmir_translate)
     attention = ("embedding", "rope", "kv_cache", "flash_attention2")
     check_decoder(options, "llama", attention, 95)
     check_decoder(options, "qwen3", attention, 95)
     check_decoder(options, "gpt2", ("embedding", "positions", "kv_cache", "flash_attention2"), 95)
-    check_run("vision", run(options.llmir_translate, "--run-xnnpack",
-                            os.path.join(options.inputs, "onnx-vision.mlir")), 40, [1], 1)
+    check_run("vision", options.translate.run("--run-xnnpack", os.path.join(options.inputs, "onnx-vision.mlir")), 40,
+              [1], 1)
     check_branch(options, os.path.join(options.work, "llama"))
     check_failures(options)
-    print("%d checks passed, %d failed" % (passed, len(failures)))
-    return 1 if failures else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

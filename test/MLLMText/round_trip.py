@@ -9,21 +9,19 @@ notation → MLIR, and must come back as the same MLIR. TABLE lists the ops
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-
-def run(command, text):
-    result = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-    return result.stdout if result.returncode == 0 else None, result.stderr
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Checks, Command  # noqa: E402
 
 
 def main():
-    translate, opt, table = sys.argv[1:4]
+    translate, opt, table = Command(sys.argv[1]), Command(sys.argv[2]), sys.argv[3]
+    check = Checks()
     with open(table, encoding="utf-8") as stream:
         ops = set(re.findall(r'MLLM_OP\("([\w.]+)"', stream.read()))
-    seen, sections, failures = set(), 0, []
+    seen, sections = set(), 0
     files = [os.path.join(folder, name) for folder in sys.argv[4:] for name in sorted(os.listdir(folder))]
     for name in files:
         if not name.endswith(".mlir") or "invalid" in name:
@@ -31,33 +29,33 @@ def main():
         with open(name, encoding="utf-8") as stream:
             parts = stream.read().split("\n// -----")
         for number, part in enumerate(parts, 1):
-            text, _ = run([opt, "-"], part)
-            if text is None or "mllm." not in text:
+            read = opt.run("-", stdin=part.encode())
+            text = read.out
+            if read.code or "mllm." not in text:
                 continue
             sections += 1
             place = f"{name}, section {number}"
-            notation, errors = run([translate, "--mlir-to-mllm", "-"], text)
-            if notation is None:
-                failures.append(f"{place}: not printed: {errors}")
+            notation = translate.run("--mlir-to-mllm", "-", stdin=read.data)
+            check(f"{place}: is printed", notation.code == 0, notation)
+            if notation.code:
                 continue
-            back, errors = run([translate, "--mllm-to-mlir", "-"], notation)
-            if back is None:
-                with tempfile.NamedTemporaryFile("w", suffix=".mllm", delete=False) as kept:
-                    kept.write(notation)
-                failures.append(f"{place}: not read back: {errors} (in {kept.name})")
+            back = translate.run("--mllm-to-mlir", "-", stdin=notation.data)
+            if back.code:
+                with tempfile.NamedTemporaryFile("wb", suffix=".mllm", delete=False) as kept:
+                    kept.write(notation.data)
+                check(f"{place}: is read back", False, f"{back} (in {kept.name})")
                 continue
             # As llmir-opt prints it, which may have other dialects than the translator.
-            back, _ = run([opt, "-"], back)
-            if back is None or back.split() != text.split():
-                failures.append(f"{place}: comes back as another module:\n{back}\ninstead of\n{text}")
-                continue
-            seen |= {op for op in ops if re.search(re.escape(op) + r"(?![\w.])", text)}
-    failures += [f"no example of {op} was found" for op in sorted(ops - seen)]
-    for failure in failures:
-        print(failure)
+            back = opt.run("-", stdin=back.data)
+            same = back.code == 0 and back.out.split() == text.split()
+            check(f"{place}: comes back as the same module", same, f"{back}\ninstead of\n{text}")
+            if same:
+                seen |= {op for op in ops if re.search(re.escape(op) + r"(?![\w.])", text)}
+    for op in sorted(ops):
+        check(f"an example of {op}", op in seen)
     print(f"{len(seen)} ops of {len(ops)} in {sections} sections")
-    sys.exit(1 if failures else 0)
+    return check.finish()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

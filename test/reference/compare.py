@@ -13,13 +13,14 @@ Makes tiny random models, runs the command on them, and checks what it answers:
             one thread and with two
   families  the same for what families may vary: odd sizes, tying, biases, rope scaling, shards,
             both dialects of config.json, prompts longer than a step
-  formats   weights in every other format with bf16 KV: NMSE at most 1.5 times that of the
+  formats   weights in every other format (of a family of llama3's architecture in bf16 alone, unless
+            LLMIR_LONG_TESTS is set) with bf16 KV: NMSE at most 1.5 times that of the
             reference rounded where the compiler rounds; the largest logit in its place wherever it leads by
             more than rounding can move it; equal bits from safetensors and from GGUF; other KV
             types by flag
   real      trained models (folder LLMIR_TEST_DATA) give their expected ids
 
-One line per check, then `N passed, N failed, N skipped`; exit status 1 if a check failed.
+One line per check, then `N passed, N failed`; exit status 1 if a check failed.
 """
 
 import argparse
@@ -35,6 +36,7 @@ import tempfile
 import numpy as np
 
 import make_tiny
+from checks import Checks, quick_level
 from llmref import compiled, load, nmse, top_two_margin
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -47,6 +49,8 @@ CLEAR_LEAD = 6.0      # times the rounded reference's RMS error: no rounding ove
 F32_LEAD = 1e-3       # the same for float32 alone, absolute
 TOKENS = 77           # several KV blocks, the last of them partly filled
 GREEDY_TOKENS = 64
+# Of llama3's architecture, with other sizes: every format of theirs is a long test.
+SAME_ARCHITECTURE = ("llama", "smollm2", "tinyllama")
 
 
 class Failure(Exception):
@@ -62,13 +66,14 @@ class Command(object):
 
     def __init__(self, path, temp, verbose, timeout):
         self.path, self.temp, self.verbose, self.timeout = path, temp, verbose, timeout
+        self.cache = ["--cache-dir", os.path.join(temp, "cache")]
         # Flags also come from LLMIR_* variables: the tests must not depend on the caller's.
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith("LLMIR_")}
 
     def _call(self, arguments):
         program = [sys.executable, self.path] if self.path.endswith(".py") else [self.path]
-        line = program + arguments + ["--cache-dir", os.path.join(self.temp, "cache")]
+        line = program + arguments
         if self.verbose:
             print("     $ " + " ".join(line), file=sys.stderr)
         try:
@@ -82,6 +87,12 @@ class Command(object):
                           % (done.returncode, " ".join(line), " | ".join(words)))
         return done.stdout.decode("utf-8")
 
+    def compiled(self, model):
+        """An artifact with code that is made soonest."""
+        artifact = model + ".llmir"
+        self._call(["compile", model, "-o", artifact, "--target", quick_level()])
+        return artifact
+
     def logits(self, model, ids, flags=()):
         """`perplexity --logits`: the logits after each of the ids, float32 [T, vocab]."""
         ids_file = os.path.join(self.temp, "ids.txt")
@@ -91,7 +102,7 @@ class Command(object):
         if os.path.exists(out):
             os.remove(out)
         self._call(["perplexity", model, "--ids", ids_file, "--ctx", str(len(ids)),
-                    "--logits", out] + list(flags))
+                    "--logits", out] + self.cache + list(flags))
         if not os.path.exists(out):
             raise Failure("perplexity wrote no %s" % out)
         answer = np.load(out)
@@ -103,7 +114,7 @@ class Command(object):
     def run(self, model, prompt, count, flags=()):
         """`run --temp 0 --json`: its JSON object, the ids being greedy ones."""
         text = self._call(["run", model, "--prompt-ids", ",".join(map(str, prompt)), "-n",
-                           str(count), "--temp", "0", "--json"] + list(flags))
+                           str(count), "--temp", "0", "--json"] + self.cache + list(flags))
         try:
             answer = json.loads(text)
         except ValueError as error:
@@ -116,23 +127,22 @@ class Command(object):
         return answer
 
 
-class Report(object):
-    """Runs checks, prints a line for each, and counts."""
+class Report(Checks):
+    """Counted checks that are actions: what an action returns is the note, what it raises a failure."""
 
     def __init__(self, only):
-        self.only, self.counts = only, {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        super().__init__(shows_all=True)
+        self.only = only
 
     def check(self, name, action):
         if self.only and self.only not in name:
             return
         try:
-            status, note = "PASS", action()
+            self(name, True, action())
         except Failure as failure:
-            status, note = "FAIL", failure
+            self(name, False, failure)
         except Skip as reason:
-            status, note = "SKIP", reason
-        self.counts[status] += 1
-        print("%s %s: %s" % (status, name, note), flush=True)
+            self.skip(name, reason)
 
 
 class TinyModel(object):
@@ -149,13 +159,19 @@ class TinyModel(object):
         self.reference = load(self.folder if gguf_type is None else self.gguf)
         self.tokens = tokens
         self.continuation = None
-        self.answers = {}
+        self.answers, self.artifact = {}, None
 
     def answer(self, command, path, ids):
         """The command's logits for the file or folder, asked for once."""
         if path not in self.answers:
             self.answers[path] = command.logits(path, ids)
         return self.answers[path]
+
+    def gguf_artifact(self, command):
+        """The GGUF file, compiled once for a lower level than the folder."""
+        if self.artifact is None:
+            self.artifact = command.compiled(self.gguf)
+        return self.artifact
 
     def random_ids(self, seed, count):
         ids = np.random.RandomState(seed).randint(0, self.reference.config.vocab, count)
@@ -222,7 +238,8 @@ def same_bits(a, b):
 
 
 def f32_checks(command, report, temp, label, family, **options):
-    """The checks of a model with float32 weights, in both containers."""
+    """The checks of a model with float32 weights, in both containers: the folder with the machine's own code, the file
+    with that of a lower level, which adds in the same order."""
     if report.only and not any(report.only in label + name for name in
                                (" logits", " greedy", " gguf", " gguf greedy", " threads")):
         return
@@ -233,7 +250,7 @@ def f32_checks(command, report, temp, label, family, **options):
         return close(model.answer(command, model.folder, ids), exact, F32_BOUND)
 
     def gguf():
-        answer = model.answer(command, model.gguf, ids)
+        answer = model.answer(command, model.gguf_artifact(command), ids)
         return (close(answer, exact, F32_BOUND) + ", " +
                 same_bits(answer, model.answer(command, model.folder, ids)))
 
@@ -245,7 +262,7 @@ def f32_checks(command, report, temp, label, family, **options):
     report.check(label + " greedy", lambda: equal_greedy(command, model.folder, *model.greedy()))
     report.check(label + " gguf", gguf)
     report.check(label + " gguf greedy", lambda:
-                 equal_greedy(command, model.gguf, *model.greedy()))
+                 equal_greedy(command, model.gguf_artifact(command), *model.greedy()))
     report.check(label + " threads", threads)
 
 
@@ -304,10 +321,11 @@ def suite_families(command, report, temp):
 
 def suite_formats(command, report, temp):
     for family in sorted(make_tiny.FAMILIES):
-        for dtype in ("bf16", "f16"):
+        is_whole = family not in SAME_ARCHITECTURE or os.environ.get("LLMIR_LONG_TESTS")
+        for dtype in ("bf16", "f16") if is_whole else ("bf16",):
             format_checks(command, report, temp, "formats/%s %s" % (family, dtype), family,
                           dtype=dtype)
-        for gguf_type in ("q8_0", "q4_0"):
+        for gguf_type in ("q8_0", "q4_0") if is_whole else ():
             format_checks(command, report, temp, "formats/%s %s" % (family, gguf_type), family,
                           gguf_type=gguf_type)
     format_checks(command, report, temp, "formats/llama bf16 odd sizes", "llama", dtype="bf16",
@@ -506,9 +524,7 @@ def main():
     finally:
         if not options.keep:
             shutil.rmtree(temp)
-    counts = report.counts
-    print("%d passed, %d failed, %d skipped" % (counts["PASS"], counts["FAIL"], counts["SKIP"]))
-    return 1 if counts["FAIL"] or not sum(counts.values()) else 0
+    return report.finish()
 
 
 if __name__ == "__main__":

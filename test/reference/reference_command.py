@@ -47,7 +47,7 @@ def apply_fault(fault, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("verb", choices=("run", "perplexity"))
+    parser.add_argument("verb", choices=("run", "perplexity", "compile"))
     parser.add_argument("model")
     parser.add_argument("--prompt-ids")
     parser.add_argument("-n", type=int)
@@ -59,7 +59,13 @@ def main():
     parser.add_argument("--kv", default="auto")
     parser.add_argument("-t", type=int)
     parser.add_argument("--cache-dir")
+    parser.add_argument("-o")
+    parser.add_argument("--target")
     options = parser.parse_args()
+    options.model = os.path.realpath(options.model)
+    if options.verb == "compile":  # The artifact is the model by another name.
+        os.symlink(options.model, options.o)
+        return 0
 
     fault = os.environ.get("REFERENCE_FAULT", "")
     model = load(options.model)

@@ -17,7 +17,7 @@ prompt in two steps and then token by token over the cache (`llmir-translate --i
                reference gives, and those that `llmir run` gives
 
 Trained models are looked for in the folder LLMIR_TEST_DATA. One line per check, then `N passed, N
-failed, N skipped`; exit status 1 if a check failed.
+failed`; exit status 1 if a check failed.
 """
 
 import argparse
@@ -169,9 +169,7 @@ def main():
         trained_models(interpreter, report)
     finally:
         shutil.rmtree(temp)
-    counts = report.counts
-    print("%d passed, %d failed, %d skipped" % (counts["PASS"], counts["FAIL"], counts["SKIP"]))
-    return 1 if counts["FAIL"] or not counts["PASS"] else 0
+    return report.finish()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+# Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the scripts of tests share: counted checks, commands that are run, arguments and the work folder.
+
+    check = Checks()
+
+    def main():
+        options = work_parser(__doc__, "llmir").parse_args()
+        fresh_folder(options.work)
+        llmir = Command(options.llmir, cache=os.path.join(options.work, "cache"))
+        check("the text is not empty", llmir("run", model, "hello"))
+        return check.finish()
+
+    if __name__ == "__main__":
+        sys.exit(main())
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+
+MOST_SHOWN = 2000  # Characters of what a failed check was given to show.
+
+
+class Checks:
+    """Called with a name and what must hold; says what does not and goes on.
+
+    With shows_all, what holds is printed too, with what was measured."""
+
+    def __init__(self, shows_all=False):
+        self.shows_all = shows_all
+        self.passed = 0
+        self.failures = []
+        self.skipped = []
+
+    def __call__(self, name, holds, shown=""):
+        if holds:
+            self.passed += 1
+            if self.shows_all:
+                self.say("ok  ", name, shown)
+        else:
+            self.failures.append(name)
+            self.say("FAIL", name, str(shown)[:MOST_SHOWN])
+
+    def skip(self, name, reason):
+        self.skipped.append(name)
+        self.say("SKIP", name, reason)
+
+    def say(self, word, name, shown):
+        print("%s %s: %s" % (word, name, shown), flush=True)
+
+    def finish(self):
+        """Prints the counts; the exit code, which is 1 where nothing was checked."""
+        print("%d passed, %d failed%s" % (self.passed, len(self.failures),
+                                          ", %d skipped" % len(self.skipped) if self.skipped else ""))
+        return 1 if self.failures or not (self.passed or self.skipped) else 0
+
+
+class Answer:
+    """What a command gave: its exit code and what it printed, `data` being the bytes of `out`."""
+
+    def __init__(self, line, result):
+        self.line, self.code, self.data = line, result.returncode, result.stdout
+        self.out = result.stdout.decode("utf-8", "replace")
+        self.err = result.stderr.decode("utf-8", "replace")
+
+    def __repr__(self):
+        return "exit code %d of %s: %s%s" % (self.code, " ".join(self.line), self.err, self.out)
+
+
+class Command:
+    """A program. `cache` is the folder that stands for the user's cache."""
+
+    def __init__(self, program, cache=None):
+        self.program = program
+        # Flags also come from LLMIR_* variables: tests must not depend on the caller's.
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith("LLMIR_") or name == "LLMIR_COMPILER_LIBRARY"}
+        if cache:
+            self.environment["XDG_CACHE_HOME"] = cache
+
+    def run(self, *arguments, stdin=b"", timeout=600, **variables):
+        """The answer to the arguments, whatever it is."""
+        line = [str(word) for word in (self.program,) + arguments]
+        return Answer(line, subprocess.run(line, input=stdin, env=dict(self.environment, **variables), timeout=timeout,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+
+    def __call__(self, *arguments, **how):
+        """What the program prints; the script ends where it fails."""
+        answer = self.run(*arguments, **how)
+        if answer.code:
+            raise SystemExit(repr(answer)[:MOST_SHOWN])
+        return answer.out
+
+    def refuse(self, *arguments, **how):
+        """What the program says against the arguments; the script ends where it says nothing."""
+        answer = self.run(*arguments, **how)
+        if not answer.code:
+            raise SystemExit("nothing is refused: " + repr(answer)[:MOST_SHOWN])
+        return answer.err
+
+
+def quick_level():
+    """--target for what no level changes: the lowest level of this kind of machine. Its code is made in a third of the
+    time that code for registers of 512 bits takes."""
+    return "x86-64-v3" if platform.machine() == "x86_64" else "native"
+
+
+def work_parser(description, *names):
+    """A parser of --work FOLDER and of a flag for each name, which are required."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("work",) + names:
+        parser.add_argument("--" + name, required=True)
+    return parser
+
+
+def fresh_folder(path):
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
