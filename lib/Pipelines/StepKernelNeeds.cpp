@@ -10,7 +10,6 @@
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

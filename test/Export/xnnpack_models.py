@@ -49,6 +49,15 @@ def check_decoder(options, family, ops_left, least_share):
                                                    "--seed=%d" % options.seed), least_share, [7, 1, 1, 3], 4)
     left = set(re.findall(r"left to the reference: (\w+):", text))
     check(family + ": what is left", left == set(ops_left), text)
+    # The numbers are those of the checkpoint that is named, whichever the model was traced of.
+    other = os.path.join(options.work, family + "-other")
+    make_tiny.write_hf(other, *make_tiny.make(family, seed=options.seed + 1))
+    check_run(family + " with other weights", options.translate.run(
+        "--run-xnnpack", source, "--xnnpack-weights=" + other, "--xnnpack-steps=5,1",
+        "--seed=%d" % options.seed), least_share, [5, 1], 2)
+    make_tiny.write_hf(other, *make_tiny.make(family, seed=options.seed, layers=1))
+    result = options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + other, "--xnnpack-steps=5")
+    check(family + " with too few weights", result.code != 0 and re.search(r"\b(?:layers|h)\.1\.", result.err), result)
     # Roundings of f32 are seen: the bound means something.
     result = options.translate.run("--run-xnnpack", source, "--xnnpack-weights=" + folder, "--xnnpack-steps=7",
                                    "--xnnpack-bound=1e-18")
