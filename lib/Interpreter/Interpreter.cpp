@@ -136,7 +136,7 @@ FailureOr<Tensor> Evaluation::parameter(FlatSymbolRefAttr symbol) const {
     return failure();
   if (auto *quantized = std::get_if<QuantizedValue>(&*value))
     return quantized->decode();
-  return std::get<Tensor>(*value);
+  return std::get<Tensor>(std::move(*value));
 }
 
 int64_t Evaluation::integer(Value operand) const {

@@ -17,7 +17,7 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Runtime/UsableMemory.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -25,6 +25,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 
+#include <cstdio>
 #include <map>
 
 using namespace mlir;
@@ -52,8 +53,28 @@ static CommandLine &commandLine() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
+/// Fails where a parameter's numbers do not fit into memory beside the `held`
+/// ones of others: once as they are kept, and once where an op works with them.
+static Status checkMemory(ArrayRef<int64_t> shape, int64_t held) {
+  constexpr double bytesOfNumber = 8, giga = 1e9;
+  double numbers = 1; // No product of sizes overflows.
+  for (int64_t size : shape)
+    numbers *= static_cast<double>(size);
+  const double needed = 2 * numbers * bytesOfNumber;
+  const double others = static_cast<double>(held) * bytesOfNumber;
+  const auto usable = static_cast<double>(usableMemory());
+  if (needed + others <= usable)
+    return Status::ok();
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "has %.4g numbers, which need %.4g GB as float64 beside %.4g "
+                "GB of other parameters; this process may have %.4g GB",
+                numbers, needed / giga, others / giga, usable / giga);
+  return Status(StatusCode::ResourceExhausted, text);
+}
+
 static Expected<Tensor> readValues(const Checkpoint &checkpoint,
-                                   mllm::RegisterOp op) {
+                                   mllm::RegisterOp op, int64_t held) {
   StoredParameter stored;
   stored.source = op.getSource().value_or("").str();
   stored.shape = op.getShape().vec();
@@ -65,8 +86,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   stored.isTransposed = op.getTransposed();
   // What is stored in blocks is f32 once it is decoded.
   auto plain = dyn_cast<RankedTensorType>(op.getType());
-  if (Status status = reference::checkAffordable(stored.shape); !status)
-    return status;
+  LLMIR_RETURN_IF_ERROR(checkMemory(stored.shape, held));
   Tensor values(plain ? *getElementKind(plain.getElementType())
                       : reference::ElementKind::F32,
                 stored.shape);
@@ -88,7 +108,10 @@ parametersOf(const Checkpoint &checkpoint) {
         const std::string name = op.getSymName().str();
         auto found = known->find(name);
         if (found == known->end()) {
-          Expected<Tensor> values = readValues(checkpoint, op);
+          int64_t held = 0;
+          for (const auto &entry : *known)
+            held += entry.second.size();
+          Expected<Tensor> values = readValues(checkpoint, op, held);
           if (!values)
             return op.emitOpError() << values.status().message(), failure();
           found = known->emplace(name, std::move(*values)).first;

@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ControlGroup.h"
+#include "llmir/Runtime/UsableMemory.h"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace llmir {
 
@@ -97,6 +100,17 @@ ControlGroupLimits controlGroupLimits(const std::string &membership,
         readGroups(mount + "/" + name, path, /*isUnified=*/false, limits);
   }
   return limits;
+}
+
+int64_t usableMemory() {
+  int64_t physical = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  int64_t bytes =
+      std::min(physical, controlGroupLimits().memoryBytes.value_or(physical));
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
+      addresses.rlim_cur < static_cast<rlim_t>(bytes))
+    bytes = static_cast<int64_t>(addresses.rlim_cur);
+  return bytes;
 }
 
 } // namespace llmir

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Runtime/Executor.h"
-#include "ControlGroup.h"
 #include "NumaPlacement.h"
 #include "StepMemory.h"
 #include "llmir/Artifact/Artifact.h"
@@ -16,11 +15,11 @@
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Runtime/ABI/AttentionSplit.h"
 #include "llmir/Runtime/StepRuntime.h"
+#include "llmir/Runtime/UsableMemory.h"
 
 #include <algorithm>
 #include <optional>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace llmir {
@@ -71,19 +70,6 @@ struct KVSize {
   int64_t blocks;
 };
 } // namespace
-
-/// The machine's memory, or what this process may have of it (its control
-/// group's, or its address space).
-static int64_t usableMemory() {
-  int64_t physical = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  int64_t bytes =
-      std::min(physical, controlGroupLimits().memoryBytes.value_or(physical));
-  rlimit addresses{};
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
-      addresses.rlim_cur < static_cast<rlim_t>(bytes))
-    bytes = static_cast<int64_t>(addresses.rlim_cur);
-  return bytes;
-}
 
 /// Decides context and pool from the options and the machine.
 static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
