@@ -21,8 +21,11 @@ check = Checks(shows_all=True)
 
 
 def check_compile(llmir, model, work):
-    best = min(timed(lambda: llmir("compile", model, "-o", os.path.join(work, "demo.llmir")))
-               for _ in range(2))
+    def seconds():
+        return timed(lambda: llmir("compile", model, "-o", os.path.join(work, "demo.llmir")))
+    best = seconds()
+    if best >= MOST_COMPILE_SECONDS:  # The machine may have been busy.
+        best = seconds()
     check("compiles in under %d s of processor time" % MOST_COMPILE_SECONDS, best < MOST_COMPILE_SECONDS,
           "%.2f s" % best)
 
