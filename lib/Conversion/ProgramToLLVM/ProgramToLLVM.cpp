@@ -229,8 +229,7 @@ LogicalResult FragmentLowering::lower(BarrierOp op) {
   if (op.getIfSplit()) {
     Value split = LLVM::LoadOp::create(
         b, b.getI64Type(),
-        wordAddress(context,
-                    static_cast<int32_t>(StepField::split_attention)),
+        wordAddress(context, static_cast<int32_t>(StepField::split_attention)),
         8);
     passes = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, split, i64(0));
   }
