@@ -234,6 +234,52 @@ TEST(CompilationRecipe, OfASchemeFitsModelsWithoutAHead) {
       << error;
 }
 
+/// A model whose one product is what it returns.
+static constexpr const char *kOnlyHead = R"(
+mllm.tensor.register @head : tensor<32x32xf32> {source = "head"}
+mllm.graph.subgraph @model(%x: tensor<2x32xf32>) -> tensor<2x32xf32> attributes {entry} {
+  %0 = mllm.linalg.linear %x, @head : tensor<2x32xf32> -> tensor<2x32xf32>
+  mllm.cf.return %0 : tensor<2x32xf32>
+})";
+
+TEST(CompilationRecipe, OfASchemeFitsModelsWithNothingButAHead) {
+  mlir::DialectRegistry registry;
+  registerAllLLMIRDialects(registry);
+  mlir::MLIRContext context(registry);
+  auto matrices = [&](const char *scheme) -> int64_t {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(kOnlyHead, &context);
+    auto recipe = mllm::QuantizationRecipe::forAllProjections(scheme);
+    EXPECT_TRUE(module && recipe) << scheme;
+    auto outcome = recipe->apply(*module);
+    EXPECT_TRUE(mlir::succeeded(outcome)) << scheme;
+    return mlir::succeeded(outcome) ? outcome->matrices : -1;
+  };
+  for (const char *scheme : {"q8", "q4", "int4:g32"})
+    EXPECT_EQ(matrices(scheme), 1) << scheme; // As q8.
+  for (const char *scheme : {"q8:plain-head", "int8:a32"})
+    EXPECT_EQ(matrices(scheme), 0) << scheme; // Which leave it as it is.
+}
+
+TEST(CompilationRecipe, NeedsAProjection) {
+  mlir::DialectRegistry registry;
+  registerAllLLMIRDialects(registry);
+  mlir::MLIRContext context(registry);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "mllm.graph.subgraph @model(%x: tensor<2xf32>) -> tensor<2xf32> "
+      "attributes {entry} { mllm.cf.return %x : tensor<2xf32> }",
+      &context);
+  auto recipe = mllm::QuantizationRecipe::forAllProjections("q8");
+  ASSERT_TRUE(module && recipe);
+  std::string error;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    error = d.str();
+    return mlir::success();
+  });
+  EXPECT_TRUE(mlir::failed(recipe->apply(*module)));
+  EXPECT_EQ(error, "has no projection whose matrix could be quantized; leave "
+                   "the scheme out");
+}
+
 TEST(CompilationRecipe, PlainHeadIsAWholePart) {
   for (const char *scheme :
        {"int8:plain-head", "int8:plain-head:g32", "int8:g32:plain-head"})

@@ -182,7 +182,7 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
                               ? WeightScheme()
                               : schemeOfFormat(TensorFormat::Q8_0),
                           /*isWritten=*/false});
-  recipe.rules.push_back({"*", *scheme});
+  recipe.rules.push_back({"*", *scheme, /*isWritten=*/false});
   return recipe;
 }
 
@@ -259,7 +259,8 @@ FailureOr<QuantizationRecipe::Outcome>
 QuantizationRecipe::apply(ModuleOp module) const {
   Outcome outcome;
   llvm::SmallBitVector fitting(rules.size()), used(rules.size());
-  for (auto &entry : matricesOf(module)) {
+  Matrices matrices = matricesOf(module);
+  for (auto &entry : matrices) {
     RegisterOp weight = entry.first;
     const Matrix &matrix = entry.second;
     const Rule *rule = nullptr;
@@ -296,6 +297,10 @@ QuantizationRecipe::apply(ModuleOp module) const {
   }
   if (failed(checkUses(module, rules, fitting, used)))
     return failure();
+  if (!empty() && matrices.empty())
+    return module.emitError(
+        "has no projection whose matrix could be quantized; leave the scheme "
+        "out");
   return outcome;
 }
 

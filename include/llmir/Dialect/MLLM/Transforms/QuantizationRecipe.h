@@ -59,8 +59,8 @@ public:
   struct Rule {
     std::string pattern; ///< `*` stands for any text.
     WeightScheme scheme;
-    /// Whether it is a mistake that no matrix fits: somebody wrote it for this
-    /// model.
+    /// Whether somebody wrote it for this model: then it is a mistake that it
+    /// counts for no matrix.
     bool isWritten = true;
   };
 
@@ -69,7 +69,8 @@ public:
   static Expected<QuantizationRecipe> parse(std::string_view text);
   /// What `--quantize SCHEME` stands for: the scheme for all projections but
   /// the one to the vocabulary, which has q8, or stays as it is with
-  /// `:plain-head` or with inputs of f32 (`:a32`). "none" is an empty recipe.
+  /// `:plain-head` or with inputs of f32 (`:a32`); a model may have only that
+  /// one. "none" is an empty recipe.
   /// Fails with InvalidArgument for what the compiler does not store.
   static Expected<QuantizationRecipe>
   forAllProjections(std::string_view scheme);
@@ -82,10 +83,9 @@ public:
     int64_t left = 0;     ///< Wanted ones whose rows are not whole blocks.
   };
   /// Writes `mllm.quant.weights` and `mllm.quant.inputs` on the products of the
-  /// module. Fails, with a
-  /// diagnostic, where a rule fits no matrix, or integers are wanted of one
-  /// that is a table of embeddings too. Matrices that are stored in few bits
-  /// stay as they are.
+  /// module. Fails, with a diagnostic, where there is no matrix, a written rule
+  /// counts for none, or integers are wanted of one that is a table of
+  /// embeddings too. Matrices that are stored in few bits stay as they are.
   mlir::FailureOr<Outcome> apply(mlir::ModuleOp module) const;
 
 private:
