@@ -19,12 +19,14 @@
 
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace llmir;
@@ -188,6 +190,11 @@ FailureOr<std::unique_ptr<Instance>>
 Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
   OwningOpRef<mlir::ModuleOp> copy = cast<mlir::ModuleOp>(module->clone());
   if (failed(llmir::mllm::specializeSizes(*copy, sizes)))
+    return failure();
+  // What runs several times appends to one cache, which a function has alone.
+  PassManager passes(copy->getContext());
+  passes.addPass(llmir::mllm::createInlineSubGraphs());
+  if (failed(passes.run(*copy)))
     return failure();
   const std::string name = llmir::mllm::entrySubGraph(*copy).getSymName().str();
   // What is stored in blocks is read as numbers.

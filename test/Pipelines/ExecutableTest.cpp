@@ -211,6 +211,44 @@ TEST(ExecutableTest, ADecoderWithItsCaches) {
                                    kInt64)});
 }
 
+/// Attends over all that its cache holds.
+class Memory : public nn::Module {
+public:
+  Memory()
+      : Module("memory"), cache(reg<nn::KVCache>("cache", 0)),
+        attention(reg<nn::FlashAttention2>("attention", 0.5)) {}
+  Tensor forward(const Tensor &x) override {
+    auto [keys, values] = cache(x, x);
+    return attention(x, keys, values);
+  }
+
+private:
+  nn::KVCache cache;
+  nn::FlashAttention2 attention;
+};
+
+class Twice : public nn::Module {
+public:
+  Twice() : Module("twice"), memory(reg<Memory>("memory")) {}
+  Tensor forward(const Tensor &x) override {
+    Tensor once = memory(x);
+    return memory(once);
+  }
+
+private:
+  Memory memory;
+};
+
+TEST(ExecutableTest, AModuleThatAppendsTwice) {
+  Twice model;
+  const Tensor input = Tensor::empty({dim("seq"), 2, 4});
+  loadRandom(model, {input});
+  auto executable = ir::compile(ir::trace(model, input));
+  ASSERT_TRUE(executable) << executable.status().message();
+  for (int64_t tokens : {3, 1, 5})
+    expectSame(*executable, model, {randomTensor({tokens, 2, 4})});
+}
+
 /// Why the code does not run with these inputs.
 std::string whyNot(ir::Executable &executable, const ir::Tensors &inputs) {
   llmir::Expected<ir::Tensors> results = executable.run(inputs);
