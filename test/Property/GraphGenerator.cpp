@@ -43,6 +43,8 @@ public:
       text += "mllm.graph.subgraph @twin" + lastBody;
       known.push_back(twin);
     }
+    if (pick(2))
+      writeChainParts();
     writeSubGraph("model", /*isPrivate=*/false, /*isEntry=*/true);
     return parameters + text;
   }
@@ -90,6 +92,13 @@ private:
     return values.back();
   }
 
+  GraphValue addLinear(const GraphValue &x, int64_t columns) {
+    return add(columns, "mllm.linalg.linear " + x.name + ", " +
+                            parameter(std::to_string(columns) + "x" +
+                                      std::to_string(x.columns)) +
+                            " : " + type(x.columns) + " -> " + type(columns));
+  }
+
   /// A value that has these columns, from all that are seen here.
   GraphValue pickAlike(int64_t columns) {
     std::vector<GraphValue> alike;
@@ -119,14 +128,9 @@ private:
                          parameter(std::to_string(x.columns)) +
                          " {eps = 1.0e-5 : f64}" + of);
       return;
-    case 5: {
-      int64_t columns = pickColumns();
-      add(columns, "mllm.linalg.linear " + x.name + ", " +
-                       parameter(std::to_string(columns) + "x" +
-                                 std::to_string(x.columns)) +
-                       of + " -> " + type(columns));
+    case 5:
+      addLinear(x, pickColumns());
       return;
-    }
     case 6: { // Heads and back.
       const std::string split = writeHeads(x);
       add(x.columns, "mllm.linalg.view " + split + " : " +
@@ -288,50 +292,96 @@ private:
     values.push_back({name + "#1", x.columns});
   }
 
+  bool hasAlike(int64_t columns) const {
+    return llvm::any_of(values, [&](const GraphValue &value) {
+      return value.columns == columns;
+    });
+  }
+
+  /// The results, which ops to come do not see.
+  std::vector<GraphValue> define(const KnownGraph &callee,
+                                 const std::vector<GraphValue> &operands) {
+    std::string names, types;
+    for (const GraphValue &operand : operands) {
+      names += (names.empty() ? "" : ", ") + operand.name;
+      types += (types.empty() ? "" : ", ") + type(operand.columns);
+    }
+    const size_t count = callee.results.size();
+    const std::string call = newName("r");
+    body += "  " + call + (count == 1 ? "" : ":" + std::to_string(count)) +
+            " = mllm.graph.call_graph @" + callee.name + "(" + names + ") : (" +
+            types + ") -> " + list(callee.results) + "\n";
+    std::vector<GraphValue> results;
+    for (size_t i = 0; i < count; ++i)
+      results.push_back({count == 1 ? call : call + "#" + std::to_string(i),
+                         callee.results[i]});
+    return results;
+  }
+
   void writeCall() {
     if (known.empty())
       return;
     const KnownGraph callee = pickFrom(known);
-    std::string operands;
+    std::vector<GraphValue> operands;
     for (int64_t columns : callee.arguments) {
-      if (llvm::none_of(values, [&](const GraphValue &value) {
-            return value.columns == columns;
-          }))
+      if (!hasAlike(columns))
         return;
-      operands += (operands.empty() ? "" : ", ") + pickAlike(columns).name;
+      operands.push_back(pickAlike(columns));
     }
-    std::string types;
-    for (int64_t columns : callee.arguments)
-      types += (types.empty() ? "" : ", ") + type(columns);
-    const std::string call = newName("r");
-    body += "  " + call +
-            (callee.results.size() == 1
-                 ? ""
-                 : ":" + std::to_string(callee.results.size())) +
-            " = mllm.graph.call_graph @" + callee.name + "(" + operands +
-            ") : (" + types + ") -> " + list(callee.results) + "\n";
-    for (size_t i = 0; i < callee.results.size(); ++i)
-      values.push_back(
-          {callee.results.size() == 1 ? call : call + "#" + std::to_string(i),
-           callee.results[i]});
+    for (const GraphValue &result : define(callee, operands))
+      values.push_back(result);
+  }
+
+  /// Two subgraphs of which the second takes what the first gives.
+  void writeChainParts() {
+    writeSubGraph("first", pick(2));
+    std::vector<int64_t> columns = known.back().results;
+    if (pick(2))
+      columns.push_back(pickColumns());
+    writeSubGraph("second", pick(2), /*isEntry=*/false, columns);
+    chain.assign(known.end() - 2, known.end());
+    known.resize(known.size() - 2); // Nobody else calls them.
+  }
+
+  /// Calls the second with what the first gives, which nobody else sees.
+  void writeChain() {
+    std::vector<GraphValue> operands;
+    for (int64_t columns : chain[0].arguments)
+      operands.push_back(valueOf(columns));
+    std::vector<GraphValue> between = define(chain[0], operands);
+    if (pick(2))
+      writeOp();
+    for (size_t i = between.size(); i < chain[1].arguments.size(); ++i)
+      between.push_back(valueOf(chain[1].arguments[i]));
+    for (const GraphValue &result : define(chain[1], between))
+      values.push_back(result);
+  }
+
+  /// A value of these columns: a new one where there is none.
+  GraphValue valueOf(int64_t columns) {
+    return hasAlike(columns) ? pickAlike(columns)
+                             : addLinear(values.back(), columns);
   }
 
   void writeSubGraph(const std::string &name, bool isPrivate,
-                     bool isEntry = false) {
-    KnownGraph graph{name, {}, {}};
+                     bool isEntry = false, std::vector<int64_t> columns = {}) {
+    if (columns.empty())
+      for (uint64_t i = 1 + pick(3); i > 0; --i)
+        columns.push_back(pickColumns());
+    KnownGraph graph{name, columns, {}};
     values.clear();
     body.clear();
     std::string arguments;
-    const uint64_t numArguments = 1 + pick(3);
-    for (uint64_t i = 0; i < numArguments; ++i) {
-      graph.arguments.push_back(pickColumns());
-      values.push_back({"%x" + std::to_string(i), graph.arguments.back()});
+    for (size_t i = 0; i < columns.size(); ++i) {
+      values.push_back({"%x" + std::to_string(i), columns[i]});
       arguments += (i ? ", " : "") + values.back().name + ": " +
                    type(values.back().columns);
     }
     const uint64_t numOps = 1 + pick(isEntry ? 16 : 8);
     for (uint64_t i = 0; i < numOps; ++i)
       writeOp();
+    if (isEntry && !chain.empty())
+      writeChain();
     // A run of ops that stands twice, now and then.
     if (pick(3) == 0)
       for (int i = 0; i < 2; ++i) {
@@ -362,6 +412,7 @@ private:
   std::string rows, parameters, text, body, lastBody;
   std::vector<GraphValue> values;
   std::vector<KnownGraph> known;
+  std::vector<KnownGraph> chain; ///< Two, or none.
   uint64_t numNames = 0, numLayers = 0;
   int depth = 0; ///< Of regions around the op that is written.
 };

@@ -8,17 +8,21 @@
 //
 // llmir-graph-property: random models of the mllm dialect compute the same
 // before and after each pass of their level, and planned memory is never used
-// by two values at once.
+// by two values at once. Some are machine code too.
 //
-//   llmir-graph-property --count=1000 --seed=1
+//   llmir-graph-property --count=1000 --compile=100 --seed=1
 //   llmir-graph-property --seed=17 --print
 //
 //===----------------------------------------------------------------------===//
 
 #include "GraphGenerator.h"
 
+#include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -27,6 +31,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -38,10 +43,19 @@ namespace cl = llvm::cl;
 
 namespace {
 
-cl::opt<uint64_t> seed("seed", cl::desc("Seed of the first model"),
-                       cl::init(1));
-cl::opt<uint64_t> count("count", cl::desc("Models to run"), cl::init(1000));
+cl::opt<uint64_t> seedFlag("seed", cl::desc("Seed of the first model"),
+                           cl::init(1));
+cl::opt<uint64_t> countFlag("count", cl::desc("Models to run"), cl::init(1000));
+cl::opt<uint64_t> compileFlag("compile",
+                              cl::desc("How many of them are compiled too"),
+                              cl::init(0));
 cl::opt<bool> print("print", cl::desc("Print the model of the seed"));
+
+/// The flags, read before anything is compiled: lld, as a library, sets all
+/// options of the process back.
+struct Flags {
+  uint64_t seed = seedFlag, count = countFlag, compiled = compileFlag;
+};
 
 /// Every pass of the level, alone and with others.
 constexpr const char *kPipelines[] = {
@@ -95,7 +109,8 @@ using Results = std::vector<Interpreter::Result>;
 
 class Run {
 public:
-  explicit Run(MLIRContext &context) : context(context) {
+  Run(MLIRContext &context, const Flags &flags)
+      : context(context), flags(flags) {
     for (const char *text : kPipelines)
       add(text, 0);
     for (int64_t numRows = 1; numRows <= kMostRows; ++numRows) {
@@ -116,6 +131,10 @@ private:
       fail(0, text, "is no pipeline");
   }
   FailureOr<Results> evaluate(ModuleOp module, uint64_t number);
+  /// Makes machine code of the module, with sizes, and runs it.
+  FailureOr<std::vector<FunctionRunner::Result>> execute(ModuleOp module,
+                                                         uint64_t number);
+  void checkCompiled(ModuleOp module, uint64_t number, const Results &expected);
   void fail(uint64_t number, const std::string &pipeline,
             const std::string &what) {
     ++failures;
@@ -124,27 +143,32 @@ private:
   }
 
   MLIRContext &context;
+  const Flags flags;
   std::vector<Row> rows;
-  uint64_t failures = 0;
+  std::string errors; ///< Of what runs now.
+  uint64_t failures = 0, numCompiled = 0, numRefused = 0;
 };
 
 } // namespace
 
-/// Whether a pass said what it does not do, which is no failure: cut fewer ops
-/// than there are stages, give a size to a cache whose length in a call or a
-/// turn nobody says, follow a recipe that no matrix fits.
+/// Whether the compiler said what it does not do, which is no failure: cut
+/// fewer ops than there are stages, give a size to a cache whose length in a
+/// call or a turn nobody says, append to it behind a branch that may have done
+/// so, follow a recipe that no matrix fits.
 static bool isRefusal(StringRef errors) {
-  constexpr StringLiteral refusals[] = {"which do not make",
-                                        "tokens its cache holds before",
-                                        "as the recipe says", "comes too late"};
+  constexpr StringLiteral refusals[] = {
+      "which do not make",
+      "tokens its cache holds before",
+      "whose size is known only when it runs",
+      "a branch before it may have added to the cache",
+      "as the recipe says",
+      "comes too late"};
   return llvm::any_of(refusals,
                       [&](StringRef each) { return errors.contains(each); });
 }
 
-FailureOr<Results> Run::evaluate(ModuleOp module, uint64_t number) {
-  mllm::SubGraphOp entry = mllm::entrySubGraph(module);
-  if (!entry)
-    return module.emitError("has no entry any more");
+static std::vector<InterpreterValue> argumentsOf(mllm::SubGraphOp entry,
+                                                 uint64_t number) {
   std::mt19937_64 random(number);
   const int64_t rowsOfDynamic = numRowsOf(random);
   std::vector<InterpreterValue> arguments;
@@ -159,14 +183,76 @@ FailureOr<Results> Run::evaluate(ModuleOp module, uint64_t number) {
           1024;
     arguments.push_back(tensor);
   }
+  return arguments;
+}
+
+static InterpreterOptions optionsFor(uint64_t number) {
   InterpreterOptions options;
   options.parameter = makeRandomParameters(number);
-  return Interpreter(options).run(entry, arguments);
+  return options;
+}
+
+FailureOr<Results> Run::evaluate(ModuleOp module, uint64_t number) {
+  mllm::SubGraphOp entry = mllm::entrySubGraph(module);
+  if (!entry)
+    return module.emitError("has no entry any more");
+  return Interpreter(optionsFor(number)).run(entry, argumentsOf(entry, number));
+}
+
+FailureOr<std::vector<FunctionRunner::Result>> Run::execute(ModuleOp module,
+                                                            uint64_t number) {
+  mllm::SizeBinding sizes;
+  sizes.unnamed = numRowsOf(number);
+  sizes.past = 0;
+  if (failed(mllm::specializeSizes(module, sizes)))
+    return failure();
+  // The caches of one function are one; those of several are not.
+  PassManager passes(&context);
+  passes.addPass(mllm::createInlineSubGraphs());
+  if (failed(passes.run(module)))
+    return failure();
+  mllm::SubGraphOp entry = mllm::entrySubGraph(module);
+  const std::vector<InterpreterValue> arguments = argumentsOf(entry, number);
+  const std::string name = entry.getSymName().str();
+  makeFunctionsOfSubGraphs(module);
+  FailureOr<FunctionRunner> runner =
+      FunctionRunner::compile(module.lookupSymbol<func::FuncOp>(name),
+                              *nativeCPULevel(), optionsFor(number));
+  if (failed(runner))
+    return failure();
+  return runner->run(arguments, /*threads=*/2);
+}
+
+/// Machine code sums in another order than the interpreter does.
+void Run::checkCompiled(ModuleOp module, uint64_t number,
+                        const Results &expected) {
+  constexpr double most = 1e-10;
+  OwningOpRef<ModuleOp> copy = module.clone();
+  errors.clear();
+  auto results = execute(*copy, number);
+  if (failed(results)) {
+    if (isRefusal(errors))
+      ++numRefused;
+    else
+      fail(number, "compiled", "fails: " + errors);
+    return;
+  }
+  ++numCompiled;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto &actual = std::get<reference::Tensor>(*(*results)[i]);
+    const auto &wanted = std::get<reference::Tensor>(expected[i].value);
+    const double error = reference::nmse(actual, wanted);
+    if (!(error <= most))
+      fail(number, "compiled",
+           "result " + std::to_string(i) + " is " + toString(actual) +
+               " instead of " + toString(wanted) +
+               llvm::formatv(", nmse {0:e}", error).str());
+  }
 }
 
 void Run::check(uint64_t number) {
   const std::string text = property::generateGraph(number);
-  std::string errors;
+  errors.clear();
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       errors += diagnostic.str() + "\n";
@@ -178,6 +264,8 @@ void Run::check(uint64_t number) {
   FailureOr<Results> expected = evaluate(*module, number);
   if (failed(expected))
     return fail(number, "", "the model has no meaning: " + errors);
+  if (number - flags.seed < flags.compiled)
+    checkCompiled(*module, number, *expected);
   for (Row &row : rows) {
     if (row.numRows && row.numRows != numRowsOf(number))
       continue;
@@ -210,17 +298,22 @@ uint64_t Run::finish() {
   for (const Row &row : rows) {
     llvm::outs() << llvm::format("%6u ", unsigned(row.changed)) << row.text
                  << "\n";
-    if (row.changed == 0 && count >= 200)
+    if (row.changed == 0 && flags.count >= 200)
       fail(0, row.text, "has changed no model");
   }
+  if (flags.compiled >= 20 && numRefused > numCompiled)
+    fail(0, "compiled", "more models are refused than run");
+  if (flags.compiled > 0)
+    llvm::outs() << numCompiled << " compiled, " << numRefused << " refused\n";
   return failures;
 }
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv,
                               "Random models through the passes of mllm\n");
+  const Flags flags;
   if (print) {
-    llvm::outs() << property::generateGraph(seed);
+    llvm::outs() << property::generateGraph(flags.seed);
     return 0;
   }
   DialectRegistry registry;
@@ -230,13 +323,13 @@ int main(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   const auto start = std::chrono::steady_clock::now();
-  Run run(context);
-  for (uint64_t i = 0; i < count; ++i)
-    run.check(seed + i);
+  Run run(context, flags);
+  for (uint64_t i = 0; i < flags.count; ++i)
+    run.check(flags.seed + i);
   const uint64_t failures = run.finish();
   const std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
-  llvm::outs() << count << " models, " << failures << " failures, "
+  llvm::outs() << flags.count << " models, " << failures << " failures, "
                << llvm::format("%.1f", seconds.count()) << " s\n";
   return failures > 0;
 }
