@@ -98,6 +98,10 @@ public:
   /// Keeps the first failure and reports each. Gives false.
   bool fail(llmir::Status failure);
   bool fail(std::string cause, std::string advice = {});
+  /// True, with a status, where a handle is of another context: its IR is not
+  /// this context's to change. Dead handles and null are of none.
+  bool refuseForeign(const node_ptr_t &node);
+  bool refuseForeign(const region_ptr_t &region);
 
   //===--------------------------------------------------------------------===//
   // Making ops

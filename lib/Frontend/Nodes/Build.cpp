@@ -138,6 +138,9 @@ struct MakeAttribute {
 } // namespace
 
 Attribute IRContextImpl::attribute(const AttrValue &value, const char *hint) {
+  if (const auto *handle = std::get_if<attr_ptr_t>(&value.get()))
+    if (refuseForeign(*handle))
+      return {};
   MakeAttribute make(*this, hint);
   // A symbol among symbols keeps its own hint.
   if (std::holds_alternative<SymbolName>(value.get()) &&
@@ -392,7 +395,8 @@ std::string IRContextImpl::whyOutOfOrder(Operation *op) {
 }
 
 std::string IRContextImpl::verifyAlone(Operation *op) {
-  // An op whose body is not written yet is judged with its module.
+  // An op whose body is not written yet is judged with its module; of a
+  // subgraph what it is called and takes holds from the beginning.
   bool isComplete = llvm::all_of(op->getRegions(), [](mlir::Region &region) {
     return !region.empty() &&
            llvm::none_of(region, [](Block &block) { return block.empty(); });
@@ -401,8 +405,13 @@ std::string IRContextImpl::verifyAlone(Operation *op) {
     if (isa<llmir::mllm::SubGraphOp>(op) &&
         !isa_and_nonnull<mlir::ModuleOp>(op->getParentOp()))
       return op->emitOpError("stands in a module, not in another op");
-    if (!isComplete)
-      return success();
+    if (!isComplete) {
+      auto subgraph = dyn_cast<llmir::mllm::SubGraphOp>(op);
+      return success(!subgraph || (succeeded(subgraph.verifyInvariantsImpl()) &&
+                                   succeeded(subgraph.verifyType()) &&
+                                   (subgraph.isExternal() ||
+                                    succeeded(subgraph.verifyBody()))));
+    }
     if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
       return failure();
     auto user = dyn_cast<SymbolUserOpInterface>(op);

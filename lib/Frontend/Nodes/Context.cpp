@@ -134,6 +134,8 @@ node_ptr_t IRContext::lookupSymbol(const std::string &name) {
 
 bool IRContext::addToSymbolTable(const val_ptr_t &value,
                                  const std::string &name) {
+  if (impl_->refuseForeign(value))
+    return false;
   Value found = IRContextImpl::unwrap(value);
   StringRef text = withoutAt(name);
   if (!found)
@@ -144,8 +146,9 @@ bool IRContext::addToSymbolTable(const val_ptr_t &value,
   if (node_ptr_t taken = impl_->lookupSymbol(text)) {
     if (taken == value)
       return true;
-    return impl_->fail("@" + text.str() + " is taken by " + taken->describe(),
-                       "names of symbols are unique; choose another");
+    return impl_->fail(
+        (Twine("@") + text + " is taken by " + taken->describe()).str(),
+        "names of symbols are unique; choose another");
   }
   NamedAttrList attributes(llmir::mllm::getValueAttributes(found));
   attributes.set(llmir::mllm::kValueSymbolKey,
@@ -195,6 +198,8 @@ static Operation *scopeOf(Value value) {
 }
 
 bool IRContext::setValueName(const val_ptr_t &value, const std::string &name) {
+  if (impl_->refuseForeign(value))
+    return false;
   Value found = IRContextImpl::unwrap(value);
   StringRef text = name;
   text.consume_front("%");
@@ -202,7 +207,7 @@ bool IRContext::setValueName(const val_ptr_t &value, const std::string &name) {
     return impl_->fail("a value that is not in the IR cannot be named %" +
                        text.str());
   if (!isValueName(text))
-    return impl_->fail("'" + text.str() + "' is not a value's name",
+    return impl_->fail((Twine("'") + text + "' is not a value's name").str(),
                        "begin with a letter or '_', go on with letters, "
                        "digits, '_', '.' and '-'");
   Operation *scope = scopeOf(found);
@@ -216,8 +221,9 @@ bool IRContext::setValueName(const val_ptr_t &value, const std::string &name) {
     return bool(taken);
   });
   if (taken)
-    return impl_->fail("%" + text.str() + " is " +
-                           impl_->wrap(taken)->describe() + " already",
+    return impl_->fail((Twine("%") + text + " is " +
+                        impl_->wrap(taken)->describe() + " already")
+                           .str(),
                        "choose another name");
   NamedAttrList attributes(llmir::mllm::getValueAttributes(found));
   attributes.set(llmir::mllm::kValueNameKey,
@@ -235,8 +241,10 @@ std::string IRContext::getAutoIndexedValueName() {
 //===----------------------------------------------------------------------===//
 
 void IRContext::resetRegion(const region_ptr_t &region) {
-  mlir::Region *found = IRContextImpl::unwrap(region.get());
-  if (region && !found)
+  const bool isForeign = impl_->refuseForeign(region);
+  mlir::Region *found =
+      isForeign ? nullptr : IRContextImpl::unwrap(region.get());
+  if (region && !found && !isForeign)
     impl_->fail("ops cannot be created in a region that is no longer in the "
                 "IR; they go to the module");
   impl_->region = found;

@@ -99,6 +99,19 @@ bool IRContextImpl::fail(std::string cause, std::string advice) {
                             std::move(cause), std::move(advice)));
 }
 
+bool IRContextImpl::refuseForeign(const node_ptr_t &node) {
+  if (!node || !node->isAlive() || of(*node) == this)
+    return false;
+  return !fail(node->describe() + " is of another context");
+}
+
+bool IRContextImpl::refuseForeign(const region_ptr_t &region) {
+  if (!region || !region->isAlive() || of(*region) == this)
+    return false;
+  return !fail("the region of " + region->belongsTo()->describe() +
+               " is of another context");
+}
+
 //===----------------------------------------------------------------------===//
 // Making handles
 //===----------------------------------------------------------------------===//

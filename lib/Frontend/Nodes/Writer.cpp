@@ -53,6 +53,8 @@ struct Visit {
 } // namespace
 
 bool IRWriter::checkRegion() const {
+  if (context->impl().refuseForeign(region))
+    return false;
   return region->isAlive() ||
          context->impl().fail("the writer's region is no longer in the IR");
 }
@@ -102,6 +104,8 @@ IRWriter::PositionGuard::PositionGuard(IRContext &context,
                                        const op_ptr_t &target,
                                        Position position)
     : context(context), valid(false) {
+  if (context.impl().refuseForeign(target))
+    return;
   Operation *found = IRContextImpl::unwrap(target);
   if (!found || !found->getBlock()) {
     context.impl().fail(
@@ -125,6 +129,8 @@ IRWriter::PositionGuard::~PositionGuard() { context.impl().place = nullptr; }
 static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
                         mlir::Region *target,
                         llvm::function_ref<void(Operation *)> move) {
+  if (impl.refuseForeign(handle))
+    return false;
   Operation *op = IRContextImpl::unwrap(handle);
   if (!op || !op->getBlock())
     return impl.fail((handle ? handle->describe() : std::string("null")) +
@@ -147,6 +153,8 @@ static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
 bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
                              const op_ptr_t &op) {
   IRContextImpl &impl = context->impl();
+  if (impl.refuseForeign(target) || impl.refuseForeign(op))
+    return false;
   Operation *beside = IRContextImpl::unwrap(target);
   if (!beside || !beside->getBlock())
     return impl.fail("an op cannot be moved beside " +
@@ -161,13 +169,12 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
   });
 }
 
-/// Moves an op to the front or the end of a region, before its terminator; an
-/// empty region gets a block, and loses it where the op does not move.
+/// Moves an op to the front or the end of a region of `impl`, before its
+/// terminator; an empty region gets a block, and loses it where the op does not
+/// move.
 static bool moveInto(IRContextImpl &impl, const region_ptr_t &region,
                      const op_ptr_t &op, bool atFront) {
   mlir::Region *found = IRContextImpl::unwrap(region.get());
-  if (!found)
-    return impl.fail("the region is no longer in the IR");
   const bool isNew = found->empty();
   if (isNew) {
     OpBuilder::InsertionGuard guard(impl.rewriter());
@@ -187,11 +194,13 @@ static bool moveInto(IRContextImpl &impl, const region_ptr_t &region,
 }
 
 bool IRWriter::insertOpAtLast(const op_ptr_t &op) {
-  return moveInto(context->impl(), region, op, /*atFront=*/false);
+  return checkRegion() &&
+         moveInto(context->impl(), region, op, /*atFront=*/false);
 }
 
 bool IRWriter::insertOpAtFront(const op_ptr_t &op) {
-  return moveInto(context->impl(), region, op, /*atFront=*/true);
+  return checkRegion() &&
+         moveInto(context->impl(), region, op, /*atFront=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,6 +230,8 @@ static std::string whyNeeded(IRContextImpl &impl, Operation *op) {
 
 bool IRWriter::removeOp(const op_ptr_t &handle) {
   IRContextImpl &impl = context->impl();
+  if (impl.refuseForeign(handle))
+    return false;
   Operation *op = IRContextImpl::unwrap(handle);
   if (!op)
     return impl.fail((handle ? handle->describe() : std::string("null")) +
@@ -262,6 +273,8 @@ static std::string whyNotReplaced(IRContextImpl &impl, Operation *old,
 
 bool IRWriter::replaceOp(const op_ptr_t &old, const op_ptr_t &new_op) {
   IRContextImpl &impl = context->impl();
+  if (impl.refuseForeign(old) || impl.refuseForeign(new_op))
+    return false;
   Operation *before = IRContextImpl::unwrap(old);
   Operation *now = IRContextImpl::unwrap(new_op);
   if (!before || !now || before == impl.module())
@@ -289,6 +302,8 @@ bool IRWriter::replaceOp(const op_ptr_t &old, const op_ptr_t &new_op) {
 
 bool IRWriter::removeValue(const val_ptr_t &handle) {
   IRContextImpl &impl = context->impl();
+  if (impl.refuseForeign(handle))
+    return false;
   Value value = IRContextImpl::unwrap(handle);
   auto refuse = [&](const std::string &why) {
     return impl.fail((handle ? handle->describe() : std::string("null")) +
@@ -321,6 +336,8 @@ bool IRWriter::removeValue(const val_ptr_t &handle) {
 
 bool IRWriter::replaceValue(const val_ptr_t &old, const val_ptr_t &value) {
   IRContextImpl &impl = context->impl();
+  if (impl.refuseForeign(old) || impl.refuseForeign(value))
+    return false;
   Value before = IRContextImpl::unwrap(old), now = IRContextImpl::unwrap(value);
   if (!before || !now)
     return impl.fail("a value that is not in the IR cannot be replaced, nor "

@@ -285,6 +285,72 @@ TEST_F(NodesTest, WhatCannotBeReplacedIsNot) {
   expectError("the module cannot be removed from its context");
 }
 
+TEST_F(NodesTest, WhatIsOfAnotherContextIsRefused) {
+  auto stranger = IRContext::make();
+  auto other = stranger->create<graph::SubGraphOp>("other", type, type);
+  IRWriter inside(stranger, other->getTopRegion());
+  val_ptr_t y = other->getTopRegion()->inputs().front();
+  auto abs = inside.create<linalg::AbsOp>(y);
+  inside.create<cf::ReturnOp>(abs->result());
+  std::ostringstream was, now;
+  IRPrinter before(was), after(now);
+  stranger->topLevelOp()->dump(before);
+  const std::string mine = text();
+
+  auto refused = [&](bool done, const std::string &what) {
+    EXPECT_FALSE(done);
+    expectError(what + " is of another context");
+  };
+  refused(writer->insertOpAtLast(abs), "linalg.AbsOp");
+  refused(writer->insertOpAtFront(abs), "linalg.AbsOp");
+  refused(writer->insertOpAtPos(neg, IRWriter::AFTER, abs), "linalg.AbsOp");
+  refused(writer->insertOpAtPos(abs, IRWriter::AFTER, neg), "linalg.AbsOp");
+  refused(writer->removeOp(other), "graph.SubGraphOp @other");
+  refused(writer->replaceOp(neg, abs), "linalg.AbsOp");
+  refused(writer->replaceOp(other, model), "graph.SubGraphOp @other");
+  refused(writer->createAtPos<linalg::NegOp>(abs, IRWriter::BEFORE, x) !=
+              nullptr,
+          "linalg.AbsOp");
+  refused(writer->createAndReplaceOp<linalg::NegOp>(abs, x) != nullptr,
+          "linalg.AbsOp");
+  refused(writer->removeValue(y), "argument 0 of graph.SubGraphOp @other");
+  refused(writer->replaceValue(neg->result(), y),
+          "argument 0 of graph.SubGraphOp @other");
+  refused(writer->replaceValue(y, x), "argument 0 of graph.SubGraphOp @other");
+  refused(context->addToSymbolTable(y, "y"),
+          "argument 0 of graph.SubGraphOp @other");
+  refused(context->setValueName(y, "y"),
+          "argument 0 of graph.SubGraphOp @other");
+  refused(neg->setAttr("note", attr_ptr_t(stranger->create<IntAttr>(5))),
+          "5 : i64");
+
+  // A writer of this context for a region of the other one.
+  IRWriter lost(context, other->getTopRegion());
+  const std::string region = "the region of graph.SubGraphOp @other";
+  refused(lost.create<linalg::NegOp>(x) != nullptr, region);
+  refused(lost.insertOpAtLast(neg), region);
+  refused(lost.insertOpAtFront(neg), region);
+  refused(lost.walk<Op>([](IRWriter &, const op_ptr_t &) {
+    return IRWriter::WALK_CONTINUE;
+  }),
+          region);
+  context->resetRegion(other->getTopRegion());
+  expectError(region + " is of another context");
+  EXPECT_EQ(context->getCurInsertRegion(),
+            context->topLevelOp()->getTopRegion());
+
+  stranger->topLevelOp()->dump(after);
+  EXPECT_EQ(now.str(), was.str());
+  EXPECT_EQ(text(), mine);
+  EXPECT_TRUE(stranger->verify());
+  EXPECT_TRUE(context->verify());
+  // The other context's own writer removes it, and the handles hear of it.
+  EXPECT_TRUE(IRWriter(stranger).removeOp(other));
+  EXPECT_FALSE(other->isAlive());
+  EXPECT_FALSE(abs->isAlive());
+  EXPECT_FALSE(y->isAlive());
+}
+
 TEST_F(NodesTest, ValuesAreRemovedWhereNothingUsesThem) {
   EXPECT_FALSE(writer->removeValue(x));
   expectError("argument 0 of graph.SubGraphOp @model cannot be removed: it is "
@@ -379,6 +445,32 @@ TEST_F(NodesTest, AttributesOfOpsAreVerified) {
   expectError("linalg.SoftmaxOp needs 'axis': ");
   EXPECT_FALSE(model->setAttr("sym_name", "other"));
   expectError("keeps its name");
+}
+
+TEST_F(NodesTest, ASubGraphKeepsItsNameAndType) {
+  // One with a body, one whose body is not written yet, one without any.
+  auto open = context->create<graph::SubGraphOp>("open", type, type);
+  const std::string was = text(IRPrinter::MLIR);
+  for (const op_ptr_t &each : {op_ptr_t(model), op_ptr_t(open)}) {
+    for (const char *name : {"sym_name", "function_type"}) {
+      EXPECT_FALSE(each->removeAttr(name));
+      expectError("graph.SubGraphOp @" + each->symbol() + " needs '" + name +
+                  "': ");
+    }
+    EXPECT_FALSE(each->setAttr("function_type", type));
+    expectError("graph.SubGraphOp @" + each->symbol() +
+                " refuses 'function_type': ");
+    EXPECT_FALSE(each->setAttr("function_type", 5));
+    expectError("refuses 'function_type': ");
+  }
+  EXPECT_EQ(text(IRPrinter::MLIR), was);
+  // What reads them goes on.
+  IRWriter body(context, open->getTopRegion());
+  val_ptr_t y = open->getTopRegion()->inputs().front();
+  EXPECT_TRUE(body.create<cf::ReturnOp>(y));
+  EXPECT_TRUE(context->verify());
+  EXPECT_FALSE(body.removeValue(y));
+  expectError("it is used by cf.ReturnOp");
 }
 
 TEST_F(NodesTest, MLIRIsOneCallAway) {
