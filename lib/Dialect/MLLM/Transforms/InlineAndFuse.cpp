@@ -85,8 +85,10 @@ struct FuseSubGraphsPass : impl::FuseSubGraphsBase<FuseSubGraphsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    calls = callsByCallee(module);
-    for (auto subgraph : llvm::to_vector(module.getOps<SubGraphOp>()))
+    for (auto &[callee, callers] : callsByCallee(module))
+      calls[callee] = callers.size();
+    // What a fusion erases, the callees, has had its turn.
+    for (SubGraphOp subgraph : subGraphsBottomUp(module))
       fuseIn(subgraph);
   }
 
@@ -95,16 +97,17 @@ private:
   /// The call that alone uses the results of this one, and can be joined to it.
   CallGraphOp onlyUser(CallGraphOp call);
   bool mayFuse(CallGraphOp call);
-  void fuse(CallGraphOp first, CallGraphOp second);
+  /// Gives the joint subgraph.
+  SubGraphOp fuse(CallGraphOp first, CallGraphOp second);
 
-  llvm::DenseMap<StringAttr, SmallVector<CallGraphOp>> calls;
+  llvm::DenseMap<StringAttr, size_t> calls; ///< Of each subgraph, by name.
 };
 } // namespace
 
 bool FuseSubGraphsPass::mayFuse(CallGraphOp call) {
   SubGraphOp callee = calleeOf(call);
   return callee && !callee.isExternal() && !callee.getEntry() &&
-         calls[callee.getSymNameAttr()].size() == 1 &&
+         calls[callee.getSymNameAttr()] == 1 &&
          matchesPattern(only, callee.getSymName());
 }
 
@@ -126,7 +129,7 @@ CallGraphOp FuseSubGraphsPass::onlyUser(CallGraphOp call) {
   return user;
 }
 
-void FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
+SubGraphOp FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
   SubGraphOp a = calleeOf(first), b = calleeOf(second);
   // The first one's operands, then those of the second that it does not make.
   SmallVector<Value> operands(first.getOperands());
@@ -160,8 +163,9 @@ void FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
   first.erase();
   a.erase();
   b.erase();
-  calls[joint.getSymNameAttr()] = {call};
+  calls[joint.getSymNameAttr()] = 1;
   ++callsFused;
+  return joint;
 }
 
 void FuseSubGraphsPass::fuseIn(SubGraphOp subgraph) {
@@ -172,7 +176,8 @@ void FuseSubGraphsPass::fuseIn(SubGraphOp subgraph) {
     for (auto call :
          llvm::to_vector(subgraph.getBody().front().getOps<CallGraphOp>()))
       if (CallGraphOp user = onlyUser(call)) {
-        fuse(call, user);
+        // A call at the end of one body may feed one that begins the other.
+        fuseIn(fuse(call, user));
         changed = true;
         break;
       }

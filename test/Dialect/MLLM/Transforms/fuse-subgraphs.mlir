@@ -34,7 +34,7 @@ mllm.graph.subgraph @model(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?
 // CHECK-LABEL: subgraph @passes(
 mllm.graph.subgraph @passes(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   // CHECK: %[[S:.*]] = mllm.linalg.silu
-  // CHECK-NEXT: mllm.graph.call_graph @first_and_second(%{{.*}}, %[[S]])
+  // CHECK-NEXT: %{{.*}} = mllm.graph.call_graph @first_and_second(%{{.*}}, %[[S]])
   %0 = mllm.graph.call_graph @first(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
   %1 = mllm.linalg.silu %x : tensor<?x4xf32>
   %2 = mllm.graph.call_graph @second(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -86,4 +86,82 @@ mllm.graph.subgraph @in_between(%x: tensor<?x4xf32>, %k: tensor<?x2x4xf32>) -> (
 }
 mllm.graph.subgraph @a2(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %x : tensor<?x4xf32>
+}
+
+// -----
+
+// A chain of any length becomes one subgraph.
+
+// CHECK-LABEL: subgraph @chain(
+// CHECK-NEXT: %[[R:.*]] = mllm.graph.call_graph @l0_and_l1_and_l2_and_l3(
+// CHECK-NEXT: mllm.cf.return %[[R]]
+// CHECK: subgraph private @l0_and_l1_and_l2_and_l3(%[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT: %[[A:.*]] = mllm.linalg.silu %[[X]]
+// CHECK-NEXT: %[[B:.*]] = mllm.linalg.neg %[[A]]
+// CHECK-NEXT: %[[C:.*]] = mllm.linalg.abs %[[B]]
+// CHECK-NEXT: %[[D:.*]] = mllm.linalg.exp %[[C]]
+// CHECK-NEXT: mllm.cf.return %[[D]]
+// CHECK-NEXT: }
+// CHECK-NOT: subgraph
+mllm.graph.subgraph @chain(%x: tensor<4xf32>) -> tensor<4xf32> attributes {entry} {
+  %0 = mllm.graph.call_graph @l0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = mllm.graph.call_graph @l1(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = mllm.graph.call_graph @l2(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = mllm.graph.call_graph @l3(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  mllm.cf.return %3 : tensor<4xf32>
+}
+mllm.graph.subgraph @l0(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.silu %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @l1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.neg %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @l2(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.abs %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @l3(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.exp %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+
+// -----
+
+// So does a chain of which each part calls others: the calls that end one part
+// and begin the next meet in what they have become.
+
+// CHECK-LABEL: subgraph @nested(
+// CHECK-NEXT: %{{.*}} = mllm.graph.call_graph @first_and_second(
+// CHECK-NEXT: mllm.cf.return
+// CHECK: subgraph private @first_and_second(
+// CHECK-NEXT: %{{.*}} = mllm.graph.call_graph @a_and_b(
+// CHECK-NEXT: mllm.cf.return
+// CHECK: subgraph private @a_and_b(
+// CHECK-NEXT: %{{.*}} = mllm.linalg.silu
+// CHECK-NEXT: %{{.*}} = mllm.linalg.neg
+// CHECK-NEXT: mllm.cf.return
+// CHECK-NEXT: }
+// CHECK-NOT: subgraph
+mllm.graph.subgraph @nested(%x: tensor<4xf32>) -> tensor<4xf32> attributes {entry} {
+  %0 = mllm.graph.call_graph @first(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = mllm.graph.call_graph @second(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  mllm.cf.return %1 : tensor<4xf32>
+}
+mllm.graph.subgraph @first(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.graph.call_graph @a(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @second(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.graph.call_graph @b(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @a(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.silu %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
+}
+mllm.graph.subgraph @b(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mllm.linalg.neg %x : tensor<4xf32>
+  mllm.cf.return %0 : tensor<4xf32>
 }
