@@ -10,6 +10,7 @@
 #include "FunctionConversion.h"
 #include "StepConversion.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -37,6 +38,11 @@ struct ConvertLLMToProgramPass
 
 private:
   LogicalResult convert(ModuleOp module) {
+    Location loc = module.getLoc();
+    if (failed(checkOption(loc, tokenBudget, 1)) ||
+        failed(checkOption(loc, maxLogitRows, 1)) ||
+        failed(checkOption(loc, fewTokens, 0)))
+      return failure();
     if (auto step = module.lookupSymbol<func::FuncOp>("step"))
       return StepConversion(module, step, tokenBudget, maxLogitRows, fewTokens)
           .convert();

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockSizeModel.h"
+
+#include "llmir/Dialect/CheckOption.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -36,18 +38,19 @@ struct BlockSizeSearch {
   BlockSizeModel model;
 
   /// Fails, with a message, where an option cannot be.
+  template <typename Option>
   LogicalResult initialize(func::FuncOp func, ArrayRef<int64_t> given,
-                           int64_t streamStartBytes, int64_t typicalLength) {
+                           const Option &streamStartBytes,
+                           const Option &typicalLength) {
     if (!given.empty())
       candidates.assign(given.begin(), given.end());
     for (int64_t candidate : candidates)
       if (candidate <= 0 || !llvm::isPowerOf2_64(candidate))
         return func.emitError("block size ")
                << candidate << " among the candidates is no power of two";
-    if (streamStartBytes < 0 || typicalLength < 0)
-      return func.emitError("stream-start-bytes is ")
-             << streamStartBytes << " and typical-length " << typicalLength
-             << ", but neither may be negative";
+    if (failed(llmir::checkOption(func.getLoc(), streamStartBytes, 0)) ||
+        failed(llmir::checkOption(func.getLoc(), typicalLength, 0)))
+      return failure();
     model = {streamStartBytes, typicalLength};
     return success();
   }

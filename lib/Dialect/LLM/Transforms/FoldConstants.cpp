@@ -13,6 +13,7 @@
 
 #include "PatternCounts.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Interpreter/Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -116,6 +117,8 @@ struct FoldConstantsPass : llm::impl::FoldConstantsBase<FoldConstantsPass> {
   using FoldConstantsBase::FoldConstantsBase;
 
   void runOnOperation() override {
+    if (failed(llmir::checkOption(getOperation()->getLoc(), maxElements, 0)))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     patterns.add(std::make_unique<FoldToConstants>(&getContext(), maxElements,
                                                    opsFolded));

@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/LLM/Transforms/Pipelines.h"
 
+#include "llmir/Dialect/CheckOption.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -74,9 +76,24 @@ void mlir::llm::buildLLMOptimizationPipeline(
 }
 
 void mlir::llm::registerLLMOptimizationPipeline() {
-  PassPipelineRegistration<OptimizationPipelineOptions>(
+  // Not a PassPipelineRegistration: its function cannot refuse a level.
+  registerPassPipeline(
       "llm-optimization-pipeline",
       "The passes of the llm dialect, in the order in which they help each "
       "other",
-      buildLLMOptimizationPipeline);
+      [](OpPassManager &pm, StringRef text,
+         function_ref<LogicalResult(const Twine &)> refuse) {
+        OptimizationPipelineOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        const std::string wrong = llmir::whyNotOption(
+            options.level.ArgStr, options.level, /*least=*/0, /*most=*/3);
+        if (!wrong.empty())
+          return refuse(wrong);
+        buildLLMOptimizationPipeline(pm, options);
+        return success();
+      },
+      [](function_ref<void(const detail::PassOptions &)> visit) {
+        visit(OptimizationPipelineOptions());
+      });
 }

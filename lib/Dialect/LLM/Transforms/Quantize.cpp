@@ -12,6 +12,7 @@
 
 #include "PatternCounts.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/LLM/Transforms/QuantScheme.h"
@@ -190,7 +191,7 @@ struct QuantizePass : llm::impl::LLMQuantizeBase<QuantizePass> {
         return emitError(loc)
                << "'" << pattern << "' is no regular expression: " << error;
     }
-    return success();
+    return llmir::checkOption(loc, minElements, 0);
   }
 
   void runOnOperation() override {

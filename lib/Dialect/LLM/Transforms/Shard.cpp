@@ -14,6 +14,7 @@
 #include "ShardPlan.h"
 #include "ShardStages.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -184,11 +185,9 @@ struct ShardPass : llm::impl::ShardBase<ShardPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (numRanks < 1 || numStages < 1) {
-      module.emitError("num-ranks and num-stages must be positive, not ")
-          << int64_t(numRanks) << " and " << int64_t(numStages);
+    if (failed(llmir::checkOption(module.getLoc(), numRanks, 1)) ||
+        failed(llmir::checkOption(module.getLoc(), numStages, 1)))
       return signalPassFailure();
-    }
     for (auto function : module.getOps<func::FuncOp>())
       if (function->hasAttr(LLMDialect::getNumRanksAttrName())) {
         function.emitError("is divided among ranks already");

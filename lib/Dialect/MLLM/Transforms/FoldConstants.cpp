@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Interpreter/Interpreter.h"
@@ -34,6 +35,8 @@ struct FoldMLLMConstantsPass
   using FoldMLLMConstantsBase::FoldMLLMConstantsBase;
 
   void runOnOperation() override {
+    if (failed(checkOption(getOperation().getLoc(), maxElements, 0)))
+      return signalPassFailure();
     // Operands come before their users, so one walk folds whole chains.
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });

@@ -8,6 +8,7 @@
 
 #include "SubGraphs.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -281,6 +282,8 @@ struct OutlineSubGraphsPass : impl::OutlineSubGraphsBase<OutlineSubGraphsPass> {
   using OutlineSubGraphsBase::OutlineSubGraphsBase;
 
   void runOnOperation() override {
+    if (failed(checkOption(getOperation().getLoc(), least, 0)))
+      return signalPassFailure();
     subGraphsMerged += mergeEqual(getOperation());
     runsOutlined += RunOutliner(getOperation(), least).run();
   }

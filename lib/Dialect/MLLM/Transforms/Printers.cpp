@@ -12,6 +12,7 @@
 
 #include "Costs.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 
 #include "mlir/Analysis/Liveness.h"
@@ -124,6 +125,8 @@ struct PrintLivenessPass : impl::PrintLivenessBase<PrintLivenessPass> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    if (failed(checkOption(getOperation().getLoc(), seq, 0)))
+      return signalPassFailure();
     for (auto subgraph : getOperation().getOps<SubGraphOp>())
       if (!subgraph.isExternal())
         print(subgraph);

@@ -8,6 +8,7 @@
 
 #include "Costs.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -62,7 +63,9 @@ struct SplitStagesPass : impl::SplitStagesBase<SplitStagesPass> {
   using SplitStagesBase::SplitStagesBase;
 
   void runOnOperation() override {
-    if (stages <= 1)
+    if (failed(checkOption(getOperation().getLoc(), stages, 1)))
+      return signalPassFailure();
+    if (stages == 1)
       return;
     if (failed(split(entrySubGraph(getOperation()))))
       signalPassFailure();

@@ -2,9 +2,11 @@
 // RUN: llmir-opt %s --llm-analyze-block-size='candidates=64 stream-start-bytes=0 typical-length=1' --split-input-file 2>&1 | FileCheck %s
 // RUN: not llmir-opt %s --llm-analyze-block-size='candidates=24' --split-input-file 2>&1 | FileCheck %s --check-prefix=CANDIDATE
 // RUN: not llmir-opt %s --llm-analyze-block-size='typical-length=-1' --split-input-file 2>&1 | FileCheck %s --check-prefix=LENGTH
+// RUN: not llmir-opt %s --llm-analyze-block-size='stream-start-bytes=-1' --split-input-file 2>&1 | FileCheck %s --check-prefix=STREAM
 
 // CANDIDATE: block size 24 among the candidates is no power of two
-// LENGTH: stream-start-bytes is 256 and typical-length -1, but neither may be negative
+// LENGTH: typical-length must be at least 0, not -1
+// STREAM: stream-start-bytes must be at least 0, not -1
 
 // With one token in a sequence, half a block in vain is nearly all of it, and
 // finding a block costs nothing: 31.5 / 32.5.

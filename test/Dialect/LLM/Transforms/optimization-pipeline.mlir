@@ -4,9 +4,15 @@
 // RUN: llmir-opt %s --llm-optimization-pipeline="level=2 lower=false" | FileCheck %s --check-prefixes=ALL,FUSED
 // RUN: llmir-opt %s --llm-optimization-pipeline="level=3 num-ranks=2" | FileCheck %s --check-prefixes=ALL,SHARDED
 // RUN: not llmir-opt %s --llm-optimization-pipeline="num-ranks=0" 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: not llmir-opt %s --llm-optimization-pipeline="num-stages=-1" 2>&1 | FileCheck %s --check-prefix=STAGES
+// RUN: not llmir-opt %s --llm-optimization-pipeline="level=99" 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not llmir-opt %s --llm-optimization-pipeline="level=-1" 2>&1 | FileCheck %s --check-prefix=BELOW
 
 // One function through every level. SPEC: 6, 21, 37, 38, 191
-// BAD: num-ranks and num-stages must be positive, not 0 and 1
+// BAD: num-ranks must be positive, not 0
+// STAGES: num-stages must be positive, not -1
+// LEVEL: level must be 0 to 3, not 99
+// BELOW: level must be 0 to 3, not -1
 
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 

@@ -51,7 +51,8 @@ struct OptimizationPipelineOptions
 };
 
 /// Adds the passes of the pipeline. Levels and options mean what their
-/// descriptions say; a level outside of 0 to 3 means the nearest.
+/// descriptions say; a level outside of 0 to 3, which the registered pipeline
+/// refuses, means the nearest.
 void buildLLMOptimizationPipeline(OpPassManager &pm,
                                   const OptimizationPipelineOptions &options);
 

@@ -1,0 +1,56 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What passes say about a number that an option of theirs cannot be:
+//
+//   if (failed(checkOption(module.getLoc(), numRanks, 1)))
+//     return signalPassFailure(); // num-ranks must be positive, not 0
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_CHECKOPTION_H
+#define LLMIR_DIALECT_CHECKOPTION_H
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace llmir {
+
+/// Why `value` is not one of the numbers from `least` to `most` that an option
+/// takes, beginning with the option's name; empty where it is.
+inline std::string
+whyNotOption(llvm::StringRef name, int64_t value, int64_t least,
+             int64_t most = std::numeric_limits<int64_t>::max()) {
+  if (least <= value && value <= most)
+    return {};
+  std::string wanted = "at least " + std::to_string(least);
+  if (most != std::numeric_limits<int64_t>::max())
+    wanted = std::to_string(least) + " to " + std::to_string(most);
+  else if (least == 1)
+    wanted = "positive";
+  return name.str() + " must be " + wanted + ", not " + std::to_string(value);
+}
+
+/// Fails, with that sentence, where a pass's option is out of its range.
+template <typename Option>
+llvm::LogicalResult
+checkOption(mlir::Location loc, const Option &option, int64_t least,
+            int64_t most = std::numeric_limits<int64_t>::max()) {
+  const std::string wrong =
+      whyNotOption(option.ArgStr, option.getValue(), least, most);
+  if (wrong.empty())
+    return llvm::success();
+  return mlir::emitError(loc) << wrong;
+}
+
+} // namespace llmir
+
+#endif // LLMIR_DIALECT_CHECKOPTION_H
