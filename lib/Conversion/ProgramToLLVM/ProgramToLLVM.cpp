@@ -8,6 +8,7 @@
 
 #include "llmir/Conversion/ProgramToLLVM.h"
 
+#include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
@@ -419,6 +420,14 @@ struct ConvertProgramToLLVMPass
     for (auto kernel : module.getOps<LLVM::LLVMFuncOp>())
       kernel.setLinkage(LLVM::Linkage::Internal);
     auto fragments = llvm::to_vector(module.getOps<FragmentOp>());
+    if (auto models = module.getOps<mllm::SubGraphOp>();
+        fragments.empty() && !models.empty()) {
+      (*models.begin())
+          .emitOpError("is a model, and the module has no program; "
+                       "-convert-mllm-to-llm and -convert-llm-to-program make "
+                       "one");
+      return signalPassFailure();
+    }
     for (FragmentOp fragment : fragments)
       if (fragment.getKind() == FragmentKind::Code &&
           failed(FragmentLowering(module, fragment).lower()))

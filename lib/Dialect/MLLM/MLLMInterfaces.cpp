@@ -57,9 +57,14 @@ std::optional<int64_t> llmir::mllm::bytesOf(Type type) {
         tensorRowBytes(*format, quantized.getShape().back());
     if (!row || quantized.getShape().back() == 0)
       return std::nullopt;
-    return *values / quantized.getShape().back() * *row;
+    const int64_t rows = *values / quantized.getShape().back();
+    return llvm::MulOverflow(rows, *row, result)
+               ? std::nullopt
+               : std::optional<int64_t>(result);
   }
-  return llvm::divideCeil(*values * quantized.getNumBits(), 8);
+  if (llvm::MulOverflow<int64_t>(*values, quantized.getNumBits(), result))
+    return std::nullopt;
+  return llvm::divideCeil(result, 8);
 }
 
 std::optional<int64_t> llmir::mllm::detail::numResultValues(Operation *op) {

@@ -28,3 +28,13 @@ mllm.program.fragment @step code {
   %0 = llvm.mlir.constant(0 : i64) : i64
   mllm.program.exit
 }
+
+// -----
+
+// A model is no program.
+mllm.tensor.register @w : tensor<4x4xf32> {source = "w"}
+// expected-error@+1 {{is a model, and the module has no program; -convert-mllm-to-llm and -convert-llm-to-program make one}}
+mllm.graph.subgraph @model(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {entry} {
+  %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x4xf32>
+  mllm.cf.return %0 : tensor<2x4xf32>
+}

@@ -56,6 +56,17 @@ std::optional<int64_t> SizeTable::bytesOf(Value value) const {
   return static_cast<int64_t>(llvm::alignTo(bytes, kLineBytes));
 }
 
+bool SizeTable::knowsSizesOf(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && llvm::all_of(shapeOf(type), [&](const shapes::DimExpr &size) {
+           if (!size.isKnown())
+             return unnamed.has_value();
+           return llvm::all_of(size.terms(), [&](const auto &term) {
+             return sizes.count(term.first) != 0;
+           });
+         });
+}
+
 Value viewedOperand(Operation *op) {
   static const llvm::StringSet<> views{"mllm.linalg.view",
                                        "mllm.linalg.reshape"};

@@ -41,6 +41,9 @@ public:
   /// Bytes of a value in whole lines; nothing where a size is not in the table,
   /// or the value is larger than a machine has memory.
   std::optional<int64_t> bytesOf(mlir::Value value) const;
+  /// Whether every size of a tensor is a number or in the table: what has no
+  /// bytes then is too large.
+  bool knowsSizesOf(mlir::Value value) const;
 
 private:
   std::map<std::string, int64_t> sizes;

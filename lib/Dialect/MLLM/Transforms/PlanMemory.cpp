@@ -79,7 +79,8 @@ private:
   /// Values that a region yields into the homes of others wait in memory of
   /// their own until all of them are read.
   LogicalResult collectYield(YieldOp yield);
-  /// Memory that lives now; fails where the size of `like` is not known.
+  /// Memory that lives now; fails where the size of `like` is not known, or
+  /// larger than a machine has memory.
   FailureOr<size_t> addPiece(Operation *op, Value like);
   LogicalResult addTensor(OpResult result);
   /// Operands of an op that lie in a piece.
@@ -141,6 +142,11 @@ void FramePlanner::touch(size_t piece, Operation *op, Value value) {
 
 FailureOr<size_t> FramePlanner::addPiece(Operation *op, Value like) {
   std::optional<int64_t> bytes = sizes.bytesOf(like);
+  if (!bytes && sizes.knowsSizesOf(like))
+    return op->emitOpError("gives ")
+           << like.getType()
+           << ", which is larger than the 64 TiB that memory is planned for; "
+              "give it smaller sizes";
   if (!bytes)
     return op->emitOpError("gives ")
            << like.getType()

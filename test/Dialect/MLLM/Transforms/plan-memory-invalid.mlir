@@ -1,4 +1,7 @@
 // RUN: llmir-opt %s --mllm-plan-memory --split-input-file --verify-diagnostics
+// RUN: echo 'mllm.graph.subgraph @m(%%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} { %%0 = mllm.linalg.silu %%x : tensor<?x4xf32> mllm.cf.return %%0 : tensor<?x4xf32> }' | not llmir-opt --mllm-plan-memory='sizes=?=4611686018427387904' 2>&1 | FileCheck %s --check-prefix=SAID
+
+// SAID: gives 'tensor<?x4xf32>', which is larger than the 64 TiB that memory is planned for
 
 mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} {
   // expected-error@+1 {{gives 'tensor<?x4xf32>', whose size is not known; say it with sizes=NAME=NUMBER (?=NUMBER for a size without a name)}}
@@ -37,4 +40,12 @@ mllm.graph.subgraph @fewer(%c: tensor<i1>, %x: tensor<2x4xf32>) -> tensor<2x4xf3
     mllm.cf.yield %stop, %a : tensor<i1>, tensor<2x4xf32>
   }
   mllm.cf.return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+mllm.graph.subgraph @vast(%x: tensor<9223372036854775807x4xf32>) -> tensor<9223372036854775807x4xf32> attributes {entry} {
+  // expected-error@+1 {{gives 'tensor<9223372036854775807x4xf32>', which is larger than the 64 TiB that memory is planned for; give it smaller sizes}}
+  %0 = mllm.linalg.silu %x : tensor<9223372036854775807x4xf32>
+  mllm.cf.return %0 : tensor<9223372036854775807x4xf32>
 }
