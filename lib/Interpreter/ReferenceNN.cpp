@@ -146,7 +146,9 @@ Tensor softmax(const Tensor &x) {
       row[k] = std::isinf(most) && most < 0 ? 0 : std::exp(row[k] - most);
       total += row[k];
     }
-    for (int64_t k = 0; k < columns && total > 0; ++k)
+    // Where nothing may be chosen (all -inf) all stay 0; +inf and NaN make all
+    // of them NaN.
+    for (int64_t k = 0; k < columns && total != 0; ++k)
       row[k] /= total;
   }
   return result;

@@ -28,9 +28,10 @@ def softmax(x, axis=-1):
     if x.size == 0:
         return x
     most = x.max(axis=axis, keepdims=True)
-    powers = np.exp(x - np.where(np.isinf(most), 0, most))
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN.
+        powers = np.exp(x - np.where(most == -np.inf, 0, most))
     total = powers.sum(axis=axis, keepdims=True)
-    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total != 0)
 
 
 def rms_norm(x, weight, eps, unit_offset=False):
