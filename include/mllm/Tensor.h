@@ -63,20 +63,25 @@ public:
   static Tensor full(const std::vector<int64_t> &shape, double number,
                      DataTypes dtype = kFp32);
 
-  /// False for a null tensor; the rest is for tensors that are not null.
+  /// False for a null tensor.
   bool isValid() const { return impl != nullptr; }
   /// Whether it has numbers, so that C++ may ask for them.
   bool hasValues() const;
-  /// The numbers in row-major order; empty where there are none.
-  std::vector<double> toVector() const;
-  /// The number of a tensor that has one; 0, with a status, for any other.
-  double item() const;
+  // What asks for values ends a trace, where nobody knows them: its status
+  // names the line, and says to use mllm::ir::if_ or while_.
 
-  /// The truth of a tensor with one number. In a trace nobody knows it: the
-  /// trace ends with a status that names the line where the tensor was made,
-  /// and says to use mllm::ir::if_ or while_.
+  /// The numbers in row-major order; empty where there are none. In a trace as
+  /// many zeros as there will be numbers, where that is known.
+  std::vector<double> toVector(const char *file = __builtin_FILE(),
+                               int line = __builtin_LINE()) const;
+  /// The number of a tensor that has one; 0, with a status, for any other.
+  double item(const char *file = __builtin_FILE(),
+              int line = __builtin_LINE()) const;
+  /// The truth of a tensor with one number. The line is the one where an
+  /// operator made the tensor; of others the op is named, or the input.
   explicit operator bool() const;
 
+  // Of a null tensor: no sizes.
   int64_t rank() const;
   /// The size of a dimension, kSymbolic where it is not known yet; negative
   /// dimensions count from the end.

@@ -58,8 +58,6 @@ Tensor VisionRoPE::operator()(const Tensor &x) const {
 
 std::pair<Tensor, Tensor> KVCache::operator()(const Tensor &k,
                                               const Tensor &v) const {
-  if (!k.isValid() || !v.isValid())
-    return {};
   const int64_t fromEnd = layout == Layout::BHSD ? 2 : 3;
   auto all = [&](const Tensor &one) {
     shapes::Shape shape = one.dims();
@@ -128,9 +126,8 @@ PagedAttention::withWeights(const Tensor &q, const Tensor &k, const Tensor &v,
 std::vector<Tensor> PagedAttention::call(const std::vector<Tensor> &operands,
                                          bool wantsWeights) const {
   const size_t count = wantsWeights ? 2 : 1;
-  for (const Tensor &operand : operands)
-    if (!operand.isValid())
-      return std::vector<Tensor>(count);
+  if (hasNull(operands, "mllm.linalg.paged_attn", this))
+    return std::vector<Tensor>(count);
   const shapes::Shape &q = operands[0].dims(), &v = operands[2].dims(),
                       &index = operands[3].dims();
   mllm::Call call("mllm.linalg.paged_attn", operands, this);
@@ -138,7 +135,8 @@ std::vector<Tensor> PagedAttention::call(const std::vector<Tensor> &operands,
   if (q.size() != 4 || v.size() != 4 || index.size() != 1) {
     Engine &engine = engineOf(operands);
     engine.fail(engine.location(this),
-                "paged attention takes heads of rank 4 and a list of indices");
+                "paged attention takes heads of rank 4 and a list of indices",
+                fitAdvice);
     return std::vector<Tensor>(count);
   }
   call.result({q[0], q[1], q[2], v[3]});

@@ -48,12 +48,15 @@ public:
 
   Value valueOf(const Tensor &tensor) override {
     if (!tensor.hasValues()) {
-      fail(opBuilder.getUnknownLoc(),
-           tensor.get()->isStale()
-               ? "a tensor of a trace that has ended is used; its values are "
-                 "those of the trace's context"
-               : "a tensor without numbers cannot be computed with: "
-                 "Tensor::empty is for tracing");
+      if (tensor.get()->isStale())
+        fail(opBuilder.getUnknownLoc(),
+             "a tensor of a trace that has ended is used",
+             "return it from forward(): its values are those of the trace's "
+             "context");
+      else
+        fail(opBuilder.getUnknownLoc(),
+             "a tensor without numbers cannot be computed with",
+             "make it with Tensor::fromVector; Tensor::empty is for tracing");
       return {};
     }
     return block().addArgument(
@@ -65,8 +68,9 @@ public:
     const nn::Component::Root &root = parameter.root();
     if (!root.parameters) {
       fail(NameLoc::get(opBuilder.getStringAttr(parameter.path())),
-           root.loaded ? "has no values: call load() of the model first"
-                       : root.loaded.message());
+           root.loaded ? "has no values" : root.loaded.cause(),
+           root.loaded ? "call load() of the model first"
+                       : root.loaded.advice());
       return {};
     }
     const std::string path = parameter.path();
@@ -82,9 +86,11 @@ public:
       return symbol; // An op may name a parameter twice.
     OpBuilder::InsertionGuard guard(opBuilder);
     opBuilder.setInsertionPoint(scratch);
+    // With the shape that the numbers have: another layer of the same path may
+    // want another one, which the op then says.
     auto op = llmir::mllm::RegisterOp::create(
         opBuilder, opBuilder.getUnknownLoc(), path,
-        RankedTensorType::get(parameter.shape(), opBuilder.getF32Type()),
+        RankedTensorType::get((*numbers)->shape, opBuilder.getF32Type()),
         /*source=*/"", std::nullopt);
     registered.push_back(op);
     return symbol;
@@ -117,19 +123,21 @@ public:
     op->erase();
     clear();
     if (!errors.empty())
-      fail(where, errors);
+      fail(where, errors, "give the op values that it can compute with");
     return results;
   }
 
-  Tensor fail(Location where, const std::string &what) override {
+  Tensor fail(Location where, const std::string &what,
+              const std::string &advice) override {
     clear();
     std::string place;
     if (auto name = dyn_cast<NameLoc>(where))
       place = name.getName().str() + ": ";
     return failEagerly(
-        Status(StatusCode::InvalidArgument, place + what,
-               "change the module so that its shapes fit each other"));
+        Status(StatusCode::InvalidArgument, place + what, advice));
   }
+
+  bool hasFailed() const override { return !status(); }
 
 private:
   static MLIRContext &context() {
@@ -176,12 +184,13 @@ Engine *&currentTracer() {
 }
 
 Engine &engineOf(const std::vector<Tensor> &operands) {
-  if (operands.empty() && currentTracer())
-    return *currentTracer();
-  for (const Tensor &operand : operands)
-    if (Engine *tracer = operand.get()->tracer())
+  bool isAnyNull = operands.empty();
+  for (const Tensor &operand : operands) {
+    isAnyNull |= !operand.isValid();
+    if (Engine *tracer = operand.isValid() ? operand.get()->tracer() : nullptr)
       return *tracer;
-  return eagerEngine();
+  }
+  return isAnyNull && currentTracer() ? *currentTracer() : eagerEngine();
 }
 
 } // namespace mllm

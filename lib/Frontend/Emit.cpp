@@ -88,6 +88,21 @@ Call &Call::at(const char *atFile, int atLine) {
 // The op
 //===----------------------------------------------------------------------===//
 
+bool hasNull(const std::vector<Tensor> &operands, const std::string &what,
+             const nn::Component *layer) {
+  auto null = llvm::find_if(
+      operands, [](const Tensor &operand) { return !operand.isValid(); });
+  if (null == operands.end())
+    return false;
+  Engine &engine = engineOf(operands);
+  if (!engine.hasFailed())
+    engine.fail(engine.location(layer),
+                "operand #" + std::to_string(null - operands.begin()) + " of " +
+                    what + " is a null tensor",
+                "give it a tensor that has been made or computed");
+  return true;
+}
+
 /// An op is made twice where its result types are inferred: they follow from
 /// its attributes as the op keeps them.
 static std::string inferTypes(OperationState &state) {
@@ -117,9 +132,8 @@ static LogicalResult verifyOp(Operation *op) {
 
 std::vector<Tensor> Call::all(size_t count) {
   const std::vector<Tensor> nothing(count);
-  for (const Tensor &operand : operands)
-    if (!operand.isValid())
-      return nothing;
+  if (hasNull(operands, name, layer))
+    return nothing;
   Engine &engine = engineOf(operands);
   OpBuilder &builder = engine.builder();
   Location where = engine.location(layer);
@@ -145,7 +159,7 @@ std::vector<Tensor> Call::all(size_t count) {
     state.addOperands(value);
   }
   auto refuse = [&](const std::string &why) {
-    engine.fail(where, why);
+    engine.fail(where, why, fitAdvice);
     return nothing;
   };
   for (auto &[dims, dtype] : results) {

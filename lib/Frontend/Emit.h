@@ -46,16 +46,33 @@ public:
   virtual std::vector<Tensor> take(mlir::Operation *op,
                                    const std::vector<Tensor> &operands,
                                    const nn::Component *layer) = 0;
-  /// `what` went wrong in `where`; the first failure stays. A null tensor.
-  virtual Tensor fail(mlir::Location where, const std::string &what) = 0;
+  /// `what` went wrong in `where`, and what to do about it; the first failure
+  /// stays. A null tensor.
+  virtual Tensor fail(mlir::Location where, const std::string &what,
+                      const std::string &advice) = 0;
+  /// Whether a step before has failed, so that null tensors are no news.
+  virtual bool hasFailed() const = 0;
 
 protected:
   mlir::OpBuilder opBuilder;
 };
 
+/// What to do about an op that is not valid.
+inline constexpr char fitAdvice[] =
+    "change the module so that shapes, types and attributes fit each other";
+
+/// What to say of a module whose forward() gave nothing.
+inline constexpr char noResult[] = "forward() gave no tensor";
+inline constexpr char noResultAdvice[] =
+    "return the tensors that the module computes";
+
 /// The engine of the first tensor that is traced; where there are no operands,
-/// of the trace that goes on; else the thread's own.
+/// or one is null, of the trace that goes on; else the thread's own.
 Engine &engineOf(const std::vector<Tensor> &operands);
+/// Whether a tensor that `what` takes is null. Where no step before has failed,
+/// that is a failure of its own, in `layer`.
+bool hasNull(const std::vector<Tensor> &operands, const std::string &what,
+             const nn::Component *layer = nullptr);
 /// The thread's place for computing at once.
 Engine &eagerEngine();
 /// The innermost trace that goes on in this thread, or null.

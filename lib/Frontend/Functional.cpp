@@ -112,7 +112,12 @@ Tensor logicalNot(const Tensor &x) {
 /// An op of any number of operands, at least one.
 static Tensor joined(const char *op, const std::vector<Tensor> &parts,
                      int64_t dim) {
-  return parts.empty() ? Tensor() : mllm::Call(op, parts).i64("dim", dim).one();
+  if (!parts.empty())
+    return mllm::Call(op, parts).i64("dim", dim).one();
+  Engine &engine = engineOf(parts);
+  return engine.fail(engine.location(nullptr),
+                     std::string(op) + " has no operands",
+                     "give it at least one tensor");
 }
 
 Tensor concat(const std::vector<Tensor> &parts, int64_t dim) {
@@ -156,7 +161,7 @@ Tensor index(const Tensor &x, std::vector<Indexer> indexers) {
   std::vector<int64_t> dims;
   std::vector<Range> ranges;
   for (size_t d = 0; d < indexers.size(); ++d) {
-    const bool isTensor = indexers[d].indices.isValid();
+    const bool isTensor = indexers[d].isTensor;
     if (isTensor) {
       operands.push_back(indexers[d].indices);
       dims.push_back(static_cast<int64_t>(d));
@@ -185,14 +190,11 @@ Tensor pad(const Tensor &x, const std::vector<int64_t> &low,
            double value) {
   std::optional<llmir::mllm::PadMode> known =
       llmir::mllm::symbolizePadMode(mode);
-  if (!x.isValid())
-    return {};
   if (!known) {
     Engine &engine = engineOf({x});
     return engine.fail(engine.location(nullptr),
-                       "'" + mode +
-                           "' is no way to pad; write constant, "
-                           "reflect, replicate or circular");
+                       "'" + mode + "' is no way to pad",
+                       "write constant, reflect, replicate or circular");
   }
   mllm::Call call("mllm.linalg.pad", {x});
   call.attribute("mode", [=](mlir::Builder &b) {

@@ -32,8 +32,6 @@ static shapes::Shape withLast(const Tensor &x,
 //===----------------------------------------------------------------------===//
 
 Tensor Embedding::operator()(const Tensor &ids) const {
-  if (!ids.isValid())
-    return {};
   shapes::Shape shape = ids.dims();
   shape.push_back(table.shape()[1]);
   return mllm::Call("mllm.linalg.embedding", {ids}, this)
@@ -57,8 +55,6 @@ Tensor Linear::operator()(const Tensor &x) const {
 
 Tensor Linear::operator()(const Tensor &x,
                           const std::vector<int64_t> &sizes) const {
-  if (!x.isValid())
-    return {};
   mllm::Call call("mllm.linalg.linear", {x}, this);
   call.parameter("weight", matrix);
   if (offset)
@@ -129,7 +125,7 @@ Convolution::Convolution(const char *op, int64_t in, int64_t out,
 }
 
 Tensor Convolution::operator()(const Tensor &x) const {
-  if (!x.isValid())
+  if (hasNull({x}, op, this))
     return {};
   const size_t rank = kernel.size();
   const std::vector<int64_t> padding = orAll(options.padding, rank, 0);
@@ -139,7 +135,8 @@ Tensor Convolution::operator()(const Tensor &x) const {
   Expected<shapes::Shape> shape = shapes::convolution(x.dims(), out, window);
   if (!shape) {
     Engine &engine = engineOf({x});
-    return engine.fail(engine.location(this), shape.status().cause());
+    return engine.fail(engine.location(this), shape.status().cause(),
+                       fitAdvice);
   }
   mllm::Call call(op, {x}, this);
   call.parameter("weight", *kernels);

@@ -80,29 +80,44 @@ void Module::reset() { root().conversation = nullptr; }
 //===----------------------------------------------------------------------===//
 
 Tensor Module::forward(const Tensor &x) {
-  if (!x.isValid())
+  if (hasNull({x}, "forward()", this))
     return {};
   Engine &engine = engineOf({x});
   return engine.fail(engine.location(this),
-                     "the module has no forward() for one input");
+                     "the module has no forward() for one input",
+                     "override forward(const Tensor &)");
 }
 
 std::vector<Tensor> Module::forwardAll(const std::vector<Tensor> &inputs) {
   if (inputs.size() == 1)
     return {forward(inputs.front())};
-  if (inputs.empty() || !inputs.front().isValid())
+  if (hasNull(inputs, "forwardAll()", this))
     return {};
   Engine &engine = engineOf(inputs);
-  engine.fail(engine.location(this), "the module has no forwardAll() for " +
-                                         std::to_string(inputs.size()) +
-                                         " inputs");
+  engine.fail(engine.location(this),
+              "the module has no forwardAll() for " +
+                  std::to_string(inputs.size()) + " inputs",
+              "override forwardAll(const std::vector<Tensor> &)");
   return {};
 }
 
 std::vector<Tensor> Module::call(const std::vector<Tensor> &inputs) {
-  for (const Tensor &input : inputs)
-    if (!input.isValid())
-      return {};
+  std::vector<Tensor> results;
+  if (!hasNull(inputs, "a call", this)) {
+    results = callWith(inputs);
+    const bool isWhole =
+        !results.empty() &&
+        llvm::all_of(results, [](const Tensor &t) { return t.isValid(); });
+    if (Engine &engine = engineOf(inputs); !isWhole && !engine.hasFailed())
+      engine.fail(engine.location(this), noResult, noResultAdvice);
+  }
+  if (results.empty())
+    results.resize(node->results);
+  node->results = results.size();
+  return results;
+}
+
+std::vector<Tensor> Module::callWith(const std::vector<Tensor> &inputs) {
   for (const Tensor &input : inputs)
     if (Engine *tracer = input.get()->tracer())
       return static_cast<ir::Tracer *>(tracer)->call(*this, inputs);
@@ -122,5 +137,11 @@ std::vector<Tensor> Module::call(const std::vector<Tensor> &inputs) {
 
 Tensor Module::operator()(const Tensor &x) {
   std::vector<Tensor> results = call({x});
-  return results.size() == 1 ? results.front() : Tensor();
+  if (results.size() == 1)
+    return results.front();
+  Engine &engine = engineOf(results);
+  return engine.fail(engine.location(this),
+                     "gives " + std::to_string(results.size()) +
+                         " tensors, but one is asked for",
+                     "write call({x}), which gives them all");
 }

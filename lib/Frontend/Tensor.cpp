@@ -181,11 +181,50 @@ Tensor Tensor::full(const std::vector<int64_t> &shape, double number,
 
 bool Tensor::hasValues() const { return impl && impl->numbers.has_value(); }
 
-std::vector<double> Tensor::toVector() const {
-  return hasValues() ? impl->numbers->data : std::vector<double>();
+/// Ends the trace of a tensor whose value C++ asks for. `place`: of the
+/// question.
+static void refuseToKnow(Engine &tracer, const std::string &place,
+                         const std::string &question) {
+  tracer.fail(tracer.location(nullptr),
+              place + ": " + question +
+                  " asks for the value of a traced tensor, which nobody knows "
+                  "yet",
+              "write mllm::ir::if_ or mllm::ir::while_ where a value decides, "
+              "and compute with the tensor itself elsewhere");
 }
 
-double Tensor::item() const {
+static std::string lineOf(const char *file, int line) {
+  return std::string(file) + ":" + std::to_string(line);
+}
+
+/// What a user finds a traced tensor by: the line where an operator made it,
+/// else the op or the input that it comes from.
+static std::string originOf(const detail::TensorImpl &traced) {
+  if (traced.file)
+    return lineOf(traced.file, traced.line);
+  if (auto argument = dyn_cast<BlockArgument>(traced.value))
+    return "input #" + std::to_string(argument.getArgNumber());
+  return "a result of " +
+         traced.value.getDefiningOp()->getName().getStringRef().str();
+}
+
+std::vector<double> Tensor::toVector(const char *file, int line) const {
+  if (hasValues())
+    return impl->numbers->data;
+  if (!impl || !impl->tracer())
+    return {};
+  refuseToKnow(*impl->tracer(), lineOf(file, line), "toVector()");
+  // C++ may go on to take numbers out of what it gets.
+  constexpr int64_t most = 1 << 20;
+  const int64_t count = shapes::numElements(dims()).constant().value_or(0);
+  return std::vector<double>(static_cast<size_t>(std::min(count, most)));
+}
+
+double Tensor::item(const char *file, int line) const {
+  if (impl && impl->tracer()) {
+    refuseToKnow(*impl->tracer(), lineOf(file, line), "item()");
+    return 0;
+  }
   if (hasValues() && impl->numbers->size() == 1)
     return (*impl->numbers)[0];
   failEagerly(
@@ -199,24 +238,27 @@ double Tensor::item() const {
 Tensor::operator bool() const {
   if (!impl || !impl->tracer())
     return impl && item() != 0;
-  std::string place;
-  if (impl->file)
-    place = std::string(impl->file) + ":" + std::to_string(impl->line) + ": ";
+  // After a failure the value may be gone.
   Engine &tracer = *impl->tracer();
-  tracer.fail(
-      tracer.location(nullptr),
-      place + "a C++ condition asks for the value of a traced tensor, which "
-              "nobody knows yet; write mllm::ir::if_ or mllm::ir::while_");
+  if (!tracer.hasFailed())
+    refuseToKnow(tracer, originOf(*impl), "a C++ condition");
   return false;
 }
 
-int64_t Tensor::rank() const { return static_cast<int64_t>(impl->dims.size()); }
+/// What a null tensor says of itself, so that a step after a failed one may
+/// ask.
+static const detail::TensorImpl &known(const detail::TensorImpl *impl) {
+  static const detail::TensorImpl nothing;
+  return impl ? *impl : nothing;
+}
+
+int64_t Tensor::rank() const { return static_cast<int64_t>(dims().size()); }
 
 int64_t Tensor::size(int64_t dim) const {
   const int64_t at = dim < 0 ? dim + rank() : dim;
   if (at < 0 || at >= rank())
     return 0;
-  return impl->dims[static_cast<size_t>(at)].constant().value_or(kSymbolic);
+  return dims()[static_cast<size_t>(at)].constant().value_or(kSymbolic);
 }
 
 std::vector<int64_t> Tensor::shape() const {
@@ -226,9 +268,9 @@ std::vector<int64_t> Tensor::shape() const {
   return result;
 }
 
-const shapes::Shape &Tensor::dims() const { return impl->dims; }
-DataTypes Tensor::dtype() const { return impl->dtype; }
-DeviceTypes Tensor::device() const { return impl->device; }
+const shapes::Shape &Tensor::dims() const { return known(impl.get()).dims; }
+DataTypes Tensor::dtype() const { return known(impl.get()).dtype; }
+DeviceTypes Tensor::device() const { return known(impl.get()).device; }
 
 //===----------------------------------------------------------------------===//
 // The same values elsewhere
@@ -259,8 +301,9 @@ static Expected<shapes::Shape> viewShape(const shapes::Shape &from,
   }
   if (!isInferred)
     return result;
+  size_t matched = 0;
   for (const DimExpr &size : from)
-    if (size.isConstant() || next == 0)
+    if (size.isConstant() || matched++ >= next)
       rest.push_back(size);
   Expected<shapes::Shape> whole = shapes::reshape(rest, numbers);
   if (!whole)
@@ -270,15 +313,45 @@ static Expected<shapes::Shape> viewShape(const shapes::Shape &from,
   return result;
 }
 
+/// Whether mllm.linalg.view takes the shapes: it leaves dynamic sizes as they
+/// are, whatever stands between them.
+static bool isView(const shapes::Shape &from, const shapes::Shape &to) {
+  auto split = [](const shapes::Shape &shape, shapes::Shape &dynamic) {
+    DimExpr values = 1;
+    for (const DimExpr &size : shape)
+      if (size.isConstant())
+        values = values * size;
+      else
+        dynamic.push_back(size);
+    return values;
+  };
+  shapes::Shape before, after;
+  return split(from, before) == split(to, after) &&
+         std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                    [](const DimExpr &a, const DimExpr &b) {
+                      return a == b || (!a.isKnown() && !b.isKnown());
+                    });
+}
+
 Tensor Tensor::view(const std::vector<int64_t> &shape) const {
   if (!impl)
-    return {};
-  Expected<shapes::Shape> wanted = viewShape(impl->dims, shape);
-  if (!wanted) {
+    return Call("mllm.linalg.view", {*this}).one();
+  auto refuse = [&](const std::string &why) {
     Engine &engine = engineOf({*this});
-    return engine.fail(engine.location(nullptr), wanted.status().cause());
-  }
-  return Call("mllm.linalg.view", {*this}).result(*wanted).one();
+    return engine.fail(engine.location(nullptr), why, fitAdvice);
+  };
+  Expected<shapes::Shape> wanted = viewShape(impl->dims, shape);
+  if (!wanted)
+    return refuse(wanted.status().cause());
+  if (isView(impl->dims, *wanted) || !llvm::is_contained(shape, -1))
+    return Call("mllm.linalg.view", {*this}).result(*wanted).one();
+  // A -1 that takes a dynamic size up is what mllm.linalg.reshape computes;
+  // that knows no kSymbolic.
+  if (llvm::is_contained(shape, kSymbolic))
+    return refuse("cannot view " + shapes::str(impl->dims) + " as " +
+                  shapes::str(*wanted) +
+                  ", as a -1 beside kSymbolic takes up no dynamic size");
+  return reshape(shape);
 }
 
 Tensor Tensor::reshape(const std::vector<int64_t> &shape) const {
@@ -417,7 +490,8 @@ static Tensor numberLike(const Located &like, double number) {
                      std::string(text) +
                          ", with which a tensor is compared, "
                          "is no number of its type, " +
-                         dataTypeName(tensor.dtype()));
+                         dataTypeName(tensor.dtype()),
+                     "compare it with a number of its type, or cast it first");
 }
 
 Tensor operator<(const Located &a, const Tensor &b) {

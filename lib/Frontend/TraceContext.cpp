@@ -110,9 +110,11 @@ static Tracer *tracerOf(const Tensors &tensors) {
   return nullptr;
 }
 
-static bool allValid(const Tensors &tensors) {
-  return llvm::all_of(tensors,
-                      [](const Tensor &tensor) { return tensor.isValid(); });
+/// The type in an MLIRContext; null for a null tensor.
+static RankedTensorType typeOf(MLIRContext *context, const Tensor &tensor) {
+  if (!tensor.isValid())
+    return {};
+  return tensorType(context, tensor.dims(), tensor.dtype(), tensor.device());
 }
 
 /// Ends a region with the values of `tensors`; false when one is missing.
@@ -146,82 +148,201 @@ static bool fillRegion(Tracer &tracer, mlir::Region &region, TypeRange types,
 /// Ends the trace, where that is not done: regions of `op` gave no tensors. The
 /// op stays until the module goes, as tensors that C++ still holds may be
 /// values in it.
-static Tensors giveUp(Tracer &tracer, Operation *op) {
+static Tensors giveUp(Tracer &tracer, Operation *op, size_t count) {
   if (tracer.status())
-    tracer.fail(op->getLoc(), "a branch or loop gave no tensor");
-  return {};
+    tracer.fail(op->getLoc(), "a branch or loop gave no tensor",
+                "return the tensors of each branch and of each turn");
+  return Tensors(count);
 }
 
 /// Verifies an op with regions and gives its results.
-static Tensors finish(Tracer &tracer, Operation *op) {
+static Tensors finish(Tracer &tracer, Operation *op, size_t count) {
   std::string errors =
       errorsOf(*op->getContext(), [&] { return mlir::verify(op); });
   if (errors.empty())
     return tracer.take(op, {}, nullptr);
-  tracer.fail(op->getLoc(), errors);
-  return giveUp(tracer, op);
+  tracer.fail(op->getLoc(), errors, fitAdvice);
+  return giveUp(tracer, op, count);
 }
 
 /// An op with `regions` empty regions where ops are made.
-static Operation *makeRegionOp(Tracer &tracer, StringRef name,
+static Operation *makeRegionOp(Engine &engine, StringRef name,
                                ValueRange operands, TypeRange results,
                                unsigned regions) {
-  OperationState state(tracer.location(nullptr), name);
+  OperationState state(engine.location(nullptr), name);
   state.addOperands(operands);
   state.addTypes(results);
   for (unsigned i = 0; i < regions; ++i)
     state.addRegion();
-  return tracer.builder().create(state);
+  return engine.builder().create(state);
 }
+
+//===----------------------------------------------------------------------===//
+// Control flow at once
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a region of an op takes and yields.
+struct RegionTypes {
+  SmallVector<Type> arguments, yielded;
+};
+} // namespace
+
+/// Whether a trace would take an op of these operands, results and regions: it
+/// is made of values that nobody computes, and verified. Else a failure.
+static bool isAccepted(StringRef name, TypeRange operands, TypeRange results,
+                       ArrayRef<RegionTypes> regions) {
+  Engine &engine = eagerEngine();
+  OpBuilder &builder = engine.builder();
+  OpBuilder::InsertionGuard guard(builder);
+  const Location where = engine.location(nullptr);
+  OwningOpRef<mlir::ModuleOp> place = mlir::ModuleOp::create(where);
+  auto valuesOf = [&](TypeRange types) {
+    SmallVector<Value> values;
+    for (Type type : types)
+      values.push_back(
+          UnrealizedConversionCastOp::create(builder, where, type, ValueRange())
+              .getResult(0));
+    return values;
+  };
+  builder.setInsertionPointToEnd(place->getBody());
+  Operation *op = makeRegionOp(engine, name, valuesOf(operands), results,
+                               static_cast<unsigned>(regions.size()));
+  for (auto [region, types] : llvm::zip_equal(op->getRegions(), regions)) {
+    Block &block = region.emplaceBlock();
+    block.addArguments(types.arguments,
+                       SmallVector<Location>(types.arguments.size(), where));
+    builder.setInsertionPointToEnd(&block);
+    llmir::mllm::YieldOp::create(builder, where, valuesOf(types.yielded));
+  }
+  const std::string errors =
+      errorsOf(*op->getContext(), [&] { return mlir::verify(op); });
+  if (!errors.empty())
+    engine.fail(where, errors, fitAdvice);
+  return errors.empty();
+}
+
+/// Types of tensors in the thread's place for computing at once; false where
+/// one is null.
+static bool typesOf(const Tensors &tensors, SmallVector<Type> &types) {
+  MLIRContext *context = eagerEngine().builder().getContext();
+  for (const Tensor &tensor : tensors)
+    types.push_back(typeOf(context, tensor));
+  return llvm::all_of(types, [](Type type) { return type != nullptr; });
+}
+
+/// Whether a tensor with numbers says which branch runs, as a trace wants it.
+static bool isTruthValue(const Tensor &condition) {
+  SmallVector<Type> types;
+  if (!condition.hasValues() || !typesOf({condition}, types))
+    return condition.item() != 0; // Of no value: that is said there.
+  return isAccepted(llmir::mllm::IfOp::getOperationName(), types, {},
+                    {RegionTypes(), RegionTypes()});
+}
+
+/// As many null tensors as a branch gives: it runs for its number, where the
+/// condition is null.
+static Tensors nothingOf(const std::function<Tensors()> &branch) {
+  // Of a recursion that the condition was to end, this much is enough.
+  constexpr int deepest = 8;
+  thread_local int depth = 0;
+  if (depth == deepest)
+    return Tensors(1);
+  ++depth;
+  const size_t count = branch().size();
+  --depth;
+  return Tensors(count);
+}
+
+//===----------------------------------------------------------------------===//
+// if_, while_, for_
+//===----------------------------------------------------------------------===//
 
 Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
             const std::function<Tensors()> &otherwise) {
-  if (!condition.isValid())
-    return {};
+  if (hasNull({condition}, llmir::mllm::IfOp::getOperationName().str()))
+    return nothingOf(then);
   Tracer *tracer = tracerOf({condition});
-  if (!tracer)
+  if (!tracer) {
+    if (!isTruthValue(condition))
+      return nothingOf(then);
     return condition ? then() : otherwise();
+  }
   // The types of the results are known when the regions are.
   Value value = tracer->valueOf(condition);
   if (!value)
-    return {};
+    return nothingOf(then);
   Operation *draft = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value, {}, 2);
+  size_t count = 0;
   auto fill = [&](unsigned region, const std::function<Tensors()> &make) {
     return fillRegion(*tracer, draft->getRegion(region), {},
-                      [&](const Tensors &) { return make(); });
+                      [&](const Tensors &) {
+                        Tensors given = make();
+                        count = std::max(count, given.size());
+                        return given;
+                      });
   };
   if (!fill(0, then) || !fill(1, otherwise))
-    return giveUp(*tracer, draft);
+    return giveUp(*tracer, draft, count);
   Operation *op = makeRegionOp(
       *tracer, llmir::mllm::IfOp::getOperationName(), value,
       draft->getRegion(0).front().getTerminator()->getOperandTypes(), 2);
   for (unsigned i = 0; i < 2; ++i)
     op->getRegion(i).takeBody(draft->getRegion(i));
   draft->erase();
-  return finish(*tracer, op);
+  return finish(*tracer, op, count);
+}
+
+/// The loop of numbers: see while_.
+static Tensors
+repeatAtOnce(const Tensors &init,
+             const std::function<Tensor(const Tensors &)> &condition,
+             const std::function<Tensors(const Tensors &)> &body) {
+  const Tensors nothing(init.size());
+  SmallVector<Type> types;
+  if (!typesOf(init, types))
+    return nothing;
+  SmallVector<Type> checked; // What the last condition yielded.
+  Tensors values = init;
+  for (;;) {
+    const Tensor goesOn = condition(values);
+    RegionTypes test = {types, {}}, turn = {types, types};
+    if (hasNull({goesOn}, "the condition of mllm.cf.while") ||
+        !typesOf({goesOn}, test.yielded))
+      return nothing;
+    test.yielded.append(types);
+    const StringRef name = llmir::mllm::WhileOp::getOperationName();
+    if (test.yielded != checked &&
+        !isAccepted(name, types, types, {test, turn}))
+      return nothing;
+    checked = test.yielded;
+    if (!goesOn)
+      return values;
+    values = body(values);
+    turn.yielded.clear();
+    if (hasNull(values, "the next turn of mllm.cf.while") ||
+        !typesOf(values, turn.yielded) ||
+        (turn.yielded != types &&
+         !isAccepted(name, types, types, {test, turn})))
+      return nothing;
+  }
 }
 
 Tensors while_(const Tensors &init,
                const std::function<Tensor(const Tensors &)> &condition,
                const std::function<Tensors(const Tensors &)> &body) {
-  if (!allValid(init))
-    return {};
+  const Tensors nothing(init.size());
+  if (hasNull(init, llmir::mllm::WhileOp::getOperationName().str()))
+    return nothing;
   Tracer *tracer = tracerOf(init);
-  if (!tracer) {
-    Tensors values = init;
-    for (;;) {
-      Tensor goesOn = condition(values);
-      if (!goesOn.isValid() || !goesOn)
-        return goesOn.isValid() ? values : Tensors();
-      values = body(values);
-    }
-  }
+  if (!tracer)
+    return repeatAtOnce(init, condition, body);
   SmallVector<Value> operands;
   for (const Tensor &tensor : init)
     operands.push_back(tracer->valueOf(tensor));
   if (!tracer->status())
-    return {};
+    return nothing;
   TypeRange types = ValueRange(operands).getTypes();
   Operation *op = makeRegionOp(
       *tracer, llmir::mllm::WhileOp::getOperationName(), operands, types, 2);
@@ -232,32 +353,54 @@ Tensors while_(const Tensors &init,
   };
   if (fillRegion(*tracer, op->getRegion(0), types, test) &&
       fillRegion(*tracer, op->getRegion(1), types, body))
-    return finish(*tracer, op);
-  return giveUp(*tracer, op);
+    return finish(*tracer, op, init.size());
+  return giveUp(*tracer, op, init.size());
+}
+
+/// The loop of numbers: see for_.
+static Tensors countAtOnce(
+    const Tensor &count, const Tensors &init,
+    const std::function<Tensors(const Tensor &, const Tensors &)> &body) {
+  const Tensors nothing(init.size());
+  SmallVector<Type> countType, types;
+  if (!typesOf({count}, countType) || !typesOf(init, types))
+    return nothing;
+  SmallVector<Type> all = countType;
+  all.append(types);
+  const StringRef name = llmir::mllm::ForOp::getOperationName();
+  if (!isAccepted(name, all, types, RegionTypes{all, types}))
+    return nothing;
+  Tensors values = init;
+  const int64_t turns = static_cast<int64_t>(count.item());
+  for (int64_t i = 0; i < turns; ++i) {
+    values =
+        body(Tensor::full(count.shape(), static_cast<double>(i), count.dtype()),
+             values);
+    RegionTypes turn = {all, {}};
+    if (hasNull(values, "the next turn of mllm.cf.for") ||
+        !typesOf(values, turn.yielded) ||
+        (turn.yielded != types && !isAccepted(name, all, types, turn)))
+      return nothing;
+  }
+  return values;
 }
 
 Tensors
 for_(const Tensor &count, const Tensors &init,
      const std::function<Tensors(const Tensor &, const Tensors &)> &body) {
+  const Tensors nothing(init.size());
   Tensors all = {count};
   all.insert(all.end(), init.begin(), init.end());
-  if (!allValid(all))
-    return {};
+  if (hasNull(all, llmir::mllm::ForOp::getOperationName().str()))
+    return nothing;
   Tracer *tracer = tracerOf(all);
-  if (!tracer) {
-    Tensors values = init;
-    const int64_t turns = static_cast<int64_t>(count.item());
-    for (int64_t i = 0; i < turns; ++i)
-      values = body(
-          Tensor::full(count.shape(), static_cast<double>(i), count.dtype()),
-          values);
-    return values;
-  }
+  if (!tracer)
+    return countAtOnce(count, init, body);
   SmallVector<Value> operands;
   for (const Tensor &tensor : all)
     operands.push_back(tracer->valueOf(tensor));
   if (!tracer->status())
-    return {};
+    return nothing;
   SmallVector<Type> types(ValueRange(operands).getTypes());
   Operation *op = makeRegionOp(*tracer, llmir::mllm::ForOp::getOperationName(),
                                operands, ArrayRef(types).drop_front(), 1);
@@ -266,8 +409,8 @@ for_(const Tensor &count, const Tensors &init,
                 Tensors(arguments.begin() + 1, arguments.end()));
   };
   if (fillRegion(*tracer, op->getRegion(0), types, turn))
-    return finish(*tracer, op);
-  return giveUp(*tracer, op);
+    return finish(*tracer, op, init.size());
+  return giveUp(*tracer, op, init.size());
 }
 
 } // namespace mllm::ir

@@ -32,10 +32,10 @@ static std::string locationText(Location location) {
   return "the model";
 }
 
-static Status contradiction(Location where, const Twine &what) {
+static Status contradiction(Location where, const Twine &what,
+                            const std::string &advice = fitAdvice) {
   return Status(StatusCode::InvalidArgument,
-                (locationText(where) + ": " + what).str(),
-                "change the module so that its shapes fit each other");
+                (locationText(where) + ": " + what).str(), advice);
 }
 
 Tracer::Tracer(MLIRContext &context, ParameterSource &parameters)
@@ -60,9 +60,10 @@ Location Tracer::location(const nn::Component *layer) {
       opBuilder.getStringAttr(layer ? layer->path() : currentPath));
 }
 
-Tensor Tracer::fail(Location where, const std::string &what) {
+Tensor Tracer::fail(Location where, const std::string &what,
+                    const std::string &advice) {
   if (failure)
-    failure = contradiction(where, what);
+    failure = contradiction(where, what, advice);
   return {};
 }
 
@@ -79,12 +80,14 @@ Value Tracer::valueOf(const Tensor &tensor) {
   if (tensor.get()->trace == life)
     return tensor.get()->value;
   if (tensor.get()->isStale()) {
-    fail(location(nullptr), "a tensor of a trace that has ended is used");
+    fail(location(nullptr), "a tensor of a trace that has ended is used",
+         "make it an input of this trace, or compute it here again");
     return {};
   }
   if (!tensor.hasValues()) {
     fail(location(nullptr),
-         "a tensor that is neither of this trace nor has numbers is used");
+         "a tensor that is neither of this trace nor has numbers is used",
+         "make it an input of the trace, or with Tensor::fromVector");
     return {};
   }
   // Numbers that C++ had before the trace become a constant of it.
@@ -136,15 +139,22 @@ std::vector<Tensor> Tracer::take(Operation *op, const std::vector<Tensor> &,
 // Subgraphs
 //===----------------------------------------------------------------------===//
 
-SubGraphOp Tracer::trace(nn::Module &traced, StringRef name, TypeRange inputs,
+std::string Tracer::freeSymbol(StringRef path) {
+  std::string symbol = path.str();
+  for (int64_t i = 1; SymbolTable::lookupSymbolIn(*module, symbol); ++i)
+    symbol = (path + "_" + Twine(i)).str();
+  return symbol;
+}
+
+SubGraphOp Tracer::trace(nn::Module &traced, StringRef path, TypeRange inputs,
                          bool entry) {
   OpBuilder::InsertionGuard guard(opBuilder);
   opBuilder.setInsertionPointToEnd(module->getBody());
-  std::string outerPath = std::exchange(currentPath, name.str());
+  std::string outerPath = std::exchange(currentPath, path.str());
+  running.insert(path);
   auto subgraph =
-      SubGraphOp::create(opBuilder, location(nullptr), name,
+      SubGraphOp::create(opBuilder, location(nullptr), freeSymbol(path),
                          opBuilder.getFunctionType(inputs, {}), entry);
-  subgraphs[name].op = subgraph;
   opBuilder.setInsertionPointToStart(&subgraph.getBody().front());
   std::vector<Tensor> arguments;
   for (BlockArgument argument : subgraph.getArguments())
@@ -155,13 +165,13 @@ SubGraphOp Tracer::trace(nn::Module &traced, StringRef name, TypeRange inputs,
     if (result.isValid())
       values.push_back(valueOf(result));
   if (failure && (results.empty() || values.size() != results.size()))
-    fail(location(nullptr), "forward() gave no tensor");
+    fail(location(nullptr), noResult, noResultAdvice);
   if (!failure)
     return nullptr;
   ReturnOp::create(opBuilder, location(nullptr), values);
   subgraph.setFunctionType(
       opBuilder.getFunctionType(inputs, ValueRange(values).getTypes()));
-  subgraphs[name].complete = true;
+  running.erase(path);
   currentPath = std::move(outerPath);
   return subgraph;
 }
@@ -174,24 +184,29 @@ std::vector<Tensor> Tracer::call(nn::Module &callee,
     operands.push_back(valueOf(input));
   if (!failure)
     return {};
-  auto found = subgraphs.find(path);
-  SubGraphOp subgraph;
-  if (found == subgraphs.end()) {
-    subgraph =
-        trace(callee, path, ValueRange(operands).getTypes(), /*entry=*/false);
-    if (!subgraph)
-      return {};
+  if (running.contains(path)) {
+    fail(location(nullptr), "'" + path + "' is called inside itself",
+         "write mllm::ir::while_ or for_: a graph has no recursion");
+    return {};
+  }
+  // What forward() does may depend on more than its inputs, as it does when it
+  // is called at once: so every call is traced.
+  SubGraphOp subgraph =
+      trace(callee, path, ValueRange(operands).getTypes(), /*entry=*/false);
+  if (!subgraph)
+    return {};
+  std::vector<SubGraphOp> &known = subgraphs[path];
+  auto same = llvm::find_if(known, [&](SubGraphOp earlier) {
+    return OperationEquivalence::isRegionEquivalentTo(
+        &earlier.getBody(), &subgraph.getBody(),
+        OperationEquivalence::IgnoreLocations);
+  });
+  if (same == known.end()) {
+    known.push_back(subgraph);
   } else {
-    subgraph = found->second.op;
-    auto refuse = [&](const std::string &what) -> std::vector<Tensor> {
-      fail(location(nullptr), "'" + path + "' is called " + what);
-      return {};
-    };
-    if (!found->second.complete)
-      return refuse("inside itself");
-    if (TypeRange(subgraph.getArgumentTypes()) !=
-        TypeRange(ValueRange(operands)))
-      return refuse("with two shapes");
+    subgraph->remove();
+    repeated.emplace_back(subgraph);
+    subgraph = *same;
   }
   auto where = NameLoc::get(opBuilder.getStringAttr(path));
   return take(CallGraphOp::create(opBuilder, where, subgraph, operands), inputs,

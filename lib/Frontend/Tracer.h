@@ -19,6 +19,7 @@
 #include "llmir/Frontend/TraceModel.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -34,15 +35,18 @@ public:
   mlir::FlatSymbolRefAttr symbol(const nn::Parameter &parameter) override;
   std::vector<Tensor> take(mlir::Operation *op, const std::vector<Tensor> &,
                            const nn::Component *) override;
-  Tensor fail(mlir::Location where, const std::string &what) override;
+  Tensor fail(mlir::Location where, const std::string &what,
+              const std::string &advice) override;
+  bool hasFailed() const override { return !failure; }
 
   /// A handle of a value of the trace.
   Tensor tensor(mlir::Value value);
-  /// Traces a module's subgraph unless that is done, and calls it.
+  /// Traces a module and calls the subgraph: its own, or that of an earlier
+  /// call whose trace was the same.
   std::vector<Tensor> call(nn::Module &module,
                            const std::vector<Tensor> &inputs);
-  /// Runs the module into a new subgraph; null when it failed.
-  llmir::mllm::SubGraphOp trace(nn::Module &module, llvm::StringRef name,
+  /// Runs the module of this path into a new subgraph; null when it failed.
+  llmir::mllm::SubGraphOp trace(nn::Module &module, llvm::StringRef path,
                                 mlir::TypeRange inputs, bool entry);
   /// Inputs and the call of a subgraph, in the module itself.
   void callFromModule(llmir::mllm::SubGraphOp subgraph);
@@ -57,16 +61,19 @@ public:
   }
 
 private:
-  struct SubGraph {
-    llmir::mllm::SubGraphOp op;
-    bool complete = false;
-  };
+  /// `path`, or path_1, path_2, …: the first that no symbol has.
+  std::string freeSymbol(llvm::StringRef path);
 
+  /// Traces that were those of earlier calls. They stay, as tensors that C++
+  /// still holds may be values in them.
+  std::vector<mlir::OwningOpRef<llmir::mllm::SubGraphOp>> repeated;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ParameterSource &parameters;
   std::shared_ptr<detail::TraceLife> life;
   Engine *outer; ///< The trace in whose course this one runs, or null.
-  llvm::StringMap<SubGraph> subgraphs;
+  /// By path, those that differ.
+  llvm::StringMap<std::vector<llmir::mllm::SubGraphOp>> subgraphs;
+  llvm::StringSet<> running; ///< The paths of modules that are being traced.
   llvm::StringMap<mlir::FlatSymbolRefAttr> registered;
   std::map<std::string, nn::Parameter> used;
   std::string currentPath; ///< Of the module being traced.

@@ -187,14 +187,71 @@ TEST_F(ModuleTest, AModuleThatCallsItself) {
       "'block' is called inside itself");
 }
 
-TEST_F(ModuleTest, AModuleThatIsCalledWithTwoShapes) {
-  expectRefused(
-      [](Function &self, const Tensor &x) {
-        auto block = self.add<Function>(
-            "block", [](Function &, const Tensor &y) { return y + y; });
-        return block(x) + block(x.view({kSymbolic, 2, 4}));
-      },
-      "'block' is called with two shapes");
+/// The symbols of subgraphs, and of those that are called, in their order.
+static std::pair<std::vector<std::string>, std::vector<std::string>>
+symbolsOf(mlir::ModuleOp module) {
+  std::pair<std::vector<std::string>, std::vector<std::string>> found;
+  for (auto subgraph : module.getOps<llmir::mllm::SubGraphOp>())
+    found.first.push_back(subgraph.getSymName().str());
+  module.walk([&](llmir::mllm::CallGraphOp call) {
+    found.second.push_back(call.getCallee().str());
+  });
+  return found;
+}
+
+TEST_F(ModuleTest, AModuleThatIsCalledWithTwoShapesBecomesTwoSubgraphs) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    auto block = self.add<Function>(
+        "block", [](Function &, const Tensor &y) { return y + y; });
+    // A module of this name does not lose it to the other's second subgraph.
+    auto other = self.add<Function>(
+        "block_1", [](Function &, const Tensor &y) { return -y; });
+    Tensor once = block(other(x));
+    Tensor again = block(x.view({kSymbolic, 2, 4}));
+    Tensor last = block(x.view({kSymbolic, 2, 4}));
+    return once + (again + last).view({kSymbolic, 8});
+  });
+  ASSERT_TRUE(traced) << traced.status().message();
+  auto [subgraphs, calls] = symbolsOf(**traced);
+  EXPECT_EQ(subgraphs,
+            (std::vector<std::string>{"Model", "block_1", "block", "block_2"}));
+  EXPECT_EQ(calls, (std::vector<std::string>{"block_1", "block", "block_2",
+                                             "block_2"}));
+}
+
+TEST_F(ModuleTest, AModuleInAnotherStateBecomesAnotherSubgraph) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    double factor = 2;
+    auto inner = self.add<Function>(
+        "inner", [&](Function &, const Tensor &y) { return y * factor; });
+    auto outer = self.add<Function>(
+        "outer", [&](Function &, const Tensor &y) { return -inner(y); });
+    Tensor y = outer(x);
+    factor = 5;
+    y = outer(y);
+    factor = 2;
+    return outer(y);
+  });
+  ASSERT_TRUE(traced) << traced.status().message();
+  auto [subgraphs, calls] = symbolsOf(**traced);
+  EXPECT_EQ(subgraphs, (std::vector<std::string>{"Model", "outer", "inner",
+                                                 "outer_1", "inner_1"}));
+  EXPECT_EQ(calls, (std::vector<std::string>{"outer", "outer_1", "outer",
+                                             "inner", "inner_1"}));
+}
+
+// A module that hands values out by the back door is refused, not crashed on.
+TEST_F(ModuleTest, AValueOfASecondCallDoesNotLeaveIt) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    Tensor kept;
+    auto block = self.add<Function>("block", [&](Function &, const Tensor &y) {
+      kept = -y;
+      return kept;
+    });
+    Tensor y = block(block(x));
+    return y + kept;
+  });
+  EXPECT_FALSE(traced);
 }
 
 TEST_F(ModuleTest, AModuleThatGivesNothing) {

@@ -53,10 +53,11 @@ TEST_F(TensorTest, ATensorThatOutlivesItsTraceIsRefused) {
   Function identity([](Function &, const ir::Tensors &x) { return x; });
   EXPECT_FALSE((-identity(kept)).isValid());
   expectError("a tensor of a trace that has ended is used");
-  EXPECT_TRUE(
-      ir::if_(
-          kept, [] { return ir::Tensors(1); }, [] { return ir::Tensors(); })
-          .empty());
+  ir::Tensors chosen = ir::if_(
+      kept, [&] { return ir::Tensors{Tensor::full({2}, 1)}; },
+      [&] { return ir::Tensors{Tensor::full({2}, 2)}; });
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_FALSE(chosen[0].isValid());
   expectError("whose trace has ended");
 
   // Another trace names it, too, and so does the trace of a failed one.
@@ -154,6 +155,50 @@ TEST_F(TensorTest, ASymbolicSizeOfAViewIsComputedWhereAllAreKnown) {
   ASSERT_TRUE(context->status());
   EXPECT_NE(llmir::test::dump(*context).find("tensor<[seq, 2, 2], "),
             std::string::npos);
+}
+
+TEST_F(TensorTest, AViewComputesOneSizeOfOpenSizes) {
+  struct View {
+    std::vector<Dim> from;
+    std::vector<int64_t> shape;
+    const char *text; ///< In the trace's dump, or in its status.
+  };
+  const Dim n = dim("n"), m = dim("m");
+  for (const View &view : {View{{n, 4},
+                                {-1},
+                                "ReshapeOp(%0:tensor<[n, 4], kFp32, kCPU>) -> "
+                                "(%1:tensor<[4 * n], "},
+                           View{{1, n, 64}, {-1, 32}, "tensor<[2 * n, 32], "},
+                           View{{n * 2, 4}, {-1, 8}, "tensor<[n, 8], "},
+                           View{{n, m}, {-1}, "(%1:tensor<[?], "},
+                           View{{1, n, 64}, {1, -1, 2, 32}, "ViewOp(%0"},
+                           View{{n, 3}, {3, -1}, "tensor<[3, n], "},
+                           View{{kSymbolic, 64}, {-1, 8, 8}, "ViewOp(%0"},
+                           View{{n, m, 4},
+                                {kSymbolic, -1},
+                                "cannot view [n, m, 4] as [n, 4 * m]"}}) {
+    Function model([&](Function &, const ir::Tensors &inputs) {
+      return ir::Tensors{inputs[0].view(view.shape)};
+    });
+    model.load(emptyParameters());
+    auto context = ir::trace(model, Tensor::empty(view.from));
+    const std::string text = context->status() ? llmir::test::dump(*context)
+                                               : context->status().message();
+    EXPECT_NE(text.find(view.text), std::string::npos)
+        << "want: " << view.text << "\n"
+        << text;
+  }
+  EXPECT_FALSE(Tensor::full({6}, 1).split({4}, 0)[0].isValid());
+  expectError("cannot cut 6 slices into parts of 4");
+  Function halves([](Function &, const ir::Tensors &inputs) {
+    return inputs[0].split({2}, 0);
+  });
+  halves.load(emptyParameters());
+  auto context = ir::trace(halves, Tensor::empty({n}));
+  EXPECT_NE(context->status().message().find(
+                "nobody knows how many parts that makes"),
+            std::string::npos)
+      << context->status().message();
 }
 
 // The weight of the layer was found before its bias was not.

@@ -118,8 +118,6 @@ TEST(TraceContextTest, EagerIsWhatTheTraceComputesPromptAndNextToken) {
 TEST(TraceContextTest, AConditionOnATracedTensorNamesItsLine) {
   Function model([](Function &, const ir::Tensors &inputs) {
     Tensor isGreater = inputs[0] > inputs[1];
-    const int line = __LINE__;
-    (void)line;
     if (isGreater)
       return ir::Tensors{inputs[0]};
     return ir::Tensors{inputs[1]};
@@ -168,6 +166,28 @@ TEST(TraceContextTest, BranchesAndLoopsTracedAndAtOnce) {
     EXPECT_EQ(model(input).item(), expected);
     EXPECT_EQ(interpret(*context, {}, input), std::vector<double>{expected});
   }
+}
+
+TEST(TraceContextTest, AModuleInAnotherStateComputesWhatTheEagerCallDoes) {
+  double factor = 0;
+  Function model([&](Function &self, const ir::Tensors &inputs) {
+    auto scale = self.add<Function>(
+        "scale",
+        [&](Function &, const ir::Tensors &v) {
+          return ir::Tensors{v[0] * factor};
+        },
+        "");
+    factor = 2;
+    Tensor y = scale(inputs[0]);
+    factor = 5;
+    return ir::Tensors{scale(y) + scale(nn::F::concat({y, y}, 0))};
+  });
+  model.load(emptyParameters());
+  auto context = ir::trace(model, Tensor::empty({1}));
+  ASSERT_TRUE(context->status()) << context->status().message();
+  Tensor input = Tensor::fromVector({1}, {3});
+  EXPECT_EQ(model(input).toVector(), (std::vector<double>{60, 60}));
+  EXPECT_EQ(interpret(*context, {}, input), (std::vector<double>{60, 60}));
 }
 
 // What a branch gave to a captured variable goes with the branch.

@@ -14,7 +14,9 @@
 //   ir_ctx->topLevelOp()->dump(dump_printer);
 //
 // Each module instance becomes a subgraph named by its path, each layer an op
-// whose location is the layer's path, each parameter a register op.
+// whose location is the layer's path, each parameter a register op. A module
+// that is called again, with other shapes or in another state, becomes another
+// subgraph, named path_1, path_2, ….
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +44,12 @@ IRContext::ptr_t trace(nn::Module &model, const Tensor &first,
 
 using Tensors = std::vector<Tensor>;
 
+// After a failure these give null tensors, as many as there would be results,
+// as the step before gave one; the reason is kept as for every other step.
+
 /// `then()` where the condition, one truth value, holds, else `otherwise()`;
-/// both give tensors of the same types. In a trace both are traced.
+/// both give tensors of the same types. In a trace both are traced. Called with
+/// numbers only one runs, so that only the trace sees types that differ.
 Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
             const std::function<Tensors()> &otherwise);
 

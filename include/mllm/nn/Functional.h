@@ -67,9 +67,10 @@ Tensor slice(const Tensor &x, std::vector<Range> ranges);
 /// A range of a dimension, or a tensor of indices into it.
 struct Indexer {
   Indexer(Range range = {}) : range(range) {}
-  Indexer(Tensor indices) : indices(std::move(indices)) {}
+  Indexer(Tensor indices) : indices(std::move(indices)), isTensor(true) {}
   Range range;
   Tensor indices;
+  bool isTensor = false; ///< A null tensor is no range.
 };
 /// As NumPy's x[:, i, 0:4]: tensors of indices broadcast and choose together.
 Tensor index(const Tensor &x, std::vector<Indexer> indexers);

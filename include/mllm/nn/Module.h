@@ -74,6 +74,7 @@ private:
     std::string name;
     std::shared_ptr<Node> parent; ///< Null for the root.
     bool isAbsolute = false;      ///< The name is the whole path.
+    size_t results = 1;           ///< Of a module's last call.
     Root root;                    ///< Used at the root only.
   };
   static std::string pathOf(const Node &node);
@@ -134,8 +135,10 @@ public:
   /// What any module computes.
   virtual std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs);
 
-  /// Calls the module. In a trace forwardAll() is traced into the module's
-  /// subgraph when it is first called, and the call is added to the caller's.
+  /// Calls the module. In a trace forwardAll() is traced into a subgraph, and
+  /// the call is added to the caller's; a trace that is that of an earlier call
+  /// is taken from there. After a failure there are as many null tensors as the
+  /// last call of the module gave, or one.
   std::vector<Tensor> call(const std::vector<Tensor> &inputs);
   Tensor operator()(const Tensor &x);
   template <typename... Rest>
@@ -189,6 +192,7 @@ protected:
   }
 
 private:
+  std::vector<Tensor> callWith(const std::vector<Tensor> &inputs);
   void adopt(Component &child, std::string name);
   static void makeAbsolute(Component &child);
 };

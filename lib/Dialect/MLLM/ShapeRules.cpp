@@ -257,7 +257,12 @@ Expected<std::vector<Shape>> split(const Shape &shape, int64_t axis,
     return shapeError("has no sections, want at least one");
   if (sections.size() == 1) {
     const int64_t section = sections.front();
-    if (!whole.isConstant() || *whole.constant() % section != 0)
+    if (!whole.isConstant())
+      return shapeError("cannot cut " + whole.str() + " slices into parts of " +
+                        std::to_string(section) +
+                        ", as nobody knows how many parts that makes, want a "
+                        "size that is a number");
+    if (*whole.constant() % section != 0)
       return shapeError("cannot cut " + whole.str() + " slices into parts of " +
                         std::to_string(section));
     const int64_t count = *whole.constant() / section;

@@ -226,7 +226,9 @@ TEST(ShapeRulesTest, Cutting) {
   EXPECT_EQ(cut("0 2", 0, {3}), "");
   // Several sections tell what the size is; one does not.
   EXPECT_EQ(cut("seq 4", 0, {1, 2}), "[1, 4][2, 4]");
-  EXPECT_EQ(cut("seq 4", 0, {2}), "cannot cut seq slices into parts of 2");
+  EXPECT_EQ(cut("seq 4", 0, {2}),
+            "cannot cut seq slices into parts of 2, as nobody knows how many "
+            "parts that makes, want a size that is a number");
   EXPECT_EQ(cut("5", 0, {2}), "cannot cut 5 slices into parts of 2");
   EXPECT_EQ(cut("6", 0, {2, 3}),
             "the sections' sum is not the size of the dimension: 5 and 6");
