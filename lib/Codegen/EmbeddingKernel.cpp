@@ -193,15 +193,25 @@ Value IntegerRowReader::storedFour(Value four) {
   return arith::OrIOp::create(kb, q, shifted);
 }
 
+/// The id that token has in that field of the step; of one that no row has, the
+/// nearest that a row has: a function's ids may be anyone's.
+static Value rowOf(KernelBuilder &kb, StepField ids, int64_t rows,
+                   Value token) {
+  Value id = kb.contextArray(ids, token);
+  id = arith::MaxSIOp::create(kb, id, kb.index(0));
+  return arith::MinSIOp::create(kb, id, kb.index(rows - 1));
+}
+
 /// read(id, token) for each token of this worker, ids being that field of the
-/// step; zero behind `stored` columns.
-static void overTokens(KernelBuilder &kb, StepField ids, int64_t stored,
+/// step and those of `rows` rows; zero behind `stored` columns.
+static void overTokens(KernelBuilder &kb, StepField ids, int64_t rows,
+                       int64_t stored,
                        llvm::function_ref<void(Value, Value)> read) {
   Value out = kb.buffer(0);
   int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
   auto [first, last] = kb.share(kb.rowCount(RowSpace::Tokens));
   kb.loop(first, last, kb.index(1), [&](Value token) {
-    read(kb.contextArray(ids, token), token);
+    read(rowOf(kb, ids, rows, token), token);
     Value zero = kb.f32(0.0);
     kb.loop(stored, padded, 1,
             [&](Value k) { kb.store(zero, out, {token, k}); });
@@ -210,7 +220,7 @@ static void overTokens(KernelBuilder &kb, StepField ids, int64_t stored,
 
 void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table,
                    StepField ids) {
-  overTokens(kb, ids, table.linesPerTile() * table.valuesPerLine(),
+  overTokens(kb, ids, table.rows, table.linesPerTile() * table.valuesPerLine(),
              [&](Value id, Value token) {
                PlainRowReader(kb, table, id, token).read();
              });
@@ -218,7 +228,7 @@ void emitEmbedding(KernelBuilder &kb, const PackedMatrixLayout &table,
 
 void emitEmbedding(KernelBuilder &kb, const IntegerMatrixLayout &table,
                    StepField ids) {
-  overTokens(kb, ids, table.columns, [&](Value id, Value token) {
+  overTokens(kb, ids, table.rows, table.columns, [&](Value id, Value token) {
     IntegerRowReader(kb, table, id, token).read();
   });
 }

@@ -8,6 +8,7 @@
 
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "FunctionInterface.h"
+#include "IdChecks.h"
 
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
@@ -92,6 +93,7 @@ struct FunctionRunner::State {
   OwningOpRef<ModuleOp> module;
   SmallVector<Type> resultTypes; ///< Of the compiled function.
   std::vector<Expectation> expectations;
+  std::vector<IdCheck> idChecks;
   std::vector<InterpreterValue> parameters; ///< Arguments behind the caller's.
   int64_t numRanks = 1;
   FunctionInterface interface;
@@ -161,6 +163,7 @@ FunctionRunner::State::prepare(const InterpreterOptions &options) {
   FailureOr<func::FuncOp> copy = copyFunction();
   if (failed(copy))
     return failure();
+  idChecks = findIdChecks(*copy);
   Block &block = copy->getBody().front();
   Operation *end = block.getTerminator();
   SmallVector<Value> results(end->getOperands());
@@ -515,6 +518,9 @@ FunctionRunner::run(ArrayRef<InterpreterValue> arguments, int64_t threads) {
     return s.function.emitError("has ")
            << s.function.getNumArguments() << " arguments, but "
            << arguments.size() << " values were given";
+  for (const IdCheck &ids : s.idChecks)
+    if (failed(ids.check(arguments)))
+      return failure();
   FailureOr<std::unique_ptr<PagedKVCache>> cache = s.makeCache();
   if (failed(cache) || failed(s.fillInputs(arguments)) ||
       failed(s.packWeights(arguments)))
