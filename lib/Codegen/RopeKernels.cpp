@@ -14,71 +14,15 @@
 
 #include "Emitters.h"
 
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 namespace llmir {
-
-//===----------------------------------------------------------------------===//
-// Cosine and sine
-//===----------------------------------------------------------------------===//
-
-/// sum of coefficients[i] * x^i, by Horner's rule.
-static Value polynomial(KernelBuilder &kb, Value x,
-                        ArrayRef<double> coefficients) {
-  Value sum = kb.floatConstant(x.getType(), coefficients.back());
-  for (double c : llvm::reverse(coefficients.drop_back()))
-    sum = kb.fma(sum, x, kb.floatConstant(x.getType(), c));
-  return sum;
-}
-
-/// cos and sin of f64 angles: reduced to [-pi/4, pi/4] by subtracting a
-/// multiple of pi/2 in two parts (Cody and Waite), then Taylor's series, whose
-/// first omitted term is below 3e-14 there.
-static std::pair<Value, Value> cosSin(KernelBuilder &kb, Value angle) {
-  Type f64 = angle.getType();
-  Type i32 = kb.vec(cast<VectorType>(f64).getNumElements(), kb.getI32Type());
-  constexpr double halfPiHigh = 0x1.921fb54400000p+0;
-  constexpr double halfPiLow = 0x1.0b4611a626331p-34;
-  Value quarter = math::RoundEvenOp::create(
-      kb, kb.mulf(angle, kb.floatConstant(f64, 0x1.45f306dc9c883p-1)));
-  Value r = kb.fma(quarter, kb.floatConstant(f64, -halfPiHigh), angle);
-  r = kb.fma(quarter, kb.floatConstant(f64, -halfPiLow), r);
-  Value r2 = kb.mulf(r, r);
-  Value cosR =
-      polynomial(kb, r2,
-                 {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
-                  -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200.0});
-  Value sinR = kb.mulf(
-      r, polynomial(kb, r2,
-                    {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880,
-                     -1.0 / 39916800, 1.0 / 6227020800.0}));
-
-  // Quadrant q: (cos, sin) is (c, s), (-s, c), (-c, -s), (s, -c).
-  Value q = arith::FPToSIOp::create(kb, i32, quarter);
-  auto bitSet = [&](Value value, int64_t bit) -> Value {
-    Value masked = arith::AndIOp::create(kb, value, kb.intConstant(i32, bit));
-    return arith::CmpIOp::create(kb, arith::CmpIPredicate::ne, masked,
-                                 kb.intConstant(i32, 0));
-  };
-  auto negateIf = [&](Value condition, Value value) -> Value {
-    return arith::SelectOp::create(kb, condition,
-                                   arith::NegFOp::create(kb, value), value);
-  };
-  Value swap = bitSet(q, 1);
-  Value cosine = arith::SelectOp::create(kb, swap, sinR, cosR);
-  Value sine = arith::SelectOp::create(kb, swap, cosR, sinR);
-  Value next = arith::AddIOp::create(kb, q, kb.intConstant(i32, 1));
-  return {negateIf(bitSet(next, 2), cosine), negateIf(bitSet(q, 2), sine)};
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
 
 void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec) {
   constexpr int64_t chunk = 8; // f64 lanes at a time.
@@ -97,8 +41,8 @@ void emitRopeAngles(KernelBuilder &kb, const RopeAnglesSpec &spec) {
       VectorType f32 = kb.vec(part.size(), kb.getF32Type());
       Value frequencies =
           arith::ConstantOp::create(kb, DenseElementsAttr::get(f64, part));
-      auto [c, s] =
-          cosSin(kb, kb.mulf(kb.broadcast(p, part.size()), frequencies));
+      auto [c, s] = mllm::program::emitCosSin(
+          kb, kb.getLoc(), kb.mulf(kb.broadcast(p, part.size()), frequencies));
       Value scaling = kb.floatConstant(f64, spec.scaling);
       auto narrow = [&](Value v) -> Value {
         return arith::TruncFOp::create(kb, f32, kb.mulf(v, scaling));

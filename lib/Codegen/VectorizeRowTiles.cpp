@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Codegen/Passes.h"
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,7 +17,10 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -27,8 +31,26 @@ namespace llmir {
 
 /// Functions that neither a processor nor ScalarFunctions.h has.
 static constexpr StringLiteral kApproximated[] = {
-    "math.exp", "math.tanh", "math.log",  "math.sin",
-    "math.cos", "math.erf",  "math.expm1"};
+    "math.exp", "math.tanh", "math.log", "math.erf", "math.expm1"};
+
+/// What ScalarFunctions.h makes of the op, or null.
+static Value emitFunction(OpBuilder &b, Operation *op) {
+  if (op->getNumOperands() != 1 ||
+      !getElementTypeOrSelf(op->getOperand(0)).isF32())
+    return Value();
+  Value x = op->getOperand(0);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::SinOp) {
+        return mllm::program::emitSin(b, op->getLoc(), x);
+      })
+      .Case([&](math::CosOp) {
+        return mllm::program::emitCos(b, op->getLoc(), x);
+      })
+      .Case([&](math::LogOp) {
+        return mllm::program::emitLog(b, op->getLoc(), x);
+      })
+      .Default(Value());
+}
 
 namespace {
 struct VectorizeRowTilesPass
@@ -38,6 +60,7 @@ struct VectorizeRowTilesPass
   void runOnOperation() override {
     if (failed(vectorizeLinalgOps()))
       return signalPassFailure();
+    expandFunctions();
     RewritePatternSet patterns(&getContext());
     vector::populateVectorTransferLoweringPatterns(patterns,
                                                    /*maxTransferRank=*/1);
@@ -49,6 +72,22 @@ struct VectorizeRowTilesPass
   }
 
 private:
+  /// Once: emitLog makes a math.log.
+  void expandFunctions() {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<math::SinOp, math::CosOp, math::LogOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      OpBuilder builder(op);
+      Value result = emitFunction(builder, op);
+      if (!result)
+        continue;
+      op->getResult(0).replaceAllUsesWith(result);
+      op->erase();
+    }
+  }
   LogicalResult vectorizeLinalgOps() {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });

@@ -16,6 +16,9 @@
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 #include "llmir/Support/SmallFloat.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -200,6 +203,79 @@ TEST_P(ScalarFunctions, RoundingToNarrowFormatsIsExact) {
         EXPECT_TRUE(sameBits({y}, {roundTo(formats[f], x[i])}))
             << x[i] << " became " << y;
     }
+}
+
+namespace {
+/// Numbers of every size, and those where a reduction of angles changes.
+std::vector<float> angles() {
+  std::vector<float> x = everySize();
+  for (float size : {100.0f, 1000.0f, 4096.0f, 131072.0f, 1e7f, 1e8f, 1e9f,
+                     0x1.fffffep30f, 0x1p31f, 0x1.000002p31f, 0x1.47d0fep34f,
+                     0x1p88f, 0x1p89f, 0x1.fffffep127f})
+    x.insert(x.end(), {size, -size});
+  Random random(47);
+  for (int i = 0; i < 4000; ++i)
+    x.push_back(std::ldexp(random.uniform() + 1.5f, i % 127));
+  return x;
+}
+
+/// The op's result; 0 of 0, as padding must stay 0.
+template <typename MathOp>
+mlir::Value emitMath(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
+  mlir::Value zero =
+      mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(x.getType()));
+  mlir::Value isZero = mlir::arith::CmpFOp::create(
+      b, loc, mlir::arith::CmpFPredicate::OEQ, x, zero);
+  return mlir::arith::SelectOp::create(b, loc, isZero, zero,
+                                       MathOp::create(b, loc, x));
+}
+} // namespace
+
+TEST_P(ScalarFunctions, SineAndCosineOfAnySize) {
+  std::vector<float> x = angles();
+  x.insert(x.end(), {INFINITY, -INFINITY, NAN});
+  const Emit functions[] = {emitMath<mlir::math::SinOp>,
+                            emitMath<mlir::math::CosOp>};
+  double (*const references[])(double) = {std::sin, std::cos};
+  std::vector<ScalarBody> bodies;
+  for (Emit function : functions)
+    bodies.push_back(
+        [function](mlir::OpBuilder &b, mlir::Location loc,
+                   mlir::ValueRange in) { return function(b, loc, in[0]); });
+  std::vector<std::vector<float>> results;
+  ASSERT_NO_FATAL_FAILURE(results = apply(bodies, {x}));
+  for (size_t f = 0; f < std::size(functions); ++f)
+    for (size_t i = 0; i < x.size(); ++i) {
+      float y = results[f][i];
+      if (x[i] == 0)
+        continue;
+      if (std::isfinite(x[i]))
+        EXPECT_NEAR(y, references[f](x[i]), 5e-8) << "of " << x[i];
+      else
+        EXPECT_TRUE(std::isnan(y)) << "of " << x[i];
+      EXPECT_FALSE(std::fabs(y) > 1) << "of " << x[i];
+    }
+}
+
+TEST_P(ScalarFunctions, LogarithmsOfDenormalNumbers) {
+  std::vector<float> x{1e-38f,    0x1p-126f, 0x1.fffffcp-127f,
+                       1e-40f,    1e-44f,    0x1p-149f,
+                       0x1p-140f, 1.0f,      3e38f};
+  for (float number : everySize())
+    if (number > 0)
+      x.push_back(number);
+  const size_t positive = x.size();
+  x.insert(x.end(), {INFINITY, -1e-40f, -1.0f, NAN});
+  std::vector<float> y;
+  ASSERT_NO_FATAL_FAILURE(y = apply(emitMath<mlir::math::LogOp>, x));
+  for (size_t i = 0; i < positive; ++i) {
+    const double expected = std::log(static_cast<double>(x[i]));
+    EXPECT_NEAR(y[i], expected, 2e-7 * std::fabs(expected) + 1e-7)
+        << "of " << x[i];
+  }
+  EXPECT_EQ(y[positive], INFINITY);
+  for (size_t i = positive + 1; i < x.size(); ++i)
+    EXPECT_TRUE(std::isnan(y[i])) << "of " << x[i];
 }
 
 namespace {

@@ -142,6 +142,155 @@ Value emitGeluQuick(OpBuilder &b, Location loc, Value x) {
   return s.toF32(s.divideByOnePlus(wide, s.expOfF64(s.mul(wide, -1.702))));
 }
 
+//===----------------------------------------------------------------------===//
+// Cosine, sine and logarithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An angle is quarter * pi/2 + rest, where |rest| is at most pi/4.
+struct ReducedAngle {
+  Value rest;    ///< f64.
+  Value quarter; ///< i32; the last two bits count.
+};
+} // namespace
+
+/// A multiple of pi/2 is subtracted in two parts (Cody and Waite). The high one
+/// has 32 bits, so that its product with 31 bits leaves the difference exact.
+static ReducedAngle reduceAngle(Scalars s, Value angle) {
+  constexpr double halfPiHigh = 0x1.921fb54400000p+0;
+  constexpr double halfPiLow = 0x1.0b4611a626331p-34;
+  Type f64 = angle.getType();
+  Value quarter =
+      math::RoundEvenOp::create(s.b, s.loc, s.mul(angle, 0x1.45f306dc9c883p-1));
+  Value r = s.fma(quarter, s.constant(f64, -halfPiHigh), angle);
+  r = s.fma(quarter, s.constant(f64, -halfPiLow), r);
+  return {r, arith::FPToSIOp::create(s.b, s.loc, s.like(f64, s.b.getI32Type()),
+                                     quarter)};
+}
+
+/// Of f32 numbers m * 2^e with e of at least 2 (Payne and Hanek). Of 2/pi only
+/// 64 bits matter to the product with m, modulo 4: those before them make
+/// multiples of 4, and those behind them less than 2^-38.
+static ReducedAngle reduceFarAngle(Scalars s, Value x) {
+  constexpr uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
+                                    0xdb6295993c439041};
+  OpBuilder &b = s.b;
+  Location loc = s.loc;
+  Type i64 = s.like(x.getType(), b.getI64Type());
+  auto word = [&](uint64_t bits) {
+    return s.integer(i64, static_cast<int64_t>(bits));
+  };
+  Value bits =
+      arith::ExtUIOp::create(b, loc, i64, s.bitcast(x, b.getI32Type()));
+  Value m = arith::OrIOp::create(
+      b, loc, arith::AndIOp::create(b, loc, bits, word(0x7fffff)),
+      word(0x800000));
+  Value field = arith::AndIOp::create(
+      b, loc, arith::ShRUIOp::create(b, loc, bits, word(23)), word(0xff));
+  // The first of the 64 bits: that with the weight 2 beside 2^e.
+  Value first = arith::SubIOp::create(
+      b, loc, arith::MaxUIOp::create(b, loc, field, word(152)), word(152));
+  Value isEarly =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, first, word(64));
+  Value high = s.select(isEarly, word(twoOverPi[0]), word(twoOverPi[1]));
+  Value low = s.select(isEarly, word(twoOverPi[1]), word(twoOverPi[2]));
+  Value shift = arith::AndIOp::create(b, loc, first, word(63));
+  Value rest = arith::SubIOp::create(b, loc, word(63), shift);
+  Value window = arith::OrIOp::create(
+      b, loc, arith::ShLIOp::create(b, loc, high, shift),
+      arith::ShRUIOp::create(
+          b, loc, arith::ShRUIOp::create(b, loc, low, word(1)), rest));
+  // In units of 2^-62, so that what wraps is a multiple of 4.
+  Value turns = arith::MulIOp::create(b, loc, m, window);
+  Value isNegative =
+      s.compare(arith::CmpFPredicate::OLT, x, s.constant(x.getType(), 0.0));
+  turns = s.select(isNegative, arith::SubIOp::create(b, loc, word(0), turns),
+                   turns);
+  Value quarter = arith::ShRSIOp::create(
+      b, loc, arith::AddIOp::create(b, loc, turns, word(uint64_t(1) << 61)),
+      word(62));
+  Value beside = arith::SubIOp::create(
+      b, loc, turns, arith::ShLIOp::create(b, loc, quarter, word(62)));
+  Value wide = arith::SIToFPOp::create(
+      b, loc, s.like(x.getType(), b.getF64Type()), beside);
+  return {
+      s.mul(wide, 0x1.921fb54442d18p-62),
+      arith::TruncIOp::create(b, loc, s.like(i64, b.getI32Type()), quarter)};
+}
+
+/// By Taylor's series, whose first omitted term is below 3e-14.
+static std::pair<Value, Value> cosSinOf(Scalars s, ReducedAngle angle) {
+  Value r = angle.rest, q = angle.quarter;
+  Value r2 = s.mul(r, r);
+  Value cosR =
+      s.polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
+                        -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200.0});
+  Value sinR = s.mul(
+      r, s.polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880,
+                           -1.0 / 39916800, 1.0 / 6227020800.0}));
+  // Quadrant q: (cos, sin) is (c, s), (-s, c), (-c, -s), (s, -c).
+  auto bitSet = [&](Value value, int64_t bit) -> Value {
+    Value masked = arith::AndIOp::create(s.b, s.loc, value,
+                                         s.integer(value.getType(), bit));
+    return arith::CmpIOp::create(s.b, s.loc, arith::CmpIPredicate::ne, masked,
+                                 s.integer(value.getType(), 0));
+  };
+  auto negateIf = [&](Value condition, Value value) {
+    return s.select(condition, s.negate(value), value);
+  };
+  Value swap = bitSet(q, 1);
+  Value cosine = s.select(swap, sinR, cosR);
+  Value sine = s.select(swap, cosR, sinR);
+  Value next = arith::AddIOp::create(s.b, s.loc, q, s.integer(q.getType(), 1));
+  return {negateIf(bitSet(next, 2), cosine), negateIf(bitSet(q, 2), sine)};
+}
+
+std::pair<Value, Value> emitCosSin(OpBuilder &b, Location loc, Value angle) {
+  Scalars s{b, loc};
+  return cosSinOf(s, reduceAngle(s, angle));
+}
+
+/// cos and sin of f32 numbers, whatever their size.
+static std::pair<Value, Value> cosSinOfF32(Scalars s, Value x) {
+  Type f32 = x.getType();
+  Value size = math::AbsFOp::create(s.b, s.loc, x);
+  auto isBelow = [&](double bound) {
+    return s.compare(arith::CmpFPredicate::OLT, size, s.constant(f32, bound));
+  };
+  Value isNear = isBelow(0x1p31);
+  ReducedAngle near =
+      reduceAngle(s, s.toF64(s.select(isNear, x, s.constant(f32, 0.0))));
+  ReducedAngle far = reduceFarAngle(s, x);
+  auto [cosine, sine] =
+      cosSinOf(s, {s.select(isNear, near.rest, far.rest),
+                   s.select(isNear, near.quarter, far.quarter)});
+  Value isFinite = isBelow(INFINITY), none = s.constant(f32, NAN);
+  return {s.select(isFinite, s.toF32(cosine), none),
+          s.select(isFinite, s.toF32(sine), none)};
+}
+
+Value emitSin(OpBuilder &b, Location loc, Value x) {
+  return cosSinOfF32(Scalars{b, loc}, x).second;
+}
+
+Value emitCos(OpBuilder &b, Location loc, Value x) {
+  return cosSinOfF32(Scalars{b, loc}, x).first;
+}
+
+Value emitLog(OpBuilder &b, Location loc, Value x) {
+  // 0 and negative numbers are scaled too, which changes nothing of them.
+  Scalars s{b, loc};
+  Value isSmall = s.compare(arith::CmpFPredicate::OLT, x,
+                            s.constant(x.getType(), 0x1p-126));
+  Value log =
+      math::LogOp::create(b, loc, s.select(isSmall, s.mul(x, 0x1p32), x));
+  return s.select(isSmall, s.add(log, -32 * std::log(2.0)), log);
+}
+
+//===----------------------------------------------------------------------===//
+// Rounding and combining
+//===----------------------------------------------------------------------===//
+
 /// On the bits: arith.truncf to bf16 would become a call of compiler-rt.
 static Value roundToBF16(Scalars s, Value x) {
   Value bits = s.bitcast(x, s.b.getI32Type());

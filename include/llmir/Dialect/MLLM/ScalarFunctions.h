@@ -8,7 +8,7 @@
 //
 // What the scalar regions of element-wise kernels are made of. Every function
 // takes and gives f32, a scalar or a vector, and writes only ops that become
-// instructions: math.exp is the one that a polynomial replaces.
+// instructions: math.exp and math.log are those that polynomials replace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +29,21 @@ mlir::Value emitGeluTanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 /// x / (1 + exp(-1.702 * x)).
 mlir::Value emitGeluQuick(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value x);
+
+/// cos and sin of f64 angles below 2^31, to about 1e-15.
+std::pair<mlir::Value, mlir::Value>
+emitCosSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value angle);
+
+// What math.sin, math.cos and math.log of f32 numbers become. NaN where the
+// function has no value.
+
+/// The error in front of the last rounding is below 1e-15, beyond 2^31 below
+/// 1e-11.
+mlir::Value emitSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitCos(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+/// By math.log of normal numbers; that of denormal ones is approximated as one
+/// number.
+mlir::Value emitLog(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
 /// x rounded to nearest even to `element` (f32, f16 or bf16), as f32.
 mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
