@@ -13,6 +13,7 @@
 #include "OpLowering.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Interpreter/ReferenceElementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,6 +135,19 @@ static LogicalResult makeTypesPlain(func::FuncOp function) {
   return success();
 }
 
+/// Numbers that nobody evaluates either.
+static LogicalResult checkAffordable(Operation *op) {
+  for (Type type : op->getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      continue;
+    reference::Shape shape(tensor.getShape().begin(), tensor.getShape().end());
+    if (Status status = reference::checkAffordable(shape); !status)
+      return op->emitOpError("cannot be compiled: ") << status.message();
+  }
+  return success();
+}
+
 LogicalResult lowerMLLMOps(func::FuncOp function) {
   if (function.isExternal())
     return success();
@@ -154,7 +168,7 @@ LogicalResult lowerMLLMOps(func::FuncOp function) {
   for (Operation *op : ops)
     if (const LoweringTable::Lower *lower = LoweringTable::get().find(op)) {
       OpLowering lowering(op, state);
-      if (failed((*lower)(lowering, op)))
+      if (failed(checkAffordable(op)) || failed((*lower)(lowering, op)))
         return failure();
     }
   return success();

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpLowering.h"
+#include "IntegerLimits.h"
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
@@ -19,6 +19,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -86,10 +89,12 @@ template <Arithmetic how, typename OpTy>
 static LogicalResult lowerArithmetic(OpLowering &l, OpTy op) {
   Type element = op.getType().getElementType();
   SmallVector<Value> inputs(op->getOperands());
+  std::optional<APFloat> scalar = op.getScalar();
+  if (scalar && failed(checkFits(l, element, scalar->convertToDouble())))
+    return failure();
   return l.replace(l.elementwise(
       l.resultType(), inputs,
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
-        std::optional<APFloat> scalar = op.getScalar();
         Value rhs =
             scalar ? scalarConstant(b, loc, element, scalar->convertToDouble())
                    : x[1];
@@ -178,7 +183,11 @@ static LogicalResult lower(OpLowering &l, mllm::ClipOp op) {
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
         Type element = x[0].getType();
         auto limit = [&](const APFloat &number) {
-          return scalarConstant(b, loc, element, number.convertToDouble());
+          // No integer of compiled code is beyond these.
+          double value = number.convertToDouble();
+          if (isa<IntegerType>(element))
+            value = std::clamp(value, kLeastInteger, kGreatestInteger);
+          return scalarConstant(b, loc, element, value);
         };
         Value value = limitBy(b, loc, x[0], limit(op.getMinVal()), true);
         return limitBy(b, loc, value, limit(op.getMaxVal()), false);
@@ -245,6 +254,16 @@ static Value fillRandom(OpLowering &l, RankedTensorType type, mllm::FillOp op) {
 
 static LogicalResult lower(OpLowering &l, mllm::FillOp op) {
   RankedTensorType type = l.resultType();
+  auto numberOf = [](std::optional<APFloat> number) {
+    return number ? number->convertToDouble() : 0.0;
+  };
+  const double start = numberOf(op.getStart()), step = numberOf(op.getStep());
+  const int64_t last = std::max<int64_t>(type.getNumElements() - 1, 0);
+  if (failed(checkFits(l, type.getElementType(),
+                       {numberOf(op.getValue()), start,
+                        std::trunc(start + static_cast<double>(last) * step),
+                        op.getEnd() ? numberOf(op.getEnd()) - 1 : 0.0})))
+    return failure();
   switch (op.getKind()) {
   case mllm::FillKind::Zeros:
     return l.replace(l.filled(type, 0.0));
@@ -255,8 +274,7 @@ static LogicalResult lower(OpLowering &l, mllm::FillOp op) {
   case mllm::FillKind::Random:
     return l.replace(fillRandom(l, type, op));
   case mllm::FillKind::Arange:
-    return l.replace(fillRange(l, type, op.getStart()->convertToDouble(),
-                               op.getStep()->convertToDouble()));
+    return l.replace(fillRange(l, type, start, step));
   }
   llvm_unreachable("one of the five");
 }
