@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Affordable.h"
 #include "Evaluation.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -179,6 +180,10 @@ static LogicalResult evaluateElementwise(Operation *op, Evaluation &e) {
 static LogicalResult evaluateConstant(arith::ConstantOp op, Evaluation &e) {
   if (std::optional<Tensor> value = constantValue(op.getValue()))
     return e.set(op, std::move(*value));
+  if (auto type = dyn_cast<RankedTensorType>(op.getType());
+      type && !isAffordable(type.getShape()))
+    return op.emitOpError()
+           << "cannot be evaluated: " << type << " has more than 2^28 numbers";
   return op.emitOpError() << "cannot be evaluated: the interpreter has no "
                              "values of type "
                           << op.getType();

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Affordable.h"
 #include "Evaluation.h"
 
 #include "llmir/Interpreter/ReferenceAttention.h"
@@ -168,7 +169,15 @@ static LogicalResult evaluateAppend(const AppendOperands &operands,
                blockIndicesFor(operands.blockIndices, *blocks));
 }
 
+static LogicalResult checkAffordable(Operation *op, PagedKVCacheType type) {
+  if (std::string cause = cacheTooLarge(type); !cause.empty())
+    return op->emitOpError() << "cannot be evaluated: " << cause;
+  return success();
+}
+
 static LogicalResult evaluateAppendKV(AppendKVOp op, Evaluation &e) {
+  if (!op.getCache() && failed(checkAffordable(op, op.getCacheType())))
+    return failure();
   PagedCache cache =
       op.getCache() ? e.cache(op.getCache()) : makeCache(op.getCacheType());
   if (failed(evaluateAppend({op.getKeys(), op.getValues(), op.getSeqIds(),
@@ -214,7 +223,10 @@ static LogicalResult evaluateLookupKV(LookupKVOp op, Evaluation &e) {
 
 static LogicalResult evaluateCreatePagedCache(CreatePagedCacheOp op,
                                               Evaluation &e) {
-  return e.set(op, makeCache(cast<PagedKVCacheType>(op.getType())));
+  auto type = cast<PagedKVCacheType>(op.getType());
+  if (failed(checkAffordable(op, type)))
+    return failure();
+  return e.set(op, makeCache(type));
 }
 
 static LogicalResult evaluateReserveKV(ReserveKVOp op, Evaluation &e) {

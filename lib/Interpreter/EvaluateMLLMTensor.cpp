@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Affordable.h"
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
@@ -21,6 +22,10 @@ using namespace llmir::interpreter;
 
 static LogicalResult evaluateConstant(mllm::ConstantOp op, Evaluation &e) {
   std::optional<Tensor> value = constantValue(cast<TypedAttr>(op.getValue()));
+  auto type = cast<RankedTensorType>(op.getType());
+  if (!value && !isAffordable(type.getShape()))
+    return op.emitOpError()
+           << "cannot be evaluated: " << type << " has more than 2^28 numbers";
   if (!value)
     return op.emitOpError("cannot be evaluated: the values are not dense");
   return e.set(op, std::move(*value));

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Interpreter/Values.h"
+#include "Affordable.h"
 
 #include "llmir/Dialect/Check/Check.h"
+#include "llmir/Interpreter/ReferenceElementwise.h"
 #include "llmir/Interpreter/ReferenceRandom.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
@@ -57,6 +59,24 @@ reference::QuantSpec getQuantSpec(llm::QuantizedTensorType type) {
           type.getGroupSize()};
 }
 
+bool isAffordable(ArrayRef<int64_t> shape) {
+  return reference::checkAffordable(Shape(shape.begin(), shape.end())).isOk();
+}
+
+std::string cacheTooLarge(llm::PagedKVCacheType type) {
+  // A block is made whole, and of each one some bytes are kept.
+  constexpr int64_t mostBlocks = int64_t(1) << 22;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  int64_t numbers;
+  if (llvm::AddOverflow(type.getHeadDim(), type.getValueDim(), numbers) ||
+      !isAffordable({type.getBlockSize(), type.getNumHeads(), numbers}))
+    out << type << " has more than 2^28 numbers in a block";
+  else if ((type.getMaxSeqLen() - 1) / type.getBlockSize() >= mostBlocks)
+    out << type << " has more than 2^22 blocks for a sequence";
+  return text;
+}
+
 PagedCache makeCache(llm::PagedKVCacheType type) {
   reference::CacheGeometry geometry;
   geometry.kind = *getElementKind(type.getElementType());
@@ -93,7 +113,7 @@ std::optional<Tensor> constantValue(TypedAttr constant) {
   if (auto number = dyn_cast<FloatAttr>(constant))
     return Tensor(*kind, {}, {toDouble(number.getValue())});
   auto dense = dyn_cast<DenseElementsAttr>(constant);
-  if (!dense || !shaped)
+  if (!dense || !shaped || !isAffordable(shaped.getShape()))
     return std::nullopt;
   Tensor result(*kind,
                 Shape(shaped.getShape().begin(), shaped.getShape().end()));
@@ -173,16 +193,6 @@ static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
   for (double &value : tensor.data)
     value = double(random.integer(least, end));
   return success();
-}
-
-/// Whether so many random numbers are made: at most 2 GiB of float64.
-static bool isAffordable(ArrayRef<int64_t> shape) {
-  constexpr int64_t most = int64_t(1) << 28;
-  int64_t count = 1;
-  for (int64_t size : shape)
-    if (llvm::MulOverflow(count, size, count) || count < 0)
-      return false;
-  return count <= most;
 }
 
 static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
@@ -274,8 +284,11 @@ FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
                    << " cannot be evaluated",
            failure();
   }
-  if (auto cache = dyn_cast<llm::PagedKVCacheType>(type))
+  if (auto cache = dyn_cast<llm::PagedKVCacheType>(type)) {
+    if (std::string cause = cacheTooLarge(cache); !cause.empty())
+      return error() << cause, failure();
     return InterpreterValue(makeCache(cache));
+  }
   if (auto quantized = dyn_cast<llm::QuantizedTensorType>(type)) {
     if (!isAffordable(quantized.getShape()))
       return error() << type << " has more than 2^28 numbers", failure();

@@ -109,3 +109,52 @@ func.func @huge(%x: tensor<1000000000x1000000000xf32>) {
 func.func @huge_integers(%q: !llm.quantized_tensor<i8, [65536, 65536], true, true, 0, -1, 8>) {
   return
 }
+
+// -----
+
+func.func @huge_constant() -> tensor<1x4xf32> {
+  // expected-error @+1 {{'arith.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 numbers}}
+  %table = arith.constant dense<1.0> : tensor<1000000000x4xf32>
+  %id = arith.constant dense<3> : tensor<1xi32>
+  %row = llm.embedding %id, %table : tensor<1xi32>, tensor<1000000000x4xf32> -> tensor<1x4xf32>
+  return %row : tensor<1x4xf32>
+}
+
+// -----
+
+func.func @huge_mllm_constant() -> tensor<1000000000x4xf32> {
+  // expected-error @+1 {{'mllm.tensor.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 numbers}}
+  %table = mllm.tensor.constant dense<1.0> : tensor<1000000000x4xf32>
+  return %table : tensor<1000000000x4xf32>
+}
+
+// -----
+
+func.func @huge_block() -> !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> {
+  // expected-error @+1 {{'llm.create_paged_cache' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 numbers in a block}}
+  %c = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>
+  return %c : !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>
+}
+
+// -----
+
+// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 numbers in a block}}
+func.func @huge_block_given(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648> has more than 2^22 blocks for a sequence}}
+func.func @many_blocks(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648>) {
+  return
+}
+
+// -----
+
+!keys = tensor<2x1x2x16xf32>
+func.func @many_blocks_appended(%k: !keys, %s: tensor<2xi32> {check.values = dense<[0, 1]> : tensor<2xi32>}) -> !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648> {
+  // expected-error @+1 {{'llm.append_kv' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648> has more than 2^22 blocks for a sequence}}
+  %c, %b = llm.append_kv(%k, %k, %s) : (!keys, !keys, tensor<2xi32>) -> (!llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>, tensor<2x1xi32>)
+  return %c : !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>
+}
