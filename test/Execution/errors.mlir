@@ -9,14 +9,23 @@
 // RUN: not llmir-translate %t/ranks.mlir --execute 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not llmir-translate %t/caches.mlir --execute 2>&1 | FileCheck %s --check-prefix=CACHES
 // RUN: not llmir-translate %t/indices.mlir --execute 2>&1 | FileCheck %s --check-prefix=INDICES
+// RUN: not llmir-translate %t/nothing.mlir --execute 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 //--- indices.mlir
-// Code trusts its caller's indices, so the caller looks at them.
+// The interpreter, which runs first, refuses what code takes the nearest row for.
 // INDICES: indices.mlir:5:8: error: 'llm.embedding' op cannot be evaluated: id 1 is 5000000, which is not from 0 to 7
 func.func @f(%table: tensor<8x16xf32>) -> tensor<2x16xf32> {
   %ids = arith.constant dense<[3, 5000000]> : tensor<2xi32>
   %x = llm.embedding %ids, %table : tensor<2xi32>, tensor<8x16xf32> -> tensor<2x16xf32>
   return %x : tensor<2x16xf32>
+}
+
+//--- nothing.mlir
+// What makes something of nothing has no kernel.
+// NOTHING: nothing.mlir:4:8: error: 'llm.linear' op has an operand of type 'tensor<2x0xf32>', which has no numbers; compiled code needs at least one
+func.func @f(%x: tensor<2x0xf32>, %w: tensor<3x0xf32>) -> tensor<2x3xf32> {
+  %y = llm.linear %x, %w : tensor<2x0xf32>, tensor<3x0xf32> -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
 }
 
 //--- full.mlir

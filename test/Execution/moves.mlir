@@ -70,3 +70,22 @@ func.func @constants(%x: tensor<2x3xf16>) -> (tensor<2x3xf16>, tensor<3xi32>) {
   %y = llm.add %x, %c : tensor<2x3xf16>
   return %y, %i : tensor<2x3xf16>, tensor<3xi32>
 }
+
+// Of a single number the step is anything.
+// CHECK: @long_step result 0: nmse 0.00e+00
+func.func @long_step(%x: tensor<2x3xf32>) -> tensor<1x2xf32> {
+  %y = mllm.linalg.slice %x[0:9223372036854775806:9223372036854775807, 0:3:2] : tensor<2x3xf32> -> tensor<1x2xf32>
+  return %y : tensor<1x2xf32>
+}
+
+// Ops of no numbers give none.
+// CHECK: @nothing result 0: nmse 0.00e+00
+// CHECK: @nothing result 1: nmse 0.00e+00
+func.func @nothing(%x: tensor<0x16xf32>, %w: tensor<24x16xf32>, %n: tensor<16xf32>) -> (tensor<0x24xf32>, tensor<3x24xf32>) {
+  %z = arith.constant dense<0.0> : tensor<3x24xf32>
+  %y = llm.rms_norm %x, %n {eps = 1.0e-5 : f64} : tensor<0x16xf32>, tensor<16xf32>
+  %p = llm.linear %y, %w : tensor<0x16xf32>, tensor<24x16xf32> -> tensor<0x24xf32>
+  %s = llm.silu %p : tensor<0x24xf32>
+  %c = tensor.concat dim(0) %s, %z : (tensor<0x24xf32>, tensor<3x24xf32>) -> tensor<3x24xf32>
+  return %s, %c : tensor<0x24xf32>, tensor<3x24xf32>
+}

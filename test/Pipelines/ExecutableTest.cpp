@@ -20,6 +20,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace ::mllm;
 using llmir::test::Function;
 using llmir::test::Numbers;
@@ -282,6 +284,84 @@ TEST(ExecutableTest, InputsThatDoNotFit) {
             "input 0 has 5 in dimension 1, where 4 is 4");
   EXPECT_EQ(executable->numInstances(), 0u);
   expectSame(*executable, model, {x, y});
+}
+
+class Lookup : public nn::Module {
+public:
+  Lookup() : Module("lookup"), table(reg<nn::Embedding>("table", 3, 16)) {}
+  Tensor forward(const Tensor &ids) override { return table(ids); }
+
+private:
+  nn::Embedding table;
+};
+
+Tensor idsOf(const std::vector<double> &ids) {
+  return Tensor::fromVector({1, static_cast<int64_t>(ids.size())}, ids, kInt64);
+}
+
+TEST(ExecutableTest, NoNumbersAtAll) {
+  MLP model;
+  loadRandom(model, {Tensor::empty({dim("rows"), 24})});
+  auto executable =
+      ir::compile(ir::trace(model, Tensor::empty({dim("rows"), 24})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  expectSame(*executable, model, {Tensor::fromVector({0, 24}, {})});
+  expectSame(*executable, model, {randomTensor({2, 24})});
+}
+
+TEST(ExecutableTest, AnglesAndLogarithmsOfAnySize) {
+  Function model([](Function &, const ir::Tensors &v) {
+    return ir::Tensors{nn::F::sin(v[0]), nn::F::cos(v[0]),
+                       nn::F::log(nn::F::abs(v[0]))};
+  });
+  ASSERT_TRUE(model.load(emptyParameters()));
+  auto executable = ir::compile(ir::trace(model, Tensor::empty({12})));
+  ASSERT_TRUE(executable) << executable.status().message();
+  const std::vector<double> numbers{100, -1000, 4096,  131072, 1e7,   -1e8,
+                                    1e9, 1e30,  -3e38, 1e-38,  1e-40, 1e-44};
+  expectSame(*executable, model, {Tensor::fromVector({12}, numbers)});
+}
+
+TEST(ExecutableTest, IdsThatNoRowHas) {
+  Lookup model;
+  const Tensor input = Tensor::empty({1, dim("seq")}, kInt64);
+  loadRandom(model, {input});
+  auto executable = ir::compile(ir::trace(model, input));
+  ASSERT_TRUE(executable) << executable.status().message();
+  expectSame(*executable, model, {idsOf({2, 0})});
+  for (auto [ids, cause] :
+       {std::pair(std::vector<double>{2, 3},
+                  "cannot be run: id 1 is 3, which is not from 0 to 2"),
+        std::pair(std::vector<double>{-1, 0},
+                  "cannot be run: id 0 is -1, which is not from 0 to 2"),
+        std::pair(std::vector<double>{1e15},
+                  "id 0 is 1000000000000000, which is not from 0 to 2")})
+    EXPECT_NE(whyNot(*executable, {idsOf(ids)}).find(cause), std::string::npos)
+        << whyNot(*executable, {idsOf(ids)});
+}
+
+TEST(ExecutableTest, ComputedIdsThatNoRowHasTakeTheNearestRow) {
+  class Shifted : public nn::Module {
+  public:
+    Shifted() : Module("shifted"), lookup(reg<Lookup>("lookup")) {}
+    Tensor forward(const Tensor &ids) override { return lookup(ids * 1000.0); }
+
+  private:
+    Lookup lookup;
+  } model;
+  const Tensor input = Tensor::empty({1, 3}, kInt64);
+  loadRandom(model, {input});
+  auto executable = ir::compile(ir::trace(model, input));
+  ASSERT_TRUE(executable) << executable.status().message();
+  auto far = executable->run({idsOf({-7, 0, 400})});
+  ASSERT_TRUE(far) << far.status().message();
+  auto first = executable->run({idsOf({0, 0, 0})});
+  ASSERT_TRUE(first) << first.status().message();
+  const std::vector<double> rows = far->front().toVector(),
+                            row = first->front().toVector();
+  ASSERT_EQ(rows.size(), 48u);
+  EXPECT_TRUE(std::equal(row.begin(), row.begin() + 32, rows.begin()));
+  EXPECT_FALSE(std::equal(row.begin(), row.begin() + 16, rows.begin() + 32));
 }
 
 TEST(ExecutableTest, WhatCannotBeCompiledSaysWhy) {

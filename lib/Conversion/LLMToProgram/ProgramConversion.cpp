@@ -309,9 +309,40 @@ const ConversionTable::Entry *ConversionTable::find(Operation *op) const {
   return known == entries.end() ? nullptr : &known->second;
 }
 
+static bool hasNoNumbers(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && llvm::is_contained(type.getShape(), 0);
+}
+
+/// Kernels of `llm` work on at least one number. Gives whether the op is done;
+/// fails where it makes something of nothing.
+static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
+  if (!c.hasStaticRows() || !isa<ll::LLMDialect>(op->getDialect()))
+    return false;
+  if (op->getNumResults() > 0 && llvm::all_of(op->getResults(), hasNoNumbers)) {
+    for (int64_t r = 0; r < c.numRanks(); ++r) {
+      c.selectRank(r);
+      for (Value result : op->getResults())
+        c.createResult(result);
+    }
+    return true;
+  }
+  if (isa<ll::AttentionOp>(op))
+    return false; // Of no keys its kernel makes zeros.
+  for (Value operand : op->getOperands())
+    if (hasNoNumbers(operand))
+      return op->emitOpError("has an operand of type ")
+             << operand.getType()
+             << ", which has no numbers; compiled code needs at least one";
+  return false;
+}
+
 LogicalResult ProgramConversion::convertOp(Operation *op) {
   if (isComputedByUser(op))
     return success(); // Part of its user's kernel.
+  FailureOr<bool> isDone = convertNothing(*this, op);
+  if (failed(isDone) || *isDone)
+    return failure(failed(isDone));
   const ConversionTable::Entry *entry = ConversionTable::get().find(op);
   if (!entry)
     return op->emitOpError("has no kernel in a program");

@@ -79,6 +79,12 @@ static LogicalResult convert(ProgramConversion &, tensor::DimOp) {
   return success();
 }
 
+/// From one of `size` numbers of a slice to the next one; of a single number
+/// the step is anything.
+static int64_t slicedStride(int64_t size, int64_t step, int64_t stride) {
+  return size > 1 ? step * stride : stride;
+}
+
 static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
   auto isStatic = [](ArrayRef<int64_t> numbers) {
     return llvm::none_of(numbers, ShapedType::isDynamic);
@@ -96,10 +102,11 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
   CopyBoxSpec box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.toStrides = rowMajorStrides(box.sizes);
-  for (auto [offset, step, stride] :
-       llvm::zip_equal(op.getStaticOffsets(), op.getStaticStrides(), strides)) {
+  for (auto [offset, size, step, stride] :
+       llvm::zip_equal(op.getStaticOffsets(), op.getStaticSizes(),
+                       op.getStaticStrides(), strides)) {
     box.from += offset * stride;
-    box.fromStrides.push_back(step * stride);
+    box.fromStrides.push_back(slicedStride(size, step, stride));
   }
   c.copyBox(op.getLoc(), *x, c.createResult(op.getResult()), box);
   return success();
@@ -160,11 +167,11 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
   CopyBoxSpec box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.fromStrides = rowMajorStrides(box.sizes);
-  for (auto [offset, step, stride] :
-       llvm::zip_equal(op.getStaticOffsets(), op.getStaticStrides(),
-                       rowMajorStrides(shape))) {
+  for (auto [offset, size, step, stride] :
+       llvm::zip_equal(op.getStaticOffsets(), op.getStaticSizes(),
+                       op.getStaticStrides(), rowMajorStrides(shape))) {
     box.to += offset * stride;
-    box.toStrides.push_back(step * stride);
+    box.toStrides.push_back(slicedStride(size, step, stride));
   }
   c.copyBox(op.getLoc(), *x, out, box);
   return success();

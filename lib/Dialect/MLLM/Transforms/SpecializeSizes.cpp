@@ -193,11 +193,13 @@ LogicalResult ModuleSpecializer::checkClosed(SubGraphOp subgraph) {
         continue;
       InFlightDiagnostic error = op->emitOpError("has a value of type ")
                                  << type;
-      explainOpenSize(error, type,
-                      isa<KVCacheOp>(op) && !sizes.past
-                          ? "; say with sizes=past=NUMBER how many tokens its "
-                            "cache holds before"
-                          : ", whose size is known only when it runs");
+      explainOpenSize(
+          error, type,
+          isa<KVCacheOp>(op) && !sizes.past
+              ? "; say with sizes=past=NUMBER how many tokens its "
+                "cache holds before"
+              : ", whose size is known only when it runs, or is more than "
+                "can be counted");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
