@@ -32,7 +32,7 @@ namespace {
 struct Totals {
   std::set<const GraphParameter *> parameters;
   double flops = 0;
-  bool flopsKnown = true;
+  bool flopsKnown = true; ///< Not where a size is unknown, or too large.
   size_t ops = 0, modules = 0;
 
   void add(const GraphOp &op) {
@@ -53,24 +53,36 @@ struct Totals {
   }
   double values() const {
     double sum = 0;
-    for (const GraphParameter *parameter : parameters)
-      sum += static_cast<double>(parameter->numValues());
+    for (const GraphParameter *parameter : parameters) {
+      double product = 1; // No product of sizes overflows.
+      for (int64_t size : parameter->shape)
+        product *= static_cast<double>(size);
+      sum += product;
+    }
     return sum;
   }
-  double bytes() const {
+  std::string bytesText() const {
     double sum = 0;
-    for (const GraphParameter *parameter : parameters)
+    bool known = true;
+    for (const GraphParameter *parameter : parameters) {
       sum += static_cast<double>(parameter->bytes.value_or(0));
-    return sum;
+      known &= parameter->bytes.has_value();
+    }
+    return boundText(sum, known, "B");
   }
-  std::string flopsText() const {
-    return (flopsKnown ? "" : "\u2265 ") + withUnit(flops, "FLOP");
+  std::string flopsText(double tokens = 1) const {
+    return boundText(flops / tokens, flopsKnown, "FLOP");
+  }
+  /// A sum of which a part may be unknown.
+  static std::string boundText(double sum, bool known, const char *unit) {
+    if (!known && sum == 0)
+      return std::string("? ") + unit;
+    return (known ? "" : "\u2265 ") + withUnit(sum, unit);
   }
   std::string text() const {
     std::string text;
     if (!parameters.empty())
-      text = picture::withUnit(values()) + " parameters" + dot +
-             withUnit(bytes(), "B");
+      text = picture::withUnit(values()) + " parameters" + dot + bytesText();
     if (flops > 0)
       text += (text.empty() ? "" : dot) + flopsText();
     return text;
@@ -209,7 +221,10 @@ Box SceneMaker::opBox(const GraphOp &op, const std::string &module) {
   }
   if (op.results.size() > 1 && box.lines.size() == 1)
     box.lines[0] = std::to_string(op.results.size()) + " of " + box.lines[0];
-  std::string tooltip = "mllm.linalg." + op.kind + " " + op.path;
+  // Kinds of other levels have the level's name: "cf.if".
+  std::string tooltip =
+      (op.kind.find('.') == std::string::npos ? "mllm.linalg." : "mllm.") +
+      op.kind + " " + op.path;
   // The weight before its bias.
   std::vector<std::pair<std::string, const GraphParameter *>> parameters(
       op.parameters.rbegin(), op.parameters.rend());
@@ -359,7 +374,7 @@ Expected<Scene> SceneMaker::make() {
   if (!graph.architecture.empty())
     text = cleanText(graph.architecture, maxTextChars) + dot;
   text += picture::withUnit(totals.values()) + " parameters" + dot +
-          withUnit(totals.bytes(), "B") + " stored";
+          totals.bytesText() + " stored";
 
   // The work of one token: token ids in, or a size that is not fixed.
   double tokens = static_cast<double>(graph.costTokens);
@@ -373,8 +388,7 @@ Expected<Scene> SceneMaker::make() {
   }
   if (!perToken || tokens < 1)
     tokens = 1;
-  text += std::string(dot) + (totals.flopsKnown ? "" : "\u2265 ") +
-          withUnit(totals.flops / tokens, "FLOP") +
+  text += std::string(dot) + totals.flopsText(tokens) +
           (perToken ? " per token" : "") + dot + counted(totals.ops, "op") +
           " in " + counted(totals.modules, "module");
   scene.subtitle = text;

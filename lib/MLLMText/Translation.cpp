@@ -12,6 +12,7 @@
 
 #include "llmir/MLLMText/Text.h"
 
+#include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,6 +58,12 @@ void llmir::mllm::registerTextTranslations() {
   static TranslateFromMLIRRegistration print(
       "mlir-to-mllm", "Print in the documents' notation",
       [](Operation *op, raw_ostream &output) {
+        // So many values no module has.
+        const std::string wrong = llmir::whyNotOption(
+            commandLine.first.ArgStr, commandLine.first, /*least=*/0,
+            /*most=*/std::numeric_limits<int64_t>::max() / 2);
+        if (!wrong.empty())
+          return LogicalResult(emitError(op->getLoc()) << wrong);
         TextOptions options;
         options.style = commandLine.style;
         options.firstNumber = commandLine.first;
