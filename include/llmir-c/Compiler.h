@@ -59,8 +59,10 @@ typedef struct LLMIRCompileOptions {
 } LLMIRCompileOptions;
 
 /// Compiles. Returns 0, or 1 with `*message` set to one line of cause and
-/// advice. With stop_after, `*message` is the report of what was reached.
-/// The caller frees `*message` (may be null) with llmirCompilerFree.
+/// advice; 2 in place of 1 where the options alone say what cannot be: a name
+/// that is unknown, a number out of its range, two that exclude each other.
+/// With stop_after, `*message` is the report of what was reached. The caller
+/// frees `*message` (may be null) with llmirCompilerFree.
 LLMIR_COMPILER_API int llmirCompile(const LLMIRCompileOptions *options,
                                     char **message);
 

@@ -206,4 +206,20 @@ Checkpoint::tensor(std::string_view name) const {
                 "that its configuration names");
 }
 
+bool hasTokenizer(const std::string &folder) {
+  for (const char *name : {"/tokenizer.json", "/tokenizer.model"}) {
+    std::error_code ignored; // What cannot be read is reported when it is read.
+    if (fs::exists(folder + name, ignored))
+      return true;
+  }
+  return false;
+}
+
+bool hasTokenizer(const GGUFMetadata &metadata) {
+  if (!metadata.has("tokenizer.ggml.model"))
+    return false;
+  Expected<std::string_view> model = metadata.string("tokenizer.ggml.model");
+  return !model || *model != "none";
+}
+
 } // namespace llmir

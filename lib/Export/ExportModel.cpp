@@ -91,6 +91,13 @@ Status llmir::exportModel(const ExportModelOptions &options) {
   Expected<Checkpoint> checkpoint = Checkpoint::open(options.model);
   if (!checkpoint)
     return checkpoint.takeStatus();
+  const int64_t most = checkpoint->config().contextLength;
+  if (options.sizes.tokens > most)
+    return Status(StatusCode::OutOfRange,
+                  std::to_string(options.sizes.tokens) +
+                      " tokens; the model is for at most " +
+                      std::to_string(most),
+                  "give a smaller --tokens, or 0 for any number");
   Expected<::mllm::ir::Graph> graph = traceToGraph(*checkpoint, options);
   if (!graph)
     return graph.takeStatus();

@@ -135,6 +135,7 @@ Status Compilation::run(std::string &report) {
   Stage last = options.form ? stageOfForm(*options.form) : Stage::Artifact;
   if (options.stopAfter && !options.form)
     last = *options.stopAfter;
+  LLMIR_RETURN_IF_ERROR(checkOptions());
   LLMIR_RETURN_IF_ERROR(checkGoal(options, last));
   for (int i = 0; i <= static_cast<int>(last); ++i) {
     Stage stage = static_cast<Stage>(i);
@@ -180,24 +181,18 @@ Compilation::runPasses(ModuleOp target,
 // Checkpoint
 //===----------------------------------------------------------------------===//
 
-Status Compilation::resolveKVFormat() {
-  if (options.kv == "auto") {
-    // An f32 model keeps f32 throughout; other weights are coarser than bf16's
-    // rounding of K and V.
-    bool allF32 = true;
-    for (const CheckpointTensor &tensor : checkpoint->tensors())
-      if (tensor.shape.size() == 2 && tensor.format != TensorFormat::F32)
-        allF32 = false;
-    kvFormat = allF32 ? KVFormat::F32 : KVFormat::BF16;
-    return Status::ok();
+void Compilation::resolveKVFormat() {
+  if (options.kv != "auto") {
+    kvFormat = *kvFormatFromName(options.kv); // As checkOptions() has seen.
+    return;
   }
-  std::optional<KVFormat> format = kvFormatFromName(options.kv);
-  if (!format)
-    return Status(StatusCode::InvalidArgument,
-                  "unknown KV cache type '" + options.kv + "'",
-                  "choose auto, f32, f16, bf16 or q8");
-  kvFormat = *format;
-  return Status::ok();
+  // An f32 model keeps f32 throughout; other weights are coarser than bf16's
+  // rounding of K and V.
+  bool allF32 = true;
+  for (const CheckpointTensor &tensor : checkpoint->tensors())
+    if (tensor.shape.size() == 2 && tensor.format != TensorFormat::F32)
+      allF32 = false;
+  kvFormat = allF32 ? KVFormat::F32 : KVFormat::BF16;
 }
 
 /// A form of code is of one level.
@@ -211,7 +206,7 @@ Status Compilation::checkFormHasOneLevel() const {
       "name one level, for example --target " + levels.front()->name.str());
 }
 
-Status Compilation::readCheckpoint() {
+Status Compilation::checkOptions() {
   Expected<std::vector<const CPULevel *>> targets =
       targetsFromNames(options.target);
   if (!targets)
@@ -226,11 +221,24 @@ Status Compilation::readCheckpoint() {
     return Status(StatusCode::InvalidArgument,
                   "the context is " + std::to_string(options.contextLength),
                   "give a number of tokens, or 0 for the model's own");
+  if (options.kv != "auto" && !kvFormatFromName(options.kv))
+    return Status(StatusCode::InvalidArgument,
+                  "unknown KV cache type '" + options.kv + "'",
+                  "choose auto, f32, f16, bf16 or q8");
+  if (fromProgram() && options.form && *options.form < Form::Program)
+    return Status(StatusCode::InvalidArgument,
+                  std::string("a program has no earlier form: ") +
+                      stageName(stageOfForm(*options.form)) + " is behind it",
+                  "emit program, lowered, llvm, asm or obj");
+  return Status::ok();
+}
+
+Status Compilation::readCheckpoint() {
   Expected<Checkpoint> opened = Checkpoint::open(options.model);
   if (!opened)
     return opened.takeStatus();
   checkpoint = std::move(*opened);
-  LLMIR_RETURN_IF_ERROR(resolveKVFormat());
+  resolveKVFormat();
   if (!options.form && !options.output.empty()) // Only an artifact carries it.
     LLMIR_RETURN_IF_ERROR(readTokenizer());
   const ModelConfig &config = checkpoint->config();

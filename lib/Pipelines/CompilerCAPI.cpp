@@ -37,7 +37,6 @@ static Status checkCall(uint32_t version, const char *model) {
 /// The C options as the compiler's own; checks every name.
 static Expected<CompilationOptions>
 readOptions(const LLMIRCompileOptions &given) {
-  LLMIR_RETURN_IF_ERROR(checkCall(given.version, given.model));
   if (given.program && (given.context || given.token_budget))
     return Status(StatusCode::InvalidArgument,
                   "context and token budget are given with a program",
@@ -100,14 +99,22 @@ int llmirCompile(const LLMIRCompileOptions *given, char **message) {
     setMessage(message, "no options are given; pass an LLMIRCompileOptions");
     return 1;
   }
-  Expected<CompilationOptions> options = readOptions(*given);
-  std::string report;
-  Status status = options ? Compilation(std::move(*options)).run(report)
-                          : options.takeStatus();
-  if (!status.isOk()) {
+  auto fail = [message](const Status &status, int code) {
     setMessage(message, status.message());
-    return 1;
-  }
+    return code;
+  };
+  if (Status call = checkCall(given->version, given->model); !call)
+    return fail(call, 1);
+  Expected<CompilationOptions> options = readOptions(*given);
+  if (!options)
+    return fail(options.status(), 2);
+  Compilation compilation(std::move(*options));
+  if (Status checked = compilation.checkOptions(); !checked)
+    // That this machine is none to compile for says nothing of the options.
+    return fail(checked, checked.code() == StatusCode::InvalidArgument ? 2 : 1);
+  std::string report;
+  if (Status status = compilation.run(report); !status)
+    return fail(status, 1);
   if (given->stop_after)
     setMessage(message, report);
   return 0;

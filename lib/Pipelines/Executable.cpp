@@ -247,9 +247,9 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
     return invalid("there is no context to compile");
   if (!context->status())
     return context->status();
-  if (options.threads < 1)
-    return invalid("code runs on at least one thread, not on " +
-                   std::to_string(options.threads));
+  Expected<int64_t> threads = llmir::WorkerTeam::chooseSize(options.threads);
+  if (!threads)
+    return threads.takeStatus();
   if (!nativeCPULevel())
     return Status(StatusCode::Unsupported,
                   "this CPU is none that code is made for");

@@ -116,22 +116,7 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
 // Stages
 //===----------------------------------------------------------------------===//
 
-static Status noSuchForm(Form form) {
-  return Status(StatusCode::InvalidArgument,
-                std::string("a program has no earlier form: ") +
-                    stageName(stageOfForm(form)) + " is behind it",
-                "emit program, lowered, llvm, asm or obj");
-}
-
 Status Compilation::readBase() {
-  Expected<std::vector<const CPULevel *>> targets =
-      targetsFromNames(options.target);
-  if (!targets)
-    return targets.takeStatus();
-  levels = std::move(*targets);
-  LLMIR_RETURN_IF_ERROR(checkFormHasOneLevel());
-  if (options.form && *options.form < Form::Program)
-    return noSuchForm(*options.form);
   auto opened = Artifact::open(options.model);
   if (!opened)
     return opened.takeStatus();

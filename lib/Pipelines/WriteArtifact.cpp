@@ -19,7 +19,6 @@
 #include "llmir/Tokenizer/Tokenizer.h"
 
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 namespace llmir {
@@ -80,27 +79,12 @@ ArtifactInfo Compilation::makeInfo() const {
   return info;
 }
 
-/// True where the checkpoint brings a tokenizer.
-static bool hasTokenizer(const Checkpoint &checkpoint) {
-  if (const GGUFMetadata *metadata = checkpoint.gguf()) {
-    if (!metadata->has("tokenizer.ggml.model"))
-      return false;
-    Expected<std::string_view> model = metadata->string("tokenizer.ggml.model");
-    return !model || *model != "none";
-  }
-  for (const char *name : {"/tokenizer.json", "/tokenizer.model"}) {
-    std::error_code ignored; // What cannot be read is reported when it is read.
-    if (std::filesystem::exists(checkpoint.path() + name, ignored))
-      return true;
-  }
-  return false;
-}
-
 Status Compilation::readTokenizer() {
-  if (!hasTokenizer(*checkpoint))
+  const GGUFMetadata *metadata = checkpoint->gguf();
+  if (metadata ? !hasTokenizer(*metadata) : !hasTokenizer(checkpoint->path()))
     return Status::ok();
-  Expected<Tokenizer> read = checkpoint->gguf()
-                                 ? tokenizerFromGGUF(*checkpoint->gguf())
+  Expected<Tokenizer> read = metadata
+                                 ? tokenizerFromGGUF(*metadata)
                                  : Tokenizer::fromFolder(checkpoint->path());
   if (!read)
     return read.takeStatus();

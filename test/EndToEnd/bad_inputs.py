@@ -61,7 +61,7 @@ class Suite:
     def path(self, *parts):
         return os.path.join(self.work, *parts)
 
-    def refuse(self, name, arguments, *needles):
+    def refuse(self, name, arguments, *needles, code=1):
         """Runs a command that must fail as the module's docstring says."""
         before = files_below(self.cache, self.outputs)
         start = time.time()
@@ -72,7 +72,7 @@ class Suite:
         seconds = time.time() - start
         problems = []
         lines = result.err.splitlines()
-        if result.code != 1:
+        if result.code != code:
             problems.append("exit code %d" % result.code)
         if result.data:
             problems.append("stdout is not empty: %r" % result.data[:80])
@@ -332,8 +332,6 @@ def request_cases(suite):
             ("artifact into a missing folder", ["compile", model, "-o",
                                                 os.path.join(output, "x.llmir"), "--target", quick_level()], ("x.llmir",)),
             ("artifact over a folder", ["compile", model, "-o", suite.outputs, "--target", quick_level()], ("outputs",)),
-            ("unknown target", ["compile", model, "-o", output, "--target", "pdp11"], ("pdp11",)),
-            ("unknown quantization", ["compile", model, "-o", output, "--quantize", "q3"], ("q3",)),
             ("artifact compiled again", ["compile", artifact, "-o", output], ("compiled already",)),
             ("--kv of another artifact", ["run", artifact, "--kv", "bf16", "--prompt-ids", "1"],
              ("--kv", "bf16")),
@@ -343,6 +341,25 @@ def request_cases(suite):
              (artifact,)),
     ):
         suite.refuse(name, arguments, *needles)
+    # What the flags alone say is wrong usage.
+    for name, arguments, *needles in (
+            ("unknown target", ["compile", model, "-o", output, "--target", "pdp11"], "pdp11"),
+            ("unknown quantization", ["compile", model, "-o", output, "--quantize", "q3"], "q3"),
+            ("unknown scheme of a recipe", ["compile", model, "-o", output, "--recipe", "foo=bar"],
+             "bar"),
+            ("a vast token budget", ["compile", model, "-o", output, "--token-budget", "999999999"],
+             "999999999", "65536"),
+            ("unknown level", ["run", model, "--prompt-ids", "1", "--level", "pdp11"], "pdp11"),
+            ("unknown quantization of a run", ["run", model, "--prompt-ids", "1", "--quantize", "q3"],
+             "q3"),
+            ("unknown level of a bench", ["bench", model, "--level", "pdp11"], "pdp11"),
+            ("too many threads", ["run", artifact, "--prompt-ids", "1", "-t", "100000"],
+             "100000 worker threads", "1 to 1024, or 0 for one per processor"),
+    ):
+        suite.refuse(name, arguments, *needles, code=2)
+    suite.refuse("an export beyond the context",
+                 ["export", model, "-o", output + ".onnx", "--tokens", "9999999999999"],
+                 "9999999999999", str(config.max_positions))
     reference_cases(suite, artifact, config.vocab)
 
 

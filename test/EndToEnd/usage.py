@@ -38,7 +38,11 @@ WRONG = [
     (["run", "m", "--seed", "99999999999999999999"], "64 bits"),
     (["run", "m", "-n", "1.5"], "1.5"),
     (["run", "m", "--prompt-ids", "1,x"], "'x'"),
-    (["run", "m", "-t", "0"], "0"),
+    (["run", "m", "-t", "-1"], "-1"),
+    (["run", "m", "--prompt-ids", ""], "--prompt-ids: the value is empty"),
+    (["compile", "m", "-o", "x", "--recipe", ""], "--recipe: the value is empty"),
+    (["inspect", "m", "--graph", ""], "--graph: the value is empty"),
+    (["bench", "m", "--json=maybe"], "'maybe' is neither true nor false"),
     (["run", "m", "--kv", "f99"], "f99"),
     (["run", "m", "a", "b"], "b"),
     (["run", "m", "hello", "--prompt-ids", "1"], "--prompt-ids"),
@@ -66,8 +70,13 @@ VARIABLES = [
     ("LLMIR_MAX_TOKENS", ["run", "m"]), ("LLMIR_SEED", ["run", "m"]), ("LLMIR_T", ["run", "m"]),
     ("LLMIR_THREADS", ["run", "m"]), ("LLMIR_CTX", ["run", "m"]), ("LLMIR_KV", ["run", "m"]),
     ("LLMIR_EMIT", ["compile", "m"]), ("LLMIR_STOP_AFTER", ["compile", "m"]),
-    ("LLMIR_P", ["bench", "m"]), ("LLMIR_R", ["bench", "m"]), ("LLMIR_CACHE_LIMIT", ["cache", "list"]),
+    ("LLMIR_BENCH_PROMPT", ["bench", "m"]), ("LLMIR_BENCH_OUTPUT", ["bench", "m"]),
+    ("LLMIR_R", ["bench", "m"]), ("LLMIR_CACHE_LIMIT", ["cache", "list"]),
+    ("LLMIR_PIN", ["run", "m"]),
 ]
+
+# Variables of other commands' flags, or of none: a command does not read them.
+OTHERS = [("LLMIR_OUTPUT", ["bench"]), ("LLMIR_PROMPT", ["bench"]), ("LLMIR_P", ["bench"])]
 
 
 check = Checks()
@@ -105,6 +114,13 @@ def check_wrong_usage(usage):
     for variable, arguments in VARIABLES:
         code, _, err = usage.run(arguments, **{variable: "@@"})
         check(variable, code == 2 and "@@" in err, (code, err))
+    for variable, arguments in OTHERS:
+        code, _, err = usage.run(arguments + [os.path.join(usage.work, "no")], **{variable: "@@"})
+        check(variable + " of " + arguments[0], code == 1 and "@@" not in err, (code, err))
+    for value, wrong in (("yes", False), ("0", False), ("False", False), ("maybe", True)):
+        code, _, err = usage.run(["run", os.path.join(usage.work, "no")], LLMIR_PIN=value)
+        check("LLMIR_PIN=" + value, code == (2 if wrong else 1)
+              and ("--pin: 'maybe' is neither true nor false" in err) == wrong, (code, err))
     # The flag wins over its variable.
     code, _, err = usage.run(["run", os.path.join(usage.work, "no"), "--temp", "0"], LLMIR_TEMP="@@")
     check("the flag wins", code == 1 and "no" in err, (code, err))
@@ -127,6 +143,11 @@ def check_inspect(usage):
         check("inspect --tensors", code == 0 and out.count("\n") > len(weights), out + err)
     code, _, err = usage.run(["tokenize", folder, "text"])
     check("no tokenizer", code == 1 and "tokenizer" in err, err)
+    # Said before the compiler is even looked for.
+    for model in (folder, gguf):
+        code, out, err = usage.run(["run", model, "text"], LLMIR_COMPILER_LIBRARY="/nowhere")
+        check("a text without a tokenizer", code == 1 and not out and err.count("\n") == 1
+              and "'%s' has no tokenizer; give the prompt as ids" % model in err, err)
     with open("/dev/full", "wb") as full:
         failed = subprocess.run([usage.llmir.program, "inspect", folder], stdout=full,
                                 stderr=subprocess.PIPE)

@@ -36,9 +36,10 @@ LLMIRCompileOptions optionsOf(const char *model) {
 }
 
 /// Expects failure, with a message on one line that holds the text.
-void expectRefused(const LLMIRCompileOptions *options, const char *text) {
+void expectRefused(const LLMIRCompileOptions *options, const char *text,
+                   int code = 1) {
   auto [result, message] = compile(options);
-  EXPECT_EQ(result, 1) << text;
+  EXPECT_EQ(result, code) << text;
   EXPECT_NE(message.find(text), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
@@ -62,16 +63,25 @@ TEST(CompilerAPI, RefusesNullAndEmpty) {
 TEST(CompilerAPI, RefusesUnknownNames) {
   LLMIRCompileOptions options = optionsOf("/nowhere/model");
   options.emit = "binary";
-  expectRefused(&options, "unknown form 'binary'");
+  expectRefused(&options, "unknown form 'binary'", /*code=*/2);
   options.emit = nullptr;
   options.stop_after = "end";
-  expectRefused(&options, "unknown stage 'end'");
+  expectRefused(&options, "unknown stage 'end'", /*code=*/2);
   options.stop_after = nullptr;
   options.quantize = "q2";
-  expectRefused(&options, "--quantize q2");
+  expectRefused(&options, "--quantize q2", /*code=*/2);
   options.quantize = nullptr;
   options.target = "riscv";
-  expectRefused(&options, "unknown target 'riscv'");
+  expectRefused(&options, "unknown target 'riscv'", /*code=*/2);
+  options.target = nullptr;
+  options.kv = "f64";
+  expectRefused(&options, "unknown KV cache type 'f64'", /*code=*/2);
+  options.kv = nullptr;
+  options.token_budget = 999999999;
+  expectRefused(&options, "the token budget is 999999999", /*code=*/2);
+  options.token_budget = 0;
+  options.recipe = "foo=bar";
+  expectRefused(&options, "'bar'", /*code=*/2);
 }
 
 TEST(CompilerAPI, NamesTheModelThatIsNotThere) {
@@ -122,4 +132,7 @@ TEST(CompilerAPI, RefusesWrongExports) {
   options.weights = nullptr;
   options.tokens = -1;
   expectExportRefused(&options, "the number of tokens is -1");
+  options.tokens = 513;
+  expectExportRefused(&options, "513 tokens; the model is for at most 512; "
+                                "give a smaller --tokens");
 }

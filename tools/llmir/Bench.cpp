@@ -313,7 +313,7 @@ Outcome BenchCommand::operator()() {
                           "give one of them a number above 0");
   Expected<ResolvedModel> resolved = resolveModel(options.model);
   if (!resolved)
-    return resolved.takeStatus();
+    return Outcome::ofFlags(resolved.takeStatus());
   model = std::move(*resolved);
   if (Outcome checked = checkTests(); !checked.status)
     return checked;
@@ -322,7 +322,8 @@ Outcome BenchCommand::operator()() {
     threadCounts.push_back(usableProcessors());
   numThreadCounts = static_cast<int64_t>(threadCounts.size());
   for (int64_t threads : threadCounts)
-    LLMIR_RETURN_IF_ERROR(runThreads(threads));
+    if (Status ran = runThreads(threads); !ran)
+      return Outcome::ofFlags(ran);
   printResults(options.json ? "json" : options.format, *model.artifact,
                results);
   return options.profile.empty() ? Status::ok()
@@ -335,14 +336,15 @@ Outcome BenchCommand::operator()() {
 
 static void addTestOptions(CLI::App &command, BenchOptions &options) {
   auto addList = [&](const char *names, std::vector<int64_t> &list,
-                     double least, const char *description) {
-    return addOption(command, names, list, description)
+                     double least, const char *description,
+                     const char *variableOf = "") {
+    return addOption(command, names, list, description, {}, variableOf)
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(atLeast(least));
   };
   addList("-p,--prompt", options.prompts, 0,
-          "prompt tokens of the prefill tests; 0: none")
+          "prompt tokens of the prefill tests; 0: none", "--bench-prompt")
       ->capture_default_str();
   addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
       ->capture_default_str();
@@ -353,7 +355,7 @@ static void addTestOptions(CLI::App &command, BenchOptions &options) {
           "sequences that the decode tests decode together")
       ->capture_default_str();
   addList("-t,--threads", options.threads, 0,
-          "worker threads (default: one per processor)");
+          "worker threads; 0, the default: one per processor");
 }
 
 void cli::addBenchCommand(CommandLine &line) {
@@ -373,7 +375,8 @@ void cli::addBenchCommand(CommandLine &line) {
       ->capture_default_str()
       ->check(atLeast(1));
   addPlacementOptions(command, options->placement);
-  addOption(command, "-o,--output", options->format, "form of the result")
+  addOption(command, "-o,--output", options->format, "form of the result", {},
+            "--bench-output")
       ->capture_default_str()
       ->check(CLI::IsMember({"md", "json", "csv"}));
   addFlag(command, "--json", options->json, "the same as -o json");

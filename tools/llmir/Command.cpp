@@ -26,7 +26,8 @@ CommandLine::CommandLine()
   app.require_subcommand(1);
   app.set_version_flag("--version", "llmir " LLMIR_VERSION);
   app.footer(
-      "Every flag has an environment variable: LLMIR_TEMP=0 is --temp 0."
+      "Every flag has an environment variable, which its help names: "
+      "LLMIR_TEMP=0 is --temp 0."
       "\n`llmir COMMAND --help` shows a command's flags and an example.");
 }
 
@@ -114,6 +115,27 @@ CLI::Validator cli::wholeNumber(bool isSigned) {
         return "'" + text + "' is not a whole number" +
                (isSigned ? "" : " of at least 0") +
                (error == std::errc::result_out_of_range ? " of 64 bits" : "");
+      },
+      std::string());
+}
+
+CLI::Validator cli::notEmpty() {
+  return CLI::Validator(
+      [](std::string &text) {
+        return text.empty() ? std::string("the value is empty") : std::string();
+      },
+      std::string());
+}
+
+CLI::Validator cli::truthValue() {
+  return CLI::Validator(
+      [](std::string &text) {
+        std::string word = CLI::detail::to_lower(text);
+        for (const char *known : {"true", "on", "yes", "enable", "1", "false",
+                                  "off", "no", "disable", "0"})
+          if (word == known)
+            return std::string();
+        return "'" + text + "' is neither true nor false";
       },
       std::string());
 }

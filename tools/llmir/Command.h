@@ -36,6 +36,15 @@ struct Outcome {
     return outcome;
   }
 
+  /// What became of the flags that name a model and how it is compiled and run:
+  /// wrong usage where a flag's value cannot be (InvalidArgument).
+  static Outcome ofFlags(Status status) {
+    const bool isWrong = status.code() == StatusCode::InvalidArgument;
+    Outcome outcome(std::move(status));
+    outcome.wrongUsage = isWrong;
+    return outcome;
+  }
+
   Status status;
   bool wrongUsage = false;
 };
@@ -80,13 +89,19 @@ template <typename T> struct OneValue<std::vector<T>> {
   using Type = T;
 };
 
-/// Adds a flag with a value; its environment variable comes with it. `form` is
-/// what the help text calls the value, by default its type.
+/// Refuses an empty text: it is not the same as a flag that is not given.
+CLI::Validator notEmpty();
+
+/// Adds a flag with a value; its environment variable comes with it, that of
+/// `variableOf` where the flag means something else in other commands. `form`
+/// is what the help text calls the value, by default its type.
 template <typename T>
 CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
                        const std::string &description,
-                       const std::string &form = {}) {
-  std::string variable = environmentName(names);
+                       const std::string &form = {},
+                       const std::string &variableOf = {}) {
+  std::string variable =
+      environmentName(variableOf.empty() ? names : variableOf);
   CLI::Option *option =
       command.add_option(names, value, description)->envname(variable);
   if (!form.empty())
@@ -94,14 +109,20 @@ CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
   using Type = typename OneValue<T>::Type;
   if constexpr (std::is_integral_v<Type>)
     option->check(wholeNumber(std::is_signed_v<Type>));
+  if constexpr (std::is_same_v<T, std::string>)
+    option->check(notEmpty());
   return option;
 }
+
+/// Refuses what is no truth value; a variable gives a flag one.
+CLI::Validator truthValue();
 
 /// Adds a flag without value.
 inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
                             bool &value, const std::string &description) {
   return command.add_flag(names, value, description)
-      ->envname(environmentName(names));
+      ->envname(environmentName(names))
+      ->check(truthValue());
 }
 
 /// Refuses numbers below `least`.

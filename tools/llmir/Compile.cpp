@@ -163,7 +163,7 @@ static Outcome compile(const CompileFlags &flags) {
   Stopwatch watch;
   Expected<std::string> report = compileModel(options);
   if (!report)
-    return report.takeStatus();
+    return Outcome::ofFlags(report.takeStatus());
   if (!report->empty())
     print(*report + (report->back() == '\n' ? "" : "\n"));
   struct stat info;

@@ -131,6 +131,8 @@ Expected<std::string> cli::compileModel(LLMIRCompileOptions options) {
   compiler->free(message);
   if (failed && text.empty())
     return Status(StatusCode::Internal, "the compiler failed without a reason");
+  if (failed == 2) // An option that cannot be.
+    return Status(StatusCode::InvalidArgument, text);
   if (failed) // A cause that brings no advice is the checkpoint's.
     return Status(StatusCode::InvalidFile, text);
   return text;

@@ -191,13 +191,13 @@ static Expected<ResolvedModel> openArtifact(const ModelRequest &request) {
     return artifact.takeStatus();
   const char *compiled = "leave the flag away, or compile the checkpoint anew";
   if (request.quantize != "none")
-    return Status(StatusCode::InvalidArgument,
+    return Status(StatusCode::Unsupported,
                   "'" + request.model + "' is compiled already: --quantize " +
                       request.quantize + " comes too late",
                   compiled);
   std::string kv(kvFormatName((*artifact)->info().kvFormat));
   if (request.kv != "auto" && request.kv != kv)
-    return Status(StatusCode::InvalidArgument,
+    return Status(StatusCode::Unsupported,
                   "'" + request.model + "' is compiled for a KV cache of " +
                       kv + ", --kv asks for " + request.kv,
                   compiled);

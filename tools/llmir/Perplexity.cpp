@@ -230,7 +230,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
                           "give one of them");
   Expected<ResolvedModel> model = resolveModel(options.model);
   if (!model)
-    return model.takeStatus();
+    return Outcome::ofFlags(model.takeStatus());
   Expected<Input> input = readInput(options, *model->artifact);
   if (!input)
     return input.takeStatus();
@@ -323,8 +323,8 @@ void cli::addPerplexityCommand(CommandLine &line) {
             "logits, as --logits writes them",
             "REF.npy");
   addOption(command, "-t,--threads", options->threads,
-            "worker threads (default: one per processor)")
-      ->check(atLeast(1));
+            "worker threads; 0, the default: one per processor")
+      ->check(atLeast(0));
   addFlag(command, "--json", options->json, "print one JSON object instead");
   line.onRun(command, [options] { return perplexity(*options); });
 }

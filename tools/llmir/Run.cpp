@@ -17,6 +17,8 @@
 #include "Placement.h"
 #include "Profile.h"
 
+#include "llmir/Checkpoint/Checkpoint.h"
+#include "llmir/Checkpoint/GGUF.h"
 #include "llmir/Runtime/Executor.h"
 #include "llmir/Serving/Generator.h"
 #include "llmir/Support/Json.h"
@@ -53,8 +55,10 @@ public:
 
 private:
   Status checkFlags();
+  Status checkTokenizer() const;
   Status load();
   Status encodePrompt();
+  Status noTokenizer() const;
   SamplingParams sampling(const GenerationDefaults &defaults) const;
   Expected<GenerateResult> generateText(const SamplingParams &params);
   void report(const GenerateResult &result);
@@ -81,6 +85,30 @@ Status Run::checkFlags() {
     return ids.takeStatus();
   prompt = std::move(*ids);
   return Status::ok();
+}
+
+Status Run::noTokenizer() const {
+  return Status(StatusCode::NotFound,
+                "'" + options.model.model + "' has no tokenizer",
+                "give the prompt as ids: --prompt-ids 1,2,3");
+}
+
+/// A text for a checkpoint without a tokenizer is refused before it is
+/// compiled, which may take long. Other models say it when they are read.
+Status Run::checkTokenizer() const {
+  if (!options.prompt || options.prompt->empty())
+    return Status::ok();
+  Expected<ModelKind> kind = modelKind(options.model.model);
+  if (!kind)
+    return kind.takeStatus();
+  if (*kind == ModelKind::HuggingFaceFolder)
+    return hasTokenizer(options.model.model) ? Status::ok() : noTokenizer();
+  if (*kind != ModelKind::GGUF)
+    return Status::ok();
+  Expected<GGUFFile> file = GGUFFile::open(options.model.model);
+  if (!file)
+    return file.takeStatus();
+  return hasTokenizer(file->metadata()) ? Status::ok() : noTokenizer();
 }
 
 Status Run::load() {
@@ -129,9 +157,7 @@ Status Run::encodePrompt() {
       return ids.takeStatus().withContext("the prompt");
     prompt = std::move(*ids);
   } else if (options.prompt && !options.prompt->empty()) {
-    return Status(StatusCode::NotFound,
-                  "'" + options.model.model + "' has no tokenizer",
-                  "give the prompt as ids: --prompt-ids 1,2,3");
+    return noTokenizer();
   }
   int64_t bos = executor->info().bosToken;
   if (prompt.empty() && bos >= 0)
@@ -250,7 +276,9 @@ Outcome Run::operator()() {
                           "give one of them");
   if (Status flags = checkFlags(); !flags)
     return Outcome::usage(flags.cause(), flags.advice());
-  LLMIR_RETURN_IF_ERROR(load());
+  LLMIR_RETURN_IF_ERROR(checkTokenizer());
+  if (Status loaded = load(); !loaded)
+    return Outcome::ofFlags(loaded);
   LLMIR_RETURN_IF_ERROR(encodePrompt());
   Expected<GenerateResult> result =
       generateText(sampling(executor->info().generation));
@@ -290,8 +318,8 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--seed", options->seed,
             "of the random numbers (default: another one each time)");
   addOption(command, "-t,--threads", options->threads,
-            "worker threads (default: one per processor)")
-      ->check(atLeast(1));
+            "worker threads; 0, the default: one per processor")
+      ->check(atLeast(0));
   addOption(command, "--ctx", options->context,
             "longest sequence in tokens (default: the model's own)")
       ->check(atLeast(1));

@@ -151,6 +151,13 @@ static Outcome tokenize(const TokenizeOptions &options) {
     Expected<std::vector<int32_t>> ids = parseIds(*options.decode, "--decode");
     if (!ids)
       return Outcome::usage(ids.status().cause(), ids.status().advice());
+    for (int32_t id : *ids)
+      if (id >= tokenizer->vocabSize())
+        return Status(
+            StatusCode::OutOfRange,
+            "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                std::to_string(tokenizer->vocabSize()),
+            "use ids from 0 to " + std::to_string(tokenizer->vocabSize() - 1));
     print(tokenizer->decode(*ids, options.skipSpecialTokens) + "\n");
     return Status::ok();
   }

@@ -84,6 +84,10 @@ private:
   std::unique_ptr<GGUFMetadata> metadata;
 };
 
+/// True where a Hugging Face folder, or a GGUF file, brings a tokenizer.
+bool hasTokenizer(const std::string &folder);
+bool hasTokenizer(const GGUFMetadata &metadata);
+
 } // namespace llmir
 
 #endif // LLMIR_CHECKPOINT_CHECKPOINT_H

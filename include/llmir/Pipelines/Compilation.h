@@ -69,6 +69,9 @@ public:
   explicit Compilation(CompilationOptions options);
   ~Compilation();
 
+  /// Fails (InvalidArgument) where an option cannot be, whatever the model is.
+  /// run() begins with it.
+  Status checkOptions();
   /// Runs the stages up to the artifact, the form or stopAfter. `report` says
   /// what was reached, one line per stage.
   Status run(std::string &report);
@@ -91,7 +94,7 @@ private:
   Status checkProgram();
   Status writeArtifactFromBase();
 
-  Status resolveKVFormat();
+  void resolveKVFormat();
   /// Runs a pipeline; a failure carries the first diagnostic.
   Status runPasses(const std::function<void(mlir::PassManager &)> &build);
   Status runPasses(mlir::ModuleOp module,

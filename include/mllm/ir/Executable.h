@@ -36,7 +36,8 @@
 namespace mllm::ir {
 
 struct CompileOptions {
-  /// Threads that run the code; results do not depend on their number.
+  /// Threads that run the code, 1 to 1024; 0 = one per processor. Results do
+  /// not depend on their number.
   int64_t threads = 1;
 };
 
