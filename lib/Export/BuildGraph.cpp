@@ -187,6 +187,14 @@ private:
 
   Status fillModule(SubGraphOp subgraph, Frame &frame, GraphModule &result);
   Status addOp(Operation &op, Frame &frame, GraphModule &result);
+  /// An op whose copies have the sizes that follow from its operands.
+  Status addCopied(Operation &op, Operation *costCopy, Operation *shownCopy,
+                   Frame &frame, GraphModule &result);
+  Status addBody(Region &region, Region &costCopy, Region &shownCopy,
+                 const Frame &frame, GraphOp &item);
+  Status countOp();
+  /// The op's operands, and what its regions see from outside; each once.
+  static llvm::SetVector<Value> usedBy(Operation &op, const Frame &frame);
   Status addCall(CallGraphOp call, Frame &frame, GraphModule &result);
   Expected<const GraphValue *> makeValue(Value shownValue, bool isInput);
   const GraphParameter *parameterOf(StringAttr name);
@@ -279,36 +287,44 @@ static Status infer(dialect::SizeInference &inference, Operation *op) {
                 "write fewer loops within loops");
 }
 
-Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
-  auto item = std::make_unique<GraphOp>();
-  item->kind = kindOf(&op);
-  item->path = pathOf(op.getLoc());
-  item->origin = &op;
-  setParametersAndAttributes(op, *item);
-
-  IRMapping costMap, shownMap;
+llvm::SetVector<Value> GraphBuilder::usedBy(Operation &op, const Frame &frame) {
   llvm::SetVector<Value> used(op.operand_begin(), op.operand_end());
-  op.walk([&](Operation *inner) { // Regions see what is around them.
+  op.walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (frame.count(operand))
         used.insert(operand);
   });
-  for (Value operand : used) {
+  return used;
+}
+
+Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
+  IRMapping costMap, shownMap;
+  for (Value operand : usedBy(op, frame)) {
     const Known &known = frame.lookup(operand);
     costMap.map(operand, known.cost);
     shownMap.map(operand, known.shown);
-    item->operands.push_back(known.value);
   }
-  if (used.size() < op.getNumOperands()) { // One value in several places.
-    item->operands.clear();
-    for (Value operand : op.getOperands())
-      item->operands.push_back(frame.lookup(operand).value);
-  }
-
   Operation *costCopy = builder.clone(op, costMap);
   LLMIR_RETURN_IF_ERROR(infer(inferCosts, costCopy));
   Operation *shownCopy = builder.clone(op, shownMap);
   LLMIR_RETURN_IF_ERROR(infer(inferShown, shownCopy));
+  return addCopied(op, costCopy, shownCopy, frame, result);
+}
+
+Status GraphBuilder::addCopied(Operation &op, Operation *costCopy,
+                               Operation *shownCopy, Frame &frame,
+                               GraphModule &result) {
+  auto item = std::make_unique<GraphOp>();
+  for (Value operand : op.getOperands())
+    item->operands.push_back(frame.lookup(operand).value);
+  const llvm::SetVector<Value> used = usedBy(op, frame);
+  for (Value seen : used)
+    if (!llvm::is_contained(op.getOperands(), seen))
+      item->operands.push_back(frame.lookup(seen).value);
+  item->kind = kindOf(&op);
+  item->path = pathOf(op.getLoc());
+  item->origin = &op;
+  setParametersAndAttributes(op, *item);
   if (auto linalg = dyn_cast<LinalgOpInterface>(costCopy)) {
     item->flops = linalg.getFlops();
     item->bytes = linalg.getBytes();
@@ -321,8 +337,69 @@ Status GraphBuilder::addOp(Operation &op, Frame &frame, GraphModule &result) {
     item->results.push_back(*made);
     frame[value] = {costCopy->getResult(i), shownCopy->getResult(i), *made};
   }
+  for (unsigned i = 0, e = op.getNumRegions(); i < e; ++i)
+    LLMIR_RETURN_IF_ERROR(addBody(op.getRegion(i), costCopy->getRegion(i),
+                                  shownCopy->getRegion(i), frame, *item));
   result.items.push_back({std::move(item), nullptr});
   return Status::ok();
+}
+
+/// "then", "else"; "condition", "body".
+static const char *bodyName(Region &region) {
+  Operation *op = region.getParentOp();
+  const bool isFirst = region.getRegionNumber() == 0;
+  if (isa<dialect::IfOp>(op))
+    return isFirst ? "then" : "else";
+  return isa<dialect::WhileOp>(op) && isFirst ? "condition" : "body";
+}
+
+Status GraphBuilder::addBody(Region &region, Region &costCopy,
+                             Region &shownCopy, const Frame &frame,
+                             GraphOp &item) {
+  auto body = std::make_unique<GraphModule>();
+  body->path = bodyName(region);
+  Frame inner;
+  for (auto [argument, cost, shown] :
+       llvm::zip(region.getArguments(), costCopy.getArguments(),
+                 shownCopy.getArguments())) {
+    Expected<const GraphValue *> made = makeValue(shown, /*isInput=*/false);
+    if (!made)
+      return made.takeStatus();
+    inner[argument] = {cost, shown, *made};
+    body->operands.push_back(*made);
+  }
+  region.walk([&](Operation *op) { // What is seen from outside.
+    for (Value operand : op->getOperands()) {
+      auto found = frame.find(operand);
+      if (found != frame.end() && inner.insert(*found).second)
+        body->operands.push_back(found->second.value);
+    }
+  });
+  for (auto [op, cost, shown] :
+       llvm::zip(region.getOps(), costCopy.getOps(), shownCopy.getOps())) {
+    if (op.hasTrait<OpTrait::IsTerminator>()) {
+      for (Value value : op.getOperands())
+        body->results.push_back(inner.lookup(value).value);
+      continue;
+    }
+    LLMIR_RETURN_IF_ERROR(countOp());
+    if (auto call = dyn_cast<CallGraphOp>(op)) {
+      LLMIR_RETURN_IF_ERROR(addCall(call, inner, *body));
+      continue;
+    }
+    LLMIR_RETURN_IF_ERROR(addCopied(op, &cost, &shown, inner, *body));
+  }
+  item.bodies.push_back(std::move(body));
+  return Status::ok();
+}
+
+Status GraphBuilder::countOp() {
+  if (++numOps <= maxOps)
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                "the model inlines to more than " + std::to_string(maxOps) +
+                    " ops",
+                "export its subgraphs one by one");
 }
 
 Status GraphBuilder::addCall(CallGraphOp call, Frame &frame,
@@ -360,11 +437,7 @@ Status GraphBuilder::fillModule(SubGraphOp subgraph, Frame &frame,
         result.results.push_back(frame.lookup(value).value);
       continue;
     }
-    if (++numOps > maxOps)
-      return Status(StatusCode::Unsupported,
-                    "the model inlines to more than " + std::to_string(maxOps) +
-                        " ops",
-                    "export its subgraphs one by one");
+    LLMIR_RETURN_IF_ERROR(countOp());
     auto call = dyn_cast<CallGraphOp>(op);
     LLMIR_RETURN_IF_ERROR(call ? addCall(call, frame, result)
                                : addOp(op, frame, result));

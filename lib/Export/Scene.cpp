@@ -36,6 +36,11 @@ struct Totals {
   size_t ops = 0, modules = 0;
 
   void add(const GraphOp &op) {
+    // A branch or loop is what it holds, each body once.
+    for (const auto &body : op.bodies)
+      addItems(*body);
+    if (!op.bodies.empty())
+      return;
     ++ops;
     for (const auto &entry : op.parameters)
       parameters.insert(entry.second);
@@ -44,6 +49,9 @@ struct Totals {
   }
   void add(const GraphModule &module) {
     ++modules;
+    addItems(module);
+  }
+  void addItems(const GraphModule &module) {
     for (const GraphItem &item : module.items) {
       if (item.op)
         add(*item.op);
@@ -143,6 +151,8 @@ int ModuleKinds::number(const GraphModule &module) {
           text += key + "=" + attributeText(attribute) + " ";
       for (const GraphValue *result : op.results)
         name(result);
+      for (const auto &body : op.bodies)
+        text += "{" + std::to_string(number(*body)) + "} ";
     }
     text += "\n";
   }
@@ -175,6 +185,9 @@ private:
   Status fillModule(const GraphModule &module, const std::string &parent,
                     int depth, Box &box);
   Box opBox(const GraphOp &op, const std::string &module);
+  /// A branch or loop: its bodies, between what goes in and what comes out.
+  Status fillControl(const GraphOp &op, const std::string &module, int depth,
+                     Box &box);
   Box portBox(const GraphValue &value, Box::Kind kind);
   size_t runLength(const GraphModule &module, size_t first) const;
   bool feedsOnly(const GraphModule &caller, size_t index) const;
@@ -201,7 +214,7 @@ Box SceneMaker::portBox(const GraphValue &value, Box::Kind kind) {
 Box SceneMaker::opBox(const GraphOp &op, const std::string &module) {
   Box box;
   box.category = categoryOf(op.kind);
-  scene.used[static_cast<int>(box.category)] = true;
+  scene.used[static_cast<int>(box.category)] |= op.bodies.empty();
   std::string layer = nameIn(layerOf(op, module), module);
   box.title = cleanText(layer.empty() ? op.kind : layer, maxTextChars);
   if (!layer.empty() && layer != op.kind)
@@ -336,6 +349,9 @@ Status SceneMaker::fillModule(const GraphModule &module,
                     "draw a part of the model");
     if (item.op) {
       box.children.push_back(opBox(*item.op, module.path));
+      if (!item.op->bodies.empty())
+        LLMIR_RETURN_IF_ERROR(
+            fillControl(*item.op, module.path, depth + 1, box.children.back()));
       connect(item.op->operands, index);
       define(item.op->results, index);
       ++i;
@@ -361,6 +377,50 @@ Status SceneMaker::fillModule(const GraphModule &module,
   for (const GraphValue *result : module.results) {
     connect({result}, box.children.size());
     box.children.push_back(portBox(*result, Box::Output));
+  }
+  return Status::ok();
+}
+
+Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
+                               int depth, Box &box) {
+  Totals totals;
+  totals.add(op);
+  box.kind = Box::Module;
+  box.note = totals.text();
+  box.lines.clear(); // The ports have the shapes.
+
+  std::map<const GraphValue *, size_t> ports;
+  for (const GraphValue *operand : op.operands)
+    if (ports.emplace(operand, box.children.size()).second)
+      box.children.push_back(portBox(*operand, Box::Input));
+  const size_t firstBody = box.children.size();
+  for (const auto &body : op.bodies) {
+    const size_t index = box.children.size();
+    box.children.emplace_back();
+    LLMIR_RETURN_IF_ERROR(
+        fillModule(*body, module, depth, box.children.back()));
+    for (size_t i = 0; i < body->operands.size(); ++i) {
+      // An argument begins as the op's operand of the same place.
+      auto port = ports.find(body->operands[i]);
+      if (port == ports.end() && i < op.operands.size())
+        port = ports.find(op.operands[i]);
+      if (port != ports.end())
+        box.edges.push_back({port->second, index, 0, {}});
+    }
+  }
+  // A condition yields its decision, then what the body and the results are.
+  const size_t numResults = op.results.size();
+  const bool hasCondition = op.bodies[0]->results.size() == numResults + 1;
+  for (size_t i = 0; i < numResults; ++i) {
+    const size_t port = box.children.size();
+    box.children.push_back(portBox(*op.results[i], Box::Output));
+    if (hasCondition) {
+      box.edges.push_back({firstBody, firstBody + 1, i + 1, {}});
+      box.edges.push_back({firstBody, port, i + 1, {}});
+      continue;
+    }
+    for (size_t body = 0; body < op.bodies.size(); ++body)
+      box.edges.push_back({firstBody + body, port, i, {}});
   }
   return Status::ok();
 }

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Pictures of models: well-formed, nothing overlaps, every text fits, every module is there.
 
-    pictures.py --work FOLDER --llmir PROGRAM --llmir-translate PROGRAM --inputs FOLDER --demo FOLDER
+    pictures.py --work FOLDER --llmir PROGRAM --llmir-opt PROGRAM --llmir-translate PROGRAM --inputs FOLDER --demo FOLDER
 """
 
 import glob
@@ -292,6 +292,25 @@ def check_inputs(options, fonts):
     check("row: or not", b"class=\"count\"" not in data and len(titles(groups, True)) == 4, titles(groups, True))
     _, data = check_input(options, "onnx-vision", fonts)
     check("vision: 20 ops in 1 module", b"20 ops in 1 module<" in data)
+    groups, data = check_input(options, "control", fonts)
+    found = titles(groups, True)
+    check("control: branches and loops are boxes", [found.count(title) for title in
+          ("cf.if", "then", "else", "cf.while", "condition", "cf.for", "body", "half")]
+          == [2, 2, 2, 1, 1, 1, 2, 1], found)
+    check("control: their ops are drawn", titles(groups).count("linear") == 2, titles(groups))
+    check("control: tooltips name the op", data.count(b">mllm.cf.if") == 2 and b"mllm.linalg.cf" not in data
+          and b">mllm.tensor.constant" in data)
+    counted = options.opt("--mllm-print-statistics", "-o", os.devnull, os.path.join(options.inputs, "control.mlir"))
+    ops = re.search(r"^whole model +(\d+) ", counted, re.M).group(1)
+    check("control: as many ops as the statistics have", b"\xc2\xb7 %s ops in 2 modules<" % ops.encode() in data, ops)
+    check("control: parameters of bodies count", b">32 parameters \xc2\xb7 128 B stored" in data, data[:2000])
+    dot = options.translate.run("--mllm-to-dot", os.path.join(options.inputs, "control.mlir"))
+    check("control: nodes of edges exist", dot.code == 0 and all(
+        re.search(r"^ *%s \[label=" % end, dot.out, re.M)
+        for edge in re.findall(r"(m_\w+) -> (m_\w+);", dot.out) for end in edge), dot)
+    # What no number of bytes says is not said to be none.
+    _, data = check_input(options, "vast", fonts)
+    check("vast: unknown sums", b"? B stored" in data and b"? FLOP" in data, data[:2000])
     # 2 * 8 * 8 multiply-adds for each of 5 tokens in each of 3 layers.
     _, data = check_input(options, "row", fonts, "--export-tokens=5")
     check("row: sizes are bound", b"5 \xc3\x97 8" in data and b">n \xc3\x97" not in data)
@@ -312,9 +331,10 @@ def check_refusals(options, model):
 
 
 def main():
-    options = work_parser(__doc__, "llmir", "llmir-translate", "inputs", "demo", "documented").parse_args()
+    options = work_parser(__doc__, "llmir", "llmir-opt", "llmir-translate", "inputs", "demo", "documented").parse_args()
     fresh_folder(options.work)
     options.llmir, options.translate = Command(options.llmir), Command(options.llmir_translate)
+    options.opt = Command(options.llmir_opt)
     fonts = find_fonts()
     if not fonts:
         print("NOTE: DejaVu Sans was not found (apt-get install fonts-dejavu-core): widths of texts are not checked")

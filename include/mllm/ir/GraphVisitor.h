@@ -80,6 +80,8 @@ using GraphAttribute =
     std::variant<std::monostate, bool, int64_t, double, std::string,
                  std::vector<int64_t>, std::vector<double>>;
 
+struct GraphModule;
+
 /// One op. `kind` is its name without the dialect's and, for ops of level
 /// linalg, without the level's: "rms_norm", "tensor.constant".
 struct GraphOp {
@@ -91,6 +93,10 @@ struct GraphOp {
   std::map<std::string, const GraphParameter *> parameters;
   /// All other attributes, defaults filled in.
   std::map<std::string, GraphAttribute> attributes;
+  /// Of a branch or loop what its regions hold, in order: the operands of each
+  /// are its arguments, then what it sees from outside; the results are what it
+  /// yields. Visitors do not enter them.
+  std::vector<std::unique_ptr<GraphModule>> bodies;
   /// For Graph::costTokens tokens; nullopt where a size is not known then.
   std::optional<int64_t> flops, bytes;
   /// The mlir::Operation from which it was made, for who includes MLIR: see
@@ -131,8 +137,6 @@ private:
     return value ? *value : fallback;
   }
 };
-
-struct GraphModule;
 
 /// What a module holds: an op or a module; the other one is null.
 struct GraphItem {

@@ -1,0 +1,6 @@
+mllm.tensor.register @w : tensor<4611686018427387904x4xf32> {source = "w"}
+mllm.graph.subgraph @model(%x: tensor<9223372036854775807x4xf32>) -> tensor<9223372036854775807x4611686018427387904xf32> attributes {entry} {
+  %0 = mllm.linalg.linear %x, @w : tensor<9223372036854775807x4xf32> -> tensor<9223372036854775807x4611686018427387904xf32>
+  %1 = mllm.linalg.silu %0 : tensor<9223372036854775807x4611686018427387904xf32>
+  mllm.cf.return %1 : tensor<9223372036854775807x4611686018427387904xf32>
+}
