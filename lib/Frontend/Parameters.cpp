@@ -68,7 +68,7 @@ public:
     stored.storedRows = binding->storedRows;
     stored.isTransposed = binding->transposed;
     reference::Tensor tensor(kindOf(*format), parameter.shape());
-    auto end = tensor.data.begin();
+    auto end = tensor.floats().begin();
     LLMIR_RETURN_IF_ERROR(
         readRows(checkpoint, stored, [&](Span<const float> row) {
           end = std::copy(row.begin(), row.end(), end);

@@ -210,7 +210,7 @@ static std::string originOf(const detail::TensorImpl &traced) {
 
 std::vector<double> Tensor::toVector(const char *file, int line) const {
   if (hasValues())
-    return impl->numbers->data;
+    return impl->numbers->toDoubles();
   if (!impl || !impl->tracer())
     return {};
   refuseToKnow(*impl->tracer(), lineOf(file, line), "toVector()");

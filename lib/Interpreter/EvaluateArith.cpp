@@ -14,6 +14,8 @@
 #include "Affordable.h"
 #include "Evaluation.h"
 
+#include "llmir/Interpreter/ReferenceElementwise.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -27,20 +29,18 @@ using namespace llmir::interpreter;
 namespace {
 using Unary = double (*)(double);
 using Binary = double (*)(double, double);
+using IntegerBinary = int64_t (*)(int64_t, int64_t);
 } // namespace
 
-/// Floor toward zero of a quotient of integers.
-static double quotient(double a, double b) { return std::trunc(a / b); }
+/// Ops that only change the type: the caller rounds.
+static bool isConversion(Operation *op) {
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp, arith::ExtSIOp,
+             arith::TruncIOp, arith::SIToFPOp>(op);
+}
 
 /// One number from one; the caller rounds.
 static Unary getUnary(StringRef name) {
   static const llvm::StringMap<Unary> table = {
-      {"arith.extf", +[](double x) { return x; }},
-      {"arith.truncf", +[](double x) { return x; }},
-      {"arith.index_cast", +[](double x) { return x; }},
-      {"arith.extsi", +[](double x) { return x; }},
-      {"arith.trunci", +[](double x) { return x; }},
-      {"arith.sitofp", +[](double x) { return x; }},
       {"math.ceil", +[](double x) { return std::ceil(x); }},
       {"math.expm1", +[](double x) { return std::expm1(x); }},
       {"math.floor", +[](double x) { return std::floor(x); }},
@@ -60,20 +60,13 @@ static Unary getUnary(StringRef name) {
   return table.lookup(name);
 }
 
-/// One number from two; the caller rounds. Division by zero is the caller's
-/// error.
+/// One float from two; the caller rounds.
 static Binary getBinary(StringRef name) {
   static const llvm::StringMap<Binary> table = {
       {"arith.addf", +[](double a, double b) { return a + b; }},
-      {"arith.addi", +[](double a, double b) { return a + b; }},
       {"arith.subf", +[](double a, double b) { return a - b; }},
-      {"arith.subi", +[](double a, double b) { return a - b; }},
       {"arith.mulf", +[](double a, double b) { return a * b; }},
-      {"arith.muli", +[](double a, double b) { return a * b; }},
       {"arith.divf", +[](double a, double b) { return a / b; }},
-      {"arith.divsi", quotient},
-      {"arith.remsi",
-       +[](double a, double b) { return a - b * quotient(a, b); }},
       {"arith.maxnumf", +[](double a, double b) { return std::fmax(a, b); }},
       {"arith.minnumf", +[](double a, double b) { return std::fmin(a, b); }},
       {"arith.maximumf",
@@ -84,21 +77,35 @@ static Binary getBinary(StringRef name) {
        +[](double a, double b) {
          return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
        }},
-      {"arith.maxsi", +[](double a, double b) { return std::max(a, b); }},
-      {"arith.minsi", +[](double a, double b) { return std::min(a, b); }},
-      {"arith.andi",
-       +[](double a, double b) { return double(int64_t(a) & int64_t(b)); }},
-      {"arith.ori",
-       +[](double a, double b) { return double(int64_t(a) | int64_t(b)); }},
-      {"arith.xori",
-       +[](double a, double b) { return double(int64_t(a) ^ int64_t(b)); }},
+  };
+  return table.lookup(name);
+}
+
+/// One integer from two; the caller wraps. Division by zero is the caller's
+/// error, and gives 0.
+static IntegerBinary getIntegerBinary(StringRef name) {
+  static const llvm::StringMap<IntegerBinary> table = {
+      {"arith.addi", reference::sum},
+      {"arith.subi", reference::difference},
+      {"arith.muli", reference::product},
+      {"arith.divsi", reference::quotient},
+      {"arith.remsi",
+       +[](int64_t a, int64_t b) {
+         return reference::difference(
+             a, reference::product(b, reference::quotient(a, b)));
+       }},
+      {"arith.maxsi", +[](int64_t a, int64_t b) { return std::max(a, b); }},
+      {"arith.minsi", +[](int64_t a, int64_t b) { return std::min(a, b); }},
+      {"arith.andi", +[](int64_t a, int64_t b) { return a & b; }},
+      {"arith.ori", +[](int64_t a, int64_t b) { return a | b; }},
+      {"arith.xori", +[](int64_t a, int64_t b) { return a ^ b; }},
   };
   return table.lookup(name);
 }
 
 /// Of integers as signed ones; unsigned predicates are not known.
-static std::optional<bool> compare(arith::CmpIPredicate predicate, double a,
-                                   double b) {
+static std::optional<bool> compare(arith::CmpIPredicate predicate, int64_t a,
+                                   int64_t b) {
   switch (predicate) {
   case arith::CmpIPredicate::eq:
     return a == b;
@@ -138,24 +145,30 @@ static std::optional<bool> compare(arith::CmpFPredicate predicate, double a,
   }
 }
 
-std::optional<double>
-llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<double> operands) {
+std::optional<Number>
+llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<Number> operands) {
   StringRef name = op->getName().getStringRef();
+  auto real = [&](size_t i) { return operands[i].toDouble(); };
+  auto whole = [&](size_t i) { return operands[i].toInteger(); };
+  if (isConversion(op))
+    return operands[0];
   if (Unary unary = getUnary(name))
-    return unary(operands[0]);
+    return unary(real(0));
   if (Binary binary = getBinary(name))
-    return binary(operands[0], operands[1]);
+    return binary(real(0), real(1));
+  if (IntegerBinary binary = getIntegerBinary(name))
+    return binary(whole(0), whole(1));
   if (isa<arith::ExtUIOp, arith::UIToFPOp>(op) &&
       getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
     return operands[0]; // Of more bits, numbers stand for signed ones.
   if (isa<math::FmaOp>(op))
-    return std::fma(operands[0], operands[1], operands[2]);
+    return std::fma(real(0), real(1), real(2));
   if (isa<arith::SelectOp>(op))
-    return operands[0] != 0 ? operands[1] : operands[2];
+    return whole(0) != 0 ? operands[1] : operands[2];
   if (auto integers = dyn_cast<arith::CmpIOp>(op))
-    return compare(integers.getPredicate(), operands[0], operands[1]);
+    return compare(integers.getPredicate(), whole(0), whole(1));
   if (auto floats = dyn_cast<arith::CmpFOp>(op))
-    return compare(floats.getPredicate(), operands[0], operands[1]);
+    return compare(floats.getPredicate(), real(0), real(1));
   return std::nullopt;
 }
 
@@ -164,12 +177,16 @@ static LogicalResult evaluateElementwise(Operation *op, Evaluation &e) {
   SmallVector<const Tensor *> tensors;
   for (Value operand : op->getOperands())
     tensors.push_back(&e.tensor(operand));
-  Tensor result = *tensors.back();
+  std::optional<ElementKind> kind =
+      getElementKind(getElementTypeOrSelf(op->getResult(0).getType()));
+  if (!kind)
+    return op->emitOpError("cannot be evaluated: unknown element type");
+  Tensor result(*kind, tensors.back()->shape);
   for (int64_t i = 0; i < result.size(); ++i) {
-    SmallVector<double> numbers;
+    SmallVector<Number> numbers;
     for (const Tensor *tensor : tensors)
-      numbers.push_back((*tensor)[tensor->rank() == 0 ? 0 : i]);
-    std::optional<double> value = evaluateScalar(op, numbers);
+      numbers.push_back(tensor->number(tensor->rank() == 0 ? 0 : i));
+    std::optional<Number> value = evaluateScalar(op, numbers);
     if (!value)
       return op->emitOpError("cannot be evaluated: it has no evaluator");
     result[i] = *value;

@@ -83,8 +83,7 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   Tensor query = given;
   std::vector<int64_t> offsets;
   if (isRagged) {
-    for (double offset : e.tensor(operands.queryOffsets).data)
-      offsets.push_back(int64_t(offset));
+    offsets = e.tensor(operands.queryOffsets).integers();
   } else {
     const int64_t tokens = given.rank() == 4 ? given.dim(1) : 1;
     query =
@@ -99,11 +98,11 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   reference::AttentionParams params = getParams(operands.op, mask, e);
   params.roundsToBf16 =
       e.options().roundsAttention && cache.geometry().kind == ElementKind::BF16;
-  for (double length : lens.data)
+  for (int64_t length : lens.integers())
     if (mask && mask->dim(3) != 1 && mask->dim(3) < length)
       return operands.op.emitOpError()
              << "cannot be evaluated: the mask has " << mask->dim(3)
-             << " columns for a sequence of " << int64_t(length) << " tokens";
+             << " columns for a sequence of " << length << " tokens";
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);

@@ -45,27 +45,27 @@ static int64_t placeOf(AffineMap map, ArrayRef<int64_t> point,
 }
 
 /// Runs the body on the numbers of one point; what it yields.
-static FailureOr<SmallVector<double>> runBody(linalg::LinalgOp op,
+static FailureOr<SmallVector<Number>> runBody(linalg::LinalgOp op,
                                               ArrayRef<int64_t> point,
-                                              ArrayRef<double> arguments,
+                                              ArrayRef<Number> arguments,
                                               Evaluation &e) {
-  llvm::DenseMap<Value, double> values;
+  llvm::DenseMap<Value, Number> values;
   auto get = [&](Value value) { // Of the body, or a scalar from outside.
     auto found = values.find(value);
-    return found != values.end() ? found->second : e.tensor(value)[0];
+    return found != values.end() ? found->second : e.tensor(value).number(0);
   };
   Block &body = *op.getBlock();
   for (auto [name, number] : llvm::zip(body.getArguments(), arguments))
-    values[name] = number;
+    values.try_emplace(name, number);
   for (Operation &inner : body.without_terminator()) {
-    std::optional<double> value;
+    std::optional<Number> value;
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
-      value = double(point[index.getDim()]);
+      value = point[index.getDim()];
     } else if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
       if (std::optional<Tensor> tensor = constantValue(constant.getValue()))
-        value = (*tensor)[0];
+        value = tensor->number(0);
     } else {
-      SmallVector<double> operands;
+      SmallVector<Number> operands;
       for (Value operand : inner.getOperands())
         operands.push_back(get(operand));
       value = evaluateScalar(&inner, operands);
@@ -77,9 +77,9 @@ static FailureOr<SmallVector<double>> runBody(linalg::LinalgOp op,
     if (!value || !kind)
       return inner.emitOpError("cannot be evaluated: it has no evaluator"),
              failure();
-    values[inner.getResult(0)] = roundTo(*kind, *value);
+    values.try_emplace(inner.getResult(0), roundTo(*kind, *value));
   }
-  SmallVector<double> yielded;
+  SmallVector<Number> yielded;
   for (Value value : body.getTerminator()->getOperands())
     yielded.push_back(get(value));
   return yielded;
@@ -101,10 +101,11 @@ static LogicalResult evaluateStructured(Operation *operation, Evaluation &e) {
     int64_t rest = i;
     for (size_t d = point.size(); d-- > 0; rest /= (*sizes)[d])
       point[d] = rest % (*sizes)[d];
-    SmallVector<double> numbers;
+    SmallVector<Number> numbers;
     for (auto [map, tensor] : llvm::zip_equal(maps, operands))
-      numbers.push_back(tensor[placeOf(map, point, tensor)]);
-    FailureOr<SmallVector<double>> yielded = runBody(op, point, numbers, e);
+      numbers.push_back(
+          std::as_const(tensor).number(placeOf(map, point, tensor)));
+    FailureOr<SmallVector<Number>> yielded = runBody(op, point, numbers, e);
     if (failed(yielded))
       return failure();
     for (auto [r, number] : llvm::enumerate(*yielded)) {

@@ -21,9 +21,8 @@
 using namespace llmir;
 using namespace llmir::interpreter;
 
-namespace {
-using BinaryFunction = std::function<double(double, double)>;
-} // namespace
+using reference::BinaryFunction;
+using reference::UnaryFunction;
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
@@ -42,22 +41,23 @@ static LogicalResult evaluateArithmetic(OpT op, Evaluation &e,
 }
 
 static LogicalResult evaluateAdd(mllm::AddOp op, Evaluation &e) {
-  return evaluateArithmetic(op, e, std::plus<double>());
+  return evaluateArithmetic(
+      op, e, [](auto a, auto b) { return reference::sum(a, b); });
 }
 
 static LogicalResult evaluateSub(mllm::SubOp op, Evaluation &e) {
-  return evaluateArithmetic(op, e, std::minus<double>());
+  return evaluateArithmetic(
+      op, e, [](auto a, auto b) { return reference::difference(a, b); });
 }
 
 static LogicalResult evaluateMul(mllm::MulOp op, Evaluation &e) {
-  return evaluateArithmetic(op, e, std::multiplies<double>());
+  return evaluateArithmetic(
+      op, e, [](auto a, auto b) { return reference::product(a, b); });
 }
 
 static LogicalResult evaluateDiv(mllm::DivOp op, Evaluation &e) {
-  const ElementKind kind = e.tensor(op.getLhs()).kind;
-  return evaluateArithmetic(op, e, [kind](double a, double b) {
-    return reference::quotient(kind, a, b);
-  });
+  return evaluateArithmetic(
+      op, e, [](auto a, auto b) { return reference::quotient(a, b); });
 }
 
 /// One value from one.
@@ -70,16 +70,37 @@ static LogicalResult evaluateSiLU(mllm::SiLUOp op, Evaluation &e) {
   return e.set(op.getResult(), map(e.tensor(op.getX()), reference::silu));
 }
 
-static double negate(double x) { return -x; }
-static double invert(double x) { return x == 0 ? 1 : 0; }
+template <typename OpT>
+static LogicalResult mapNumbers(OpT op, Evaluation &e,
+                                const UnaryFunction &function) {
+  return e.set(op.getResult(), reference::map(e.tensor(op.getX()), function));
+}
+
+static double negative(double x) { return -x; }
+static int64_t negative(int64_t x) { return reference::difference(0, x); }
+
+static LogicalResult evaluateNeg(mllm::NegOp op, Evaluation &e) {
+  return mapNumbers(op, e, [](auto x) { return negative(x); });
+}
+
+static double magnitude(double x) { return std::fabs(x); }
+static int64_t magnitude(int64_t x) { return x < 0 ? negative(x) : x; }
+
+static LogicalResult evaluateAbs(mllm::AbsOp op, Evaluation &e) {
+  return mapNumbers(op, e, [](auto x) { return magnitude(x); });
+}
+
+static LogicalResult evaluateNot(mllm::LogicalNotOp op, Evaluation &e) {
+  return mapNumbers(op, e, [](auto x) { return x == 0; });
+}
 
 static LogicalResult evaluateClip(mllm::ClipOp op, Evaluation &e) {
   const double least = op.getMinVal().convertToDouble();
   const double greatest = op.getMaxVal().convertToDouble();
-  return e.set(op.getResult(),
-               reference::map(e.tensor(op.getX()), [&](double x) {
-                 return reference::clip(x, least, greatest);
-               }));
+  return mapNumbers(op, e, [=](auto x) {
+    using T = decltype(x); // The bounds of integers are whole numbers.
+    return reference::clip(x, static_cast<T>(least), static_cast<T>(greatest));
+  });
 }
 
 static LogicalResult evaluateFill(mllm::FillOp op, Evaluation &e) {
@@ -136,22 +157,22 @@ static LogicalResult evaluatePairs(OpT op, Evaluation &e,
 }
 
 static LogicalResult evaluateEqual(mllm::EqualOp op, Evaluation &e) {
-  return evaluatePairs(op, e, std::equal_to<double>());
+  return evaluatePairs(op, e, std::equal_to<>());
 }
 
 static LogicalResult evaluateCompare(mllm::CompareOp op, Evaluation &e) {
   const reference::Comparison comparison = comparisonOf(op.getComparison());
-  return evaluatePairs(op, e, [comparison](double a, double b) {
+  return evaluatePairs(op, e, [comparison](auto a, auto b) {
     return reference::compare(comparison, a, b);
   });
 }
 
 static LogicalResult evaluateAnd(mllm::LogicalAndOp op, Evaluation &e) {
-  return evaluatePairs(op, e, std::logical_and<double>());
+  return evaluatePairs(op, e, std::logical_and<>());
 }
 
 static LogicalResult evaluateOr(mllm::LogicalOrOp op, Evaluation &e) {
-  return evaluatePairs(op, e, std::logical_or<double>());
+  return evaluatePairs(op, e, std::logical_or<>());
 }
 
 static LogicalResult evaluateWhere(mllm::WhereOp op, Evaluation &e) {
@@ -167,13 +188,13 @@ void llmir::interpreter::addMLLMElementwiseEvaluators(EvaluatorTable &table) {
   table.add(evaluateSub);
   table.add(evaluateMul);
   table.add(evaluateDiv);
-  table.add(evaluateFunction<mllm::NegOp, negate>);
-  table.add(evaluateFunction<mllm::AbsOp, std::fabs>);
+  table.add(evaluateNeg);
+  table.add(evaluateAbs);
   table.add(evaluateFunction<mllm::LogOp, std::log>);
   table.add(evaluateFunction<mllm::ExpOp, std::exp>);
   table.add(evaluateFunction<mllm::SinOp, std::sin>);
   table.add(evaluateFunction<mllm::CosOp, std::cos>);
-  table.add(evaluateFunction<mllm::LogicalNotOp, invert>);
+  table.add(evaluateNot);
   table.add(evaluateClip);
   table.add(evaluateFill);
   table.add(evaluateEqual);

@@ -12,6 +12,8 @@
 
 #include "Evaluation.h"
 
+#include "llmir/Interpreter/ReferenceShape.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -80,7 +82,7 @@ static LogicalResult evaluateExtractSlice(tensor::ExtractSliceOp op,
   if (!forEachInSlice(
           source.shape, resolve(op.getMixedOffsets(), e), sizes,
           resolve(op.getMixedStrides(), e),
-          [&](int64_t i, int64_t place) { result[i] = source[place]; }))
+          [&](int64_t i, int64_t place) { result[i] = source.number(place); }))
     return op.emitOpError()
            << "cannot be evaluated: the slice is not in " << typeString(source);
   Shape kept;
@@ -100,7 +102,7 @@ static LogicalResult evaluateInsertSlice(tensor::InsertSliceOp op,
       !forEachInSlice(
           result.shape, resolve(op.getMixedOffsets(), e), sizes,
           resolve(op.getMixedStrides(), e),
-          [&](int64_t i, int64_t place) { result[place] = source[i]; }))
+          [&](int64_t i, int64_t place) { result[place] = source.number(i); }))
     return op.emitOpError() << "cannot be evaluated: " << typeString(source)
                             << " does not lie in " << typeString(result);
   return e.set(op, std::move(result));
@@ -128,7 +130,8 @@ static LogicalResult evaluateDim(tensor::DimOp op, Evaluation &e) {
   if (index < 0 || index >= source.rank())
     return op.emitOpError() << "cannot be evaluated: " << typeString(source)
                             << " has no dimension " << index;
-  return e.set(op, Tensor(ElementKind::I64, {}, {double(source.dim(index))}));
+  return e.set(op,
+               Tensor::ofIntegers(ElementKind::I64, {}, {source.dim(index)}));
 }
 
 static LogicalResult evaluateCast(tensor::CastOp op, Evaluation &e) {
@@ -145,7 +148,9 @@ static LogicalResult evaluateExtract(tensor::ExtractOp op, Evaluation &e) {
                               << " of a dimension of " << size;
     place = place * size + at;
   }
-  return e.set(op, Tensor(source.kind, {}, {source[place]}));
+  Tensor result(source.kind, {});
+  result[0] = source.number(place);
+  return e.set(op, std::move(result));
 }
 
 static LogicalResult evaluateFromElements(tensor::FromElementsOp op,
@@ -154,7 +159,7 @@ static LogicalResult evaluateFromElements(tensor::FromElementsOp op,
   Tensor result(*getElementKind(type.getElementType()),
                 Shape(type.getShape().begin(), type.getShape().end()));
   for (auto [i, element] : llvm::enumerate(op.getElements()))
-    result[int64_t(i)] = e.tensor(element)[0];
+    result[int64_t(i)] = e.tensor(element).number(0);
   return e.set(op, std::move(result));
 }
 
@@ -165,9 +170,8 @@ static LogicalResult evaluateSplat(tensor::SplatOp op, Evaluation &e) {
   for (int64_t &entry : shape)
     if (ShapedType::isDynamic(entry))
       entry = e.integer(*size++);
-  Tensor result(e.tensor(op.getInput()).kind, shape);
-  std::fill(result.data.begin(), result.data.end(), e.tensor(op.getInput())[0]);
-  return e.set(op, std::move(result));
+  return e.set(op, pick(e.tensor(op.getInput()), shape,
+                        [](const Shape &) { return 0; }));
 }
 
 void llmir::interpreter::addTensorEvaluators(EvaluatorTable &table) {

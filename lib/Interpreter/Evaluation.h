@@ -24,6 +24,7 @@ using mlir::failure;
 using mlir::LogicalResult;
 using mlir::success;
 using reference::ElementKind;
+using reference::Number;
 using reference::PagedCache;
 using reference::Shape;
 using reference::Tensor;
@@ -146,8 +147,8 @@ void addMLLMTensorEvaluators(EvaluatorTable &table);
 
 /// What a scalar op of arith or math computes from rounded operands, before
 /// rounding; nullopt where it is none of those that are known.
-std::optional<double> evaluateScalar(mlir::Operation *op,
-                                     llvm::ArrayRef<double> operands);
+std::optional<Number> evaluateScalar(mlir::Operation *op,
+                                     llvm::ArrayRef<Number> operands);
 
 } // namespace llmir::interpreter
 

@@ -353,7 +353,7 @@ LogicalResult Runner::runFor(scf::ForOp op) {
   std::vector<RankValues> carried = get(op.getInitArgs());
   for (int64_t i = *first; i < *end; i += *step) {
     frame.values[op.getInductionVar()] = RankValues(
-        size_t(frame.numRanks), Tensor(ElementKind::I64, {}, {double(i)}));
+        size_t(frame.numRanks), Tensor::ofIntegers(ElementKind::I64, {}, {i}));
     bind(op.getRegionIterArgs(), std::move(carried));
     FailureOr<std::vector<RankValues>> results = runBlock(*op.getBody());
     if (failed(results))

@@ -130,21 +130,17 @@ Tensor attention(const Tensor &query, const Tensor &keys, const Tensor &values,
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t g = h / (heads / kvHeads);
         AttentionRow row;
-        row.query = &query.data[query.offset({b, i, h, 0})];
+        row.query = query.from({b, i, h, 0});
         row.headDim = query.dim(3);
         row.valueDim = values.dim(3);
         row.keys = context;
         row.position = context - tokens + i;
-        row.key = [&, b, g](int64_t j) {
-          return &keys.data[keys.offset({b, j, g, 0})];
-        };
-        row.value = [&, b, g](int64_t j) {
-          return &values.data[values.offset({b, j, g, 0})];
-        };
+        row.key = [&, b, g](int64_t j) { return keys.from({b, j, g, 0}); };
+        row.value = [&, b, g](int64_t j) { return values.from({b, j, g, 0}); };
         row.batch = b;
         row.head = h;
         row.maskRow = i;
-        attendRow(params, row, &result.at({b, i, h, 0}));
+        attendRow(params, row, result.from({b, i, h, 0}));
       }
   return result;
 }
@@ -216,7 +212,7 @@ Expected<Tensor> pagedAttention(const PagedQueries &queries,
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t g = h / (heads / facts.heads);
         AttentionRow row;
-        row.query = &query.data[query.offset({t, h, 0})];
+        row.query = query.from({t, h, 0});
         row.headDim = facts.headDim;
         row.valueDim = facts.valueDim;
         row.keys = length;
@@ -230,7 +226,7 @@ Expected<Tensor> pagedAttention(const PagedQueries &queries,
         row.batch = queries.maskPerSequence ? s : 0;
         row.head = h;
         row.maskRow = queries.maskPerSequence ? t - first : t;
-        attendRow(params, row, &result.at({t, h, 0}));
+        attendRow(params, row, result.from({t, h, 0}));
       }
   }
   return result;

@@ -106,10 +106,10 @@ Status PagedCache::checkLayer(int64_t layer) const {
 }
 
 Status PagedCache::checkDistinct(const Tensor &ids) const {
-  std::set<double> seen;
-  for (double id : ids.data)
+  std::set<int64_t> seen;
+  for (int64_t id : ids.integers())
     if (!seen.insert(id).second)
-      return invalid(named(static_cast<int64_t>(id)) + " is listed twice");
+      return invalid(named(id) + " is listed twice");
   return Status::ok();
 }
 
@@ -213,10 +213,12 @@ Status PagedCache::appendSlots(int64_t layer, const Tensor &keys,
                      std::to_string(slots.integer(t)) + "; there are " +
                      std::to_string(numSlots));
   for (int64_t t = 0; t < slots.size(); ++t)
-    store(layer, slots.integer(t) / facts.blockSize,
-          slots.integer(t) % facts.blockSize,
-          &keys.data[static_cast<size_t>(t * facts.heads * facts.headDim)],
-          &values.data[static_cast<size_t>(t * facts.heads * facts.valueDim)]);
+    store(
+        layer, slots.integer(t) / facts.blockSize,
+        slots.integer(t) % facts.blockSize,
+        &keys.floats()[static_cast<size_t>(t * facts.heads * facts.headDim)],
+        &values
+             .floats()[static_cast<size_t>(t * facts.heads * facts.valueDim)]);
   return Status::ok();
 }
 
@@ -243,7 +245,8 @@ PagedCache::reserve(int64_t layer, const Tensor &seqIds, int64_t numTokens) {
           double(block * facts.blockSize + length % facts.blockSize);
     }
     std::copy(sequence.table.begin(), sequence.table.end(),
-              result.blockTables.row(b));
+              result.blockTables.integers().begin() +
+                  b * result.blockTables.columns());
     result.seqLens[b] = double(length);
   }
   *this = std::move(next);
@@ -286,9 +289,9 @@ PagedCache::lookup(int64_t layer, const Tensor &indices, const Tensor &seqLens,
                        std::to_string(columns) + " columns");
       const int64_t offset = t % facts.blockSize;
       std::copy_n(key(layer, block, offset, 0), facts.heads * facts.headDim,
-                  &keys.at({b, t, 0, 0}));
+                  keys.from({b, t, 0, 0}));
       std::copy_n(value(layer, block, offset, 0), facts.heads * facts.valueDim,
-                  &values.at({b, t, 0, 0}));
+                  values.from({b, t, 0, 0}));
     }
   }
   return std::make_pair(std::move(keys), std::move(values));

@@ -8,11 +8,10 @@
 
 #include "llmir/Interpreter/ReferenceElementwise.h"
 
-#include "llmir/Interpreter/ReferenceNN.h"
 #include "llmir/Interpreter/ReferenceRandom.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 namespace llmir::reference {
 
@@ -77,7 +76,7 @@ Tensor broadcastTo(const Tensor &x, const Shape &shape) {
       rest /= shape[d];
       factor *= size;
     }
-    result[i] = x[place];
+    result[i] = x.number(place);
   }
   return result;
 }
@@ -86,41 +85,34 @@ Tensor broadcastTo(const Tensor &x, const Shape &shape) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-Expected<Tensor>
-broadcastMap(const Tensor &a, const Tensor &b,
-             const std::function<double(double, double)> &function) {
+Expected<Tensor> broadcastMap(const Tensor &a, const Tensor &b,
+                              const BinaryFunction &function) {
   Expected<Shape> shape = broadcastShape(a.shape, b.shape);
   if (!shape)
     return shape.takeStatus();
   return map(broadcastTo(a, *shape), broadcastTo(b, *shape), function);
 }
 
-double quotient(ElementKind kind, double a, double b) {
-  if (isFloat(kind))
-    return a / b;
-  return b == 0 ? 0 : std::trunc(a / b);
+// Signed integers do not wrap in C++; unsigned ones do.
+int64_t sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
 }
 
-double clip(double x, double least, double greatest) {
-  return std::isnan(x) ? x : std::min(std::max(x, least), greatest);
+int64_t difference(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                              static_cast<uint64_t>(b));
 }
 
-double compare(Comparison comparison, double a, double b) {
-  switch (comparison) {
-  case Comparison::Equal:
-    return a == b;
-  case Comparison::NotEqual:
-    return a != b;
-  case Comparison::Less:
-    return a < b;
-  case Comparison::LessEqual:
-    return a <= b;
-  case Comparison::Greater:
-    return a > b;
-  case Comparison::GreaterEqual:
-    return a >= b;
-  }
-  return 0;
+int64_t product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) *
+                              static_cast<uint64_t>(b));
+}
+
+int64_t quotient(int64_t a, int64_t b) {
+  if (b == 0)
+    return 0;
+  return b == -1 ? difference(0, a) : a / b;
 }
 
 Expected<Tensor> where(const Tensor &condition, const Tensor &a,
@@ -135,29 +127,27 @@ Expected<Tensor> where(const Tensor &condition, const Tensor &a,
   Tensor result = broadcastTo(a, *shape);
   for (int64_t i = 0; i < result.size(); ++i)
     if (chosen[i] == 0)
-      result[i] = other[i];
+      result[i] = other.number(i);
   return result;
 }
 
-/// The integer of type `kind` nearest to a float of which the fraction is cut.
-static double toInteger(ElementKind kind, double value) {
-  if (std::isnan(value))
-    return 0;
-  const double half = std::ldexp(1.0, bitWidth(kind) - 1);
-  // The greatest i64 is no float64; the one below it stands for it.
-  const double greatest =
-      kind == ElementKind::I64 ? std::nextafter(half, 0.0) : half - 1;
-  return clip(std::trunc(value), -half, greatest);
+/// A float toward zero, within the range of the integers.
+static int64_t toInteger(ElementKind kind, double value) {
+  const int unused = 64 - bitWidth(kind);
+  return clip(Number(value).toInteger(),
+              std::numeric_limits<int64_t>::min() >> unused,
+              std::numeric_limits<int64_t>::max() >> unused);
 }
 
 Tensor castTo(const Tensor &x, ElementKind kind) {
-  Tensor result = map(x, [&](double value) {
+  Tensor result(kind, x.shape);
+  for (int64_t i = 0; i < x.size(); ++i)
     if (kind == ElementKind::I1)
-      return value != 0 ? 1.0 : 0.0;
-    return isFloat(x.kind) && !isFloat(kind) ? toInteger(kind, value)
-                                             : roundTo(kind, value);
-  });
-  result.kind = kind;
+      result[i] = x[i] != 0;
+    else if (isFloat(x.kind) && !isFloat(kind))
+      result[i] = toInteger(kind, x[i]);
+    else
+      result[i] = roundTo(kind, x.number(i));
   return result;
 }
 
@@ -167,14 +157,19 @@ Tensor castTo(const Tensor &x, ElementKind kind) {
 
 Tensor filled(ElementKind kind, const Shape &shape, double value) {
   Tensor result(kind, shape);
-  std::fill(result.data.begin(), result.data.end(), value);
+  for (int64_t i = 0; i < result.size(); ++i)
+    result[i] = value;
   return result;
 }
 
 Tensor arange(ElementKind kind, const Shape &shape, double start, double step) {
   Tensor result(kind, shape);
   for (int64_t i = 0; i < result.size(); ++i)
-    result[i] = start + double(i) * step;
+    if (isFloat(kind))
+      result[i] = start + double(i) * step;
+    else
+      result[i] =
+          sum(Number(start).toInteger(), product(i, Number(step).toInteger()));
   return result;
 }
 
@@ -182,10 +177,12 @@ Tensor randomNumbers(ElementKind kind, const Shape &shape, double start,
                      double end, uint64_t seed) {
   Tensor result(kind, shape);
   Random random(seed);
-  for (double &value : result.data)
-    value = isFloat(kind)
-                ? random.real(start, end)
-                : double(random.integer(int64_t(start), int64_t(end)));
+  for (int64_t i = 0; i < result.size(); ++i)
+    if (isFloat(kind))
+      result[i] = random.real(start, end);
+    else
+      result[i] =
+          random.integer(Number(start).toInteger(), Number(end).toInteger());
   return result;
 }
 

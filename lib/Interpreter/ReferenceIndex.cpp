@@ -84,7 +84,7 @@ Expected<Tensor> scatter(const Tensor &x, const Tensor &indices,
       rest /= indices.dim(d);
       place += index * strides[static_cast<size_t>(d)];
     }
-    result[place] = source[i];
+    result[place] = source.number(i);
   }
   return result;
 }
@@ -99,8 +99,9 @@ Expected<Tensor> maskedScatter(const Tensor &x, const Tensor &mask,
                                                    " does not broadcast to " +
                                                    typeString(x));
   const Tensor chosen = broadcastTo(mask, x.shape);
-  const int64_t places = std::count_if(chosen.data.begin(), chosen.data.end(),
-                                       [](double value) { return value != 0; });
+  int64_t places = 0;
+  for (int64_t i = 0; i < chosen.size(); ++i)
+    places += chosen[i] != 0;
   if (places > source.size())
     return Status(StatusCode::OutOfRange, "the mask chooses " +
                                               std::to_string(places) +
@@ -110,7 +111,7 @@ Expected<Tensor> maskedScatter(const Tensor &x, const Tensor &mask,
   int64_t next = 0;
   for (int64_t i = 0; i < x.size(); ++i)
     if (chosen[i] != 0)
-      result[i] = source[next++];
+      result[i] = source.number(next++);
   return result;
 }
 
@@ -196,8 +197,11 @@ Expected<Tensor> index(const Tensor &x, const std::vector<Indexer> &indexers) {
 //===----------------------------------------------------------------------===//
 
 /// Whether `a` comes before `b`; NaN is the greatest number.
-static bool isLess(double a, double b) {
-  return !std::isnan(a) && (std::isnan(b) || a < b);
+static bool isLess(Number a, Number b) {
+  if (a.isInteger())
+    return a.toInteger() < b.toInteger();
+  const double x = a.toDouble(), y = b.toDouble();
+  return !std::isnan(x) && (std::isnan(y) || x < y);
 }
 
 Tensor argsort(const Tensor &x, int64_t dim, bool descending) {
@@ -207,15 +211,15 @@ Tensor argsort(const Tensor &x, int64_t dim, bool descending) {
   std::vector<int64_t> order(static_cast<size_t>(size));
   for (int64_t line = 0; size > 0 && line < x.size() / size; ++line) {
     const int64_t first = line / inner * inner * size + line % inner;
-    auto number = [&](int64_t i) { return x[first + i * inner]; };
+    auto number = [&](int64_t i) { return x.number(first + i * inner); };
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      const double before = number(descending ? b : a);
-      const double after = number(descending ? a : b);
+      const Number before = number(descending ? b : a);
+      const Number after = number(descending ? a : b);
       return isLess(before, after) || (!isLess(after, before) && a < b);
     });
     for (int64_t i = 0; i < size; ++i)
-      result[first + i * inner] = double(order[static_cast<size_t>(i)]);
+      result[first + i * inner] = order[static_cast<size_t>(i)];
   }
   return result;
 }

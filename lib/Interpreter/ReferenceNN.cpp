@@ -28,8 +28,8 @@ Tensor selectRows(const Tensor &x, const Tensor &rows) {
   const int64_t rowSize =
       numElements(Shape(x.shape.begin() + 1, x.shape.end()));
   for (int64_t r = 0; r < rows.size(); ++r)
-    std::copy_n(x.data.begin() + rows.integer(r) * rowSize, rowSize,
-                result.data.begin() + r * rowSize);
+    for (int64_t i = 0; i < rowSize; ++i)
+      result[r * rowSize + i] = x.number(rows.integer(r) * rowSize + i);
   return result;
 }
 
@@ -37,7 +37,7 @@ Tensor selectRows(const Tensor &x, const Tensor &rows) {
 static Tensor roundedFor(ElementKind weight, const Tensor &x) {
   Tensor result = x;
   if (weight == ElementKind::BF16)
-    for (double &value : result.data)
+    for (double &value : result.floats())
       value = roundTo(ElementKind::BF16, value);
   return result;
 }
@@ -93,8 +93,9 @@ Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
   *shape = extended({m, n});
   Tensor result(a.kind, *shape);
   for (int64_t i = 0; i < result.size(); ++i) {
-    const double *row = left.data.data() + i / n * k;
-    const double *column = right.data.data() + (i / (m * n) * n + i % n) * k;
+    const double *row = left.floats().data() + i / n * k;
+    const double *column =
+        right.floats().data() + (i / (m * n) * n + i % n) * k;
     for (int64_t j = 0; j < k; ++j)
       result[i] += row[j] * column[j];
   }
@@ -211,18 +212,24 @@ Tensor swiglu(const Tensor &gate, const Tensor &up) {
   return map(round(map(gate, silu), gate.kind), up, std::multiplies<double>());
 }
 
-Tensor map(const Tensor &x, const std::function<double(double)> &function) {
+Tensor map(const Tensor &x, const UnaryFunction &function) {
   Tensor result = x;
-  for (double &value : result.data)
-    value = function(value);
+  if (isFloat(x.kind))
+    for (double &value : result.floats())
+      value = function.ofFloats(value);
+  else
+    for (int64_t &value : result.integers())
+      value = function.ofIntegers(value);
   return result;
 }
 
-Tensor map(const Tensor &x, const Tensor &y,
-           const std::function<double(double, double)> &function) {
+Tensor map(const Tensor &x, const Tensor &y, const BinaryFunction &function) {
   Tensor result = x;
   for (int64_t i = 0; i < x.size(); ++i)
-    result[i] = function(x[i], y[i]);
+    if (isFloat(x.kind))
+      result[i] = function.ofFloats(x[i], y[i]);
+    else
+      result[i] = function.ofIntegers(x.integer(i), y.integer(i));
   return result;
 }
 

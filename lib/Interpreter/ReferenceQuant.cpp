@@ -117,8 +117,8 @@ QuantParams quantParams(const Tensor &x, const QuantSpec &spec) {
   const std::vector<int64_t> scaleOf = scaleIndices(x.shape, spec);
   for (int64_t i = 0; i < x.size(); ++i) {
     const int64_t s = scaleOf[static_cast<size_t>(i)];
-    low[s] = std::min(low[s], x[i]);
-    high[s] = std::max(high[s], x[i]);
+    low[s] = std::min<double>(low[s], x[i]);
+    high[s] = std::max<double>(high[s], x[i]);
   }
   QuantParams result{Tensor(ElementKind::F32, shape), Tensor()};
   if (!spec.symmetric)

@@ -8,50 +8,46 @@
 
 #include "llmir/Interpreter/ReferenceReduce.h"
 
+#include "llmir/Interpreter/ReferenceElementwise.h"
+
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace llmir::reference {
 
-/// What the maximum of no numbers of a type is.
-static double leastNumber(ElementKind kind) {
-  if (isFloat(kind))
-    return -std::numeric_limits<double>::infinity();
-  return kind == ElementKind::I1 ? 0 : -std::ldexp(1.0, bitWidth(kind) - 1);
+/// The least integer, from which a maximum begins, or the greatest one.
+static int64_t extreme(ReduceKind kind, ElementKind type) {
+  if (type == ElementKind::I1)
+    return kind == ReduceKind::Min;
+  const int unused = 64 - bitWidth(type);
+  return kind == ReduceKind::Max
+             ? std::numeric_limits<int64_t>::min() >> unused
+             : std::numeric_limits<int64_t>::max() >> unused;
 }
 
-/// What the minimum of no numbers of a type is.
-static double greatestNumber(ElementKind kind) {
-  if (isFloat(kind))
-    return std::numeric_limits<double>::infinity();
-  if (kind == ElementKind::I1)
-    return 1;
-  const double half = std::ldexp(1.0, bitWidth(kind) - 1);
-  // The greatest i64 is no float64; the one below it stands for it.
-  return kind == ElementKind::I64 ? std::nextafter(half, 0.0) : half - 1;
-}
-
-static double startOf(ReduceKind kind, ElementKind type) {
-  switch (kind) {
-  case ReduceKind::Max:
-    return leastNumber(type);
-  case ReduceKind::Min:
-    return greatestNumber(type);
-  case ReduceKind::Sum:
-  case ReduceKind::Mean:
-    break;
-  }
-  return 0;
-}
-
-static double combine(ReduceKind kind, double before, double value) {
+/// What a reduction of no numbers gives.
+static Number startOf(ReduceKind kind, ElementKind type) {
   if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
-    return before + value;
-  if (std::isnan(before) || std::isnan(value))
-    return std::numeric_limits<double>::quiet_NaN();
+    return isFloat(type) ? Number(0.0) : Number(0);
+  if (!isFloat(type))
+    return extreme(kind, type);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return kind == ReduceKind::Max ? -infinity : infinity;
+}
+
+template <typename T> static T combine(ReduceKind kind, T before, T value) {
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
+    return sum(before, value);
+  if (before != before || value != value) // NaN
+    return std::numeric_limits<T>::quiet_NaN();
   return kind == ReduceKind::Max ? std::max(before, value)
                                  : std::min(before, value);
+}
+
+static Number combine(ReduceKind kind, Number before, Number value) {
+  return value.isInteger()
+             ? Number(combine(kind, before.toInteger(), value.toInteger()))
+             : Number(combine(kind, before.toDouble(), value.toDouble()));
 }
 
 Tensor reduce(const Tensor &x, std::optional<int64_t> dim, bool keepDim,
@@ -69,10 +65,11 @@ Tensor reduce(const Tensor &x, std::optional<int64_t> dim, bool keepDim,
   Tensor result(x.kind, shape);
   for (int64_t i = 0; i < result.size(); ++i) {
     const int64_t first = i / inner * inner * count + i % inner;
-    double value = startOf(kind, x.kind);
+    Number value = startOf(kind, x.kind);
     for (int64_t k = 0; k < count; ++k)
-      value = combine(kind, value, x[first + k * inner]);
-    result[i] = kind == ReduceKind::Mean ? value / double(count) : value;
+      value = combine(kind, value, x.number(first + k * inner));
+    result[i] =
+        kind == ReduceKind::Mean ? value.toDouble() / double(count) : value;
   }
   if (!keepDim)
     shape.erase(shape.begin() + *dim);

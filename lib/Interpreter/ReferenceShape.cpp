@@ -34,8 +34,8 @@ Tensor pick(const Tensor &x, const Shape &shape,
             const std::function<int64_t(const Shape &index)> &place) {
   Tensor result(x.kind, shape);
   Shape index(shape.size(), 0);
-  for (double &value : result.data) {
-    value = x[place(index)];
+  for (int64_t i = 0; i < result.size(); ++i) {
+    result[i] = x.number(place(index));
     advance(index, shape);
   }
   return result;
@@ -161,9 +161,10 @@ static Tensor padConstant(const Tensor &x, const Shape &shape, const Shape &low,
   Tensor result = filled(x.kind, shape, value);
   const Shape strides = stridesOf(shape);
   Shape index(x.shape.size(), 0);
-  for (double number : x.data) {
-    result[placeOf(index, strides,
-                   [&](size_t d, int64_t i) { return i + low[d]; })] = number;
+  for (int64_t n = 0; n < x.size(); ++n) {
+    result[placeOf(index, strides, [&](size_t d, int64_t i) {
+      return i + low[d];
+    })] = x.number(n);
     advance(index, x.shape);
   }
   return result;

@@ -44,7 +44,7 @@ static Expected<std::vector<double>> widened(const Tensor &window,
                   "a frame of " + std::to_string(params.frame) +
                       " samples is longer than 2^24");
   std::vector<double> result(static_cast<size_t>(params.frame), 0.0);
-  std::copy(window.data.begin(), window.data.end(),
+  std::copy(window.floats().begin(), window.floats().end(),
             result.begin() + (params.frame - window.size()) / 2);
   return result;
 }
@@ -142,7 +142,7 @@ Expected<Tensor> istft(const Tensor &x, const Tensor &window,
   for (int64_t signal = 0; signal < signals; ++signal) {
     std::vector<double> sums(static_cast<size_t>(whole), 0.0), squares = sums;
     const double *spectrum =
-        x.data.data() + signal * params.frequencies() * frames * 2;
+        x.floats().data() + signal * params.frequencies() * frames * 2;
     for (int64_t t = 0; t < frames; ++t)
       for (int64_t i = 0; i < n; ++i) {
         const double w = (*weights)[static_cast<size_t>(i)];

@@ -114,6 +114,47 @@ double roundTo(ElementKind kind, double value) {
   return isNegative ? wrapped - modulus : wrapped;
 }
 
+int64_t Number::toInteger() const {
+  if (isWhole)
+    return whole;
+  if (std::isnan(real))
+    return 0;
+  if (real >= 0x1p63)
+    return std::numeric_limits<int64_t>::max();
+  if (real < -0x1p63)
+    return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(real);
+}
+
+/// A float64 that narrower floats round as the integer itself: bits that it
+/// cannot hold leave its last one set ("round to odd").
+static double toOdd(int64_t value) {
+  const uint64_t bits = static_cast<uint64_t>(value);
+  uint64_t magnitude = value < 0 ? -bits : bits, lost = 0;
+  int shift = 0;
+  for (; magnitude >> 53 != 0; magnitude >>= 1, ++shift)
+    lost |= magnitude & 1;
+  const double kept = std::ldexp(static_cast<double>(magnitude | lost), shift);
+  return value < 0 ? -kept : kept;
+}
+
+/// The lowest bits of an integer as two's complement.
+static int64_t wrapTo(ElementKind kind, int64_t value) {
+  const auto bits = static_cast<uint64_t>(value);
+  if (kind == ElementKind::I1)
+    return static_cast<int64_t>(bits & 1);
+  const int unused = 64 - bitWidth(kind);
+  return static_cast<int64_t>(bits << unused) >> unused;
+}
+
+Number roundTo(ElementKind kind, Number value) {
+  if (value.isInteger())
+    return isFloat(kind) ? Number(roundTo(kind, toOdd(value.toInteger())))
+                         : Number(wrapTo(kind, value.toInteger()));
+  const double rounded = roundTo(kind, value.toDouble());
+  return isFloat(kind) ? Number(rounded) : Number(Number(rounded).toInteger());
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor
 //===----------------------------------------------------------------------===//
@@ -126,12 +167,48 @@ int64_t numElements(const Shape &shape) {
 }
 
 Tensor::Tensor(ElementKind kind, Shape shape)
-    : kind(kind), shape(std::move(shape)),
-      data(static_cast<size_t>(numElements(this->shape)), 0.0) {}
+    : kind(kind), shape(std::move(shape)) {
+  const auto count = static_cast<size_t>(numElements(this->shape));
+  if (isFloat(kind))
+    reals.resize(count);
+  else
+    wholes.resize(count);
+}
 
-Tensor::Tensor(ElementKind kind, Shape shape, std::vector<double> data)
-    : kind(kind), shape(std::move(shape)), data(std::move(data)) {
+Tensor::Tensor(ElementKind kind, Shape shape, std::vector<double> numbers)
+    : kind(kind), shape(std::move(shape)) {
+  if (isFloat(kind))
+    reals = std::move(numbers);
+  else
+    for (double number : numbers)
+      wholes.push_back(Number(number).toInteger());
   assert(size() == numElements(this->shape) && "numbers must fill the shape");
+}
+
+Tensor Tensor::ofIntegers(ElementKind kind, Shape shape,
+                          std::vector<int64_t> numbers) {
+  Tensor result;
+  result.kind = kind;
+  result.shape = std::move(shape);
+  result.integers() = std::move(numbers);
+  assert(result.size() == numElements(result.shape) &&
+         "numbers must fill the shape");
+  return result;
+}
+
+Cell &Cell::operator=(Number value) {
+  const auto place = static_cast<size_t>(i);
+  if (!isFloat(tensor.kind))
+    tensor.integers()[place] = value.toInteger();
+  else
+    tensor.floats()[place] =
+        value.isInteger() ? toOdd(value.toInteger()) : value.toDouble();
+  return *this;
+}
+
+std::vector<double> Tensor::toDoubles() const {
+  return isFloat(kind) ? reals
+                       : std::vector<double>(wholes.begin(), wholes.end());
 }
 
 int64_t Tensor::offset(std::initializer_list<int64_t> index) const {
@@ -146,7 +223,10 @@ int64_t Tensor::offset(std::initializer_list<int64_t> index) const {
 }
 
 Tensor Tensor::reshaped(Shape newShape) const {
-  return Tensor(kind, std::move(newShape), data);
+  assert(numElements(newShape) == size() && "numbers must fill the shape");
+  Tensor result = *this;
+  result.shape = std::move(newShape);
+  return result;
 }
 
 /// Runs of numbers that lie together below dimension `d`.
@@ -162,8 +242,8 @@ Tensor Tensor::slice(int64_t d, int64_t first, int64_t count) const {
   const int64_t inner = innerSize(shape, d);
   const int64_t outer = numElements(Shape(shape.begin(), shape.begin() + d));
   for (int64_t o = 0; o < outer; ++o)
-    std::copy_n(data.begin() + (o * dim(d) + first) * inner, count * inner,
-                result.data.begin() + o * count * inner);
+    for (int64_t i = 0; i < count * inner; ++i)
+      result[o * count * inner + i] = number((o * dim(d) + first) * inner + i);
   return result;
 }
 
@@ -176,11 +256,12 @@ Tensor concatenate(const std::vector<Tensor> &parts, int64_t d) {
   Tensor result(parts.front().kind, shape);
   const int64_t inner = innerSize(shape, d);
   const int64_t outer = numElements(Shape(shape.begin(), shape.begin() + d));
-  auto out = result.data.begin();
+  int64_t next = 0;
   for (int64_t o = 0; o < outer; ++o)
     for (const Tensor &part : parts) {
       const int64_t run = part.dim(d) * inner;
-      out = std::copy_n(part.data.begin() + o * run, run, out);
+      for (int64_t i = o * run; i < (o + 1) * run; ++i)
+        result[next++] = part.number(i);
     }
   return result;
 }
@@ -189,15 +270,21 @@ Tensor transposed(const Tensor &matrix) {
   Tensor result(matrix.kind, {matrix.dim(1), matrix.dim(0)});
   for (int64_t i = 0; i < matrix.dim(0); ++i)
     for (int64_t j = 0; j < matrix.dim(1); ++j)
-      result.at({j, i}) = matrix.at({i, j});
+      result.at({j, i}) = matrix.number(matrix.offset({i, j}));
   return result;
 }
 
 Tensor round(Tensor tensor, ElementKind kind) {
-  tensor.kind = kind;
-  for (double &value : tensor.data)
-    value = roundTo(kind, value);
-  return tensor;
+  if (isFloat(kind) && isFloat(tensor.kind)) { // In place: models are big.
+    tensor.kind = kind;
+    for (double &value : tensor.floats())
+      value = roundTo(kind, value);
+    return tensor;
+  }
+  Tensor result(kind, tensor.shape);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    result[i] = roundTo(kind, std::as_const(tensor).number(i));
+  return result;
 }
 
 bool sameBits(const Tensor &a, const Tensor &b) {
@@ -205,9 +292,19 @@ bool sameBits(const Tensor &a, const Tensor &b) {
     return (std::isnan(x) && std::isnan(y)) ||
            (x == y && std::signbit(x) == std::signbit(y));
   };
-  return a.kind == b.kind && a.shape == b.shape &&
-         std::equal(a.data.begin(), a.data.end(), b.data.begin(), b.data.end(),
-                    same);
+  if (a.kind != b.kind || a.shape != b.shape)
+    return false;
+  if (!isFloat(a.kind))
+    return a.integers() == b.integers();
+  return std::equal(a.floats().begin(), a.floats().end(), b.floats().begin(),
+                    b.floats().end(), same);
+}
+
+/// |actual − expected| of integers, which doubles may not tell apart.
+static double errorOf(int64_t actual, int64_t expected) {
+  const auto a = static_cast<uint64_t>(std::max(actual, expected));
+  const auto b = static_cast<uint64_t>(std::min(actual, expected));
+  return static_cast<double>(a - b);
 }
 
 /// What of |actual − expected| is no rounding.
@@ -226,7 +323,9 @@ double nmse(const Tensor &actual, const Tensor &expected) {
     return std::numeric_limits<double>::infinity();
   double errors = 0, squares = 0;
   for (int64_t i = 0; i < expected.size(); ++i) {
-    const double error = errorOf(expected.kind, actual[i], expected[i]);
+    const double error = isFloat(actual.kind) || isFloat(expected.kind)
+                             ? errorOf(expected.kind, actual[i], expected[i])
+                             : errorOf(actual.integer(i), expected.integer(i));
     errors += error * error;
     if (std::isfinite(expected[i]))
       squares += expected[i] * expected[i];
@@ -245,21 +344,20 @@ std::string typeString(const Tensor &tensor) {
   return text + elementKindName(tensor.kind) + ">";
 }
 
-static std::string numberString(ElementKind kind, double value) {
+static std::string numberString(ElementKind kind, Number value) {
+  if (value.isInteger())
+    return std::to_string(value.toInteger());
   char buffer[40];
   // As many digits as tell two numbers of the type apart.
   const int digits = kind == ElementKind::F32 ? 9 : 5;
-  if (isFloat(kind))
-    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
-  else
-    std::snprintf(buffer, sizeof buffer, "%lld", static_cast<long long>(value));
+  std::snprintf(buffer, sizeof buffer, "%.*g", digits, value.toDouble());
   return buffer;
 }
 
 static void appendNumbers(const Tensor &tensor, int64_t d, int64_t &next,
                           std::string &text) {
   if (d == tensor.rank()) {
-    text += numberString(tensor.kind, tensor[next++]);
+    text += numberString(tensor.kind, tensor.number(next++));
     return;
   }
   const int64_t most = 16; // Of one dimension.

@@ -104,13 +104,13 @@ Expected<Tensor> convolution(const Tensor &x, const Tensor &weight,
   const int64_t channels = weight.dim(1); // Of one group.
   const int64_t perGroup = weight.dim(0) / params.groups;
   Shape at(shape->size(), 0);
-  for (double &value : result.data) {
+  for (double &value : result.floats()) {
     const int64_t o = at[1];
     value = bias ? (*bias)[o] : 0.0;
     for (int64_t c = 0; c < channels && kernel > 0; ++c) {
       const int64_t from = at[0] * x.dim(1) + o / perGroup * channels + c;
-      value += weigh(x.data.data() + from * picture, sizes,
-                     weight.data.data() + (o * channels + c) * kernel,
+      value += weigh(x.floats().data() + from * picture, sizes,
+                     weight.floats().data() + (o * channels + c) * kernel,
                      kernelSizes, at.data() + 2, params);
     }
     advance(at, *shape);

@@ -97,9 +97,9 @@ static double toDouble(const APFloat &value) {
 }
 
 /// An i1 counts as 0 or 1, all others with their sign.
-static double toDouble(const APInt &value) {
-  return value.getBitWidth() == 1 ? double(value.getZExtValue())
-                                  : double(value.getSExtValue());
+static int64_t toInteger(const APInt &value) {
+  return value.getBitWidth() == 1 ? int64_t(value.getZExtValue())
+                                  : value.getSExtValue();
 }
 
 std::optional<Tensor> constantValue(TypedAttr constant) {
@@ -109,7 +109,7 @@ std::optional<Tensor> constantValue(TypedAttr constant) {
   if (!kind)
     return std::nullopt;
   if (auto integer = dyn_cast<IntegerAttr>(constant))
-    return Tensor(*kind, {}, {toDouble(integer.getValue())});
+    return Tensor::ofIntegers(*kind, {}, {toInteger(integer.getValue())});
   if (auto number = dyn_cast<FloatAttr>(constant))
     return Tensor(*kind, {}, {toDouble(number.getValue())});
   auto dense = dyn_cast<DenseElementsAttr>(constant);
@@ -123,17 +123,17 @@ std::optional<Tensor> constantValue(TypedAttr constant) {
       result[next++] = toDouble(value);
   else
     for (const APInt &value : dense.getValues<APInt>())
-      result[next++] = toDouble(value);
+      result[next++] = toInteger(value);
   return result;
 }
 
 DenseElementsAttr makeConstant(const Tensor &tensor, RankedTensorType type) {
   Type element = type.getElementType();
   SmallVector<Attribute> values;
-  for (double value : tensor.data)
+  for (int64_t i = 0; i < tensor.size(); ++i)
     values.push_back(isFloat(tensor.kind)
-                         ? Attribute(FloatAttr::get(element, value))
-                         : IntegerAttr::get(element, int64_t(value)));
+                         ? Attribute(FloatAttr::get(element, tensor[i]))
+                         : IntegerAttr::get(element, tensor.integer(i)));
   return DenseElementsAttr::get(type, values);
 }
 
@@ -170,7 +170,7 @@ static LogicalResult fillFloats(ErrorFn error, Tensor &tensor, Attribute range,
   if (range && !bounds)
     return error() << "floats need a check.range of f64, not " << range;
   const double least = bounds ? bounds[0] : -1, end = bounds ? bounds[1] : 1;
-  for (double &value : tensor.data)
+  for (double &value : tensor.floats())
     value = roundTo(tensor.kind, random.real(least, end));
   return success();
 }
@@ -190,8 +190,8 @@ static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
     least = bounds[0];
     end = bounds[1];
   }
-  for (double &value : tensor.data)
-    value = double(random.integer(least, end));
+  for (int64_t &value : tensor.integers())
+    value = random.integer(least, end);
   return success();
 }
 
@@ -243,9 +243,9 @@ static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
   if (type.getFormat().empty()) {
     reference::QuantSpec spec = getQuantSpec(type);
     result.numbers = Tensor(spec.storedKind(), result.shape);
-    for (double &value : result.numbers.data)
-      value = double(
-          random.integer(int64_t(spec.least()), int64_t(spec.greatest()) + 1));
+    for (int64_t &value : result.numbers.integers())
+      value =
+          random.integer(int64_t(spec.least()), int64_t(spec.greatest()) + 1);
     return result;
   }
   result.format = tensorFormatFromName(type.getFormat());

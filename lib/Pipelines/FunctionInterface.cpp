@@ -51,14 +51,13 @@ static double decodeElement(reference::ElementKind kind, uint32_t bits) {
 
 Status FunctionPort::fill(uint8_t *arena,
                           const reference::Tensor &values) const {
-  constexpr double least = std::numeric_limits<int32_t>::min();
-  constexpr double most = std::numeric_limits<int32_t>::max();
+  constexpr int64_t least = std::numeric_limits<int32_t>::min();
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   for (int64_t i = 0; i < values.size(); ++i)
     if (holdsIntegers(values.kind) &&
-        !(values[i] >= least && values[i] <= most))
+        !(values.integer(i) >= least && values.integer(i) <= most))
       return Status(StatusCode::InvalidArgument,
-                    name + " has " +
-                        std::to_string(static_cast<int64_t>(values[i])) +
+                    name + " has " + std::to_string(values.integer(i)) +
                         " at place " + std::to_string(i) +
                         "; compiled code computes with integers of 32 bits");
   uint8_t *base = arena + offset;

@@ -90,7 +90,7 @@ static Expected<Tensor> readValues(const Checkpoint &checkpoint,
   Tensor values(plain ? *getElementKind(plain.getElementType())
                       : reference::ElementKind::F32,
                 stored.shape);
-  auto end = values.data.begin();
+  auto end = values.floats().begin();
   LLMIR_RETURN_IF_ERROR(
       readRows(checkpoint, stored, [&](Span<const float> row) {
         end = std::copy(row.begin(), row.end(), end);

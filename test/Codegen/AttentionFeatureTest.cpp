@@ -122,7 +122,7 @@ Mask makeMask(MaskShape shape, int64_t heads, Random &random) {
     break;
   }
   mask.tensor = reference::Tensor(reference::ElementKind::F32, sizes);
-  for (double &value : mask.tensor.data) {
+  for (double &value : mask.tensor.floats()) {
     uint32_t kind = random.bits() % 16;
     value = kind < 4    ? static_cast<double>(-kInfinity)
             : kind == 4 ? static_cast<double>(kLowest)
@@ -246,8 +246,8 @@ std::vector<float> AttentionRun::run(const std::vector<size_t> &order,
     for (int64_t i = 0; i < kSequences[s].queries; ++i)
       loaded->setRow(q, row++, &queries[(firstRow(s) + i) * width]);
   if (features.mask != MaskShape::None)
-    loaded->setRows(maskBuffer, std::vector<float>(mask.tensor.data.begin(),
-                                                   mask.tensor.data.end()));
+    loaded->setRows(maskBuffer, std::vector<float>(mask.tensor.floats().begin(),
+                                                   mask.tensor.floats().end()));
   if (features.sinks == OperandPlace::Buffer)
     loaded->setRow(sinksBuffer, 0, sinks.data());
   loaded->snapshot();

@@ -133,7 +133,7 @@ std::vector<double> evaluate(ModuleOp module) {
     if (mlir::failed(results))
       return {};
     const auto &logits = std::get<reference::Tensor>(results->front().value);
-    all.insert(all.end(), logits.data.begin(), logits.data.end());
+    all.insert(all.end(), logits.floats().begin(), logits.floats().end());
   }
   return all;
 }

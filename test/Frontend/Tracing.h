@@ -128,7 +128,7 @@ interpret(::mllm::ir::IRContext &context,
           const std::map<std::string, Tensor> &parameters, const Tensor &input,
           ModelState *state = nullptr) {
   auto results = interpretAll(context, parameters, {input}, state);
-  return results.empty() ? std::vector<double>() : results.front().data;
+  return results.empty() ? std::vector<double>() : results.front().toDoubles();
 }
 
 /// In the documents' style.

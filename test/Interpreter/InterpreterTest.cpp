@@ -68,11 +68,11 @@ TEST_F(InterpreterTest, ArgumentsFollowFromTheSeed) {
     EXPECT_TRUE(sameBits((*one)[i], (*again)[i]));
     EXPECT_FALSE(sameBits((*one)[i], (*two)[i]));
   }
-  for (double id : std::get<Tensor>((*one)[1]).data)
+  for (double id : std::get<Tensor>((*one)[1]).toDoubles())
     EXPECT_TRUE(id >= 3 && id < 6);
-  for (double q : std::get<QuantizedValue>((*one)[2]).numbers.data)
+  for (double q : std::get<QuantizedValue>((*one)[2]).numbers.toDoubles())
     EXPECT_TRUE(q >= -7 && q <= 7); // Symmetric: no -8.
-  for (double x : std::get<Tensor>((*one)[0]).data)
+  for (double x : std::get<Tensor>((*one)[0]).toDoubles())
     EXPECT_TRUE(x >= -1 && x <= 1 && x == double(float(x)));
 }
 
@@ -106,7 +106,7 @@ TEST_F(InterpreterTest, WeightsComeFromTheCaller) {
   };
   auto results = Interpreter(options).run(function, {});
   ASSERT_TRUE(succeeded(results));
-  EXPECT_EQ(std::get<Tensor>((*results)[0].value).data,
+  EXPECT_EQ(std::get<Tensor>((*results)[0].value).toDoubles(),
             std::vector<double>({3, 4}));
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   EXPECT_TRUE(failed(Interpreter().run(function, {})));
@@ -124,5 +124,5 @@ TEST_F(InterpreterTest, OneOpAlone) {
   const Tensor x(reference::ElementKind::F32, {2}, {1, 2});
   auto sum = evaluateOp(add, {x, x});
   ASSERT_TRUE(sum.has_value());
-  EXPECT_EQ((*sum)[0].data, std::vector<double>({2, 4}));
+  EXPECT_EQ((*sum)[0].toDoubles(), std::vector<double>({2, 4}));
 }

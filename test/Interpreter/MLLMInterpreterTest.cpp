@@ -103,8 +103,8 @@ TEST_F(MLLMInterpreterTest, AConversationGoesOn) {
   std::vector<Tensor> second = run(step, &state, ones(1));
   ASSERT_EQ(first.size(), 3u);
   ASSERT_EQ(second.size(), 3u);
-  EXPECT_EQ(first[2].data, std::vector<double>({0, 1, 2}));
-  EXPECT_EQ(second[2].data, std::vector<double>({3}));
+  EXPECT_EQ(first[2].toDoubles(), std::vector<double>({0, 1, 2}));
+  EXPECT_EQ(second[2].toDoubles(), std::vector<double>({3}));
   EXPECT_EQ(second[0].shape, Shape({4, 1, 2}));
   for (int64_t t = 0; t < 4; ++t) {
     EXPECT_NEAR(second[0][2 * t], std::cos(double(t)), 1e-7) << t;
@@ -120,7 +120,7 @@ TEST_F(MLLMInterpreterTest, WithoutAStateEachRunBeginsAnew) {
     std::vector<Tensor> results = run(step, nullptr, ones(2));
     ASSERT_EQ(results.size(), 3u);
     EXPECT_EQ(results[0].dim(0), 2);
-    EXPECT_EQ(results[2].data, std::vector<double>({0, 1}));
+    EXPECT_EQ(results[2].toDoubles(), std::vector<double>({0, 1}));
   }
 }
 
@@ -159,14 +159,14 @@ TEST_F(MLLMInterpreterTest, FunctionsOfTheUsersOwn) {
   ASSERT_TRUE(registerCustomOp(
       4711, [](const std::vector<Tensor> &in) -> Expected<std::vector<Tensor>> {
         Tensor y = in[0];
-        for (double &number : y.data)
+        for (double &number : y.floats())
           number *= 2;
         return std::vector<Tensor>{y};
       }));
   std::vector<Tensor> results = run(function, nullptr, {x});
   unregisterCustomOp(4711);
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].data, std::vector<double>({2, 4}));
+  EXPECT_EQ(results[0].toDoubles(), std::vector<double>({2, 4}));
   // A function that gives something else is found out.
   std::string message;
   ScopedDiagnosticHandler handler(

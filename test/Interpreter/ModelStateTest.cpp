@@ -24,14 +24,14 @@ TEST(ModelState, LayersGrowAlongTheirTokens) {
   auto all =
       state.append(3, f32({2, 1, 1}, {1, 2}), f32({2, 1, 2}, {1, 2, 3, 4}), 1);
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->keys.data, std::vector<double>({1, 2}));
+  EXPECT_EQ(all->keys.toDoubles(), std::vector<double>({1, 2}));
   EXPECT_EQ(state.past(), 0); // The step has not ended.
   state.beginStep();
   EXPECT_EQ(state.past(), 1);
   all = state.append(3, f32({2, 2, 1}, {5, 6, 7, 8}),
                      f32({2, 2, 2}, std::vector<double>(8)), 1);
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->keys.data, std::vector<double>({1, 5, 6, 2, 7, 8}));
+  EXPECT_EQ(all->keys.toDoubles(), std::vector<double>({1, 5, 6, 2, 7, 8}));
   EXPECT_EQ(all->values.shape, Shape({2, 3, 2}));
   EXPECT_EQ(state.past(), 1);
   state.beginStep();

@@ -36,7 +36,7 @@ struct MathEvaluator : OpEvaluatorInterface {
   evaluate(Operation *op, const std::vector<Tensor> &operands) const override {
     if (isa<math::CbrtOp>(op)) {
       Tensor y = operands.front();
-      for (double &number : y.data)
+      for (double &number : y.floats())
         number = std::cbrt(number);
       return std::vector<Tensor>{y};
     }
@@ -74,8 +74,9 @@ struct OpEvaluatorInterfaceTest : testing::Test {
     auto results =
         Interpreter().run(*module->getOps<func::FuncOp>().begin(),
                           {Tensor(ElementKind::F32, {3}, {8.0, -1.0, 0.125})});
-    return succeeded(results) ? std::get<Tensor>(results->front().value).data
-                              : std::vector<double>();
+    return succeeded(results)
+               ? std::get<Tensor>(results->front().value).toDoubles()
+               : std::vector<double>();
   }
 
   MLIRContext context;

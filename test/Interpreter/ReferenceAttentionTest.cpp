@@ -25,7 +25,7 @@ Tensor f32(Shape shape, std::vector<double> data) {
 Tensor randomTensor(Shape shape, unsigned seed) {
   std::mt19937 random(seed);
   Tensor result(ElementKind::F32, std::move(shape));
-  for (double &value : result.data)
+  for (double &value : result.floats())
     value = double(float(int(random() % 2001) - 1000) / 1000);
   return result;
 }
@@ -37,7 +37,7 @@ struct FourKeys {
   Tensor keys = f32({1, 4, 1, 1}, {0, 0, 0, 0});
   Tensor values = f32({1, 4, 1, 1}, {1, 10, 100, 1000});
   std::vector<double> run(const AttentionParams &params) const {
-    return attention(query, keys, values, params).data;
+    return attention(query, keys, values, params).toDoubles();
   }
 };
 
@@ -81,10 +81,10 @@ TEST(ReferenceAttention, ScaleAndSoftCap) {
   const Tensor v = f32({1, 2, 1, 2}, {0, 4, 8, 0});
   AttentionParams params;
   params.scale = 0.5;
-  expectNear(attention(q, k, v, params).data, {6, 1});
+  expectNear(attention(q, k, v, params).toDoubles(), {6, 1});
   params.softCap = 0.25;
   const double capped = std::exp(0.25 * std::tanh(std::log(3.0) / 0.25));
-  expectNear(attention(q, k, v, params).data,
+  expectNear(attention(q, k, v, params).toDoubles(),
              {8 * capped / (1 + capped), 4 / (1 + capped)});
 }
 
@@ -102,7 +102,7 @@ TEST(ReferenceAttention, MasksAddOrHide) {
   params.mask = &added;
   expectNear(FourKeys().run(params), std::vector<double>(4, 31.0 / 4));
   Tensor hidden(ElementKind::I1, {1, 1, 4, 4});
-  hidden.data = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
+  hidden.integers() = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0};
   params.mask = &hidden;
   expectNear(FourKeys().run(params), {1, 10, 550, 0});
 }
@@ -151,7 +151,8 @@ TEST(ReferenceAttention, PagedIsAttentionOnWhatTheCacheHolds) {
   Tensor tables(ElementKind::I32, {2, geometry.blocksPerSequence()});
   for (int64_t s = 0; s < 2; ++s) {
     const std::vector<int32_t> table = cache.blockTable(s);
-    std::copy(table.begin(), table.end(), tables.row(s));
+    std::copy(table.begin(), table.end(),
+              tables.integers().begin() + s * tables.columns());
   }
   const Tensor seqLens(ElementKind::I32, {2}, {5, 9});
   AttentionParams params;

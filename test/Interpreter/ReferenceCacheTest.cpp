@@ -44,7 +44,7 @@ TEST(ReferenceCache, AppendThenLookup) {
   const Tensor values = numbered({1, 6, 2, 2}, 1000);
   auto blocks = cache.appendSequences(1, keys, values, ids({7}));
   ASSERT_TRUE(blocks) << blocks.status().message();
-  EXPECT_EQ(blocks->data, std::vector<double>({0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(blocks->toDoubles(), std::vector<double>({0, 0, 0, 0, 1, 1}));
   EXPECT_EQ(cache.sequenceLength(7), 6);
 
   // One entry per token, and one per block.
@@ -52,8 +52,8 @@ TEST(ReferenceCache, AppendThenLookup) {
        {*blocks, Tensor(ElementKind::I32, {1, 3}, {0, 1, -1})}) {
     auto found = cache.lookup(1, indices, ids({6}), 6);
     ASSERT_TRUE(found) << found.status().message();
-    EXPECT_EQ(found->first.data, keys.data);
-    EXPECT_EQ(found->second.data, values.data);
+    EXPECT_EQ(found->first.toDoubles(), keys.toDoubles());
+    EXPECT_EQ(found->second.toDoubles(), values.toDoubles());
   }
   // Past the length there are zeros; layer 0 was not written.
   auto shorter = cache.lookup(1, *blocks, ids({2}), 6);
@@ -213,16 +213,17 @@ TEST(ReferenceCache, BlockNumbersAreTheRuntimes) {
       const std::vector<int32_t> table = cache.blockTable(whole);
       for (int64_t layer : {0, 1}) {
         Tensor data(ElementKind::F32, {1, tokens, 1, 2});
-        for (double &value : data.data)
+        for (double &value : data.floats())
           value = double(random() % 1000);
-        const std::vector<float> plain(data.data.begin(), data.data.end());
+        const std::vector<float> plain(data.floats().begin(),
+                                       data.floats().end());
         std::vector<int32_t> indices(static_cast<size_t>(tokens));
         auto blocks = cache.appendSequences(layer, data, data, ids({id}));
         auto status = real.appendKV(layer, plain.data(), plain.data(), 1,
                                     tokens, &whole, indices.data());
         ASSERT_EQ(bool(blocks), bool(status)) << status.message();
         if (blocks) {
-          EXPECT_EQ(blocks->data,
+          EXPECT_EQ(blocks->toDoubles(),
                     std::vector<double>(indices.begin(), indices.end()));
         }
       }

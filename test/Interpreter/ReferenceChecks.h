@@ -29,9 +29,9 @@ inline void expectNumbers(const Expected<Tensor> &actual, const Shape &shape,
                           const std::vector<double> &expected) {
   ASSERT_TRUE(actual) << actual.status().message();
   EXPECT_EQ(actual->shape, shape);
-  ASSERT_EQ(actual->data.size(), expected.size());
+  ASSERT_EQ(actual->toDoubles().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_NEAR(actual->data[i], expected[i], 1e-12) << "at " << i;
+    EXPECT_NEAR(actual->toDoubles()[i], expected[i], 1e-12) << "at " << i;
 }
 
 } // namespace llmir::reference

@@ -26,20 +26,22 @@ static RankTensors ranks(int64_t count) {
 TEST(ReferenceCollectives, GatherJoinsTheGroup) {
   const RankTensors rows = allGather(ranks(4), 0, 2);
   EXPECT_EQ(rows[0].shape, Shape({4, 2}));
-  EXPECT_EQ(rows[1].data, std::vector<double>({0, 10, 20, 30, 1, 11, 21, 31}));
-  EXPECT_EQ(rows[2].data, std::vector<double>({2, 12, 22, 32, 3, 13, 23, 33}));
-  EXPECT_EQ(allGather(ranks(2), 1, 2)[1].data,
+  EXPECT_EQ(rows[1].toDoubles(),
+            std::vector<double>({0, 10, 20, 30, 1, 11, 21, 31}));
+  EXPECT_EQ(rows[2].toDoubles(),
+            std::vector<double>({2, 12, 22, 32, 3, 13, 23, 33}));
+  EXPECT_EQ(allGather(ranks(2), 1, 2)[1].toDoubles(),
             std::vector<double>({0, 10, 1, 11, 20, 30, 21, 31}));
 }
 
 TEST(ReferenceCollectives, ReduceInRankOrder) {
-  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Sum)[1].data,
+  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Sum)[1].toDoubles(),
             std::vector<double>({3, 33, 63, 93}));
-  EXPECT_EQ(allReduce(ranks(4), 2, Reduction::Mean)[3].data,
+  EXPECT_EQ(allReduce(ranks(4), 2, Reduction::Mean)[3].toDoubles(),
             std::vector<double>({2.5, 12.5, 22.5, 32.5}));
-  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Max)[0].data,
+  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Max)[0].toDoubles(),
             std::vector<double>({2, 12, 22, 32}));
-  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Min)[0].data,
+  EXPECT_EQ(allReduce(ranks(3), 3, Reduction::Min)[0].toDoubles(),
             std::vector<double>({0, 10, 20, 30}));
   // Ascending: (1 + 2^60) − 2^60 is 0, any other order gives 1.
   RankTensors wide;

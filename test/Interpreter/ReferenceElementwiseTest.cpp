@@ -52,8 +52,8 @@ TEST(ReferenceElementwise, BroadcastNumbers) {
   const Tensor columns = f32({2, 1}, {1, 2}), row = f32({3}, {10, 20, 30});
   const Tensor sum = *broadcastMap(columns, row, add);
   EXPECT_EQ(sum.shape, Shape({2, 3}));
-  EXPECT_EQ(sum.data, std::vector<double>({11, 21, 31, 12, 22, 32}));
-  EXPECT_EQ(broadcastTo(f32({2, 1, 1}, {1, 2}), {2, 1, 2}).data,
+  EXPECT_EQ(sum.toDoubles(), std::vector<double>({11, 21, 31, 12, 22, 32}));
+  EXPECT_EQ(broadcastTo(f32({2, 1, 1}, {1, 2}), {2, 1, 2}).toDoubles(),
             std::vector<double>({1, 1, 2, 2}));
   EXPECT_EQ(broadcastMap(f32({2, 0}, {}), f32({}, {1}), add)->shape,
             Shape({2, 0}));
@@ -61,19 +61,20 @@ TEST(ReferenceElementwise, BroadcastNumbers) {
 }
 
 TEST(ReferenceElementwise, QuotientsOfIntegersGoTowardZero) {
-  EXPECT_EQ(quotient(ElementKind::I32, -7, 2), -3);
-  EXPECT_EQ(quotient(ElementKind::I32, 7, 0), 0);
-  EXPECT_EQ(roundTo(ElementKind::I8, quotient(ElementKind::I8, -128, -1)),
-            -128);
-  EXPECT_EQ(quotient(ElementKind::F32, -7, 2), -3.5);
-  EXPECT_EQ(quotient(ElementKind::F32, 1, 0), inf);
+  EXPECT_EQ(quotient(int64_t(-7), int64_t(2)), -3);
+  EXPECT_EQ(quotient(int64_t(7), int64_t(0)), 0);
+  EXPECT_EQ(quotient(INT64_MIN, int64_t(-1)), INT64_MIN);
+  const Number wide = quotient(int64_t(-128), int64_t(-1));
+  EXPECT_EQ(roundTo(ElementKind::I8, wide).toInteger(), -128);
+  EXPECT_EQ(quotient(-7.0, 2.0), -3.5);
+  EXPECT_EQ(quotient(1.0, 0.0), inf);
 }
 
 TEST(ReferenceElementwise, Clip) {
   EXPECT_EQ(clip(-2, -1, 1), -1);
-  EXPECT_EQ(clip(inf, -1, 1), 1);
-  EXPECT_EQ(clip(0.5, -1, 1), 0.5);
-  EXPECT_TRUE(std::isnan(clip(nan_, -1, 1)));
+  EXPECT_EQ(clip(inf, -1.0, 1.0), 1);
+  EXPECT_EQ(clip(0.5, -1.0, 1.0), 0.5);
+  EXPECT_TRUE(std::isnan(clip(nan_, -1.0, 1.0)));
 }
 
 TEST(ReferenceElementwise, Comparisons) {
@@ -90,7 +91,7 @@ TEST(ReferenceElementwise, Comparisons) {
     EXPECT_EQ(compare(c.comparison, 1, 2), c.less);
     EXPECT_EQ(compare(c.comparison, 2, 2), c.equal);
     EXPECT_EQ(compare(c.comparison, 3, 2), c.greater);
-    EXPECT_EQ(compare(c.comparison, nan_, 2), c.unordered);
+    EXPECT_EQ(compare(c.comparison, nan_, 2.0), c.unordered);
   }
 }
 
@@ -106,21 +107,54 @@ TEST(ReferenceElementwise, WhereChooses) {
 
 TEST(ReferenceElementwise, CastsOfFloatsStayInTheRangeOfIntegers) {
   const Tensor x = f32({6}, {-1.9, 300, -inf, nan_, 0.4, -0.0});
-  EXPECT_EQ(castTo(x, ElementKind::I8).data,
+  EXPECT_EQ(castTo(x, ElementKind::I8).toDoubles(),
             std::vector<double>({-1, 127, -128, 0, 0, 0}));
-  EXPECT_EQ(castTo(x, ElementKind::I1).data,
+  EXPECT_EQ(castTo(x, ElementKind::I1).toDoubles(),
             std::vector<double>({1, 1, 1, 1, 1, 0}));
-  EXPECT_LT(castTo(f32({1}, {inf}), ElementKind::I64)[0], 0x1p63);
-  EXPECT_EQ(castTo(i32({2}, {300, -1}), ElementKind::I8).data,
+  EXPECT_EQ(castTo(f32({1}, {inf}), ElementKind::I64).integer(0), INT64_MAX);
+  EXPECT_EQ(castTo(i32({2}, {300, -1}), ElementKind::I8).toDoubles(),
             std::vector<double>({44, -1}));
-  EXPECT_EQ(castTo(i32({2}, {2, 0}), ElementKind::I1).data,
+  EXPECT_EQ(castTo(i32({2}, {2, 0}), ElementKind::I1).toDoubles(),
             std::vector<double>({1, 0}));
   EXPECT_EQ(castTo(f32({1}, {1.0 + 0x1p-12}), ElementKind::F16)[0], 1.0);
 }
 
+TEST(ReferenceElementwise, CastsOfIntegersRoundOnce) {
+  const int64_t half = (int64_t(1) << 24) + 1; // Between two f32.
+  const Tensor x = Tensor::ofIntegers(
+      ElementKind::I64, {4},
+      // Just above the middle of two f32, by less than a float64 holds.
+      {(half << 38) + 1, (half << 38) - 1, -(half << 38) - 1, half << 38});
+  EXPECT_EQ(castTo(x, ElementKind::F32).toDoubles(),
+            std::vector<double>(
+                {std::ldexp(half + 1, 38), std::ldexp(half - 1, 38),
+                 -std::ldexp(half + 1, 38), std::ldexp(half - 1, 38)}));
+  EXPECT_EQ(castTo(x, ElementKind::I8).toDoubles(),
+            std::vector<double>({1, -1, -1, 0}));
+  EXPECT_EQ(round(x, ElementKind::F32).toDoubles(),
+            castTo(x, ElementKind::F32).toDoubles());
+}
+
+TEST(ReferenceElementwise, IntegersAreExact) {
+  const int64_t big = (int64_t(1) << 62) + 1;
+  const Tensor x = Tensor::ofIntegers(ElementKind::I64, {2}, {big, big - 1});
+  EXPECT_EQ(toString(x),
+            "tensor<2xi64> [4611686018427387905, 4611686018427387904]");
+  EXPECT_EQ(x.reshaped({2, 1}).slice(0, 1, 1).integer(0), big - 1);
+  Tensor y = x;
+  EXPECT_TRUE(sameBits(x, y));
+  y[0] = x.number(1);
+  EXPECT_EQ(y.integer(0), big - 1);
+  EXPECT_FALSE(sameBits(x, y));
+  EXPECT_GT(nmse(y, x), 0.0);
+  y[0] = y[1];
+  EXPECT_EQ(y.integer(0), big - 1);
+}
+
 TEST(ReferenceElementwise, NumbersFromNothing) {
-  EXPECT_EQ(filled(ElementKind::I32, {2}, 7).data, std::vector<double>({7, 7}));
-  EXPECT_EQ(arange(ElementKind::F32, {2, 2}, 1, 0.5).data,
+  EXPECT_EQ(filled(ElementKind::I32, {2}, 7).toDoubles(),
+            std::vector<double>({7, 7}));
+  EXPECT_EQ(arange(ElementKind::F32, {2, 2}, 1, 0.5).toDoubles(),
             std::vector<double>({1, 1.5, 2, 2.5}));
   EXPECT_EQ(arange(ElementKind::F32, {0}, 1, 1).shape, Shape({0}));
 }
@@ -132,5 +166,5 @@ TEST(ReferenceElementwise, RandomNumbersAreThoseOfSplitMix64) {
   EXPECT_EQ(x[0], double(6457827717110365317u >> 11) * 0x1p-53);
   EXPECT_EQ(x[1], double(3203168211198807973u >> 11) * 0x1p-53);
   const Tensor n = randomNumbers(ElementKind::I32, {2}, -3, 7, 1234567);
-  EXPECT_EQ(n.data, std::vector<double>({-3 + 7, -3 + 3}));
+  EXPECT_EQ(n.toDoubles(), std::vector<double>({-3 + 7, -3 + 3}));
 }

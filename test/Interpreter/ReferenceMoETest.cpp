@@ -25,18 +25,19 @@ TEST(ReferenceMoE, RouteOrdersAndWeighs) {
       f32({2, 4}, {0, std::log(3.0), std::log(4.0), 0, 1, NAN, 1, 1});
   const Routing two =
       moeRoute(logits.slice(0, 0, 1), 2, RouteScore::Softmax, true);
-  EXPECT_EQ(two.experts.data, std::vector<double>({2, 1}));
+  EXPECT_EQ(two.experts.toDoubles(), std::vector<double>({2, 1}));
   EXPECT_NEAR(two.weights[0], 4.0 / 7, 1e-12);
   EXPECT_NEAR(two.weights[1], 3.0 / 7, 1e-12);
   const Routing raw =
       moeRoute(logits.slice(0, 0, 1), 4, RouteScore::Softmax, false);
-  EXPECT_EQ(raw.experts.data, std::vector<double>({2, 1, 0, 3})); // Ties.
+  EXPECT_EQ(raw.experts.toDoubles(),
+            std::vector<double>({2, 1, 0, 3})); // Ties.
   EXPECT_NEAR(raw.weights[0], 4.0 / 9, 1e-12);
   const Routing sigmoid = moeRoute(logits, 4, RouteScore::Sigmoid, false);
   EXPECT_NEAR(sigmoid.weights[0], 0.8, 1e-12);
   EXPECT_NEAR(sigmoid.weights[3], 0.5, 1e-12);
   // NaN comes last.
-  EXPECT_EQ(sigmoid.experts.slice(0, 1, 1).data,
+  EXPECT_EQ(sigmoid.experts.slice(0, 1, 1).toDoubles(),
             std::vector<double>({0, 2, 3, 1}));
 }
 

@@ -24,7 +24,7 @@ static Tensor f32(Shape shape, std::vector<double> data) {
 /// Numbers 1, 2, 3, …
 static Tensor counted(Shape shape) {
   Tensor result(ElementKind::F32, std::move(shape));
-  std::iota(result.data.begin(), result.data.end(), 1);
+  std::iota(result.floats().begin(), result.floats().end(), 1);
   return result;
 }
 
@@ -36,7 +36,8 @@ TEST(ReferencePositions, RotationByTablesIsRotationByPositions) {
   EXPECT_EQ(tables.cosines.shape, Shape({3, 2}));
   Expected<Tensor> rotated = rotate(x, tables, 0);
   ASSERT_TRUE(rotated) << rotated.status().message();
-  EXPECT_EQ(rotated->data, rope(x, positions, frequencies, 1.5, false).data);
+  EXPECT_EQ(rotated->toDoubles(),
+            rope(x, positions, frequencies, 1.5, false).toDoubles());
 }
 
 TEST(ReferencePositions, TokensStandInAnyDimension) {
@@ -63,7 +64,7 @@ TEST(ReferencePositions, SequencesMayHaveTablesOfTheirOwn) {
   ASSERT_TRUE(rotated);
   const std::vector<double> expected = {1, 2, -3, -4};
   for (size_t i = 0; i < 4; ++i)
-    EXPECT_NEAR(rotated->data[i], expected[i], 1e-12);
+    EXPECT_NEAR(rotated->toDoubles()[i], expected[i], 1e-12);
 }
 
 TEST(ReferencePositions, TablesThatDoNotFitAreRefused) {
@@ -80,10 +81,10 @@ TEST(ReferencePositions, PairsTakeTheirSectionsPlane) {
   const Tensor planes = counted({3, 1, 4}); // 1 to 4, 5 to 8, 9 to 12.
   Expected<RopeTables> selected = selectPlanes({planes, planes}, {1, 1, 2});
   ASSERT_TRUE(selected);
-  EXPECT_EQ(selected->cosines.data, std::vector<double>({1, 6, 11, 12}));
+  EXPECT_EQ(selected->cosines.toDoubles(), std::vector<double>({1, 6, 11, 12}));
   selected = selectPlanes({planes, planes}, {1, 1, 1, 1}); // The first again.
   ASSERT_TRUE(selected);
-  EXPECT_EQ(selected->sines.data, std::vector<double>({1, 6, 11, 4}));
+  EXPECT_EQ(selected->sines.toDoubles(), std::vector<double>({1, 6, 11, 4}));
   EXPECT_FALSE(selectPlanes({planes, planes}, {1, 1, 1}));
   EXPECT_FALSE(selectPlanes({planes, planes}, {1, 1, 3}));
   EXPECT_FALSE(selectPlanes({planes, planes}, {-1, 5}));
@@ -110,11 +111,11 @@ TEST(ReferencePositions, PatchesAreListedBlockByBlock) {
 
 TEST(ReferencePositions, CausalMaskKeepsThePastAndTheWindow) {
   const double m = maskedScore;
-  EXPECT_EQ(causalMask(f32({2, 3}, {1, 2, 3, 4, 5, 6}), 0).data,
+  EXPECT_EQ(causalMask(f32({2, 3}, {1, 2, 3, 4, 5, 6}), 0).toDoubles(),
             std::vector<double>({1, 2, m, 4, 5, 6}));
-  EXPECT_EQ(causalMask(f32({2, 3}, {1, 2, 3, 4, 5, 6}), 2).data,
+  EXPECT_EQ(causalMask(f32({2, 3}, {1, 2, 3, 4, 5, 6}), 2).toDoubles(),
             std::vector<double>({1, 2, m, m, 5, 6}));
-  EXPECT_EQ(causalMask(f32({2, 2, 1}, {1, 2, 3, 4}), 0).data,
+  EXPECT_EQ(causalMask(f32({2, 2, 1}, {1, 2, 3, 4}), 0).toDoubles(),
             std::vector<double>({m, 2, m, 4})); // More rows than columns.
   EXPECT_EQ(causalMask(f32({0, 3}, {}), 0).shape, Shape({0, 3}));
 }

@@ -23,7 +23,7 @@ static Tensor f32(Shape shape, std::vector<double> data) {
 static Tensor randomTensor(Shape shape, unsigned seed) {
   std::mt19937 random(seed);
   Tensor result(ElementKind::F32, std::move(shape));
-  for (double &value : result.data)
+  for (double &value : result.floats())
     value = double(float(int(random() % 2001) - 900) / 1000);
   return result;
 }
@@ -52,12 +52,12 @@ TEST(ReferenceQuant, WhichNumberHasWhichScale) {
 TEST(ReferenceQuant, RoundsTiesToEvenAndClamps) {
   const Tensor scales = f32({1}, {2});
   const Tensor x = f32({7}, {1, 3, 5, -3, 300, -300, 0});
-  EXPECT_EQ(quantize(x, scales, nullptr, {8, true, -1, -1}).data,
+  EXPECT_EQ(quantize(x, scales, nullptr, {8, true, -1, -1}).toDoubles(),
             std::vector<double>({0, 2, 2, -2, 127, -127, 0}));
   const Tensor zero(ElementKind::I8, {1}, {10});
-  EXPECT_EQ(quantize(x, scales, &zero, {8, false, -1, -1}).data,
+  EXPECT_EQ(quantize(x, scales, &zero, {8, false, -1, -1}).toDoubles(),
             std::vector<double>({10, 12, 12, 8, 127, -128, 10}));
-  EXPECT_EQ(quantize(x, f32({1}, {0}), nullptr, {4, true, -1, -1}).data,
+  EXPECT_EQ(quantize(x, f32({1}, {0}), nullptr, {4, true, -1, -1}).toDoubles(),
             std::vector<double>(7, 0));
 }
 
@@ -87,12 +87,12 @@ TEST(ReferenceQuant, DequantizeUndoesUpToHalfAStep) {
 
 TEST(ReferenceQuant, ParametersOfWholeRanges) {
   const Tensor x = f32({2, 2}, {-1, 2, 0, 0});
-  EXPECT_EQ(quantParams(x, {8, true, 0, -1}).scales.data,
+  EXPECT_EQ(quantParams(x, {8, true, 0, -1}).scales.toDoubles(),
             std::vector<double>({double(2.0f / 127.0f), 0}));
   const QuantParams asymmetric = quantParams(x, {4, false, 0, -1});
-  EXPECT_EQ(asymmetric.scales.data,
+  EXPECT_EQ(asymmetric.scales.toDoubles(),
             std::vector<double>({double(3.0f / 15.0f), 0}));
-  EXPECT_EQ(asymmetric.zeroPoints.data, std::vector<double>({-3, 0}));
+  EXPECT_EQ(asymmetric.zeroPoints.toDoubles(), std::vector<double>({-3, 0}));
   EXPECT_EQ(asymmetric.zeroPoints.kind, ElementKind::I8);
   EXPECT_EQ((quantParams(x, {16, false, -1, -1}).zeroPoints.kind),
             ElementKind::I16);
@@ -104,9 +104,9 @@ TEST(ReferenceQuant, ParametersOfWholeRanges) {
 
 TEST(ReferenceQuant, ActivationsInGroups) {
   const Tensor x = f32({1, 5}, {127, -63.4, 0, 0, 254});
-  EXPECT_EQ(quantizeActivations(x, 2).data,
+  EXPECT_EQ(quantizeActivations(x, 2).toDoubles(),
             std::vector<double>({127, -63, 0, 0, 254}));
-  EXPECT_EQ(quantizeActivations(x, 32).data,
+  EXPECT_EQ(quantizeActivations(x, 32).toDoubles(),
             std::vector<double>({128, -64, 0, 0, 254}));
 }
 
@@ -135,11 +135,11 @@ TEST(ReferenceQuant, MatmulTakesEitherLayout) {
   const Tensor x = f32({1, 2}, {1, -1});
   EXPECT_EQ(quantizedMatmul(x, rhs, scales, nullptr, nullptr,
                             {{8, true, 1, -1}, false, false, 32})
-                .data,
+                .toDoubles(),
             std::vector<double>({-3, -30, -300}));
   const Tensor stored(ElementKind::I8, {3, 2}, {1, 4, 2, 5, 3, 6});
   EXPECT_EQ(quantizedMatmul(x, stored, scales, nullptr, nullptr,
                             {{8, true, 0, -1}, true, false, 32})
-                .data,
+                .toDoubles(),
             std::vector<double>({-3, -30, -300}));
 }

@@ -22,17 +22,18 @@ using Numbers = std::vector<double>;
 
 TEST(ReferenceReduce, AlongADimension) {
   const Tensor x = f32({2, 3}, {1, 5, 3, 4, 2, 6});
-  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Max).data, Numbers({5, 6}));
-  EXPECT_EQ(reduce(x, 0, false, ReduceKind::Min).data, Numbers({1, 2, 3}));
+  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Max).toDoubles(), Numbers({5, 6}));
+  EXPECT_EQ(reduce(x, 0, false, ReduceKind::Min).toDoubles(),
+            Numbers({1, 2, 3}));
   EXPECT_EQ(reduce(x, 1, true, ReduceKind::Sum).shape, Shape({2, 1}));
   EXPECT_EQ(reduce(x, 0, true, ReduceKind::Sum).shape, Shape({1, 3}));
-  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Mean).data, Numbers({3, 4}));
+  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Mean).toDoubles(), Numbers({3, 4}));
 }
 
 TEST(ReferenceReduce, AllNumbers) {
   const Tensor x = f32({2, 3}, {1, 5, 3, 4, 2, 6});
   EXPECT_EQ(reduce(x, std::nullopt, false, ReduceKind::Sum).shape, Shape());
-  EXPECT_EQ(reduce(x, std::nullopt, false, ReduceKind::Sum).data,
+  EXPECT_EQ(reduce(x, std::nullopt, false, ReduceKind::Sum).toDoubles(),
             Numbers({21}));
   EXPECT_EQ(reduce(x, std::nullopt, true, ReduceKind::Max).shape,
             Shape({1, 1}));
@@ -41,9 +42,11 @@ TEST(ReferenceReduce, AllNumbers) {
 TEST(ReferenceReduce, OfNoNumbers) {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor x = f32({2, 0}, {});
-  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Sum).data, Numbers({0, 0}));
-  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Max).data, Numbers({-inf, -inf}));
-  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Min).data, Numbers({inf, inf}));
+  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Sum).toDoubles(), Numbers({0, 0}));
+  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Max).toDoubles(),
+            Numbers({-inf, -inf}));
+  EXPECT_EQ(reduce(x, 1, false, ReduceKind::Min).toDoubles(),
+            Numbers({inf, inf}));
   EXPECT_TRUE(std::isnan(reduce(x, 1, false, ReduceKind::Mean)[0]));
   EXPECT_EQ(reduce(x, 0, false, ReduceKind::Sum).shape, Shape({0}));
   const Tensor bytes(ElementKind::I8, {0});

@@ -12,6 +12,7 @@ line `case NAME [once]` and the indented lines below it:
     arg %x : tensor<?x4xf32> sizes 3x4, 0x4     an argument, and its sizes per run
     arg %i : tensor<3xi64> in 0 7               random numbers from 0 to below 7
     arg %s : tensor<2xf32> is [1.0, float("inf")]   these numbers (Python, NumPy as np)
+    arg %l : tensor<2xi64> exactly [1 << 62, -1]    these, which NumPy has as int64
     param @w : tensor<5x4xf32>                  a parameter of the model
     text mllm.tensor.register @t : …            a line of the module, as it is
     %y = mllm.linalg.linear %x, @w : …          lines of IR, as they are
@@ -28,7 +29,7 @@ With `--compiled`, all functions are compiled and run instead: as subgraphs, whi
 the case says where that is more.
 
 In the Python expression an argument or parameter is a float64 array of its
-numbers, after their rounding to the type, `run` counts the runs from 0, and
+numbers, after their rounding to the type (int64 with `exactly`), `run` counts the runs from 0, and
 the modules of mllmref are names. Several results: `expect %a, %b : T, U = …`
 with a tuple.
 """
@@ -136,17 +137,17 @@ class Input:
     """An `arg` or a `param` line."""
 
     PATTERN = re.compile(r"([%@][\w.]+) : (tensor<.*?>)(?: sizes ([\dx, ]+))?"
-                         r"(?: in (\S+) (\S+))?(?: is (.+))?$")
+                         r"(?: in (\S+) (\S+))?(?: (is|exactly) (.+))?$")
 
     def __init__(self, line):
         match = self.PATTERN.match(line)
         if not match:
             raise CaseError(f"cannot read '{line}'")
-        name, kind, sizes, least, end, values = match.groups()
+        name, kind, sizes, least, end, how, values = match.groups()
         self.symbol, self.type = name, TensorType(kind)
         self.python_name = name[1:].replace(".", "_")
         self.range = (float(least), float(end)) if least else None
-        self.values = values
+        self.values, self.is_exact = values, how == "exactly"
         self.sizes = [[int(size) for size in part.split("x")] for part in sizes.split(",")] if sizes else None
         for shape in self.sizes or []:
             if not self.type.fits(shape):
@@ -160,6 +161,8 @@ class Input:
         return self.type.dims
 
     def numbers(self, case, run):
+        if self.is_exact:
+            return np.array(eval(self.values, {"np": np, "run": run}), np.int64)
         if self.values:
             return self.type.rounded(eval(self.values, {"np": np, "run": run}))
         shape = self.shape(run)

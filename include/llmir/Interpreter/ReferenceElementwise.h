@@ -18,10 +18,10 @@
 #ifndef LLMIR_INTERPRETER_REFERENCEELEMENTWISE_H
 #define LLMIR_INTERPRETER_REFERENCEELEMENTWISE_H
 
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Interpreter/ReferenceNN.h"
 #include "llmir/Support/Status.h"
 
-#include <functional>
+#include <algorithm>
 
 namespace llmir::reference {
 
@@ -39,15 +39,25 @@ Tensor broadcastTo(const Tensor &x, const Shape &shape);
 
 /// function(a[i], b[i]) of tensors that broadcast to one shape; the element
 /// type is a's. Fails where they do not.
-Expected<Tensor>
-broadcastMap(const Tensor &a, const Tensor &b,
-             const std::function<double(double, double)> &function);
+Expected<Tensor> broadcastMap(const Tensor &a, const Tensor &b,
+                              const BinaryFunction &function);
 
-/// a / b. Of integers the quotient toward zero, and 0 where b is 0.
-double quotient(ElementKind kind, double a, double b);
+/// a + b, a − b and a · b; integers wrap.
+inline double sum(double a, double b) { return a + b; }
+inline double difference(double a, double b) { return a - b; }
+inline double product(double a, double b) { return a * b; }
+int64_t sum(int64_t a, int64_t b);
+int64_t difference(int64_t a, int64_t b);
+int64_t product(int64_t a, int64_t b);
+
+/// a / b. Of integers the quotient toward zero, 0 where b is 0; it wraps.
+inline double quotient(double a, double b) { return a / b; }
+int64_t quotient(int64_t a, int64_t b);
 
 /// min(max(x, least), greatest); NaN stays NaN.
-double clip(double x, double least, double greatest);
+template <typename T> T clip(T x, T least, T greatest) {
+  return x != x ? x : std::min(std::max(x, least), greatest);
+}
 
 enum class Comparison {
   Equal,
@@ -59,7 +69,23 @@ enum class Comparison {
 };
 /// 1 where it holds, else 0. NaN is unequal to all and neither less nor
 /// greater.
-double compare(Comparison comparison, double a, double b);
+template <typename T> T compare(Comparison comparison, T a, T b) {
+  switch (comparison) {
+  case Comparison::Equal:
+    return a == b;
+  case Comparison::NotEqual:
+    return a != b;
+  case Comparison::Less:
+    return a < b;
+  case Comparison::LessEqual:
+    return a <= b;
+  case Comparison::Greater:
+    return a > b;
+  case Comparison::GreaterEqual:
+    return a >= b;
+  }
+  return 0;
+}
 
 /// a[i] where condition[i] is true, else b[i]; all three broadcast. Fails where
 /// they do not.

@@ -82,10 +82,23 @@ double gelu(double x, GeluApproximation approximation);
 /// the product after silu.
 Tensor swiglu(const Tensor &gate, const Tensor &up);
 
-/// function(x[i]), and function(x[i], y[i]) of equal shapes.
-Tensor map(const Tensor &x, const std::function<double(double)> &function);
-Tensor map(const Tensor &x, const Tensor &y,
-           const std::function<double(double, double)> &function);
+/// A function of one number, for float64 and for int64. Made from a generic
+/// lambda it is exact for integers.
+struct UnaryFunction {
+  template <typename F> UnaryFunction(F f) : ofFloats(f), ofIntegers(f) {}
+  std::function<double(double)> ofFloats;
+  std::function<int64_t(int64_t)> ofIntegers;
+};
+/// A function of two numbers of one type, likewise.
+struct BinaryFunction {
+  template <typename F> BinaryFunction(F f) : ofFloats(f), ofIntegers(f) {}
+  std::function<double(double, double)> ofFloats;
+  std::function<int64_t(int64_t, int64_t)> ofIntegers;
+};
+
+/// function(x[i]), and function(x[i], y[i]) of equal shapes and element types.
+Tensor map(const Tensor &x, const UnaryFunction &function);
+Tensor map(const Tensor &x, const Tensor &y, const BinaryFunction &function);
 
 /// result[r, …] = x[rows[r], …]; rows below x's first size.
 Tensor selectRows(const Tensor &x, const Tensor &rows);

@@ -60,7 +60,7 @@ Value OpLowering::constant(DenseElementsAttr value) {
 
 Value OpLowering::constant(const reference::Tensor &numbers) {
   SmallVector<float> values;
-  for (double number : numbers.data)
+  for (double number : numbers.toDoubles())
     values.push_back(static_cast<float>(number));
   auto type = RankedTensorType::get(numbers.shape, builder.getF32Type());
   return constant(DenseElementsAttr::get(type, ArrayRef(values)));

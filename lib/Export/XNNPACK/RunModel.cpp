@@ -34,7 +34,8 @@ static ParameterReader readerOf(ModuleOp module,
       return Status(StatusCode::InvalidArgument,
                     "parameter '" + wanted.name + "' cannot be read");
     const reference::Tensor tensor = decoded(std::move(*value));
-    const std::vector<float> numbers(tensor.data.begin(), tensor.data.end());
+    const std::vector<float> numbers(tensor.floats().begin(),
+                                     tensor.floats().end());
     return take(Span<const float>(numbers.data(), numbers.size()));
   };
 }
@@ -94,7 +95,8 @@ static LogicalResult runPart(XNNPACKTarget &target, size_t number,
   std::vector<std::vector<float>> inputs;
   for (const GraphValue *input : part.inputs) {
     const reference::Tensor &tensor = values.at(input);
-    inputs.emplace_back(tensor.data.begin(), tensor.data.end());
+    const std::vector<double> numbers = tensor.toDoubles();
+    inputs.emplace_back(numbers.begin(), numbers.end());
   }
   Expected<std::vector<std::vector<float>>> outputs =
       target.run(number, inputs);

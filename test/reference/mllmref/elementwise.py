@@ -22,6 +22,12 @@ def div(a, b, kind="f32"):
         return wrap(np.where(np.asarray(b) == 0, 0, np.fix(np.true_divide(a, np.where(b == 0, 1, b)))), kind)
 
 
+def whole_quotient(a, b):
+    """Of int64, toward zero, without float64 on the way."""
+    quotients = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
+    return np.array([(q + (1 << 63)) % (1 << 64) - (1 << 63) for q in quotients], np.int64)
+
+
 def clip(x, least=-1.0, greatest=1.0):
     return np.where(x < least, least, np.where(x > greatest, greatest, x))
 
@@ -58,7 +64,6 @@ def cast(x, kind, source="f32"):
         return x
     if source in BITS or source == "i1":
         return wrap(x, kind)
-    half = 2.0 ** (BITS[kind] - 1)
-    greatest = half - 1 if kind != "i64" else 2.0 ** 63 - 1024
-    return np.array([0 if math.isnan(v) else min(max(math.trunc(v) if math.isfinite(v) else v, -half), greatest)
-                     for v in np.ravel(x)]).reshape(np.shape(x))
+    half = 1 << (BITS[kind] - 1)
+    return np.array([0 if math.isnan(v) else min(max(math.trunc(v) if math.isfinite(v) else v, -half), half - 1)
+                     for v in np.ravel(x)], np.int64).reshape(np.shape(x))
