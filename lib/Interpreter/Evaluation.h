@@ -29,8 +29,23 @@ using reference::PagedCache;
 using reference::Shape;
 using reference::Tensor;
 
+/// Lines of planned memory, and the number of the value that was written there.
+struct Place {
+  int64_t begin = 0, end = 0;
+  int64_t value = 0; ///< 0: it lies in no planned memory.
+};
+
 /// [rank]
-using RankValues = std::vector<InterpreterValue>;
+struct RankValues : std::vector<InterpreterValue> {
+  using std::vector<InterpreterValue>::vector;
+  Place place; ///< Where it lies, while the run checks memory.
+};
+
+/// The memory that all frames of a run share: which value holds each line.
+struct ShadowMemory {
+  std::vector<int64_t> lines;
+  int64_t numValues = 0;
+};
 
 /// The values of one function while it runs.
 struct Frame {
@@ -39,6 +54,9 @@ struct Frame {
   /// What ops of the mllm dialect keep; null where an op is evaluated by
   /// itself.
   ModelState *state = nullptr;
+  /// Null where memory is not checked.
+  ShadowMemory *memory = nullptr;
+  int64_t firstLine = 0; ///< Of the function's own part of the memory.
   llvm::DenseMap<mlir::Value, RankValues> values;
   /// [rank] before rounding, of values that the function returns.
   llvm::DenseMap<mlir::Value, reference::RankTensors> exact;
@@ -127,6 +145,14 @@ private:
 
 /// All of them, made once.
 const EvaluatorTable &getEvaluators();
+/// The op's row of the table, or what its dialect brings along; null for an op
+/// that has neither.
+const Evaluator *evaluatorOf(mlir::Operation *op);
+
+/// What a function gives for these arguments, all ranks in lockstep.
+mlir::FailureOr<std::vector<RankValues>>
+runFunction(mlir::FunctionOpInterface function, Frame &frame,
+            std::vector<RankValues> arguments);
 
 void addLLMEvaluators(EvaluatorTable &table);
 void addCacheEvaluators(EvaluatorTable &table);

@@ -31,12 +31,15 @@ struct CommandLine {
   llvm::cl::opt<uint64_t> seed{"seed",
                                llvm::cl::desc("Seed of the random arguments"),
                                llvm::cl::init(0)};
+  llvm::cl::opt<bool> checkMemory{
+      "check-memory",
+      llvm::cl::desc("Follow the planned memory of a model while it runs")};
 };
 } // namespace
 
 RunOptions getRunOptions() {
   static CommandLine commandLine;
-  return {commandLine.function, commandLine.seed};
+  return {commandLine.function, commandLine.seed, commandLine.checkMemory};
 }
 
 FailureOr<SmallVector<func::FuncOp>>
@@ -95,9 +98,11 @@ LogicalResult interpret(Operation *module, const RunOptions &options,
       getCallablesToRun(module, options);
   if (failed(functions))
     return failure();
-  Interpreter interpreter({makeRandomWeights(options.seed),
-                           /*roundsAttention=*/false,
-                           makeRandomParameters(options.seed)});
+  InterpreterOptions how;
+  how.weight = makeRandomWeights(options.seed);
+  how.parameter = makeRandomParameters(options.seed);
+  how.checksMemory = options.checksMemory;
+  Interpreter interpreter(how);
   LogicalResult status = success();
   for (FunctionOpInterface function : *functions) {
     auto arguments = makeArguments(function, options.seed);

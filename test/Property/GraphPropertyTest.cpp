@@ -177,7 +177,7 @@ static std::vector<InterpreterValue> argumentsOf(mllm::SubGraphOp entry,
     for (int64_t size : cast<RankedTensorType>(type).getShape())
       shape.push_back(ShapedType::isDynamic(size) ? rowsOfDynamic : size);
     reference::Tensor tensor(reference::ElementKind::F32, shape);
-    for (double &value : tensor.data) // Exact in f32.
+    for (double &value : tensor.floats()) // Exact in f32.
       value =
           static_cast<double>(static_cast<int64_t>(random() % 4001) - 2000) /
           1024;
@@ -189,6 +189,7 @@ static std::vector<InterpreterValue> argumentsOf(mllm::SubGraphOp entry,
 static InterpreterOptions optionsFor(uint64_t number) {
   InterpreterOptions options;
   options.parameter = makeRandomParameters(number);
+  options.checksMemory = true; // Of a model that was planned.
   return options;
 }
 

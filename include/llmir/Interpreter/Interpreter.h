@@ -47,6 +47,9 @@ struct InterpreterOptions {
   /// The caches and positions that a run goes on from and leaves; without it
   /// each run starts a conversation. Not owned.
   ModelState *state = nullptr;
+  /// In a model whose memory is planned, each value's memory is followed: an op
+  /// that reads what another value was written over is an error.
+  bool checksMemory = false;
 };
 
 class Interpreter {

@@ -25,6 +25,7 @@ namespace llmir {
 struct RunOptions {
   std::string function; ///< Empty: all public functions with a body, in order.
   uint64_t seed = 0;
+  bool checksMemory = false; ///< As InterpreterOptions has it.
 };
 
 /// The options as the command line has them. The first call declares them: make

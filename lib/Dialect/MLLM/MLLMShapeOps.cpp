@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
+#include "llmir/Dialect/MLLM/PlannedMemory.h"
 
 #include "LinalgHelpers.h"
 
@@ -81,6 +82,10 @@ static std::optional<int64_t> staticValues(Value value) {
         llvm::MulOverflow(product, size, product))
       return std::nullopt;
   return product;
+}
+
+Value llmir::mllm::viewedOperand(Operation *op) {
+  return isa<ViewOp, ReshapeOp>(op) ? op->getOperand(0) : Value();
 }
 
 LogicalResult ViewOp::verify() {

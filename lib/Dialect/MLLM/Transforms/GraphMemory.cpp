@@ -67,13 +67,6 @@ bool SizeTable::knowsSizesOf(Value value) const {
          });
 }
 
-Value viewedOperand(Operation *op) {
-  static const llvm::StringSet<> views{"mllm.linalg.view",
-                                       "mllm.linalg.reshape"};
-  return views.contains(op->getName().getStringRef()) ? op->getOperand(0)
-                                                      : Value();
-}
-
 bool makesTensors(Operation *op) {
   return op->getNumOperands() > 0 && !isa<KVCacheOp>(op) &&
          !op->hasTrait<OpTrait::ConstantLike>();

@@ -16,17 +16,11 @@
 
 #include "SubGraphs.h"
 
+#include "llmir/Dialect/MLLM/PlannedMemory.h"
+
 #include <map>
 
 namespace llmir::mllm {
-
-/// On a call: where the callee's frame begins in the caller's (i64, bytes).
-constexpr llvm::StringLiteral kFrameAttr = "mllm.frame";
-/// On a subgraph with a frame of its own: its bytes, those of frames of calls
-/// included (i64).
-constexpr llvm::StringLiteral kFrameBytesAttr = "mllm.frame_bytes";
-/// Offsets and sizes are multiples of this.
-constexpr int64_t kLineBytes = 64;
 
 /// What dynamic sizes count as.
 class SizeTable {
@@ -50,9 +44,6 @@ private:
   std::optional<int64_t> unnamed;
 };
 
-/// The operand in whose memory the result lies as it is: of a view or a
-/// reshape; null for other ops.
-mlir::Value viewedOperand(mlir::Operation *op);
 /// Whether results lie in memory of their own: not those of constants,
 /// parameters and the KV cache.
 bool makesTensors(mlir::Operation *op);

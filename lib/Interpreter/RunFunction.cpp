@@ -1,0 +1,320 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions and control flow: one op after another, all ranks the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluation.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/PlannedMemory.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace llmir;
+using namespace llmir::interpreter;
+
+namespace {
+
+/// Runs the ops of one function.
+class Runner {
+public:
+  Runner(Frame &frame) : frame(frame) {}
+
+  /// The operands of the block's terminator.
+  FailureOr<std::vector<RankValues>> runBlock(Block &block);
+
+private:
+  LogicalResult runOp(Operation *op);
+  LogicalResult checkReads(Operation *op);
+  LogicalResult follow(Operation *op);
+  LogicalResult runCall(func::CallOp op);
+  LogicalResult runCallee(Operation *op, FunctionOpInterface callee);
+  LogicalResult runIf(scf::IfOp op);
+  LogicalResult runFor(scf::ForOp op);
+  LogicalResult runCallGraph(mllm::CallGraphOp op);
+  LogicalResult runMLLMIf(mllm::IfOp op);
+  LogicalResult runMLLMWhile(mllm::WhileOp op);
+  LogicalResult runMLLMFor(mllm::ForOp op);
+  FailureOr<int64_t> uniformInteger(Operation *op, Value value);
+
+  std::vector<RankValues> get(ValueRange values) const {
+    std::vector<RankValues> result;
+    for (Value value : values)
+      result.push_back(frame.values.find(value)->second);
+    return result;
+  }
+  void bind(ValueRange names, std::vector<RankValues> values) {
+    for (auto [name, value] : llvm::zip_equal(names, values))
+      frame.values[name] = std::move(value);
+  }
+
+  Frame &frame;
+};
+
+} // namespace
+
+FailureOr<std::vector<RankValues>>
+llmir::interpreter::runFunction(FunctionOpInterface function, Frame &frame,
+                                std::vector<RankValues> arguments) {
+  if (function.isExternal())
+    return function.emitError("cannot be evaluated: it has no body"), failure();
+  if (!function.getFunctionBody().hasOneBlock())
+    return function.emitError("cannot be evaluated: it has branches between "
+                              "blocks"),
+           failure();
+  for (auto [name, value] : llvm::zip_equal(function.getArguments(), arguments))
+    frame.values[name] = std::move(value);
+  return Runner(frame).runBlock(function.getFunctionBody().front());
+}
+
+FailureOr<std::vector<RankValues>> Runner::runBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (failed(checkReads(&op)) || failed(runOp(&op)) || failed(follow(&op)))
+      return failure();
+  }
+  if (failed(checkReads(block.getTerminator())))
+    return failure();
+  return get(block.getTerminator()->getOperands());
+}
+
+//===----------------------------------------------------------------------===//
+// Planned memory: which value was written last
+//===----------------------------------------------------------------------===//
+
+/// Fails where an operand's memory does not hold the operand any more.
+LogicalResult Runner::checkReads(Operation *op) {
+  if (!frame.memory)
+    return success();
+  auto copy = dyn_cast<mllm::CopyOp>(op);
+  for (Value operand : op->getOperands()) {
+    auto found = frame.values.find(operand);
+    if (found == frame.values.end() || (copy && operand == copy.getDst()))
+      continue; // What is written over is not read.
+    const Place &place = found->second.place;
+    for (int64_t line = place.begin; line < place.end; ++line)
+      if (const int64_t holder = frame.memory->lines[size_t(line)];
+          holder != place.value)
+        return op->emitOpError("cannot be evaluated: it reads byte ")
+               << line * mllm::kLineBytes << " of the planned memory, "
+               << (holder == 0 ? "where nothing is written any more"
+                               : "over which another value was written");
+  }
+  return success();
+}
+
+/// Says where the results of an op that has run lie.
+LogicalResult Runner::follow(Operation *op) {
+  constexpr int64_t mostLines = int64_t(1) << 28;
+  if (!frame.memory)
+    return success();
+  std::vector<int64_t> &lines = frame.memory->lines;
+  if (auto alloc = dyn_cast<mllm::AllocOp>(op)) {
+    if (std::optional<uint64_t> offset = alloc.getOffset()) {
+      Place &place = frame.values[alloc.getResult()].place;
+      place.begin = frame.firstLine + int64_t(*offset) / mllm::kLineBytes;
+      place.end = place.begin; // As long as what is copied into it.
+      place.value = ++frame.memory->numValues;
+      if (place.begin < 0 || place.begin > mostLines)
+        return op->emitOpError("cannot be evaluated: it lies at line ")
+               << place.begin << " of the planned memory, which has "
+               << mostLines << " at most";
+    }
+  } else if (auto copy = dyn_cast<mllm::CopyOp>(op)) {
+    Place place = frame.values[copy.getDst()].place;
+    RankValues &written = frame.values[copy.getResult()];
+    if (place.value == 0)
+      return success(); // A copy that is no plan.
+    const auto &tensor = std::get<Tensor>(written.front());
+    const int64_t bytes = tensor.size() * ((bitWidth(tensor.kind) + 7) / 8);
+    place.end = place.begin + llvm::divideCeil(bytes, mllm::kLineBytes);
+    place.value = ++frame.memory->numValues;
+    if (int64_t(lines.size()) < place.end)
+      lines.resize(size_t(place.end), 0);
+    std::fill(lines.begin() + place.begin, lines.begin() + place.end,
+              place.value);
+    written.place = place;
+  } else if (auto end = dyn_cast<mllm::FreeOp>(op)) {
+    const Place &place = frame.values[end.getX()].place;
+    if (place.end > place.begin)
+      std::fill(lines.begin() + place.begin, lines.begin() + place.end, 0);
+  } else if (Value viewed = mllm::viewedOperand(op)) {
+    const Place place = frame.values[viewed].place;
+    frame.values[op->getResult(0)].place = place;
+  }
+  return success();
+}
+
+LogicalResult Runner::runOp(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return runCall(call);
+  if (auto conditional = dyn_cast<scf::IfOp>(op))
+    return runIf(conditional);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runFor(loop);
+  if (auto call = dyn_cast<mllm::CallGraphOp>(op))
+    return runCallGraph(call);
+  if (auto conditional = dyn_cast<mllm::IfOp>(op))
+    return runMLLMIf(conditional);
+  if (auto loop = dyn_cast<mllm::WhileOp>(op))
+    return runMLLMWhile(loop);
+  if (auto loop = dyn_cast<mllm::ForOp>(op))
+    return runMLLMFor(loop);
+  const Evaluator *evaluator = evaluatorOf(op);
+  if (!evaluator)
+    return op->emitOpError("cannot be evaluated: it has no evaluator");
+  for (int64_t rank = 0; rank < frame.numRanks; ++rank) {
+    Evaluation evaluation(frame, op, rank);
+    if (failed((*evaluator)(op, evaluation)))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
+  const RankValues &ranks = frame.values.find(value)->second;
+  if (std::get<Tensor>(ranks.front()).size() != 1)
+    return op->emitOpError("cannot be evaluated: what decides how it goes on "
+                           "is not one number"),
+           failure();
+  const int64_t first = std::get<Tensor>(ranks.front()).integer(0);
+  for (const InterpreterValue &other : ranks)
+    if (std::get<Tensor>(other).integer(0) != first)
+      return op->emitOpError("cannot be evaluated: ranks go different ways"),
+             failure();
+  return first;
+}
+
+LogicalResult Runner::runCallee(Operation *op, FunctionOpInterface callee) {
+  Frame inner;
+  inner.numRanks = frame.numRanks;
+  inner.options = frame.options;
+  inner.state = frame.state;
+  inner.memory = frame.memory;
+  inner.firstLine = frame.firstLine;
+  if (auto base = op->getAttrOfType<IntegerAttr>(mllm::kFrameAttr))
+    inner.firstLine += base.getInt() / mllm::kLineBytes;
+  FailureOr<std::vector<RankValues>> results =
+      runFunction(callee, inner, get(op->getOperands()));
+  if (failed(results))
+    return failure();
+  bind(op->getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runCall(func::CallOp op) {
+  return runCallee(op, SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                           op, op.getCalleeAttr()));
+}
+
+LogicalResult Runner::runCallGraph(mllm::CallGraphOp op) {
+  return runCallee(op, SymbolTable::lookupNearestSymbolFrom<mllm::SubGraphOp>(
+                           op, op.getCalleeAttr()));
+}
+
+LogicalResult Runner::runIf(scf::IfOp op) {
+  FailureOr<int64_t> condition = uniformInteger(op, op.getCondition());
+  if (failed(condition))
+    return failure();
+  Region &region = *condition != 0 ? op.getThenRegion() : op.getElseRegion();
+  if (region.empty())
+    return success();
+  FailureOr<std::vector<RankValues>> results = runBlock(region.front());
+  if (failed(results))
+    return failure();
+  bind(op.getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runFor(scf::ForOp op) {
+  FailureOr<int64_t> first = uniformInteger(op, op.getLowerBound());
+  FailureOr<int64_t> end = uniformInteger(op, op.getUpperBound());
+  FailureOr<int64_t> step = uniformInteger(op, op.getStep());
+  if (failed(first) || failed(end) || failed(step))
+    return failure();
+  if (*step <= 0)
+    return op.emitOpError() << "cannot be evaluated: its step is " << *step;
+  std::vector<RankValues> carried = get(op.getInitArgs());
+  for (int64_t i = *first; i < *end; i += *step) {
+    frame.values[op.getInductionVar()] = RankValues(
+        size_t(frame.numRanks), Tensor::ofIntegers(ElementKind::I64, {}, {i}));
+    bind(op.getRegionIterArgs(), std::move(carried));
+    FailureOr<std::vector<RankValues>> results = runBlock(*op.getBody());
+    if (failed(results))
+      return failure();
+    carried = std::move(*results);
+  }
+  bind(op.getResults(), std::move(carried));
+  return success();
+}
+
+LogicalResult Runner::runMLLMIf(mllm::IfOp op) {
+  FailureOr<int64_t> condition = uniformInteger(op, op.getCondition());
+  if (failed(condition))
+    return failure();
+  Region &region = *condition != 0 ? op.getThen() : op.getOtherwise();
+  FailureOr<std::vector<RankValues>> results = runBlock(region.front());
+  if (failed(results))
+    return failure();
+  bind(op.getResults(), std::move(*results));
+  return success();
+}
+
+LogicalResult Runner::runMLLMWhile(mllm::WhileOp op) {
+  std::vector<RankValues> carried = get(op.getInits());
+  while (true) {
+    Block &condition = op.getCondition().front();
+    bind(condition.getArguments(), std::move(carried));
+    FailureOr<std::vector<RankValues>> yielded = runBlock(condition);
+    if (failed(yielded))
+      return failure();
+    FailureOr<int64_t> goesOn =
+        uniformInteger(op, condition.getTerminator()->getOperand(0));
+    if (failed(goesOn))
+      return failure();
+    yielded->erase(yielded->begin());
+    if (*goesOn == 0) {
+      bind(op.getResults(), std::move(*yielded));
+      return success();
+    }
+    bind(op.getBody().getArguments(), std::move(*yielded));
+    FailureOr<std::vector<RankValues>> next = runBlock(op.getBody().front());
+    if (failed(next))
+      return failure();
+    carried = std::move(*next);
+  }
+}
+
+LogicalResult Runner::runMLLMFor(mllm::ForOp op) {
+  FailureOr<int64_t> count = uniformInteger(op, op.getCount());
+  if (failed(count))
+    return failure();
+  Block &body = op.getBody().front();
+  // The number of the turn has the shape of the count: one value.
+  const Tensor &like =
+      std::get<Tensor>(frame.values.find(op.getCount())->second.front());
+  Tensor turn(like.kind, like.shape);
+  std::vector<RankValues> carried = get(op.getInits());
+  for (int64_t i = 0; i < *count; ++i) {
+    turn[0] = double(i);
+    frame.values[body.getArgument(0)] =
+        RankValues(size_t(frame.numRanks), turn);
+    bind(body.getArguments().drop_front(), std::move(carried));
+    FailureOr<std::vector<RankValues>> results = runBlock(body);
+    if (failed(results))
+      return failure();
+    carried = std::move(*results);
+  }
+  bind(op.getResults(), std::move(carried));
+  return success();
+}
