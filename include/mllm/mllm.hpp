@@ -24,6 +24,7 @@
 #include "mllm/ir/IRContext.h"
 #include "mllm/ir/IRPrinter.h"
 #include "mllm/ir/IRWriter.h"
+#include "mllm/ir/Link.h"
 #include "mllm/ir/ModuleOp.h"
 #include "mllm/ir/Node.h"
 #include "mllm/ir/Trace.h"

@@ -1,0 +1,138 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Modules of several contexts become one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mllm/ir/Link.h"
+
+#include "IRContextImpl.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/MLLMText/Text.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace mllm::ir {
+
+/// The module in another MLIRContext. Types and attributes belong to one, so
+/// that it goes through its bytecode. Null, with diagnostics, where `context`
+/// does not know a dialect.
+static OwningOpRef<mlir::ModuleOp> copyInto(MLIRContext &context,
+                                            IRContextImpl &other) {
+  context.appendDialectRegistry(other.context().getDialectRegistry());
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  if (failed(writeBytecodeToFile(other.module(), stream)))
+    return {};
+  return parseSourceString<mlir::ModuleOp>(bytes, &context);
+}
+
+/// Puts a module, and those within it, at the end of `whole`. They lose their
+/// names: the modules of two contexts may have one.
+static void addModule(mlir::ModuleOp whole, OwningOpRef<mlir::ModuleOp> added) {
+  auto append = [&](mlir::ModuleOp module) {
+    module.removeSymNameAttr();
+    whole.getBody()->push_back(module);
+  };
+  for (auto inner : llvm::to_vector(added->getOps<mlir::ModuleOp>())) {
+    inner->remove();
+    append(inner);
+  }
+  append(added.release());
+}
+
+/// A name that two values have, or a value and an op; empty where there is
+/// none.
+static std::string doubledValueSymbol(mlir::ModuleOp module) {
+  llvm::StringSet<> seen;
+  for (Operation &op : *module.getBody())
+    if (auto name =
+            op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      seen.insert(name.getValue());
+  std::string doubled;
+  auto look = [&](ValueRange values) {
+    for (Value value : values)
+      if (auto name = dyn_cast_or_null<StringAttr>(
+              llmir::mllm::getValueAttributes(value).get(
+                  llmir::mllm::kValueSymbolKey));
+          name && !seen.insert(name.getValue()).second)
+        doubled = name.getValue().str();
+  };
+  module.walk([&](Operation *op) {
+    look(op->getResults());
+    for (mlir::Region &region : op->getRegions())
+      for (Block &block : region)
+        look(block.getArguments());
+  });
+  return doubled;
+}
+
+/// Numbers of parameters: each context is asked in turn.
+static void joinParameters(IRContextImpl &impl,
+                           const std::vector<IRContext::ptr_t> &others) {
+  auto sources = std::vector{impl.parameter};
+  for (const IRContext::ptr_t &other : others)
+    sources.push_back(other->impl().parameter);
+  llvm::erase_if(sources, [](const auto &source) { return !source; });
+  if (sources.empty())
+    return;
+  impl.parameter = [sources](StringRef name) {
+    auto found = sources.front()(name);
+    for (size_t i = 1; !found && i < sources.size(); ++i)
+      found = sources[i](name);
+    return found;
+  };
+}
+
+bool link(IRContext &context, const std::vector<IRContext::ptr_t> &others) {
+  IRContextImpl &impl = context.impl();
+  OwningOpRef<mlir::ModuleOp> whole = impl.module().clone();
+  for (const IRContext::ptr_t &other : others) {
+    if (!other || other.get() == &context)
+      return impl.fail("a context is linked with others, not with itself or "
+                       "with null");
+    OwningOpRef<mlir::ModuleOp> added;
+    std::string errors = errorsOf(impl.context(), [&] {
+      added = copyInto(impl.context(), other->impl());
+      return success(bool(added));
+    });
+    if (!errors.empty())
+      return impl.fail("a module cannot be copied for linking: " + errors);
+    addModule(*whole, std::move(added));
+  }
+  PassManager passes(&impl.context());
+  passes.addPass(llmir::mllm::createLinkModules());
+  std::string errors =
+      errorsOf(impl.context(), [&] { return passes.run(*whole); });
+  if (!errors.empty())
+    return impl.fail("the modules cannot be linked: " + errors);
+  if (std::string name = doubledValueSymbol(*whole); !name.empty())
+    return impl.fail("the modules cannot be linked: two values, or a value and "
+                     "an op, are @" +
+                         name,
+                     "names of symbols are unique; choose another");
+  impl.forgetOps();
+  Block *body = impl.module().getBody();
+  body->clear();
+  body->getOperations().splice(body->end(), whole->getBody()->getOperations());
+  impl.module()->setAttrs(whole.get()->getAttrDictionary());
+  joinParameters(impl, others);
+  return true;
+}
+
+} // namespace mllm::ir
