@@ -38,6 +38,23 @@ namespace llmir {
 static constexpr uint64_t kMostTextBytes = uint64_t(64) << 20;
 static constexpr int kMostDepth = 256;
 
+/// "model.layers.3.mlp" of a module's op, "file:2:5" of a place in a file;
+/// empty where nothing is known.
+static std::string placeText(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto place = dyn_cast<FileLineColLoc>(location))
+    return place.getFilename().str() + ":" + std::to_string(place.getLine()) +
+           ":" + std::to_string(place.getColumn());
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return placeText(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string text = placeText(part); !text.empty())
+        return text;
+  return {};
+}
+
 Status withDiagnostics(MLIRContext &context, StatusCode code,
                        const std::string &prefix, const std::string &advice,
                        const std::function<LogicalResult()> &action) {
@@ -46,8 +63,8 @@ Status withDiagnostics(MLIRContext &context, StatusCode code,
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) {
     if (d.getSeverity() == DiagnosticSeverity::Error && diagnostic.empty()) {
       llvm::raw_string_ostream stream(diagnostic);
-      if (!isa<UnknownLoc>(d.getLocation()))
-        stream << d.getLocation() << ": ";
+      if (std::string place = placeText(d.getLocation()); !place.empty())
+        stream << place << ": ";
       stream << d;
     }
     return success();

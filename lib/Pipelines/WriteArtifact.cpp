@@ -14,24 +14,46 @@
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Pipelines/Compilation.h"
 #include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/Support/IntegerLayout.h"
 #include "llmir/Target/CPU/CPUTarget.h"
 #include "llmir/Tokenizer/FromGGUF.h"
 #include "llmir/Tokenizer/Tokenizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace llmir {
 
-/// "bf16", or the formats of the matrices: "f16 + q8_0".
-static std::string describeWeights(const Checkpoint &checkpoint) {
-  std::set<std::string> formats;
-  for (const CheckpointTensor &tensor : checkpoint.tensors())
-    if (tensor.shape.size() == 2)
-      formats.insert(tensor.storageName);
+/// What a matrix is packed as: as its checkpoint has it, or the integers that
+/// it was quantized to.
+static std::string formatOf(const PackJob &job,
+                            const CheckpointTensor &stored) {
+  if (!job.integers)
+    return stored.storageName;
+  std::optional<IntegerFormat> blocks =
+      stored.format ? IntegerFormat::ofBlocks(*stored.format) : std::nullopt;
+  const bool isAsStored = blocks && blocks->bits == job.integers->bits &&
+                          blocks->group == job.integers->group;
+  return isAsStored ? stored.storageName : job.integers->name();
+}
+
+/// "int4:g128 + BF16": the formats of the matrices, that of most bytes first.
+static std::string describeWeights(const Checkpoint &checkpoint,
+                                   const std::vector<PackJob> &jobs) {
+  std::map<std::string, int64_t> bytes;
+  for (const PackJob &job : jobs)
+    if (const CheckpointTensor *stored = checkpoint.find(job.source);
+        stored && !job.isVector)
+      bytes[formatOf(job, *stored)] += job.bytes;
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto &[format, count] : bytes)
+    order.emplace_back(-count, format);
+  std::sort(order.begin(), order.end());
   std::string text;
-  for (const std::string &format : formats)
-    text += (text.empty() ? "" : " + ") + format;
+  for (const auto &entry : order)
+    text += (text.empty() ? "" : " + ") + entry.second;
   return text;
 }
 
@@ -40,7 +62,7 @@ ArtifactInfo Compilation::makeInfo() const {
   ArtifactInfo info;
   info.modelName = config.modelName;
   info.architecture = config.architecture;
-  info.weightsDescription = describeWeights(*checkpoint);
+  info.weightsDescription = describeWeights(*checkpoint, jobs);
   // A tensor, or a part of one, may be packed in two ways.
   std::set<std::pair<std::string, int64_t>> counted;
   for (const PackJob &job : jobs)

@@ -117,6 +117,36 @@ TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
   EXPECT_TRUE(made->verifyWeights().isOk());
 }
 
+TEST_F(CompilationOf, ArtifactsTellTheMixtureOfTheirFormats) {
+  TinyModel model;
+  CompilationOptions options = optionsFor(model);
+  auto made = artifact(options);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->info().weightsDescription, "BF16");
+  auto recipe = mllm::QuantizationRecipe::parse("head=none,*.mlp.*=int8");
+  ASSERT_TRUE(recipe) << recipe.status().message();
+  options.recipe = *recipe;
+  made = artifact(options);
+  ASSERT_TRUE(made);
+  // The MLP is the greater part, of which fewer bytes are left.
+  EXPECT_EQ(made->info().weightsDescription, "int8 + BF16");
+}
+
+TEST_F(CompilationOf, RecipesNameTheParameterTheyCannotBeAppliedTo) {
+  TinyModel model;
+  CompilationOptions options = optionsFor(model);
+  auto recipe = mllm::QuantizationRecipe::parse("*.q_proj*=int5:g32");
+  ASSERT_TRUE(recipe) << recipe.status().message();
+  options.recipe = *recipe;
+  Status status = compile(options);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.message().find("model.layers.0.self_attn.q_proj"),
+            std::string::npos)
+      << status.message();
+  EXPECT_EQ(status.message().find("loc("), std::string::npos)
+      << status.message();
+}
+
 TEST_F(CompilationOf, CacheFormatFollowsTheModelOrTheFlag) {
   TinyModel model;
   model.dtype = "F32";

@@ -65,7 +65,7 @@ struct ArtifactInfo {
   // Identity.
   std::string modelName;          ///< For people: folder or file name.
   std::string architecture;       ///< "llama", "qwen2", "qwen3".
-  std::string weightsDescription; ///< "bf16", "q8_0", "mixed", …
+  std::string weightsDescription; ///< "BF16", "q8_0", "int4:g128 + BF16", …
   uint64_t parameterCount = 0;
   std::vector<StepSite> sites;       ///< Of the code, in its order.
   std::vector<MatrixPlace> matrices; ///< By offset.
