@@ -73,6 +73,20 @@ TEST_F(TensorTest, ATensorThatOutlivesItsTraceIsRefused) {
       << context->status().message();
 }
 
+TEST_F(TensorTest, AdviceIsAboutWhatWentWrong) {
+  auto expectAdvice = [](const Tensor &made, const std::string &part) {
+    EXPECT_FALSE(made.isValid());
+    EXPECT_NE(status().advice().find(part), std::string::npos)
+        << status().message();
+    clearStatus();
+  };
+  const Tensor x = Tensor::full({3}, 1);
+  expectAdvice(x + Tensor::full({2}, 1), "shapes");
+  expectAdvice(x + Tensor::empty({3}), "Tensor::fromVector");
+  expectAdvice(nn::F::gather(x, Tensor::full({1}, 5, kInt32), 0), "values");
+  expectAdvice(nn::F::pad(x, {1}, {1}, "mirror"), "write constant");
+}
+
 TEST_F(TensorTest, ANumberIsOfTheTypeAndPlaceOfItsTensor) {
   Tensor x = Tensor::fromVector({3}, {0, 1, 2}, kInt32);
   EXPECT_EQ((x > 1.0).toVector(), (std::vector<double>{0, 0, 1}));
