@@ -109,6 +109,15 @@ private:
   std::vector<Result> results;
 };
 
+using Piece = void (*)(Program &);
+/// Adds one of the pieces.
+inline void choose(Program &p, const std::vector<Piece> &pieces) {
+  p.among(pieces)(p);
+}
+
+/// What norms have in their text.
+inline constexpr char eps[] = " {eps = 1.0e-3 : f64} : ";
+
 /// The program of a seed.
 std::string generateProgram(uint64_t seed);
 
