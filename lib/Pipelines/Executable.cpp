@@ -23,6 +23,7 @@
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
+#include "llmir/Runtime/WorkerTeam.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"

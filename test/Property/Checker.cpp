@@ -275,12 +275,18 @@ static std::optional<std::string> compare(const InterpreterValue &before,
          std::to_string(error) + ", at most " + std::to_string(bound);
 }
 
+/// A pattern's name without its namespaces, which compilers spell differently.
+static std::string unqualified(StringRef name) {
+  const size_t colons = name.rfind("::");
+  return (colons == StringRef::npos ? name : name.substr(colons + 2)).str();
+}
+
 /// Counts the patterns of MLIR's canonicalizer, which has no counts.
 namespace {
 struct Listener : RewriterBase::Listener {
   void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
     if (succeeded(status) && isOfLLM(pattern))
-      ++counts[pattern.getDebugName().str()];
+      ++counts[unqualified(pattern.getDebugName())];
   }
   /// The root is an op of the dialect.
   static bool isOfLLM(const Pattern &pattern) {
@@ -301,7 +307,7 @@ getCanonicalizations(MLIRContext *context) {
   std::map<std::string, uint64_t> result;
   for (const std::unique_ptr<RewritePattern> &pattern :
        patterns.getNativePatterns())
-    result[pattern->getDebugName().str()] = 0;
+    result[unqualified(pattern->getDebugName())] = 0;
   return result;
 }
 
@@ -326,9 +332,9 @@ static LogicalResult runPipeline(const Pipeline &pipeline, ModuleOp module,
   for (const auto &[pattern, count] : llm::getPatternCounts()) {
     auto earlier = before.find(pattern);
     if (earlier == before.end())
-      fired[pattern] += count;
+      fired[unqualified(pattern)] += count;
     else if (count > earlier->second)
-      fired[pattern] += count - earlier->second;
+      fired[unqualified(pattern)] += count - earlier->second;
   }
   for (const auto &[pattern, count] : listener.counts)
     fired[pattern] += count;
