@@ -127,9 +127,11 @@ std::vector<double> evaluate(ModuleOp module) {
   for (std::vector<double> ids :
        {std::vector<double>{3, 1, 4, 1, 5}, std::vector<double>{9}, {2}}) {
     const reference::Shape shape = {1, int64_t(ids.size())};
-    auto results = interpreter.run(
-        llmir::mllm::entrySubGraph(module),
-        {reference::Tensor(reference::ElementKind::I64, shape, ids)});
+    std::vector<InterpreterValue> arguments;
+    arguments.emplace_back(
+        reference::Tensor(reference::ElementKind::I64, shape, ids));
+    auto results =
+        interpreter.run(llmir::mllm::entrySubGraph(module), arguments);
     if (mlir::failed(results))
       return {};
     const auto &logits = std::get<reference::Tensor>(results->front().value);
