@@ -96,16 +96,16 @@ Expected<ArtifactCache> ArtifactCache::open(const CacheOptions &options) {
   if (stat(folder->c_str(), &info) != 0)
     return systemFailure("'" + *folder + "'");
   if (!S_ISDIR(info.st_mode))
-    return Status(StatusCode::InvalidArgument,
+    return Status(StatusCode::IoError,
                   "cache: '" + *folder + "' is not a folder", elsewhere);
   if (info.st_uid != geteuid())
-    return Status(StatusCode::InvalidArgument,
+    return Status(StatusCode::IoError,
                   "cache: '" + *folder + "' belongs to user " +
                       std::to_string(info.st_uid) + ", not to you (" +
                       std::to_string(geteuid()) + ")",
                   elsewhere);
   if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return Status(StatusCode::InvalidArgument,
+    return Status(StatusCode::IoError,
                   "cache: other users may write to '" + *folder +
                       "', and artifacts are programs",
                   "run `chmod 700 " + *folder +
