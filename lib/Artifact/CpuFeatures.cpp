@@ -327,7 +327,7 @@ static Expected<size_t> chooseNamed(const ArtifactInfo &info,
     return i;
   }
   return Status(
-      StatusCode::InvalidArgument,
+      StatusCode::IncompatibleTarget,
       "it has no code for level '" + level + "', only for " + levelNames(info),
       "name one of these, or compile it again with --target " + level);
 }
