@@ -152,7 +152,7 @@ TEST(CpuFeatures, ALowerLevelCanBeForced) {
   EXPECT_EQ(*lower, 0u);
   Status absent =
       chooseCode(info, "x86-64-v4-vnni", cpuOf("x86-64-v4-vnni")).takeStatus();
-  EXPECT_EQ(absent.code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(absent.code(), StatusCode::IncompatibleTarget);
   EXPECT_EQ(absent.message(),
             "it has no code for level 'x86-64-v4-vnni', only for x86-64-v3, "
             "x86-64-v4; name one of these, or compile it again with --target "
