@@ -299,8 +299,7 @@ QuantizationRecipe::apply(ModuleOp module) const {
     return failure();
   if (!empty() && matrices.empty())
     return module.emitError(
-        "has no projection whose matrix could be quantized; leave the scheme "
-        "out");
+        "has no projection to quantize; leave the scheme out");
   return outcome;
 }
 
