@@ -144,8 +144,11 @@ void emitSoftmax(KernelBuilder &kb, const SoftmaxSpec &spec) {
               kb.storeVector(e, out, {row, column});
               return kb.addf(partial, kb.widen(e, 0.0));
             });
-        Value sum =
-            arith::SelectOp::create(kb, empty, kb.f32(1.0), foldSum(kb, sums));
+        // Zero there; a NaN beside -inf makes it, and so all of them, NaN.
+        Value sum = foldSum(kb, sums);
+        Value isZero = arith::CmpFOp::create(kb, arith::CmpFPredicate::OEQ, sum,
+                                             kb.f32(0.0));
+        sum = arith::SelectOp::create(kb, isZero, kb.f32(1.0), sum);
         kb.vectorLoop(spec.columns, [&](Value i, int64_t lanes) {
           Value column = kb.add(start, i);
           Value e = kb.loadVector(out, {row, column}, lanes);

@@ -393,6 +393,9 @@ Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
   for (const GraphValue *operand : op.operands)
     if (ports.emplace(operand, box.children.size()).second)
       box.children.push_back(portBox(*operand, Box::Input));
+  // A condition yields its decision, then what the body and the results are.
+  const size_t numResults = op.results.size();
+  const bool hasCondition = op.bodies[0]->results.size() == numResults + 1;
   const size_t firstBody = box.children.size();
   for (const auto &body : op.bodies) {
     const size_t index = box.children.size();
@@ -400,6 +403,10 @@ Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
     LLMIR_RETURN_IF_ERROR(
         fillModule(*body, module, depth, box.children.back()));
     for (size_t i = 0; i < body->operands.size(); ++i) {
+      if (hasCondition && index > firstBody && i < numResults) {
+        box.edges.push_back({firstBody, index, i + 1, {}});
+        continue;
+      }
       // An argument begins as the op's operand of the same place.
       auto port = ports.find(body->operands[i]);
       if (port == ports.end() && i < op.operands.size())
@@ -408,14 +415,10 @@ Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
         box.edges.push_back({port->second, index, 0, {}});
     }
   }
-  // A condition yields its decision, then what the body and the results are.
-  const size_t numResults = op.results.size();
-  const bool hasCondition = op.bodies[0]->results.size() == numResults + 1;
   for (size_t i = 0; i < numResults; ++i) {
     const size_t port = box.children.size();
     box.children.push_back(portBox(*op.results[i], Box::Output));
     if (hasCondition) {
-      box.edges.push_back({firstBody, firstBody + 1, i + 1, {}});
       box.edges.push_back({firstBody, port, i + 1, {}});
       continue;
     }

@@ -82,7 +82,7 @@ static std::string doubledValueSymbol(mlir::ModuleOp module) {
   return doubled;
 }
 
-/// Numbers of parameters: each context is asked in turn.
+/// Numbers of parameters: each context is asked in turn, until one knows it.
 static void joinParameters(IRContextImpl &impl,
                            const std::vector<IRContext::ptr_t> &others) {
   auto sources = std::vector{impl.parameter};
@@ -93,8 +93,11 @@ static void joinParameters(IRContextImpl &impl,
     return;
   impl.parameter = [sources](StringRef name) {
     auto found = sources.front()(name);
-    for (size_t i = 1; !found && i < sources.size(); ++i)
+    for (size_t i = 1; i < sources.size(); ++i) {
+      if (found || found.status().code() != llmir::StatusCode::NotFound)
+        break;
       found = sources[i](name);
+    }
     return found;
   };
 }

@@ -215,7 +215,7 @@ std::vector<double> Tensor::toVector(const char *file, int line) const {
     return {};
   refuseToKnow(*impl->tracer(), lineOf(file, line), "toVector()");
   // C++ may go on to take numbers out of what it gets.
-  constexpr int64_t most = 1 << 20;
+  constexpr int64_t most = 1 << 28; // More is refused everywhere.
   const int64_t count = shapes::numElements(dims()).constant().value_or(0);
   return std::vector<double>(static_cast<size_t>(std::min(count, most)));
 }

@@ -205,6 +205,8 @@ std::vector<Tensor> Tracer::call(nn::Module &callee,
     known.push_back(subgraph);
   } else {
     subgraph->remove();
+    // It may name values of the caller, wrongly, and lives longer than they do.
+    subgraph->dropAllReferences();
     repeated.emplace_back(subgraph);
     subgraph = *same;
   }

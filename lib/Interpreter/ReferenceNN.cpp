@@ -96,8 +96,10 @@ Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
     const double *row = left.floats().data() + i / n * k;
     const double *column =
         right.floats().data() + (i / (m * n) * n + i % n) * k;
+    double sum = 0;
     for (int64_t j = 0; j < k; ++j)
-      result[i] += row[j] * column[j];
+      sum += row[j] * column[j];
+    result[i] = sum;
   }
   return result;
 }
@@ -141,10 +143,12 @@ Tensor softmax(const Tensor &x) {
   const int64_t columns = x.columns();
   for (int64_t t = 0; t < x.rows() && columns > 0; ++t) {
     double *row = result.row(t);
-    const double most = *std::max_element(row, row + columns);
+    double most = *std::max_element(row, row + columns);
+    if (std::isinf(most) && most < 0)
+      most = 0;
     double total = 0;
     for (int64_t k = 0; k < columns; ++k) {
-      row[k] = std::isinf(most) && most < 0 ? 0 : std::exp(row[k] - most);
+      row[k] = std::exp(row[k] - most);
       total += row[k];
     }
     // Where nothing may be chosen (all -inf) all stay 0; +inf and NaN make all

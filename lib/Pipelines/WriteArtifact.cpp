@@ -30,12 +30,9 @@ namespace llmir {
 /// it was quantized to.
 static std::string formatOf(const PackJob &job,
                             const CheckpointTensor &stored) {
-  if (!job.integers)
-    return stored.storageName;
-  std::optional<IntegerFormat> blocks =
-      stored.format ? IntegerFormat::ofBlocks(*stored.format) : std::nullopt;
-  const bool isAsStored = blocks && blocks->bits == job.integers->bits &&
-                          blocks->group == job.integers->group;
+  const bool isAsStored =
+      !job.integers || (stored.format && IntegerFormat::ofBlocks(
+                                             *stored.format) == job.integers);
   return isAsStored ? stored.storageName : job.integers->name();
 }
 

@@ -254,6 +254,16 @@ TEST_F(ModuleTest, AValueOfASecondCallDoesNotLeaveIt) {
   EXPECT_FALSE(traced);
 }
 
+TEST_F(ModuleTest, AValueOfTheCallerDoesNotEnterASecondCall) {
+  auto traced = trace([](Function &self, const Tensor &x) {
+    Tensor outside = -x;
+    auto block = self.add<Function>(
+        "block", [&](Function &, const Tensor &y) { return y + outside; });
+    return block(block(x));
+  });
+  EXPECT_FALSE(traced);
+}
+
 TEST_F(ModuleTest, AModuleThatGivesNothing) {
   expectRefused(
       [](Function &self, const Tensor &x) {

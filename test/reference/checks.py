@@ -52,7 +52,7 @@ class Checks:
         print("%s %s: %s" % (word, name, shown), flush=True)
 
     def finish(self):
-        """Prints the counts; the exit code, which is 1 where nothing was checked."""
+        """Prints the counts; the exit code, which is 1 where a check failed or there was none."""
         print("%d passed, %d failed%s" % (self.passed, len(self.failures),
                                           ", %d skipped" % len(self.skipped) if self.skipped else ""))
         return 1 if self.failures or not (self.passed or self.skipped) else 0

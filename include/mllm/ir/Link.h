@@ -8,6 +8,9 @@
 //
 // One module of the modules of several contexts.
 //
+//   Encoder audio("audio"); // Names that differ: modules without one are all
+//   Decoder text("text");   // called "model".
+//   …
 //   auto encoder = ir::trace(audio, Tensor::empty({1, 80, 3000}, kFloat32));
 //   auto decoder = ir::trace(text, Tensor::empty({1, 128}, kInt64));
 //   if (!ir::link(*encoder, {decoder}))
@@ -27,7 +30,9 @@ namespace mllm::ir {
 /// subgraph without a body, a parameter without a source) is what another one
 /// defines. Modules within the modules are joined, too. The other contexts stay
 /// as they are. All handles of this one are dead afterwards, but for the
-/// module's.
+/// module's. Parameters of one name and source are one parameter, whose numbers
+/// are those of the first context that has them: two checkpoints need names
+/// that differ.
 ///
 /// Fails, and leaves this context's module and handles as they were, where two
 /// modules define one public symbol, a declaration is defined nowhere or with

@@ -49,7 +49,8 @@ using Tensors = std::vector<Tensor>;
 
 /// `then()` where the condition, one truth value, holds, else `otherwise()`;
 /// both give tensors of the same types. In a trace both are traced. Called with
-/// numbers only one runs, so that only the trace sees types that differ.
+/// numbers only one runs, so that only the trace sees types that differ. Where
+/// the condition is refused, `then` runs for the number of its results.
 Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
             const std::function<Tensors()> &otherwise);
 

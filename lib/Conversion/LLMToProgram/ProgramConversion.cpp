@@ -317,7 +317,7 @@ static bool hasNoNumbers(Value value) {
 /// Kernels of `llm` work on at least one number. Gives whether the op is done;
 /// fails where it makes something of nothing.
 static FailureOr<bool> convertNothing(ProgramConversion &c, Operation *op) {
-  if (!c.hasStaticRows() || !isa<ll::LLMDialect>(op->getDialect()))
+  if (!c.hasStaticRows() || !isa_and_present<ll::LLMDialect>(op->getDialect()))
     return false;
   if (op->getNumResults() > 0 && llvm::all_of(op->getResults(), hasNoNumbers)) {
     for (int64_t r = 0; r < c.numRanks(); ++r) {

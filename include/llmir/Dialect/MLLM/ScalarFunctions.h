@@ -30,14 +30,14 @@ mlir::Value emitGeluTanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitGeluQuick(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value x);
 
-/// cos and sin of f64 angles below 2^31, to about 1e-15.
+/// cos and sin of f64 angles below 2^31, to 3e-14.
 std::pair<mlir::Value, mlir::Value>
 emitCosSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value angle);
 
 // What math.sin, math.cos and math.log of f32 numbers become. NaN where the
 // function has no value.
 
-/// The error in front of the last rounding is below 1e-15, beyond 2^31 below
+/// The error in front of the last rounding is below 3e-14, beyond 2^31 below
 /// 1e-11.
 mlir::Value emitSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitCos(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
