@@ -251,9 +251,11 @@ Box SceneMaker::opBox(const GraphOp &op, const std::string &module) {
   }
   for (const auto &[name, attribute] : op.attributes)
     tooltip += "\n" + name + " = " + attributeText(attribute);
-  if (op.bytes)
-    tooltip += "\n" + withUnit(static_cast<double>(*op.bytes), "B") +
-               " read and written";
+  if (op.bytes) {
+    tooltip += '\n';
+    tooltip += withUnit(static_cast<double>(*op.bytes), "B");
+    tooltip += " read and written";
+  }
   box.tooltip = tooltip;
   return box;
 }
@@ -300,13 +302,17 @@ size_t SceneMaker::runLength(const GraphModule &module, size_t first) const {
   return length;
 }
 
+static Status tooDeep() {
+  std::string what = "modules are nested more than ";
+  what += std::to_string(maxDepth);
+  what += " deep";
+  return Status(StatusCode::Unsupported, what, "draw a part of the model");
+}
+
 Status SceneMaker::fillModule(const GraphModule &module,
                               const std::string &parent, int depth, Box &box) {
   if (depth > maxDepth)
-    return Status(StatusCode::Unsupported,
-                  "modules are nested more than " + std::to_string(maxDepth) +
-                      " deep",
-                  "draw a part of the model");
+    return tooDeep();
   Totals totals;
   totals.add(module);
   box.kind = Box::Module;
