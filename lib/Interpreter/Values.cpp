@@ -184,12 +184,10 @@ static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
   if (!bounds && (range || bits > 8))
     return error() << elementKindName(tensor.kind)
                    << " numbers need a check.range of i64 or check.values";
-  int64_t least = bits == 1 ? 0 : -(int64_t(1) << (bits - 1));
-  int64_t end = least + (int64_t(1) << bits);
-  if (bounds) {
-    least = bounds[0];
-    end = bounds[1];
-  }
+  const int64_t least = bounds      ? bounds[0]
+                        : bits == 1 ? 0
+                                    : -(int64_t(1) << (bits - 1));
+  const int64_t end = bounds ? bounds[1] : least + (int64_t(1) << bits);
   for (int64_t &value : tensor.integers())
     value = random.integer(least, end);
   return success();
