@@ -13,6 +13,7 @@
 #ifndef LLMIR_CONVERSION_PASSES_H
 #define LLMIR_CONVERSION_PASSES_H
 
+#include "llmir/Conversion/LLMToLinalg.h"
 #include "llmir/Conversion/LLMToProgram.h"
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Conversion/ProgramToLLVM.h"

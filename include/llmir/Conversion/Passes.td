@@ -90,6 +90,74 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Turn ops on tensors into linalg, tensor, arith and math, for any backend";
+  let description = [{
+    Each op of the `llm` dialect becomes loops over tensors (`linalg.generic`,
+    whose maps are projected permutations), slices and reshapes; sizes may be
+    dynamic. Ops of other dialects stay as they are. Sums and intermediate
+    results are f32 whatever the tensors hold, and a result is rounded once, as
+    the op's description says.
+
+    | ops | become |
+    |---|---|
+    | `attention` | products, scores, a softmax relative to the greatest score, and the sum of the values; query heads are split into groups, so that no map divides |
+    | `rms_norm`, `layer_norm`, `softmax` | a reduction for each row, then loops over elements |
+    | `rope` | cosines and sines of angles in f64, then a rotation of two slices of each head |
+    | `silu`, `gelu`, `swiglu`, `add`, `mul` | one loop nest |
+    | `select_rows`, `embedding` | a gather (`tensor.extract` in a loop) |
+    | `linear`, `sharded_linear` | a reduction over ascending k, then the bias |
+    | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice` |
+    | `fused_linear`, `add_rms_norm` | the ops that they mean, as by `-llm-lowering` |
+    | `quant_params`, `quantize`, `dequantize`, `quantized_matmul` | loops over integers; a grouped dimension is split in two; the matrix is never dequantized as a whole |
+    | `moe_route` | ranks of logits, counted by comparison, then the chosen experts |
+    | `moe_ffn` | products that gather each token's experts, summed in ascending order of their numbers |
+    | `sample` without a temperature | the best token |
+    | `all_gather`, `all_reduce`, `reduce_scatter` with `group_size` 1 | their operand |
+
+    Refused, each with an error that names the op and the way out:
+
+    | ops | instead |
+    |---|---|
+    | `weight` | `weights=arguments`: each parameter that a function or its callees name becomes an argument after the others, in the order of first use, with its name in `llmir.weight` |
+    | ops on a paged cache: `create_paged_cache`, `reserve_kv`, `append_kv`, `rope_append_kv`, `lookup_kv`, `paged_attention`, `fused_attention`, `fork_kv`, `free_kv` | `convert-llm-to-program` |
+    | `all_gather`, `all_reduce`, `reduce_scatter` of several ranks | `convert-llm-to-program` |
+    | `shard` of the rank's own slice where `llm.num_ranks` is given | a `shard_index` |
+    | `sample` with a temperature | a temperature of 0 |
+
+    Types: `!llm.quantized_tensor` becomes the tensor of its integers (scales and
+    zero points are operands of the ops that use them); with a `format` it
+    becomes the i8 tensor of its bytes, as in a checkpoint, of which a row is
+    the blocks of a row. `!llm.sharded_tensor` becomes the slice. Functions,
+    calls, branches and ops of `scf` are converted with them. Attributes of the
+    dialect (`llm.constant`, `llm.layer`, …) are dropped.
+
+    ```mlir
+    %y = llm.silu %x : tensor<?x8xf16>
+    ```
+    becomes
+    ```mlir
+    %c0 = arith.constant 0 : index
+    %d = tensor.dim %x, %c0 : tensor<?x8xf16>
+    %e = tensor.empty(%d) : tensor<?x8xf16>
+    %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<?x8xf16>) outs(%e : tensor<?x8xf16>) { … } -> tensor<?x8xf16>
+    ```
+  }];
+  let options = [
+    Option<"weights", "weights", "std::string", "\"refuse\"",
+           "refuse: llm.weight is an error; arguments: it becomes an argument of its function">
+  ];
+  let statistics = [
+    Statistic<"numConverted", "ops-converted", "Ops of llm that were converted">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::llm::LLMDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
   let summary = "Turn the optimised step, or any one function, into a program of kernels and barriers";
   let description = [{

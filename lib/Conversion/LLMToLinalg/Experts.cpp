@@ -1,0 +1,213 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Mixtures of experts, and the best token.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace llmir {
+
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+/// Whether a is better than b: greater, or a number beside NaN.
+static Value isBetter(ScalarBuilder &s, Value a, Value b) {
+  Value isNumber = s.cmp(CmpFPredicate::ORD, a, a);
+  Value isNaN = s.cmp(CmpFPredicate::UNO, b, b);
+  return s.orb(s.cmp(CmpFPredicate::OGT, a, b), s.andb(isNumber, isNaN));
+}
+
+//===----------------------------------------------------------------------===//
+// Routing
+//===----------------------------------------------------------------------===//
+
+/// How many experts of its token come before each one [T, E], in i32.
+static Value ranksOf(TensorBuilder &t, Value logits) {
+  TensorBuilder::Sizes sizes = t.sizes(logits);
+  Value zeros =
+      linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
+          .getResult(0);
+  // Loops: the token, the expert, another one.
+  return t.reduce(zeros, {logits, logits},
+                  {t.map(3, {0, 1}), t.map(3, {0, 2}), t.map(3, {0, 1})},
+                  [](ScalarBuilder &s, ValueRange v) {
+                    Value isBehind =
+                        s.cmp(CmpIPredicate::ult, s.loop(2), s.loop(1));
+                    Value isNoWorse = arith::XOrIOp::create(
+                        s, isBetter(s, v[0], v[1]),
+                        arith::ConstantOp::create(s, s.getBoolAttr(true)));
+                    Value comesBefore = s.orb(isBetter(s, v[1], v[0]),
+                                              s.andb(isBehind, isNoWorse));
+                    return s.select(comesBefore, s.addi(v[2], s.i32(1)), v[2]);
+                  });
+}
+
+static Value scoresOf(TensorBuilder &t, Value logits, StringRef score) {
+  if (score == "softmax")
+    return softmaxOfRows(t, logits, t.getF32Type());
+  return t.elementwise(t.sizes(logits), t.getF32Type(), logits,
+                       [](ScalarBuilder &s, ValueRange v) {
+                         Value power = s.exp(s.negf(v[0]));
+                         return s.divf(s.f32(1), s.addf(s.f32(1), power));
+                       });
+}
+
+static SmallVector<Value> convertMoERoute(TensorBuilder &t, MoERouteOp op,
+                                          MoERouteOp::Adaptor operands) {
+  Value logits = operands.getLogits();
+  Value ranks = ranksOf(t, logits);
+  Value scores = scoresOf(t, logits, op.getScore());
+  TensorBuilder::Sizes sizes = {t.size(logits, 0), t.fixed(op.getTopK())};
+  Value experts =
+      linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
+          .getResult(0);
+  // Loops: the token, the place among the chosen, the expert.
+  ValueRange chosen = t.reduceMany(
+      {experts, t.filled(sizes, 0)}, {ranks, scores},
+      {t.map(3, {0, 2}), t.map(3, {0, 2}), t.map(3, {0, 1})},
+      [](ScalarBuilder &s, ValueRange v) {
+        Value place = arith::IndexCastOp::create(s, s.getI32Type(), s.loop(1));
+        Value expert = arith::IndexCastOp::create(s, s.getI32Type(), s.loop(2));
+        Value isHere = s.cmp(CmpIPredicate::eq, v[0], place);
+        return SmallVector<Value>{s.select(isHere, expert, v[2]),
+                                  s.select(isHere, v[1], v[3])};
+      });
+  Value weights = chosen[1];
+  Type element = t.elementType(op.getWeights());
+  AffineMap whole = t.map(2, {0, 1}), row = t.map(2, {0});
+  if (op.getNormalize()) {
+    Value sum = t.reduce(
+        t.filled({sizes.front()}, 0), weights, {whole, row},
+        [](ScalarBuilder &s, ValueRange v) { return s.addf(v[1], v[0]); });
+    weights = t.compute(
+        sizes, element, {weights, sum}, {whole, row},
+        [](ScalarBuilder &s, ValueRange v) { return s.divf(v[0], v[1]); });
+  } else if (!element.isF32()) {
+    weights =
+        t.elementwise(sizes, element, weights,
+                      [](ScalarBuilder &s, ValueRange v) { return v[0]; });
+  }
+  return {chosen[0], weights};
+}
+
+//===----------------------------------------------------------------------===//
+// Feed-forward layers
+//===----------------------------------------------------------------------===//
+
+/// [T, k, N]: for each token and each of its experts the product of its row,
+/// [T, K] or [T, k, K], with the expert's matrix [N, K].
+static Value productOfExperts(TensorBuilder &t, Value rows, Value experts,
+                              const WeightOperand &weights) {
+  TensorBuilder::Sizes sizes = t.sizes(experts);
+  sizes.push_back(weights.sizes(t)[1]);
+  // Loops: the token, its expert, n, k.
+  SmallVector<int64_t> ofRows = {0, 1, 3};
+  if (t.type(rows).getRank() == 2)
+    ofRows = {0, 3};
+  return t.reduce(t.filled(sizes, 0), {rows, experts},
+                  {t.map(4, ofRows), t.map(4, {0, 1}), t.map(4, {0, 1, 2})},
+                  [&](ScalarBuilder &s, ValueRange v) {
+                    Value input =
+                        weights.roundsInputs() ? roundedToBF16(s, v[0]) : v[0];
+                    Value weight =
+                        weights.at(s, {s.toIndex(v[1]), s.loop(2), s.loop(3)});
+                    return s.addf(v[2], s.mulf(input, weight));
+                  });
+}
+
+/// For each token the places of its experts in ascending order of their
+/// numbers [T, k], in i32.
+static Value ascendingPlaces(TensorBuilder &t, Value experts) {
+  TensorBuilder::Sizes sizes = t.sizes(experts);
+  auto zeros = [&] {
+    return linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
+        .getResult(0);
+  };
+  // How many come before each one.
+  Value ranks = t.reduce(
+      zeros(), {experts, experts},
+      {t.map(3, {0, 1}), t.map(3, {0, 2}), t.map(3, {0, 1})},
+      [](ScalarBuilder &s, ValueRange v) {
+        Value isSame = s.cmp(CmpIPredicate::eq, v[1], v[0]);
+        Value isEarlier = s.cmp(CmpIPredicate::ult, s.loop(2), s.loop(1));
+        Value comesBefore = s.orb(s.cmp(CmpIPredicate::slt, v[1], v[0]),
+                                  s.andb(isSame, isEarlier));
+        return s.select(comesBefore, s.addi(v[2], s.i32(1)), v[2]);
+      });
+  return t.reduce(zeros(), ranks, {t.map(3, {0, 2}), t.map(3, {0, 1})},
+                  [](ScalarBuilder &s, ValueRange v) {
+                    Type i32 = s.getI32Type();
+                    Value rank = arith::IndexCastOp::create(s, i32, s.loop(1));
+                    Value place = arith::IndexCastOp::create(s, i32, s.loop(2));
+                    return s.select(s.cmp(CmpIPredicate::eq, v[0], rank), place,
+                                    v[1]);
+                  });
+}
+
+static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
+                                        MoEFFNOp::Adaptor operands) {
+  Value x = operands.getX(), experts = operands.getExperts();
+  WeightOperand gate{operands.getGate(), op.getGate().getType()};
+  WeightOperand up{operands.getUp(), op.getUp().getType()};
+  WeightOperand down{operands.getDown(), op.getDown().getType()};
+  Value gates = productOfExperts(t, x, experts, gate);
+  Value ups = productOfExperts(t, x, experts, up);
+  Value inner = t.elementwise(t.sizes(gates), t.getF32Type(), {gates, ups},
+                              [](ScalarBuilder &s, ValueRange v) {
+                                return s.mulf(s.swish(v[0]), v[1]);
+                              });
+  Value outputs = productOfExperts(t, inner, experts, down);
+  Value weights = t.widened(operands.getWeights());
+  // Loops: the token, the column, the rank of the expert among its own.
+  Value sums = t.reduce(t.filled(t.sizes(x), 0), ascendingPlaces(t, experts),
+                        {t.map(3, {0, 2}), t.map(3, {0, 1})},
+                        [&](ScalarBuilder &s, ValueRange v) {
+                          Value token = s.loop(0), place = s.toIndex(v[0]);
+                          Value weight = s.extractF32(weights, {token, place});
+                          Value output =
+                              s.extractF32(outputs, {token, place, s.loop(1)});
+                          return s.addf(v[1], s.mulf(weight, output));
+                        });
+  return {withBias(t, sums, /*bias=*/Value(), t.elementType(x))};
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+/// Without a temperature: the best one; of equal ones that of the lower id.
+static SmallVector<Value> convertSample(TensorBuilder &t, SampleOp op,
+                                        SampleOp::Adaptor operands) {
+  TensorBuilder::Sizes sizes = {t.size(operands.getLogits(), 0)};
+  Value ids =
+      linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
+          .getResult(0);
+  ValueRange best = t.reduceMany(
+      {ids, t.filled(sizes, std::numeric_limits<double>::quiet_NaN())},
+      operands.getLogits(), {t.map(2, {0, 1}), t.map(2, {0})},
+      [](ScalarBuilder &s, ValueRange v) {
+        Value id = arith::IndexCastOp::create(s, s.getI32Type(), s.loop(1));
+        Value better = isBetter(s, v[0], v[2]);
+        return SmallVector<Value>{s.select(better, id, v[1]),
+                                  s.select(better, v[0], v[2])};
+      });
+  return {best[0]};
+}
+
+void addExpertPatterns(LinalgPatterns &patterns) {
+  patterns.add(convertMoERoute);
+  patterns.add(convertMoEFFN);
+  patterns.add(convertSample);
+}
+
+} // namespace llmir

@@ -1,0 +1,106 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What convert-llm-to-linalg does not convert, and the way out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LLMToLinalg.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::llm;
+
+namespace llmir {
+
+static std::string ofRanks(int64_t groupSize) {
+  if (groupSize == 1)
+    return {};
+  return "exchanges values among " + std::to_string(groupSize) +
+         " ranks, which tensors cannot; run the ranks with "
+         "-convert-llm-to-program, or exchange the values between functions of "
+         "one rank each";
+}
+
+static std::string ofShard(ShardOp op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (op.getShardIndex() || !function ||
+      !function->hasAttr(LLMDialect::getNumRanksAttrName()))
+    return {};
+  return "takes the slice of its rank, and each rank runs the same function; "
+         "give the op a shard_index";
+}
+
+static std::string ofSample(SampleOp op) {
+  if (op.getTemperature().isZero())
+    return {};
+  return "draws from the runtime's generator of random numbers; use a "
+         "temperature of 0, or convert the function of the logits and sample "
+         "its result";
+}
+
+/// Whether values of types of `llm` may pass through an op of another dialect.
+static bool passesValues(Operation *op) {
+  return isa<FunctionOpInterface, CallOpInterface, func::ReturnOp,
+             BranchOpInterface, UnrealizedConversionCastOp>(op) ||
+         isa<scf::SCFDialect>(op->getDialect());
+}
+
+static bool isOfDialect(Type type) {
+  return isa<LLMDialect>(type.getDialect());
+}
+
+static std::string ofOtherDialect(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+    llvm::append_range(types, function.getArgumentTypes());
+    llvm::append_range(types, function.getResultTypes());
+  }
+  for (Type type : types) {
+    if (!isOfDialect(type))
+      continue;
+    std::string name;
+    llvm::raw_string_ostream(name) << type;
+    if (isa<PagedKVCacheType>(type))
+      return "has a value of type " + name +
+             ", which no tensor is; compile it with -convert-llm-to-program";
+    if (!passesValues(op))
+      return "has a value of type " + name +
+             ", whose conversion this op does not know; convert the op first";
+  }
+  return {};
+}
+
+std::string whyRefused(Operation *op, const LinalgOptions &options) {
+  if (!isa_and_present<LLMDialect>(op->getDialect()))
+    return ofOtherDialect(op);
+  if (isa<KVCacheOpInterface>(op))
+    return "works on a paged cache, which no tensor is; compile the function "
+           "with -convert-llm-to-program, or attend to keys and values that "
+           "are tensors (llm.attention)";
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case<AllGatherOp, AllReduceOp, ReduceScatterOp>(
+          [](auto exchange) { return ofRanks(exchange.getGroupSize()); })
+      .Case([](ShardOp shard) { return ofShard(shard); })
+      .Case([](SampleOp sample) { return ofSample(sample); })
+      .Case([&](WeightOp weight) -> std::string {
+        if (options.weightsAreArguments)
+          return {};
+        return "is a parameter by name, which no tensor is; with "
+               "weights=arguments it becomes an argument of its function";
+      })
+      .Default([](Operation *) { return std::string(); });
+}
+
+} // namespace llmir

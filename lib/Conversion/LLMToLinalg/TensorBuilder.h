@@ -1,0 +1,170 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the patterns of convert-llm-to-linalg are written with: loops over
+// tensors whose sizes may be dynamic, and scalars in their bodies. Floats come
+// into a body as f32, whatever the tensors hold.
+//
+//   TensorBuilder t(op.getLoc(), rewriter);
+//   Value y = t.elementwise(t.sizes(x), x.getElementType(), {x},
+//                           [](ScalarBuilder &s, ValueRange v) {
+//                             return s.mulf(v[0], s.f32(2));
+//                           });
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CONVERSION_LLMTOLINALG_TENSORBUILDER_H
+#define LLMIR_LIB_CONVERSION_LLMTOLINALG_TENSORBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace llmir {
+
+/// Scalars in the body of a loop, or beside it.
+class ScalarBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  using Value = mlir::Value;
+
+  Value f32(double value);
+  Value i32(int64_t value);
+  Value index(int64_t value);
+  Value asValue(mlir::OpFoldResult value);
+  /// The position in a loop of the op whose body is being built.
+  Value loop(int64_t dim);
+
+  /// A float as f32, or a signed integer's value in f32.
+  Value toF32(Value x);
+  /// An f32 rounded to another type of floats.
+  Value roundTo(Value x, mlir::Type type);
+  Value indexToF32(Value x);
+  Value toIndex(Value x);
+  /// A number of i32 in fewer bits.
+  Value truncI32(Value x, mlir::Type type);
+
+  Value addf(Value a, Value b);
+  Value subf(Value a, Value b);
+  Value mulf(Value a, Value b);
+  Value divf(Value a, Value b);
+  Value negf(Value a);
+  Value exp(Value a);
+  Value addi(Value a, Value b);
+  Value subi(Value a, Value b);
+  Value muli(Value a, Value b);
+  /// Quotient and remainder of numbers that are not negative.
+  Value divi(Value a, Value b);
+  Value remi(Value a, Value b);
+  Value andb(Value a, Value b);
+  Value orb(Value a, Value b);
+  Value cmp(mlir::arith::CmpFPredicate predicate, Value a, Value b);
+  Value cmp(mlir::arith::CmpIPredicate predicate, Value a, Value b);
+  Value select(Value condition, Value a, Value b);
+  /// x / (1 + exp(-factor · x)).
+  Value swish(Value x, double factor = 1);
+  /// roundeven(x / scale), or 0 where the scale is 0.
+  Value quotient(Value x, Value scale);
+  /// A row's maximum, or 0 where nothing is greater than -inf: what exponents
+  /// are made relative to.
+  Value finiteOrZero(Value maximum);
+  /// x / total, or 0 where nothing adds up to the total.
+  Value shareOf(Value x, Value total);
+  /// An element of a tensor as f32.
+  Value extractF32(Value tensor, mlir::ValueRange indices);
+};
+
+/// Tensors made by loops, slices and reshapes.
+class TensorBuilder : public ScalarBuilder {
+public:
+  using ScalarBuilder::ScalarBuilder;
+  using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
+  using Maps = llvm::ArrayRef<mlir::AffineMap>;
+  using Groups = llvm::SmallVector<mlir::ReassociationIndices>;
+  using Body = llvm::function_ref<Value(ScalarBuilder &, mlir::ValueRange)>;
+  using BodyOfMany = llvm::function_ref<llvm::SmallVector<Value>(
+      ScalarBuilder &, mlir::ValueRange)>;
+
+  static mlir::RankedTensorType type(Value tensor) {
+    return llvm::cast<mlir::RankedTensorType>(tensor.getType());
+  }
+  static mlir::Type elementType(Value tensor) {
+    return type(tensor).getElementType();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Sizes
+  //===--------------------------------------------------------------------===//
+
+  mlir::OpFoldResult size(Value tensor, int64_t dim);
+  Sizes sizes(Value tensor);
+  mlir::OpFoldResult fixed(int64_t size) { return getIndexAttr(size); }
+  mlir::OpFoldResult product(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult quotientOf(mlir::OpFoldResult a, mlir::OpFoldResult b);
+
+  //===--------------------------------------------------------------------===//
+  // Maps
+  //===--------------------------------------------------------------------===//
+
+  /// The map of so many loops to these ones; -1 stands for the constant 0.
+  mlir::AffineMap map(int64_t numLoops, llvm::ArrayRef<int64_t> loops);
+  /// first, first + 1, … (count of them).
+  static llvm::SmallVector<int64_t> range(int64_t first, int64_t count);
+
+  //===--------------------------------------------------------------------===//
+  // Tensors
+  //===--------------------------------------------------------------------===//
+
+  Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
+  Value filled(llvm::ArrayRef<mlir::OpFoldResult> sizes, double value);
+  /// A loop for each size; the inputs have a map each. Floats of the body are
+  /// f32 and are rounded to the element type.
+  Value compute(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element,
+                mlir::ValueRange inputs, Maps maps, Body body);
+  /// The same with all inputs of the result's shape.
+  Value elementwise(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                    mlir::Type element, mlir::ValueRange inputs, Body body);
+  /// The same with several results.
+  mlir::ValueRange computeMany(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                               llvm::ArrayRef<mlir::Type> elements,
+                               mlir::ValueRange inputs, Maps maps,
+                               BodyOfMany body);
+  /// Reduces into `initial`, whose map is the last one and whose floats are
+  /// f32: loops that it does not name are reduced, in ascending order. The body
+  /// gets the inputs' elements and last what has been reduced so far.
+  Value reduce(Value initial, mlir::ValueRange inputs, Maps maps, Body body);
+  /// Several tensors of one map, each with its own `initial`.
+  mlir::ValueRange reduceMany(mlir::ValueRange initials,
+                              mlir::ValueRange inputs, Maps maps,
+                              BodyOfMany body);
+  /// The greatest element of each row, in f32: NaN where there is one.
+  Value rowMaximum(Value x);
+
+  Value expand(Value x, const Groups &groups,
+               llvm::ArrayRef<mlir::OpFoldResult> sizes);
+  Value collapse(Value x, const Groups &groups);
+  /// Splits dimension `dim` in two, of which the second has `inner` elements.
+  Value split(Value x, int64_t dim, mlir::OpFoldResult inner);
+  /// Joins dimension `dim` and the next one.
+  Value join(Value x, int64_t dim);
+  /// Elements offset to offset + size - 1 of one dimension.
+  Value slice(Value x, int64_t dim, mlir::OpFoldResult offset,
+              mlir::OpFoldResult size);
+  /// Each element in f32.
+  Value widened(Value x);
+  /// Rows `rows[r]` of the first dimension.
+  Value gatherRows(Value x, Value rows);
+  Value castTo(Value x, mlir::Type type);
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CONVERSION_LLMTOLINALG_TENSORBUILDER_H

@@ -1,0 +1,61 @@
+// RUN: llmir-opt %s --convert-llm-to-linalg --split-input-file --verify-diagnostics
+
+// Every op that is refused is named, with the way out.
+
+mllm.tensor.register @w : tensor<4xf32> {source = "w"}
+
+func.func @weight() -> tensor<4xf32> {
+  // expected-error @+1 {{'llm.weight' op cannot be converted to linalg: is a parameter by name, which no tensor is; with weights=arguments it becomes an argument of its function}}
+  %w = llm.weight @w : tensor<4xf32>
+  return %w : tensor<4xf32>
+}
+
+// -----
+
+func.func @gather(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
+  // expected-error @+1 {{'llm.all_gather' op cannot be converted to linalg: exchanges values among 2 ranks, which tensors cannot; run the ranks with -convert-llm-to-program}}
+  %y = llm.all_gather %x {dim = 1, group_size = 2} : (tensor<2x4xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// -----
+
+func.func @reduce(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @+1 {{'llm.all_reduce' op cannot be converted to linalg: exchanges values among 4 ranks}}
+  %y = llm.all_reduce %x {group_size = 4, reduce_op = "sum"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @scatter(%x: tensor<2x4xf32>) -> tensor<2x2xf32> {
+  // expected-error @+1 {{'llm.reduce_scatter' op cannot be converted to linalg: exchanges values among 2 ranks}}
+  %y = llm.reduce_scatter %x {dim = 1, group_size = 2, reduce_op = "sum"} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @shard(%x: tensor<2x4xf32>) -> tensor<2x2xf32> attributes {llm.num_ranks = 2} {
+  // expected-error @+1 {{'llm.shard' op cannot be converted to linalg: takes the slice of its rank, and each rank runs the same function; give the op a shard_index}}
+  %y = llm.shard %x {dim = 1, num_shards = 2} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @sample(%x: tensor<2x4xf32>) -> tensor<2xi32> {
+  // expected-error @+1 {{'llm.sample' op cannot be converted to linalg: draws from the runtime's generator of random numbers; use a temperature of 0, or convert the function of the logits and sample its result}}
+  %y = llm.sample %x {temperature = 0.5} : (tensor<2x4xf32>) -> tensor<2xi32>
+  return %y : tensor<2xi32>
+}
+
+// -----
+
+!q = !llm.quantized_tensor<i8, [2, 4], true, false, -1, -1, 8>
+
+func.func @stranger(%c: i1, %x: !q, %y: !q) -> !q {
+  // expected-error @+1 {{'arith.select' op cannot be converted to linalg: has a value of type !llm.quantized_tensor<i8, [2, 4], true, false, -1, -1, 8>, whose conversion this op does not know; convert the op first}}
+  %z = arith.select %c, %x, %y : !q
+  return %z : !q
+}
