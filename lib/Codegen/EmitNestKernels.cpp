@@ -158,8 +158,20 @@ LogicalResult KernelEmission::checkPadding(int64_t columns) {
 // loops
 //===----------------------------------------------------------------------===//
 
+/// Whether the number is at least 1, taken as unsigned: maxui(x, 1).
+static bool isAtLeastOne(Value value) {
+  auto most = value.getDefiningOp<arith::MaxUIOp>();
+  return most && llvm::any_of(most->getOperands(), [](Value operand) {
+           auto constant = operand.getDefiningOp<arith::ConstantOp>();
+           auto number = constant ? dyn_cast<IntegerAttr>(constant.getValue())
+                                  : IntegerAttr();
+           return number && !number.getValue().isZero();
+         });
+}
+
 /// Whether the op computes numbers from numbers and nothing else, and cannot
-/// trap: quotients of integers by constants that are neither 0 nor -1 alone.
+/// trap: of quotients of integers those by constants that are neither 0 nor -1,
+/// and unsigned ones by what is at least 1.
 static bool isScalarOp(Operation &op) {
   if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
       op.getNumRegions() != 0 || op.getNumResults() != 1 ||
@@ -167,6 +179,8 @@ static bool isScalarOp(Operation &op) {
     return false;
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
            arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    return true;
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op) && isAtLeastOne(op.getOperand(1)))
     return true;
   auto divisor = op.getOperand(1).getDefiningOp<arith::ConstantOp>();
   auto number =

@@ -22,6 +22,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace llmir {
@@ -29,9 +31,26 @@ namespace llmir {
 #define GEN_PASS_DEF_VECTORIZEROWTILES
 #include "llmir/Codegen/Passes.h.inc"
 
+/// Functions that are made of others.
+static constexpr StringLiteral kComposed[] = {
+    "acosh", "asinh", "atanh", "clampf", "cosh",
+    "exp2",  "powf",  "round", "sinh",   "tan"};
+
 /// Functions that neither a processor nor ScalarFunctions.h has.
 static constexpr StringLiteral kApproximated[] = {
-    "math.exp", "math.tanh", "math.log", "math.erf", "math.expm1"};
+    "math.acos",  "math.asin", "math.atan",  "math.atan2",
+    "math.cbrt",  "math.erf",  "math.erfc",  "math.exp",
+    "math.expm1", "math.log",  "math.log1p", "math.tanh"};
+
+/// log(x) / log(base).
+static Value emitLogTo(OpBuilder &b, Operation *op, double base) {
+  Value log = mllm::program::emitLog(b, op->getLoc(), op->getOperand(0));
+  TypedAttr factor = b.getF32FloatAttr(static_cast<float>(1 / std::log(base)));
+  if (auto vector = dyn_cast<VectorType>(log.getType()))
+    factor = SplatElementsAttr::get(vector, Attribute(factor));
+  return arith::MulFOp::create(
+      b, op->getLoc(), log, arith::ConstantOp::create(b, op->getLoc(), factor));
+}
 
 /// What ScalarFunctions.h makes of the op, or null.
 static Value emitFunction(OpBuilder &b, Operation *op) {
@@ -49,6 +68,8 @@ static Value emitFunction(OpBuilder &b, Operation *op) {
       .Case([&](math::LogOp) {
         return mllm::program::emitLog(b, op->getLoc(), x);
       })
+      .Case([&](math::Log2Op) { return emitLogTo(b, op, 2); })
+      .Case([&](math::Log10Op) { return emitLogTo(b, op, 10); })
       .Default(Value());
 }
 
@@ -59,6 +80,8 @@ struct VectorizeRowTilesPass
 
   void runOnOperation() override {
     if (failed(vectorizeLinalgOps()))
+      return signalPassFailure();
+    if (failed(composeFunctions()))
       return signalPassFailure();
     expandFunctions();
     RewritePatternSet patterns(&getContext());
@@ -72,11 +95,19 @@ struct VectorizeRowTilesPass
   }
 
 private:
+  LogicalResult composeFunctions() {
+    RewritePatternSet patterns(&getContext());
+    math::populateExpansionPatterns(
+        patterns,
+        SmallVector<StringRef>(std::begin(kComposed), std::end(kComposed)));
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
   /// Once: emitLog makes a math.log.
   void expandFunctions() {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<math::SinOp, math::CosOp, math::LogOp>(op))
+      if (isa<math::SinOp, math::CosOp, math::LogOp, math::Log2Op,
+              math::Log10Op>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {

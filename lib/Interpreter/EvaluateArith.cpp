@@ -19,8 +19,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace llmir;
@@ -34,28 +39,46 @@ using IntegerBinary = int64_t (*)(int64_t, int64_t);
 
 /// Ops that only change the type: the caller rounds.
 static bool isConversion(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp, arith::ExtSIOp,
-             arith::TruncIOp, arith::SIToFPOp>(op);
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp,
+             arith::TruncIOp>(op);
 }
 
 /// One number from one; the caller rounds.
 static Unary getUnary(StringRef name) {
   static const llvm::StringMap<Unary> table = {
-      {"math.ceil", +[](double x) { return std::ceil(x); }},
-      {"math.expm1", +[](double x) { return std::expm1(x); }},
-      {"math.floor", +[](double x) { return std::floor(x); }},
       {"arith.fptosi", +[](double x) { return std::trunc(x); }},
+      {"arith.fptoui", +[](double x) { return std::trunc(x); }},
       {"arith.negf", +[](double x) { return -x; }},
       {"math.absf", +[](double x) { return std::fabs(x); }},
+      {"math.acos", +[](double x) { return std::acos(x); }},
+      {"math.acosh", +[](double x) { return std::acosh(x); }},
+      {"math.asin", +[](double x) { return std::asin(x); }},
+      {"math.asinh", +[](double x) { return std::asinh(x); }},
+      {"math.atan", +[](double x) { return std::atan(x); }},
+      {"math.atanh", +[](double x) { return std::atanh(x); }},
+      {"math.cbrt", +[](double x) { return std::cbrt(x); }},
+      {"math.ceil", +[](double x) { return std::ceil(x); }},
       {"math.cos", +[](double x) { return std::cos(x); }},
+      {"math.cosh", +[](double x) { return std::cosh(x); }},
       {"math.erf", +[](double x) { return std::erf(x); }},
+      {"math.erfc", +[](double x) { return std::erfc(x); }},
       {"math.exp", +[](double x) { return std::exp(x); }},
+      {"math.exp2", +[](double x) { return std::exp2(x); }},
+      {"math.expm1", +[](double x) { return std::expm1(x); }},
+      {"math.floor", +[](double x) { return std::floor(x); }},
       {"math.log", +[](double x) { return std::log(x); }},
+      {"math.log10", +[](double x) { return std::log10(x); }},
+      {"math.log1p", +[](double x) { return std::log1p(x); }},
+      {"math.log2", +[](double x) { return std::log2(x); }},
+      {"math.round", +[](double x) { return std::round(x); }},
       {"math.roundeven", +[](double x) { return std::nearbyint(x); }},
       {"math.rsqrt", +[](double x) { return 1 / std::sqrt(x); }},
       {"math.sin", +[](double x) { return std::sin(x); }},
+      {"math.sinh", +[](double x) { return std::sinh(x); }},
       {"math.sqrt", +[](double x) { return std::sqrt(x); }},
+      {"math.tan", +[](double x) { return std::tan(x); }},
       {"math.tanh", +[](double x) { return std::tanh(x); }},
+      {"math.trunc", +[](double x) { return std::trunc(x); }},
   };
   return table.lookup(name);
 }
@@ -67,6 +90,7 @@ static Binary getBinary(StringRef name) {
       {"arith.subf", +[](double a, double b) { return a - b; }},
       {"arith.mulf", +[](double a, double b) { return a * b; }},
       {"arith.divf", +[](double a, double b) { return a / b; }},
+      {"arith.remf", +[](double a, double b) { return std::fmod(a, b); }},
       {"arith.maxnumf", +[](double a, double b) { return std::fmax(a, b); }},
       {"arith.minnumf", +[](double a, double b) { return std::fmin(a, b); }},
       {"arith.maximumf",
@@ -77,8 +101,26 @@ static Binary getBinary(StringRef name) {
        +[](double a, double b) {
          return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
        }},
+      {"math.atan2", +[](double a, double b) { return std::atan2(a, b); }},
+      {"math.copysign",
+       +[](double a, double b) { return std::copysign(a, b); }},
+      {"math.fpowi", +[](double a, double b) { return std::pow(a, b); }},
+      {"math.powf", +[](double a, double b) { return std::pow(a, b); }},
   };
   return table.lookup(name);
+}
+
+static int64_t remainder(int64_t a, int64_t b) {
+  return reference::difference(
+      a, reference::product(b, reference::quotient(a, b)));
+}
+
+/// The quotient toward minus (`by` = -1) or plus infinity (1).
+static int64_t quotientToward(int64_t a, int64_t b, int64_t by) {
+  int64_t quotient = reference::quotient(a, b), rest = remainder(a, b);
+  bool isPositive = (rest < 0) == (b < 0);
+  return b != 0 && rest != 0 && isPositive == (by > 0) ? quotient + by
+                                                       : quotient;
 }
 
 /// One integer from two; the caller wraps. Division by zero is the caller's
@@ -89,11 +131,11 @@ static IntegerBinary getIntegerBinary(StringRef name) {
       {"arith.subi", reference::difference},
       {"arith.muli", reference::product},
       {"arith.divsi", reference::quotient},
-      {"arith.remsi",
-       +[](int64_t a, int64_t b) {
-         return reference::difference(
-             a, reference::product(b, reference::quotient(a, b)));
-       }},
+      {"arith.remsi", remainder},
+      {"arith.floordivsi",
+       +[](int64_t a, int64_t b) { return quotientToward(a, b, -1); }},
+      {"arith.ceildivsi",
+       +[](int64_t a, int64_t b) { return quotientToward(a, b, 1); }},
       {"arith.maxsi", +[](int64_t a, int64_t b) { return std::max(a, b); }},
       {"arith.minsi", +[](int64_t a, int64_t b) { return std::min(a, b); }},
       {"arith.andi", +[](int64_t a, int64_t b) { return a & b; }},
@@ -103,46 +145,187 @@ static IntegerBinary getIntegerBinary(StringRef name) {
   return table.lookup(name);
 }
 
-/// Of integers as signed ones; unsigned predicates are not known.
-static std::optional<bool> compare(arith::CmpIPredicate predicate, int64_t a,
-                                   int64_t b) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-    return a > b;
-  case arith::CmpIPredicate::sge:
-    return a >= b;
-  default:
-    return std::nullopt;
+namespace {
+/// Integers of so many bits: unsigned, or as tensors hold them.
+struct Bits {
+  unsigned width;
+
+  uint64_t toUnsigned(int64_t value) const {
+    return width >= 64 ? uint64_t(value)
+                       : uint64_t(value) & ((uint64_t(1) << width) - 1);
   }
+  /// With the sign of their highest bit: an i1 that tensors hold as 1 is -1.
+  int64_t toSigned(int64_t value) const {
+    return llvm::SignExtend64(uint64_t(value), width);
+  }
+};
+} // namespace
+
+static Bits bitsOf(Value value) {
+  Type type = getElementTypeOrSelf(value.getType());
+  return {type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64};
 }
 
-/// Ordered comparisons and `une`.
-static std::optional<bool> compare(arith::CmpFPredicate predicate, double a,
-                                   double b) {
+/// What integers taken as unsigned, or bit by bit, give.
+static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
+  const Bits bits = bitsOf(op->getOperand(0));
+  auto at = [&](size_t i) { return bits.toUnsigned(x[i]); };
+  auto shift = [&](auto how) {
+    return at(1) >= bits.width ? int64_t(0) : int64_t(how(at(0), at(1)));
+  };
+  using U = uint64_t;
+  return llvm::TypeSwitch<Operation *, std::optional<Number>>(op)
+      .Case([&](arith::DivUIOp) { return at(1) ? at(0) / at(1) : U(0); })
+      .Case([&](arith::CeilDivUIOp) {
+        return at(1) ? at(0) / at(1) + (at(0) % at(1) != 0) : U(0);
+      })
+      .Case([&](arith::RemUIOp) { return at(1) ? at(0) % at(1) : at(0); })
+      .Case([&](arith::MaxUIOp) { return std::max(at(0), at(1)); })
+      .Case([&](arith::MinUIOp) { return std::min(at(0), at(1)); })
+      .Case(
+          [&](arith::ShLIOp) { return shift([](U a, U b) { return a << b; }); })
+      .Case([&](arith::ShRUIOp) {
+        return shift([](U a, U b) { return a >> b; });
+      })
+      .Case([&](arith::ShRSIOp) {
+        return bits.toSigned(x[0]) >> std::min<uint64_t>(at(1), bits.width - 1);
+      })
+      .Case([&](math::CountLeadingZerosOp) {
+        return int64_t(llvm::countl_zero(at(0))) + bits.width - 64;
+      })
+      .Case([&](math::CountTrailingZerosOp) {
+        return std::min<int64_t>(llvm::countr_zero(at(0)), bits.width);
+      })
+      .Case([&](math::CtPopOp) { return int64_t(llvm::popcount(at(0))); })
+      .Case<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(
+          [&](auto) -> Number {
+            if (isa<arith::UIToFPOp>(op))
+              return double(at(0));
+            return at(0);
+          })
+      .Case<arith::ExtSIOp, arith::SIToFPOp>(
+          [&](auto) { return bits.toSigned(x[0]); })
+      .Case([&](math::AbsIOp) {
+        return x[0] < 0 ? reference::difference(0, x[0]) : x[0];
+      })
+      .Case([&](math::IPowIOp) {
+        int64_t power = 1;
+        if (x[1] < 0) // Of 1 and -1 alone it is not between 0 and 1.
+          return x[0] == 1    ? int64_t(1)
+                 : x[0] == -1 ? (x[1] % 2 ? int64_t(-1) : int64_t(1))
+                              : int64_t(0);
+        for (int64_t rest = x[1], square = x[0]; rest > 0; rest >>= 1) {
+          if (rest & 1)
+            power = reference::product(power, square);
+          square = reference::product(square, square);
+        }
+        return power;
+      })
+      .Default(std::nullopt);
+}
+
+/// What a float is.
+static std::optional<bool> classify(Operation *op, double x) {
+  const bool isSmallest = op->getNumOperands() == 1 && std::isfinite(x);
+  return llvm::TypeSwitch<Operation *, std::optional<bool>>(op)
+      .Case([&](math::IsFiniteOp) { return std::isfinite(x); })
+      .Case([&](math::IsInfOp) { return std::isinf(x); })
+      .Case([&](math::IsNaNOp) { return std::isnan(x); })
+      .Case([&](math::IsNormalOp) {
+        const auto &semantics =
+            cast<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()))
+                .getFloatSemantics();
+        const double least =
+            llvm::APFloat::getSmallestNormalized(semantics).convertToDouble();
+        return isSmallest && std::fabs(x) >= least;
+      })
+      .Default(std::nullopt);
+}
+
+static bool compare(arith::CmpIPredicate predicate, Bits bits, int64_t a,
+                    int64_t b) {
+  const int64_t x = bits.toSigned(a), y = bits.toSigned(b);
+  const uint64_t u = bits.toUnsigned(a), v = bits.toUnsigned(b);
   switch (predicate) {
-  case arith::CmpFPredicate::OEQ:
-    return a == b;
-  case arith::CmpFPredicate::UNE:
-    return a != b;
-  case arith::CmpFPredicate::OLT:
-    return a < b;
-  case arith::CmpFPredicate::OLE:
-    return a <= b;
-  case arith::CmpFPredicate::OGT:
-    return a > b;
-  case arith::CmpFPredicate::OGE:
-    return a >= b;
-  default:
-    return std::nullopt;
+  case arith::CmpIPredicate::eq:
+    return u == v;
+  case arith::CmpIPredicate::ne:
+    return u != v;
+  case arith::CmpIPredicate::slt:
+    return x < y;
+  case arith::CmpIPredicate::sle:
+    return x <= y;
+  case arith::CmpIPredicate::sgt:
+    return x > y;
+  case arith::CmpIPredicate::sge:
+    return x >= y;
+  case arith::CmpIPredicate::ult:
+    return u < v;
+  case arith::CmpIPredicate::ule:
+    return u <= v;
+  case arith::CmpIPredicate::ugt:
+    return u > v;
+  case arith::CmpIPredicate::uge:
+    return u >= v;
   }
+  llvm_unreachable("one of the ten");
+}
+
+/// Ordered predicates do not hold of a NaN, unordered ones do.
+static bool compare(arith::CmpFPredicate predicate, double a, double b) {
+  const bool isUnordered = std::isnan(a) || std::isnan(b);
+  using P = arith::CmpFPredicate;
+  switch (predicate) {
+  case P::AlwaysFalse:
+    return false;
+  case P::AlwaysTrue:
+    return true;
+  case P::ORD:
+    return !isUnordered;
+  case P::UNO:
+    return isUnordered;
+  case P::OEQ:
+    return a == b;
+  case P::UEQ:
+    return isUnordered || a == b;
+  case P::ONE:
+    return !isUnordered && a != b;
+  case P::UNE:
+    return a != b;
+  case P::OLT:
+    return a < b;
+  case P::ULT:
+    return isUnordered || a < b;
+  case P::OLE:
+    return a <= b;
+  case P::ULE:
+    return isUnordered || a <= b;
+  case P::OGT:
+    return a > b;
+  case P::UGT:
+    return isUnordered || a > b;
+  case P::OGE:
+    return a >= b;
+  case P::UGE:
+    return isUnordered || a >= b;
+  }
+  llvm_unreachable("one of the sixteen");
+}
+
+/// The bits of a number of 32 bits as one of the other type.
+static Number reinterpret(Operation *op, Number x) {
+  uint32_t word;
+  if (getElementTypeOrSelf(op->getOperand(0).getType()).isF32()) {
+    float single = static_cast<float>(x.toDouble());
+    std::memcpy(&word, &single, 4);
+  } else {
+    word = static_cast<uint32_t>(x.toInteger());
+  }
+  if (getElementTypeOrSelf(op->getResult(0).getType()).isInteger(32))
+    return static_cast<int64_t>(static_cast<int32_t>(word));
+  float single;
+  std::memcpy(&single, &word, 4);
+  return static_cast<double>(single);
 }
 
 std::optional<Number>
@@ -158,18 +341,27 @@ llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<Number> operands) {
     return binary(real(0), real(1));
   if (IntegerBinary binary = getIntegerBinary(name))
     return binary(whole(0), whole(1));
-  if (isa<arith::ExtUIOp, arith::UIToFPOp>(op) &&
-      getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
-    return operands[0]; // Of more bits, numbers stand for signed ones.
   if (isa<math::FmaOp>(op))
     return std::fma(real(0), real(1), real(2));
+  if (isa<math::ClampFOp>(op))
+    return std::min(std::max(real(0), real(1)), real(2));
   if (isa<arith::SelectOp>(op))
     return whole(0) != 0 ? operands[1] : operands[2];
   if (auto integers = dyn_cast<arith::CmpIOp>(op))
-    return compare(integers.getPredicate(), whole(0), whole(1));
+    return compare(integers.getPredicate(), bitsOf(integers.getLhs()), whole(0),
+                   whole(1));
   if (auto floats = dyn_cast<arith::CmpFOp>(op))
     return compare(floats.getPredicate(), real(0), real(1));
-  return std::nullopt;
+  if (auto bits = dyn_cast<arith::BitcastOp>(op))
+    return bitsOf(bits.getIn()).width == 32
+               ? std::optional<Number>(reinterpret(op, operands[0]))
+               : std::nullopt;
+  if (std::optional<bool> is = classify(op, real(0)))
+    return *is;
+  SmallVector<int64_t> integers;
+  for (const Number &number : operands)
+    integers.push_back(number.toInteger());
+  return evaluateBits(op, integers);
 }
 
 /// Number by number; a scalar condition of a select chooses whole tensors.
@@ -206,19 +398,40 @@ static LogicalResult evaluateConstant(arith::ConstantOp op, Evaluation &e) {
                           << op.getType();
 }
 
+static constexpr StringLiteral kComputations[] = {
+    "arith.addf",         "arith.addi",      "arith.andi",
+    "arith.bitcast",      "arith.ceildivsi", "arith.ceildivui",
+    "arith.cmpf",         "arith.cmpi",      "arith.divf",
+    "arith.divsi",        "arith.divui",     "arith.extf",
+    "arith.extsi",        "arith.extui",     "arith.floordivsi",
+    "arith.fptosi",       "arith.fptoui",    "arith.index_cast",
+    "arith.index_castui", "arith.maximumf",  "arith.maxnumf",
+    "arith.maxsi",        "arith.maxui",     "arith.minimumf",
+    "arith.minnumf",      "arith.minsi",     "arith.minui",
+    "arith.mulf",         "arith.muli",      "arith.negf",
+    "arith.ori",          "arith.remf",      "arith.remsi",
+    "arith.remui",        "arith.select",    "arith.shli",
+    "arith.shrsi",        "arith.shrui",     "arith.sitofp",
+    "arith.subf",         "arith.subi",      "arith.truncf",
+    "arith.trunci",       "arith.uitofp",    "arith.xori",
+    "math.absf",          "math.absi",       "math.acos",
+    "math.acosh",         "math.asin",       "math.asinh",
+    "math.atan",          "math.atan2",      "math.atanh",
+    "math.cbrt",          "math.ceil",       "math.clampf",
+    "math.copysign",      "math.cos",        "math.cosh",
+    "math.ctlz",          "math.ctpop",      "math.cttz",
+    "math.erf",           "math.erfc",       "math.exp",
+    "math.exp2",          "math.expm1",      "math.floor",
+    "math.fma",           "math.fpowi",      "math.ipowi",
+    "math.isfinite",      "math.isinf",      "math.isnan",
+    "math.isnormal",      "math.log",        "math.log10",
+    "math.log1p",         "math.log2",       "math.powf",
+    "math.round",         "math.roundeven",  "math.rsqrt",
+    "math.sin",           "math.sinh",       "math.sqrt",
+    "math.tan",           "math.tanh",       "math.trunc"};
+
 void llmir::interpreter::addArithEvaluators(EvaluatorTable &table) {
   table.add(evaluateConstant);
-  for (StringRef name :
-       {"arith.extf",     "arith.truncf",   "arith.index_cast", "arith.extsi",
-        "arith.trunci",   "arith.sitofp",   "arith.fptosi",     "arith.negf",
-        "math.absf",      "math.cos",       "math.erf",         "math.exp",
-        "math.log",       "math.roundeven", "math.rsqrt",       "math.sin",
-        "math.sqrt",      "math.tanh",      "math.ceil",        "math.floor",
-        "math.expm1",     "arith.addf",     "arith.addi",       "arith.subf",
-        "arith.subi",     "arith.mulf",     "arith.muli",       "arith.divf",
-        "arith.divsi",    "arith.remsi",    "arith.maxnumf",    "arith.minnumf",
-        "arith.maximumf", "arith.minimumf", "arith.maxsi",      "arith.minsi",
-        "arith.andi",     "arith.ori",      "arith.xori",       "arith.select",
-        "arith.cmpi",     "arith.cmpf"})
+  for (StringRef name : kComputations)
     table.add(name, evaluateElementwise);
 }

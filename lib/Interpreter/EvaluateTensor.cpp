@@ -10,10 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Affordable.h"
 #include "Evaluation.h"
 
 #include "llmir/Interpreter/ReferenceShape.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -138,18 +140,84 @@ static LogicalResult evaluateCast(tensor::CastOp op, Evaluation &e) {
   return e.set(op, e.tensor(op.getSource()));
 }
 
-static LogicalResult evaluateExtract(tensor::ExtractOp op, Evaluation &e) {
-  const Tensor &source = e.tensor(op.getTensor());
+/// The number of the element at those indices.
+static FailureOr<int64_t> placeOf(Operation *op, const Tensor &tensor,
+                                  ValueRange indices, Evaluation &e) {
   int64_t place = 0;
-  for (auto [d, index] : llvm::enumerate(op.getIndices())) {
-    const int64_t at = e.integer(index), size = source.dim(int64_t(d));
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    const int64_t at = e.integer(index), size = tensor.dim(int64_t(d));
     if (at < 0 || at >= size)
-      return op.emitOpError() << "cannot be evaluated: index " << at
-                              << " of a dimension of " << size;
+      return op->emitOpError() << "cannot be evaluated: index " << at
+                               << " of a dimension of " << size;
     place = place * size + at;
   }
+  return place;
+}
+
+static LogicalResult evaluateExtract(tensor::ExtractOp op, Evaluation &e) {
+  const Tensor &source = e.tensor(op.getTensor());
+  FailureOr<int64_t> place = placeOf(op, source, op.getIndices(), e);
+  if (failed(place))
+    return failure();
   Tensor result(source.kind, {});
-  result[0] = source.number(place);
+  result[0] = source.number(*place);
+  return e.set(op, std::move(result));
+}
+
+static LogicalResult evaluateInsert(tensor::InsertOp op, Evaluation &e) {
+  Tensor result = e.tensor(op.getDest());
+  FailureOr<int64_t> place = placeOf(op, result, op.getIndices(), e);
+  if (failed(place))
+    return failure();
+  result[*place] = e.tensor(op.getScalar()).number(0);
+  return e.set(op, std::move(result));
+}
+
+/// The same elements in order.
+static LogicalResult evaluateReshape(tensor::ReshapeOp op, Evaluation &e) {
+  const Tensor &source = e.tensor(op.getSource());
+  const Tensor &sizes = e.tensor(op.getShape());
+  Shape shape;
+  for (int64_t i = 0; i < sizes.size(); ++i)
+    shape.push_back(sizes.integer(i));
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) ||
+      reference::numElements(shape) != source.size())
+    return op.emitOpError() << "cannot be evaluated: " << typeString(source)
+                            << " does not fill the shape";
+  return e.set(op, source.reshaped(shape));
+}
+
+static LogicalResult evaluateRank(tensor::RankOp op, Evaluation &e) {
+  return e.set(op, Tensor::ofIntegers(ElementKind::I64, {},
+                                      {e.tensor(op.getTensor()).rank()}));
+}
+
+/// One number around the tensor.
+static LogicalResult evaluatePad(tensor::PadOp op, Evaluation &e) {
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return op.emitOpError("cannot be evaluated: its region computes numbers");
+  std::optional<Tensor> number;
+  if (auto constant = padding.getDefiningOp<arith::ConstantOp>())
+    number = constantValue(constant.getValue());
+  else
+    number = e.tensor(padding);
+  const Tensor &source = e.tensor(op.getSource());
+  const Shape low = resolve(op.getMixedLowPad(), e);
+  const Shape high = resolve(op.getMixedHighPad(), e);
+  Shape shape = source.shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (low[d] < 0 || high[d] < 0)
+      return op.emitOpError() << "cannot be evaluated: it pads dimension " << d
+                              << " by " << low[d] << " and " << high[d];
+    shape[d] += low[d] + high[d];
+  }
+  if (!number || !isAffordable(shape))
+    return op.emitOpError("cannot be evaluated: its result is too large");
+  Tensor result = pick(*number, shape, [](const Shape &) { return 0; });
+  forEachInSlice(
+      shape, low, source.shape, Shape(shape.size(), 1),
+      [&](int64_t i, int64_t place) { result[place] = source.number(i); });
   return e.set(op, std::move(result));
 }
 
@@ -184,6 +252,10 @@ void llmir::interpreter::addTensorEvaluators(EvaluatorTable &table) {
   table.add(evaluateDim);
   table.add(evaluateCast);
   table.add(evaluateExtract);
+  table.add(evaluateInsert);
+  table.add(evaluateReshape);
+  table.add(evaluateRank);
+  table.add(evaluatePad);
   table.add(evaluateFromElements);
   table.add(evaluateSplat);
 }

@@ -10,12 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Affordable.h"
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/PlannedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -42,9 +44,11 @@ private:
   LogicalResult runCallee(Operation *op, FunctionOpInterface callee);
   LogicalResult runIf(scf::IfOp op);
   LogicalResult runFor(scf::ForOp op);
+  LogicalResult runGenerate(tensor::GenerateOp op);
   LogicalResult runCallGraph(mllm::CallGraphOp op);
   LogicalResult runMLLMIf(mllm::IfOp op);
-  LogicalResult runMLLMWhile(mllm::WhileOp op);
+  /// A loop of mllm.cf or scf.
+  LogicalResult runWhile(Operation *op, Block &condition, Block &body);
   LogicalResult runMLLMFor(mllm::ForOp op);
   FailureOr<int64_t> uniformInteger(Operation *op, Value value);
 
@@ -167,7 +171,11 @@ LogicalResult Runner::runOp(Operation *op) {
   if (auto conditional = dyn_cast<mllm::IfOp>(op))
     return runMLLMIf(conditional);
   if (auto loop = dyn_cast<mllm::WhileOp>(op))
-    return runMLLMWhile(loop);
+    return runWhile(loop, loop.getCondition().front(), loop.getBody().front());
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return runWhile(loop, loop.getBefore().front(), loop.getAfter().front());
+  if (auto generate = dyn_cast<tensor::GenerateOp>(op))
+    return runGenerate(generate);
   if (auto loop = dyn_cast<mllm::ForOp>(op))
     return runMLLMFor(loop);
   const Evaluator *evaluator = evaluatorOf(op);
@@ -270,10 +278,42 @@ LogicalResult Runner::runMLLMIf(mllm::IfOp op) {
   return success();
 }
 
-LogicalResult Runner::runMLLMWhile(mllm::WhileOp op) {
-  std::vector<RankValues> carried = get(op.getInits());
+LogicalResult Runner::runGenerate(tensor::GenerateOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  std::optional<ElementKind> kind = getElementKind(type.getElementType());
+  reference::Shape shape(type.getShape().begin(), type.getShape().end());
+  auto size = op.getDynamicExtents().begin();
+  for (int64_t &entry : shape)
+    if (ShapedType::isDynamic(entry)) {
+      FailureOr<int64_t> extent = uniformInteger(op, *size++);
+      if (failed(extent))
+        return failure();
+      entry = *extent;
+    }
+  if (!kind || !isAffordable(shape))
+    return op.emitOpError("cannot be evaluated: ")
+           << type << " is none of the interpreter's, or too large";
+  RankValues results(size_t(frame.numRanks), Tensor(*kind, shape));
+  Block &body = op.getBody().front();
+  for (int64_t i = 0; i < reference::numElements(shape); ++i) {
+    int64_t rest = i;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      frame.values[body.getArgument(unsigned(d))] = RankValues(
+          size_t(frame.numRanks),
+          Tensor::ofIntegers(ElementKind::I64, {}, {rest % shape[d]}));
+    FailureOr<std::vector<RankValues>> numbers = runBlock(body);
+    if (failed(numbers))
+      return failure();
+    for (auto [result, number] : llvm::zip_equal(results, numbers->front()))
+      std::get<Tensor>(result)[i] = std::get<Tensor>(number).number(0);
+  }
+  frame.values[op.getResult()] = std::move(results);
+  return success();
+}
+
+LogicalResult Runner::runWhile(Operation *op, Block &condition, Block &body) {
+  std::vector<RankValues> carried = get(op->getOperands());
   while (true) {
-    Block &condition = op.getCondition().front();
     bind(condition.getArguments(), std::move(carried));
     FailureOr<std::vector<RankValues>> yielded = runBlock(condition);
     if (failed(yielded))
@@ -284,11 +324,11 @@ LogicalResult Runner::runMLLMWhile(mllm::WhileOp op) {
       return failure();
     yielded->erase(yielded->begin());
     if (*goesOn == 0) {
-      bind(op.getResults(), std::move(*yielded));
+      bind(op->getResults(), std::move(*yielded));
       return success();
     }
-    bind(op.getBody().getArguments(), std::move(*yielded));
-    FailureOr<std::vector<RankValues>> next = runBlock(op.getBody().front());
+    bind(body.getArguments(), std::move(*yielded));
+    FailureOr<std::vector<RankValues>> next = runBlock(body);
     if (failed(next))
       return failure();
     carried = std::move(*next);

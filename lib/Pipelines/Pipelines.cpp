@@ -39,6 +39,8 @@ void buildOptimizeStage(OpPassManager &pm) {
 void buildFunctionStage(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+  // A program has one pool: what an append leaves is all there is.
+  pm.addNestedPass<func::FuncOp>(mlir::llm::createCheckCacheUse());
   pm.addNestedPass<func::FuncOp>(mlir::llm::createLowerKVCacheOps());
   pm.addPass(mlir::llm::createLLMLowering());
 }

@@ -62,9 +62,9 @@ func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
 }
 
 //--- kernel.mlir
-// KERNEL: error: 'arith.addf' op has no kernel in a program
+// KERNEL: error: 'arith.remf' op has no kernel in a program; write x - y * trunc(x / y) with arith.divf and math.trunc
 func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
-  %y = arith.addf %x, %x : tensor<9x33xf32>
+  %y = arith.remf %x, %x : tensor<9x33xf32>
   return %y : tensor<9x33xf32>
 }
 

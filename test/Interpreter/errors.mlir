@@ -52,12 +52,71 @@ func.func @differs(%x: tensor<1xf32> {llm.shard_dim = 0 : i64, check.values = de
 // -----
 
 func.func @no_evaluator(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'tensor.generate' op cannot be evaluated: it has no evaluator}}
-  %y = tensor.generate {
-  ^bb0(%i: index):
+  // expected-error @+1 {{'tensor.bitcast' op cannot be evaluated: it has no evaluator}}
+  %y = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @insert(%x: tensor<4xf32>, %i: index {check.values = 4 : index}, %e: f32) {
+  // expected-error @+1 {{'tensor.insert' op cannot be evaluated: index 4 of a dimension of 4}}
+  %y = tensor.insert %e into %x[%i] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reshape(%x: tensor<4xf32>, %shape: tensor<2xi32> {check.values = dense<[2, 3]> : tensor<2xi32>}) {
+  // expected-error @+1 {{'tensor.reshape' op cannot be evaluated: tensor<4xf32> does not fill the shape}}
+  %y = tensor.reshape %x(%shape) : (tensor<4xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @pad(%x: tensor<4xf32>, %i: index {check.values = -1 : index}, %e: f32) {
+  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: it pads dimension 0 by -1 and 0}}
+  %y = tensor.pad %x low[%i] high[0] {
+  ^bb0(%r: index):
+    tensor.yield %e : f32
+  } : tensor<4xf32> to tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @pad_much(%x: tensor<4xf32>, %i: index {check.values = 1000000000 : index}, %e: f32) {
+  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: its result is too large}}
+  %y = tensor.pad %x low[%i] high[0] {
+  ^bb0(%r: index):
+    tensor.yield %e : f32
+  } : tensor<4xf32> to tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @pad_computed(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: its region computes numbers}}
+  %y = tensor.pad %x low[1] high[0] {
+  ^bb0(%r: index):
+    %n = arith.index_cast %r : index to i32
+    %f = arith.sitofp %n : i32 to f32
+    tensor.yield %f : f32
+  } : tensor<4xf32> to tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @generate(%i: index {check.values = 1000000000 : index}) {
+  // expected-error @+1 {{'tensor.generate' op cannot be evaluated: 'tensor<?xf32>' is none of the interpreter's, or too large}}
+  %y = tensor.generate %i {
+  ^bb0(%r: index):
     %c = arith.constant 1.0 : f32
     tensor.yield %c : f32
-  } : tensor<4xf32>
+  } : tensor<?xf32>
   return
 }
 

@@ -184,6 +184,9 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     the step context for each kernel (`set_field`), names the buffers of its
     arguments, constants and results (`input`, `constant`, `output`), and has a
     buffer of each value for each of `llm.num_ranks` ranks; see docs/Codegen.md.
+    Ops of `arith`, `math`, `tensor` and `linalg` are kernels as those of `llm`
+    are, scalars are tensors of rank 0, and `scf.if`, `scf.for` and `scf.while`
+    become labels and jumps as `mllm.cf` does.
 
     Fails on an op that has no kernel; on operands of a step that are not the
     step's own (positions, block tables, …) and calls of a step whose results do
@@ -202,8 +205,9 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     Statistic<"numInstructions", "instructions", "Instructions written">,
     Statistic<"numBarriers", "barriers", "Barriers written">];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::llmir::mllm::MLLMDialect"];
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::llmir::mllm::MLLMDialect"];
 }
 
 def ConvertProgramToLLVM : Pass<"convert-program-to-llvm", "::mlir::ModuleOp"> {

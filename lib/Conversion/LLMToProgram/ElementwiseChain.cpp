@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ElementwiseChain.h"
+#include "ProgramConversion.h"
+#include "ScalarRegion.h"
 
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
+#include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -23,8 +26,32 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-static bool isElementwise(Operation *op) {
-  return isa<ll::SiluOp, ll::GeluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op);
+/// Whether rows of f32 are all that the op of arith or math takes and gives:
+/// vectors of them can compute it. They are whole tiles, as what it makes of
+/// the zeros of padding need not be zero.
+static bool isOfRows(Operation *op) {
+  if (!isScalarComputation(op) || !hasScalarKernel(*op))
+    return false;
+  auto isRows = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    Type element = getElementTypeOrSelf(type);
+    return tensor && tensor.hasStaticShape() && tensor.getRank() > 0 &&
+           tensor.getShape().back() % kTileRows == 0 &&
+           (element.isF32() || element.isF16() || element.isBF16());
+  };
+  return isRows(op->getResult(0).getType()) &&
+         llvm::all_of(op->getOperandTypes(), isRows) &&
+         !llvm::all_of(op->getOperands(), constantNumber);
+}
+
+bool isElementwise(Operation *op) {
+  return isa<ll::SiluOp, ll::GeluOp, ll::AddOp, ll::MulOp, ll::SwiGLUOp>(op) ||
+         isOfRows(op);
+}
+
+/// Whether the op is computed in a nest of loops.
+static bool isOfLoops(Operation *op) {
+  return isScalarComputation(op) && !isOfRows(op);
 }
 
 static bool isMatmul(Operation *op) {
@@ -51,7 +78,23 @@ static Operation *endOfChain(Operation *op) {
 
 bool isComputedByUser(Operation *op) { return kernelRoot(op) != op; }
 
+/// The end of the ops of arith and math on numbers at the same places, each of
+/// which only the next one reads.
+static Operation *endOfScalarChain(Operation *op) {
+  while (op->hasOneUse()) {
+    Operation *user = *op->user_begin();
+    if (!isOfLoops(user) || user->getBlock() != op->getBlock() ||
+        tensorShape(user->getResult(0).getType()) !=
+            tensorShape(op->getResult(0).getType()))
+      break;
+    op = user;
+  }
+  return op;
+}
+
 Operation *kernelRoot(Operation *op) {
+  if (isOfLoops(op))
+    return endOfScalarChain(op);
   if (!isMatmul(op))
     return endOfChain(op);
   if (!feedsElementwiseOnly(op))
@@ -77,10 +120,14 @@ void ElementwiseChain::collect(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     if (producer && isInnerElementwise(producer))
       collect(producer);
-    else
+    else if (!isOfRows(op) || !constantNumber(operand))
       inputs.insert(operand);
   }
   ops.push_back(op);
+}
+
+bool ElementwiseChain::needsWholeTiles() const {
+  return llvm::any_of(ops, isOfRows);
 }
 
 std::string ElementwiseChain::name() const {
@@ -91,6 +138,23 @@ std::string ElementwiseChain::name() const {
     text += op->getName().stripDialect();
   }
   return text;
+}
+
+/// A constant number as f32.
+static Value emitConstant(OpBuilder &b, Location loc, TypedAttr number) {
+  double value = cast<FloatAttr>(number).getValueAsDouble();
+  return arith::ConstantOp::create(
+      b, loc, b.getF32FloatAttr(static_cast<float>(value)));
+}
+
+/// An op of arith or math on f32.
+static Value emitComputation(OpBuilder &b, Operation *op,
+                             ArrayRef<Value> operands) {
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return operands[0];
+  OperationState state(op->getLoc(), op->getName(), operands, b.getF32Type());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return b.create(state)->getResult(0);
 }
 
 static Value emitGelu(OpBuilder &b, ll::GeluOp op, Value x) {
@@ -116,8 +180,12 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
   Value last;
   for (Operation *op : ops) {
     SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(mapping.lookup(operand));
+    for (Value operand : op->getOperands()) {
+      Value known = mapping.lookupOrNull(operand);
+      operands.push_back(
+          known ? known
+                : emitConstant(b, op->getLoc(), constantNumber(operand)));
+    }
     Location loc = op->getLoc();
     Type element = getElementTypeOrSelf(op->getResult(0).getType());
     last = llvm::TypeSwitch<Operation *, Value>(op)
@@ -142,6 +210,9 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
                      element);
                  return arith::MulFOp::create(b, loc, gate, operands[1])
                      .getResult();
+               })
+               .Default([&](Operation *computation) {
+                 return emitComputation(b, computation, operands);
                });
     last = mllm::program::emitRound(b, loc, last, element);
     mapping.map(op->getResult(0), last);

@@ -22,9 +22,13 @@
 
 namespace llmir {
 
+/// True for an op on rows of floats that element-wise kernels compute: of llm,
+/// or of arith and math.
+bool isElementwise(mlir::Operation *op);
+
 /// True for an op that is computed inside its user's kernel: an element-wise op
-/// whose only use is another one in its block, and the matmul that an
-/// element-wise chain takes up.
+/// whose only use is another one of its kind in its block, be they of llm or of
+/// arith and math, and the matmul that an element-wise chain takes up.
 bool isComputedByUser(mlir::Operation *op);
 
 /// The op in whose kernel `op` is computed: itself, or the end of its chain.
@@ -42,6 +46,8 @@ public:
   /// The other tensors that it reads, each once, in the order of their first
   /// use.
   llvm::ArrayRef<mlir::Value> operands() const { return inputs.getArrayRef(); }
+  /// Whether it may make other numbers of the zeros behind a row.
+  bool needsWholeTiles() const;
   /// "silu_mul"
   std::string name() const;
   /// Writes the scalar computation: an argument for the matmul's sum, if there

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Branches and loops of functions as labels and jumps:
+// Branches and loops of functions, of mllm.cf and of scf, as labels and jumps:
 //
 //   if                            while
 //   jump_if "then" (condition)    carried values := initial values
@@ -30,8 +30,10 @@
 #include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -55,9 +57,8 @@ LogicalResult FunctionConversion::convertBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isa<arith::ConstantOp>(op))
       continue; // Written before the program runs.
-    auto branch = dyn_cast<mllm::IfOp>(op);
-    auto loop = dyn_cast<mllm::WhileOp>(op);
-    if ((branch || loop) && numRanks() > 1)
+    if (isa<mllm::IfOp, mllm::WhileOp, scf::IfOp, scf::WhileOp>(op) &&
+        numRanks() > 1)
       return op.emitOpError("stands in a function of ")
              << numRanks()
              << " ranks; a program's ranks run in lockstep and have one way";
@@ -66,12 +67,29 @@ LogicalResult FunctionConversion::convertBlock(Block &block) {
           "counts its turns, for which a program has no jump; "
           "convert-mllm-to-llm{form=function} makes a loop "
           "with a condition of it");
-    if (failed(branch ? convertIf(branch)
-               : loop ? convertWhile(loop)
-                      : convertOp(&op)))
+    if (failed(convertOpOrRegions(op)))
       return failure();
   }
   return success();
+}
+
+LogicalResult FunctionConversion::convertOpOrRegions(Operation &op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](mllm::IfOp branch) {
+        return convertIf(branch, branch.getCondition(), branch.getThen(),
+                         branch.getOtherwise());
+      })
+      .Case([&](scf::IfOp branch) {
+        return convertIf(branch, branch.getCondition(), branch.getThenRegion(),
+                         branch.getElseRegion());
+      })
+      .Case([&](mllm::WhileOp loop) {
+        return convertWhile(loop, loop.getCondition(), loop.getBody());
+      })
+      .Case([&](scf::WhileOp loop) {
+        return convertWhile(loop, loop.getBefore(), loop.getAfter());
+      })
+      .Default([&](Operation *other) { return convertOp(other); });
 }
 
 FailureOr<SmallVector<RowsValue>>
@@ -82,16 +100,34 @@ FunctionConversion::convertRegion(Region &region) {
     ropeTables = std::move(before.ropeTables);
     activations = std::move(before.activations);
   });
+  if (region.empty())
+    return SmallVector<RowsValue>();
   Block &block = region.front();
   if (failed(convertBlock(block)))
     return failure();
   return lookupAll(block.getTerminator(), block.getTerminator()->getOperands());
 }
 
+static bool isCache(Value value) {
+  return isa<mlir::llm::PagedKVCacheType>(value.getType());
+}
+
+SmallVector<RowsValue> FunctionConversion::createAll(ValueRange values) {
+  SmallVector<RowsValue> all;
+  for (Value value : values)
+    all.push_back(isCache(value) ? RowsValue()
+                                 : createResult(value, RowSpace::Tokens));
+  return all;
+}
+
 FailureOr<SmallVector<RowsValue>>
 FunctionConversion::lookupAll(Operation *op, ValueRange tensors) {
   SmallVector<RowsValue> all;
   for (Value tensor : tensors) {
+    if (isCache(tensor)) {
+      all.push_back(RowsValue()); // In the one pool.
+      continue;
+    }
     FailureOr<RowsValue> rows = lookup(op, tensor);
     if (failed(rows))
       return failure();
@@ -121,7 +157,8 @@ void FunctionConversion::assign(Location loc, ArrayRef<RowsValue> from,
   };
   // What an earlier value of the list takes the place of is put aside.
   for (size_t i = 0; i < sources.size(); ++i)
-    if (llvm::any_of(to.take_front(i), [&](const RowsValue &earlier) {
+    if (from[i].buffer &&
+        llvm::any_of(to.take_front(i), [&](const RowsValue &earlier) {
           return earlier.buffer == from[i].buffer;
         })) {
       sources[i] = createScratch(loc, from[i].rows, from[i].columns,
@@ -137,16 +174,16 @@ void FunctionConversion::assign(Location loc, ArrayRef<RowsValue> from,
 // Ops
 //===----------------------------------------------------------------------===//
 
-LogicalResult FunctionConversion::convertIf(mllm::IfOp op) {
-  Location loc = op.getLoc();
+LogicalResult FunctionConversion::convertIf(Operation *op, Value decides,
+                                            Region &thenRegion,
+                                            Region &elseRegion) {
+  Location loc = op->getLoc();
   std::string number = std::to_string(numBranches++);
   std::string then = "then" + number, end = "end" + number;
-  FailureOr<RowsValue> condition = lookup(op, op.getCondition());
+  FailureOr<RowsValue> condition = lookup(op, decides);
   if (failed(condition))
     return failure();
-  SmallVector<RowsValue> results;
-  for (Value result : op.getResults())
-    results.push_back(createResult(result, RowSpace::Tokens));
+  SmallVector<RowsValue> results = createAll(op->getResults());
   auto convertBranch = [&](Region &region) {
     auto yielded = convertRegion(region);
     if (succeeded(yielded))
@@ -154,32 +191,32 @@ LogicalResult FunctionConversion::convertIf(mllm::IfOp op) {
     return success(succeeded(yielded));
   };
   program.jumpIf(loc, then, condition->buffer);
-  if (failed(convertBranch(op.getOtherwise())))
+  if (failed(convertBranch(elseRegion)))
     return failure();
   program.jump(loc, end);
   placeLabel(loc, then);
-  if (failed(convertBranch(op.getThen())))
+  if (failed(convertBranch(thenRegion)))
     return failure();
   placeLabel(loc, end);
   return success();
 }
 
-LogicalResult FunctionConversion::convertWhile(mllm::WhileOp op) {
-  Location loc = op.getLoc();
+LogicalResult FunctionConversion::convertWhile(Operation *op,
+                                               Region &conditionRegion,
+                                               Region &bodyRegion) {
+  Location loc = op->getLoc();
   std::string number = std::to_string(numBranches++);
   std::string loop = "loop" + number, body = "body" + number,
               end = "end" + number;
-  auto inits = lookupAll(op, op.getInits());
+  TypeRange types = op->getOperandTypes();
+  auto inits = lookupAll(op, op->getOperands());
   if (failed(inits))
     return failure();
-  Block::BlockArgListType arguments = op.getCondition().getArguments();
-  SmallVector<RowsValue> carried;
-  for (Value argument : arguments)
-    carried.push_back(createResult(argument, RowSpace::Tokens));
-  assign(loc, *inits, carried, op.getInits().getTypes());
+  SmallVector<RowsValue> carried = createAll(conditionRegion.getArguments());
+  assign(loc, *inits, carried, types);
 
   placeLabel(loc, loop);
-  auto condition = convertRegion(op.getCondition());
+  auto condition = convertRegion(conditionRegion);
   if (failed(condition))
     return failure();
   program.jumpIf(loc, body, condition->front().buffer);
@@ -188,15 +225,15 @@ LogicalResult FunctionConversion::convertWhile(mllm::WhileOp op) {
   ArrayRef<RowsValue> passed = ArrayRef(*condition).drop_front();
   // One buffer may be several values now, also those before the loop.
   for (auto [argument, result, rows] :
-       llvm::zip_equal(op.getBody().getArguments(), op.getResults(), passed)) {
+       llvm::zip_equal(bodyRegion.getArguments(), op->getResults(), passed)) {
     bind(argument, rows);
     bind(result, rows);
     shareBuffer(rows.buffer);
   }
-  auto next = convertRegion(op.getBody());
+  auto next = convertRegion(bodyRegion);
   if (failed(next))
     return failure();
-  assign(loc, *next, carried, op.getInits().getTypes());
+  assign(loc, *next, carried, types);
   program.jump(loc, loop);
   placeLabel(loc, end);
   return success();

@@ -8,12 +8,14 @@
 
 #include "FunctionConversion.h"
 #include "LayerRuns.h"
+#include "ScalarRegion.h"
 
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -30,12 +32,16 @@ static bool hasStaticShape(Type type) {
   return !shaped || shaped.hasStaticShape();
 }
 
+static bool isTensorOrScalar(Type type) {
+  return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
+}
+
 /// Whether numbers of that type have a place in buffers of f32 or i32.
 static bool hasRows(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return !isa<RankedTensorType>(type) || mllm::storedFormat(element) ||
-         (element.isSignlessInteger() &&
-          (element.getIntOrFloatBitWidth() <= 16 || holdsIntegers(element)));
+  return !isTensorOrScalar(type) || mllm::storedFormat(element) ||
+         holdsIntegers(element) ||
+         (element.isSignlessInteger() && element.getIntOrFloatBitWidth() <= 16);
 }
 
 /// Whether a buffer holds what the type's integers stand for, not integers.
@@ -44,18 +50,22 @@ static bool hasPackedBlocks(Type type) {
   return quantized && !quantized.getFormat().empty();
 }
 
-/// Whether the value is a cache that does not come from another.
+/// Whether the regions of the op are parts of the program.
+static bool isControlFlow(Operation &op) {
+  return isa<mllm::IfOp, mllm::WhileOp, scf::IfOp, scf::WhileOp>(op);
+}
+
+/// Whether the value is a cache that does not come from another, as those do
+/// that branches and loops hand on.
 static bool beginsCache(Value value) {
   if (!isa<ll::PagedKVCacheType>(value.getType()))
     return false;
   Operation *op = value.getDefiningOp();
-  return !op || llvm::none_of(op->getOperandTypes(),
-                              llvm::IsaPred<ll::PagedKVCacheType>);
-}
-
-/// Whether the regions of the op are parts of the program.
-static bool isControlFlow(Operation &op) {
-  return isa<mllm::IfOp, mllm::WhileOp>(op);
+  if (!op)
+    return isa<func::FuncOp>(value.getParentBlock()->getParentOp());
+  return !isControlFlow(*op) &&
+         llvm::none_of(op->getOperandTypes(),
+                       llvm::IsaPred<ll::PagedKVCacheType>);
 }
 
 /// The values that programs hold: those of the block, and of what branches and
@@ -70,21 +80,35 @@ static void collectValues(Block &block, SmallVectorImpl<Value> &values) {
   }
 }
 
-/// A cache is one thing that ops change in their order; a branch or a loop has
-/// no way to give the changed one back.
-static LogicalResult checkCachesInside(func::FuncOp function, Value value) {
-  if (!isa<ll::PagedKVCacheType>(value.getType()) ||
-      value.getParentRegion() == &function.getBody())
+/// The pool of a cache is one for the whole run.
+static LogicalResult checkBeginsOutside(func::FuncOp function, Value cache) {
+  if (cache.getParentRegion() == &function.getBody())
     return success();
-  return mlir::emitError(value.getLoc(),
-                         "is a cache that a branch or a loop makes; a program "
-                         "changes caches outside of them only");
+  return mlir::emitError(cache.getLoc(),
+                         "is a cache that a branch or a loop makes; make it "
+                         "before, and hand it on as a value that the branch "
+                         "or the loop takes and gives");
+}
+
+/// Control flow of a kind that programs have no jumps for.
+static LogicalResult checkControlFlow(func::FuncOp function) {
+  WalkResult walk = function.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (op->getNumRegions() == 0 || isControlFlow(*op) ||
+        !isa_and_present<scf::SCFDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitOpError("has no jumps in a program; write it as scf.if, scf.for or "
+                    "scf.while");
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 LogicalResult FunctionConversion::check(func::FuncOp function) {
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return function.emitOpError(
         "has no body of one block to make a program of");
+  if (failed(checkControlFlow(function)))
+    return failure();
   SmallVector<Value> defined;
   collectValues(function.getBody().front(), defined);
   Value cache;
@@ -93,15 +117,15 @@ LogicalResult FunctionConversion::check(func::FuncOp function) {
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
              << "; a program of a function needs static sizes";
-    if (!hasRows(value.getType()))
+    if (!hasRows(value.getType()) && !constantNumber(value))
       return mlir::emitError(value.getLoc(), "has the type ")
              << value.getType()
              << "; a program knows f32, f16, bf16, i32, i64 and integers of at "
                 "most 16 bits";
-    if (failed(checkCachesInside(function, value)))
-      return failure();
     if (!beginsCache(value))
       continue;
+    if (failed(checkBeginsOutside(function, value)))
+      return failure();
     if (cache) {
       InFlightDiagnostic diag = mlir::emitError(
           value.getLoc(),
@@ -134,8 +158,9 @@ LogicalResult FunctionConversion::writeOutputs() {
     for (auto [index, value] : llvm::enumerate(end->getOperands())) {
       if (isa<ll::PagedKVCacheType>(value.getType()))
         continue;
-      if (!isa<RankedTensorType, ll::QuantizedTensorType,
-               ll::ShardedTensorType>(value.getType()) ||
+      if (!(isTensorOrScalar(value.getType()) ||
+            isa<ll::QuantizedTensorType, ll::ShardedTensorType>(
+                value.getType())) ||
           hasPackedBlocks(value.getType()))
         return end->emitOpError("returns a value of type ")
                << value.getType() << "; a program gives tensors";
@@ -169,13 +194,27 @@ static bool isIntegers(Value tensor) {
   return holdsIntegers(getElementTypeOrSelf(tensor.getType()));
 }
 
+/// The value of a constant, or null; that of a scalar as a tensor of rank 0.
+static ElementsAttr constantElements(Value value) {
+  Attribute attribute;
+  if (!matchPattern(value, m_Constant(&attribute)))
+    return {};
+  if (auto elements = dyn_cast<ElementsAttr>(attribute))
+    return elements;
+  auto number = dyn_cast<TypedAttr>(attribute);
+  if (!number || !number.getType().isIntOrIndexOrFloat())
+    return {};
+  return DenseElementsAttr::get(RankedTensorType::get({}, number.getType()),
+                                Attribute(number));
+}
+
 std::string FunctionConversion::sourceOf(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return argument.getOwner() == &function.getBody().front()
                ? ofRank("arg" + Twine(argument.getArgNumber()))
                : "";
-  ElementsAttr value;
-  if (!matchPattern(tensor, m_Constant(&value)))
+  ElementsAttr value = constantElements(tensor);
+  if (!value)
     return "";
   std::string &name = constants[tensor];
   if (name.empty())
@@ -186,8 +225,8 @@ std::string FunctionConversion::sourceOf(Value tensor) {
 FailureOr<RowsValue> FunctionConversion::materialize(Operation *op,
                                                      Value tensor) {
   std::string source;
-  if (isa<RankedTensorType, ll::QuantizedTensorType, ll::ShardedTensorType>(
-          tensor.getType()))
+  if (isTensorOrScalar(tensor.getType()) ||
+      isa<ll::QuantizedTensorType, ll::ShardedTensorType>(tensor.getType()))
     source = sourceOf(tensor);
   if (source.empty())
     return ProgramConversion::materialize(op, tensor);
@@ -375,8 +414,9 @@ LogicalResult FunctionConversion::bindField(Operation *op, Value operand,
 LogicalResult FunctionConversion::bindLayer(Operation *op, Value layer) {
   std::optional<int64_t> wanted = layer ? constantIndex(layer) : 0;
   if (!wanted)
-    return op->emitOpError("needs a constant layer number in a program of a "
-                           "function");
+    return op->emitOpError("needs a layer number that is known before the "
+                           "program runs: a constant, or the number of a turn "
+                           "of an scf.for with constant bounds");
   int64_t numLayers = cacheType ? cacheType.getNumLayers() : 1;
   if (*wanted < 0 || *wanted >= numLayers)
     return op->emitOpError("has layer ")

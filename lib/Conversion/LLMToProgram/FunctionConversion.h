@@ -31,7 +31,8 @@ public:
       : ProgramConversion(module, numRanks), function(function) {}
 
   /// Fails where the function has something that a program has not: dynamic
-  /// sizes, calls, two caches, or a cache that a branch or a loop changes.
+  /// sizes, calls, control flow of other kinds, two caches, or a cache that a
+  /// branch or a loop makes.
   static mlir::LogicalResult check(mlir::func::FuncOp function);
 
   mlir::LogicalResult convert();
@@ -69,17 +70,26 @@ private:
   struct Knowledge;
   /// Converts the ops of a block, its terminator excluded.
   mlir::LogicalResult convertBlock(mlir::Block &block);
-  mlir::LogicalResult convertIf(mllm::IfOp op);
-  mlir::LogicalResult convertWhile(mllm::WhileOp op);
+  mlir::LogicalResult convertOpOrRegions(mlir::Operation &op);
+  /// An op with those regions; without ops, a region does nothing.
+  mlir::LogicalResult convertIf(mlir::Operation *op, mlir::Value condition,
+                                mlir::Region &then, mlir::Region &otherwise);
+  /// An op that takes initial values and gives what the condition passes on
+  /// behind its truth value.
+  mlir::LogicalResult convertWhile(mlir::Operation *op, mlir::Region &condition,
+                                   mlir::Region &body);
   /// Converts a region and gives what it yields.
   mlir::FailureOr<llvm::SmallVector<RowsValue>>
   convertRegion(mlir::Region &region);
   /// Makes each buffer of `to` hold what the one of `from` holds, all at once:
-  /// `from` may name buffers of `to`. Both are tensors of those types.
+  /// `from` may name buffers of `to`. Both are tensors of those types, or a
+  /// cache, which has no buffer.
   void assign(mlir::Location loc, llvm::ArrayRef<RowsValue> from,
               llvm::ArrayRef<RowsValue> to, mlir::TypeRange types);
   mlir::FailureOr<llvm::SmallVector<RowsValue>>
   lookupAll(mlir::Operation *op, mlir::ValueRange tensors);
+  /// Buffers for results of a branch or values of a loop.
+  llvm::SmallVector<RowsValue> createAll(mlir::ValueRange values);
   /// A label, behind which nothing is known of the step context.
   void placeLabel(mlir::Location loc, llvm::StringRef name);
 
@@ -117,6 +127,12 @@ private:
   mlir::Block *currentBlock = nullptr;
   int64_t numBranches = 0; ///< Which have labels.
 };
+
+/// Brings a function into the form that programs are made of: counted loops
+/// have a condition, those over the layers of a cache are written out, sizes
+/// are constants, and what tensor.generate computes are loops of linalg.
+/// (PrepareFunction.cpp)
+void prepareFunction(mlir::func::FuncOp function);
 
 } // namespace llmir
 

@@ -40,13 +40,6 @@ static bool isEmpty(ArrayRef<int64_t> shape) {
   return llvm::is_contained(shape, 0);
 }
 
-static LogicalResult refuseInStep(ProgramConversion &c, Operation *op) {
-  if (c.hasStaticRows())
-    return success();
-  return op->emitOpError("has no kernel in a step; functions of static shapes "
-                         "have one");
-}
-
 static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
   if (failed(refuseInStep(c, op)))
     return failure();

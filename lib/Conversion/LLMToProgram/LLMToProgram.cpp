@@ -58,6 +58,7 @@ private:
       return module.emitError("has no function to make a program of");
     auto ranks = only->getAttrOfType<IntegerAttr>(
         mlir::llm::LLMDialect::getNumRanksAttrName());
+    prepareFunction(only);
     if (failed(FunctionConversion::check(only)))
       return failure();
     return FunctionConversion(module, only, ranks ? ranks.getInt() : 1)

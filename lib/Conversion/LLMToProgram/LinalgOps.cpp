@@ -6,19 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Structured ops of linalg on tensors: a nest of loops with a scalar region
-// each. The region's numbers become those that buffers hold: floats of 16 bits
-// are f32, rounded where an op makes one; i1 and i64 are i32.
+// Structured ops of linalg, and ops of arith and math on tensors or scalars: a
+// nest of loops with a scalar region each.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementwiseChain.h"
 #include "Places.h"
-
-#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+#include "ScalarRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/IRMapping.h"
 
 #include <cmath>
 
@@ -94,111 +92,7 @@ RowsValue maskRows(ProgramConversion &c, Location loc, const RowsValue &rows) {
 }
 
 //===----------------------------------------------------------------------===//
-// The scalar region
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Writes the region of a kernel from that of a structured op.
-class RegionWriter {
-public:
-  /// Loop d of the op is loop `order[d]` of the kernel.
-  RegionWriter(OpBuilder &b, Block &block, Location loc,
-               ArrayRef<unsigned> order)
-      : b(b), block(block), loc(loc), order(order) {
-    for (size_t i = 0; i < order.size(); ++i)
-      block.addArgument(b.getIndexType(), loc);
-  }
-
-  /// An element of a buffer, as `name` in the op's region.
-  void addElement(Value name);
-  /// The same of a constant from outside.
-  void addConstant(Value name, Value constant) {
-    values.map(name, get(constant));
-  }
-  void clone(Operation &op);
-  /// Ends the region with the op's result of that name.
-  void yield(Value name);
-
-private:
-  /// What stands for a value: of the region, or a constant from outside.
-  Value get(Value name);
-  static bool isSmallFloat(Type type) { return type.isF16() || type.isBF16(); }
-  Type typeFor(Type type) { return isSmallFloat(type) ? b.getF32Type() : type; }
-
-  OpBuilder &b;
-  Block &block;
-  Location loc;
-  ArrayRef<unsigned> order;
-  IRMapping values;
-};
-} // namespace
-
-void RegionWriter::addElement(Value name) {
-  Type type = name.getType();
-  bool isInteger = holdsIntegers(type);
-  Value element =
-      block.addArgument(isInteger ? Type(b.getI32Type()) : b.getF32Type(), loc);
-  Value value = element;
-  if (type.isInteger(1))
-    value = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ne, element,
-        arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
-  else if (type.isInteger(64))
-    value = arith::ExtSIOp::create(b, loc, type, element);
-  else if (isa<IntegerType>(type) && !isInteger)
-    value = arith::FPToSIOp::create(b, loc, type, element);
-  values.map(name, value);
-}
-
-Value RegionWriter::get(Value name) {
-  if (Value known = values.lookupOrNull(name))
-    return known;
-  // LoopsConversion::check() has seen that it is a constant.
-  auto constant = name.getDefiningOp<arith::ConstantOp>();
-  TypedAttr value = constant.getValue();
-  if (auto number = dyn_cast<FloatAttr>(value);
-      number && isSmallFloat(number.getType()))
-    value = b.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
-  Value copy = arith::ConstantOp::create(b, loc, value);
-  values.map(name, copy);
-  return copy;
-}
-
-void RegionWriter::clone(Operation &op) {
-  Value result = op.getResult(0);
-  if (auto index = dyn_cast<linalg::IndexOp>(op))
-    return values.map(result, block.getArgument(order[index.getDim()]));
-  if (isa<arith::ConstantOp>(op))
-    return; // Made where it is used.
-  SmallVector<Value> operands;
-  for (Value operand : op.getOperands())
-    operands.push_back(get(operand));
-  Type type = typeFor(result.getType());
-  Value value;
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && operands[0].getType() == type)
-    value = operands[0];
-  else {
-    OperationState state(loc, op.getName(), operands, type);
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    value = b.create(state)->getResult(0);
-  }
-  values.map(result, mllm::program::emitRound(b, loc, value, result.getType()));
-}
-
-void RegionWriter::yield(Value name) {
-  Value value = get(name);
-  Type type = name.getType();
-  if (type.isInteger(1))
-    value = arith::ExtUIOp::create(b, loc, b.getI32Type(), value);
-  else if (type.isInteger(64))
-    value = arith::TruncIOp::create(b, loc, b.getI32Type(), value);
-  else if (isa<IntegerType>(type) && !holdsIntegers(type))
-    value = arith::SIToFPOp::create(b, loc, b.getF32Type(), value);
-  YieldOp::create(b, loc, value);
-}
-
-//===----------------------------------------------------------------------===//
-// The op
+// Structured ops
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -217,6 +111,9 @@ private:
   /// Where the operand's elements are, as functions of the kernel's loops.
   AffineMap mapOf(OpOperand &operand, const RowsValue &rows);
   LogicalResult addInput(OpOperand &operand);
+  /// A scalar from outside, as `name` in the region.
+  LogicalResult addScalar(Value name, Value scalar);
+  LogicalResult addScalarsFromOutside();
   void writeRegion(OpBuilder &b, Block &block);
 
   bool reduces() const {
@@ -242,14 +139,16 @@ LogicalResult LoopsConversion::check() {
     return op->emitOpError("has ")
            << op->getNumResults() << " results; a program's loops give one";
   for (Operation &inner : op.getBlock()->without_terminator()) {
-    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
-        isa<arith::BitcastOp>(inner))
+    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0)
       return inner.emitOpError("cannot stand in the loops of a program");
+    if (isScalarComputation(&inner) && failed(checkHasScalarKernel(inner)))
+      return failure();
     for (Value operand : inner.getOperands())
       if (operand.getParentBlock() != op.getBlock() &&
-          !operand.getDefiningOp<arith::ConstantOp>())
+          !operand.getType().isIntOrIndexOrFloat())
         return inner.emitOpError("uses a value from outside of its loops that "
-                                 "is no constant");
+                                 "is no scalar; make it an operand of the "
+                                 "loops");
   }
   return success();
 }
@@ -280,12 +179,34 @@ AffineMap LoopsConversion::mapOf(OpOperand &operand, const RowsValue &rows) {
                   order.size(), 0, context);
 }
 
+LogicalResult LoopsConversion::addScalar(Value name, Value scalar) {
+  if (constantNumber(scalar))
+    return success(); // Stands in the region.
+  FailureOr<RowsValue> rows = c.lookup(op, scalar);
+  if (failed(rows))
+    return failure();
+  spec.maps.push_back(
+      placeMap(*rows, {}, {}, order.size(), 0, op.getContext()));
+  accesses.push_back({rows->buffer, false, std::nullopt});
+  elements.push_back(name);
+  return success();
+}
+
+LogicalResult LoopsConversion::addScalarsFromOutside() {
+  SetVector<Value> scalars;
+  for (Operation &inner : *op.getBlock())
+    for (Value operand : inner.getOperands())
+      if (operand.getParentBlock() != op.getBlock())
+        scalars.insert(operand);
+  for (Value scalar : scalars)
+    if (failed(addScalar(scalar, scalar)))
+      return failure();
+  return success();
+}
+
 LogicalResult LoopsConversion::addInput(OpOperand &operand) {
-  if (!isa<RankedTensorType>(operand.get().getType())) {
-    if (operand.get().getDefiningOp<arith::ConstantOp>())
-      return success(); // Stands in the region.
-    return op->emitOpError("takes a scalar that is no constant");
-  }
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return addScalar(op.getMatchingBlockArgument(&operand), operand.get());
   FailureOr<RowsValue> rows = c.lookup(op, operand.get());
   if (failed(rows))
     return failure();
@@ -300,7 +221,8 @@ void LoopsConversion::writeRegion(OpBuilder &b, Block &block) {
   for (Value element : elements)
     writer.addElement(element);
   for (OpOperand *input : op.getDpsInputOperands())
-    if (!isa<RankedTensorType>(input->get().getType()))
+    if (!isa<RankedTensorType>(input->get().getType()) &&
+        constantNumber(input->get()))
       writer.addConstant(op.getMatchingBlockArgument(input), input->get());
   for (Operation &inner : op.getBlock()->without_terminator())
     writer.clone(inner);
@@ -328,6 +250,8 @@ LogicalResult LoopsConversion::convert() {
     for (OpOperand *input : op.getDpsInputOperands())
       if (failed(addInput(*input)))
         return failure();
+    if (failed(addScalarsFromOutside()))
+      return failure();
     bool isRead = !op.getMatchingBlockArgument(&init()).use_empty();
     if ((reduces() || isRead) && failed(addInput(init())))
       return failure();
@@ -345,22 +269,85 @@ LogicalResult LoopsConversion::convert() {
   return success();
 }
 
-template <typename OpTy>
-static LogicalResult convertLoops(ProgramConversion &c, OpTy op) {
-  return LoopsConversion(c, cast<linalg::LinalgOp>(op.getOperation()))
-      .convert();
+LogicalResult convertStructured(ProgramConversion &c, Operation *op) {
+  return LoopsConversion(c, cast<linalg::LinalgOp>(op)).convert();
 }
 
-template <typename... Ops> static void addLoops(ConversionTable &table) {
-  // Regions round what they make.
-  (table.add<Ops>(convertLoops<Ops>, OpForm::Exact), ...);
+//===----------------------------------------------------------------------===//
+// Ops of arith and math
+//===----------------------------------------------------------------------===//
+
+/// Adds the ops that are computed in the kernel of `op`, operands before users.
+static void collectChain(Operation *op, SmallVectorImpl<Operation *> &chain) {
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && isScalarComputation(producer) &&
+        kernelRoot(producer) != producer)
+      collectChain(producer, chain);
+  }
+  chain.push_back(op);
 }
 
-void addLinalgConversions(ConversionTable &table) {
-  addLoops<linalg::GenericOp, linalg::FillOp, linalg::MatmulOp,
-           linalg::BatchMatmulOp, linalg::MatvecOp, linalg::VecmatOp,
-           linalg::TransposeOp, linalg::BroadcastOp, linalg::MapOp,
-           linalg::ReduceOp>(table);
+/// The op and those that feed only it, as one nest of loops.
+LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
+  if (isElementwise(root))
+    return convertElementwise(c, root);
+  if (!c.hasStaticRows())
+    return root->emitOpError("has no kernel in a step; functions of static "
+                             "shapes have one");
+  SmallVector<Operation *> chain;
+  collectChain(root, chain);
+  SetVector<Value> inputs;
+  for (Operation *op : chain) {
+    if (failed(checkHasScalarKernel(*op)))
+      return failure();
+    for (Value operand : op->getOperands())
+      if (!constantNumber(operand) &&
+          !llvm::is_contained(chain, operand.getDefiningOp()))
+        inputs.insert(operand);
+  }
+  Value result = root->getResult(0);
+  ArrayRef<int64_t> shape = tensorShape(result.getType());
+  LoopsSpec spec;
+  spec.sizes.assign(shape.begin(), shape.end());
+  spec.parallel = spec.sizes.size();
+  SmallVector<AffineExpr> all;
+  SmallVector<unsigned> order;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    all.push_back(getAffineDimExpr(d, root->getContext()));
+    order.push_back(d);
+  }
+  auto addBuffer = [&](Value tensor, const RowsValue &rows) {
+    ArrayRef<int64_t> own = tensorShape(tensor.getType());
+    spec.maps.push_back(placeMap(rows, own,
+                                 ArrayRef(all).take_front(own.size()),
+                                 shape.size(), 0, root->getContext()));
+  };
+  SmallVector<BufferAccess> accesses;
+  for (Value input : inputs) {
+    FailureOr<RowsValue> rows = c.lookup(root, input);
+    if (failed(rows))
+      return failure();
+    addBuffer(input, *rows);
+    accesses.push_back({rows->buffer, false, std::nullopt});
+  }
+  RowsValue out = c.createResult(result);
+  if (llvm::is_contained(shape, 0))
+    return success();
+  addBuffer(result, out);
+  accesses.push_back({out.buffer, true, std::nullopt});
+  spec.columns = out.columns;
+  Location loc = root->getLoc();
+  c.call(loc, kernelName(root->getName().stripDialect(), spec.sizes), spec, {},
+         accesses, std::nullopt, [&](OpBuilder &b, Block &block) {
+           RegionWriter writer(b, block, loc, order);
+           for (Value input : inputs)
+             writer.addElement(input);
+           for (Operation *op : chain)
+             writer.clone(*op);
+           writer.yield(result);
+         });
+  return success();
 }
 
 } // namespace llmir

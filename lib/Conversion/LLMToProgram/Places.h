@@ -31,6 +31,23 @@ mlir::AffineMap placeMap(const RowsValue &rows, llvm::ArrayRef<int64_t> shape,
 void copyAll(ProgramConversion &c, mlir::Location loc, const RowsValue &from,
              const RowsValue &to, llvm::ArrayRef<int64_t> shape);
 
+/// One number, a constant or a scalar of the program, in all places of a tensor
+/// of that shape. (ElementOps.cpp)
+mlir::LogicalResult fillWithScalar(ProgramConversion &c, mlir::Operation *op,
+                                   mlir::Value scalar, const RowsValue &out,
+                                   llvm::ArrayRef<int64_t> shape);
+
+/// Slices of known sizes and steps that begin where the program says; `x` and
+/// `out` are what the op takes and gives. (ElementOps.cpp)
+mlir::LogicalResult extractComputedSlice(ProgramConversion &c,
+                                         mlir::tensor::ExtractSliceOp op,
+                                         const RowsValue &x,
+                                         const RowsValue &out);
+mlir::LogicalResult insertComputedSlice(ProgramConversion &c,
+                                        mlir::tensor::InsertSliceOp op,
+                                        const RowsValue &x,
+                                        const RowsValue &out);
+
 /// The rows of an i1 tensor as what a mask adds: 0, or minus infinity where it
 /// is false.
 RowsValue maskRows(ProgramConversion &c, mlir::Location loc,

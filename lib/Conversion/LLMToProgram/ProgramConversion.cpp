@@ -8,11 +8,13 @@
 
 #include "ProgramConversion.h"
 #include "ElementwiseChain.h"
+#include "ScalarRegion.h"
 
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 #include "llmir/Support/PackedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -44,6 +46,8 @@ int64_t unitOfHeads(Value tensor) {
 }
 
 ArrayRef<int64_t> tensorShape(Type type) {
+  if (type.isIntOrIndexOrFloat())
+    return {};
   if (auto quantized = dyn_cast<ll::QuantizedTensorType>(type))
     return quantized.getShape();
   if (auto sharded = dyn_cast<ll::ShardedTensorType>(type))
@@ -53,7 +57,7 @@ ArrayRef<int64_t> tensorShape(Type type) {
 
 bool holdsIntegers(Type element) {
   return element.isSignlessInteger(1) || element.isSignlessInteger(32) ||
-         element.isSignlessInteger(64);
+         element.isSignlessInteger(64) || element.isIndex();
 }
 
 int64_t rowColumns(Value tensor) {
@@ -249,6 +253,11 @@ void ProgramConversion::copyBox(Location loc, const RowsValue &from,
                                 const RowsValue &to, CopyBoxSpec box) {
   if (llvm::is_contained(box.sizes, 0))
     return;
+  if (box.sizes.empty()) { // One element.
+    box.sizes = {1};
+    box.fromStrides = {1};
+    box.toStrides = {1};
+  }
   box.fromColumns = from.columns;
   box.toColumns = to.columns;
   call(loc, "copy_box", box, {},
@@ -286,7 +295,10 @@ Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
 // One op
 //===----------------------------------------------------------------------===//
 
-ConversionTable::ConversionTable() {
+// Regions round what they make.
+ConversionTable::ConversionTable()
+    : structured{convertStructured, OpForm::Exact, /*once=*/false},
+      scalar{convertScalarComputation, OpForm::Exact, /*once=*/false} {
   addRowConversions(*this);
   addCacheConversions(*this);
   addTensorConversions(*this);
@@ -295,8 +307,8 @@ ConversionTable::ConversionTable() {
   addCollectiveConversions(*this);
   addDenseAttentionConversion(*this);
   addRuntimeConversions(*this);
-  addLinalgConversions(*this);
   addIndexConversions(*this);
+  addElementConversions(*this);
 }
 
 const ConversionTable &ConversionTable::get() {
@@ -306,7 +318,18 @@ const ConversionTable &ConversionTable::get() {
 
 const ConversionTable::Entry *ConversionTable::find(Operation *op) const {
   auto known = entries.find(op->getName().getStringRef());
-  return known == entries.end() ? nullptr : &known->second;
+  if (known != entries.end())
+    return &known->second;
+  if (isa<linalg::LinalgOp>(op))
+    return &structured;
+  return isScalarComputation(op) ? &scalar : nullptr;
+}
+
+LogicalResult refuseInStep(ProgramConversion &c, Operation *op) {
+  if (c.hasStaticRows())
+    return success();
+  return op->emitOpError("has no kernel in a step; functions of static shapes "
+                         "have one");
 }
 
 static bool hasNoNumbers(Value value) {

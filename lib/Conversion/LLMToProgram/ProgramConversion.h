@@ -318,6 +318,8 @@ public:
 
 private:
   ConversionTable();
+  /// For every op of linalg, and of arith and math, that computes.
+  Entry structured, scalar;
   template <typename OpTy>
   void insert(mlir::LogicalResult (*convert)(ProgramConversion &, OpTy),
               OpForm form, bool once) {
@@ -339,8 +341,23 @@ void addMoEConversions(ConversionTable &table);
 void addCollectiveConversions(ConversionTable &table);
 void addDenseAttentionConversion(ConversionTable &table);
 void addRuntimeConversions(ConversionTable &table);
-void addLinalgConversions(ConversionTable &table);
 void addIndexConversions(ConversionTable &table);
+void addElementConversions(ConversionTable &table);
+
+/// A structured op of linalg. (LinalgOps.cpp)
+mlir::LogicalResult convertStructured(ProgramConversion &c,
+                                      mlir::Operation *op);
+/// An op on rows of floats, with those that feed only it, as one kernel or as
+/// part of a matmul's. (RowOps.cpp)
+mlir::LogicalResult convertElementwise(ProgramConversion &c,
+                                       mlir::Operation *root);
+/// An op of arith or math on tensors or scalars, with the ops that feed only
+/// it. (LinalgOps.cpp)
+mlir::LogicalResult convertScalarComputation(ProgramConversion &c,
+                                             mlir::Operation *root);
+
+/// Fails in a step, which has no kernel for the op.
+mlir::LogicalResult refuseInStep(ProgramConversion &c, mlir::Operation *op);
 
 /// Neighbours of an activation that share a scale beside weights of blocks.
 inline constexpr int64_t kActivationGroup = 32;
@@ -373,11 +390,12 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// Whether buffers hold such numbers as i32: i32 itself, i64, whose numbers
-/// must fit, and i1 as 0 and 1.
+/// Whether buffers hold such numbers as i32: i32 itself, i64 and index, whose
+/// numbers must fit, and i1 as 0 and 1.
 bool holdsIntegers(mlir::Type element);
 
-/// Sizes of a tensor, a quantized tensor or the slice of a sharded one.
+/// Sizes of a tensor, a quantized tensor or the slice of a sharded one; of a
+/// scalar, which is a tensor of rank 0, there are none.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
 
 /// The distances between neighbours of each dimension.

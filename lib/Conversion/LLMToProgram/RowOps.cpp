@@ -173,11 +173,15 @@ static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
 }
 
 /// The op and those that feed only it, as one kernel or as part of a matmul's.
-static LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
+LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
   ElementwiseChain chain(root);
   if (Operation *matmul = chain.matmul())
     return ConversionTable::get().find(matmul)->convert(c, matmul);
   FailureOr<RowsValue> first = c.lookup(root, chain.operands().front());
+  if (succeeded(first) && chain.needsWholeTiles() &&
+      first->columns % kTileRows != 0)
+    first = c.lookup(root, chain.operands().front(),
+                     rowColumns(root->getResult(0)));
   if (failed(first))
     return failure();
   SmallVector<Value> inputs;

@@ -48,8 +48,9 @@ static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
       failed(c.bindCache(op, op.getUpdatedCache().getType())))
     return failure();
   if (!layer)
-    return op.emitOpError("needs a constant layer number in a program of a "
-                          "function");
+    return op.emitOpError("needs a layer number that is known before the "
+                          "program runs: a constant, or the number of a turn "
+                          "of an scf.for with constant bounds");
   Location loc = op.getLoc();
   int64_t count = countOf(op.getSeqIds()), tokens = op.getTokens();
   int64_t most = op.getUpdatedCache().getType().getMaxBlocksPerSequence();

@@ -12,6 +12,9 @@
 
 #include "Places.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
 using namespace mlir;
 
 namespace llmir {
@@ -45,8 +48,30 @@ static bool isUnwritten(ProgramConversion &c, Value tensor) {
          !c.isBound(tensor);
 }
 
+/// Whether the op that has the use writes all of it, or only moves it.
+static bool mayBeUnwritten(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto op = dyn_cast<linalg::LinalgOp>(user))
+    return op.isDpsInit(&use) && op.getNumReductionLoops() == 0 &&
+           op.getMatchingBlockArgument(&use).use_empty();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    return use.get() == insert.getDest();
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp, tensor::ConcatOp>(user);
+}
+
+/// Where anything reads the elements, as a loop does that begins with them,
+/// they are zeros, as for the interpreter.
 static LogicalResult convert(ProgramConversion &c, tensor::EmptyOp op) {
-  return leaveUnwritten(c, op.getResult());
+  if (!c.hasStaticRows() || llvm::all_of(op->getUses(), mayBeUnwritten))
+    return leaveUnwritten(c, op.getResult());
+  OpBuilder b(op);
+  auto zero = arith::ConstantOp::create(
+      b, op.getLoc(), b.getZeroAttr(op.getType().getElementType()));
+  LogicalResult result = fillWithScalar(
+      c, op, zero, c.createResult(op.getResult()), op.getType().getShape());
+  zero.erase();
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,16 +91,15 @@ static LogicalResult convertReshape(ProgramConversion &c, Operation *op) {
   return success();
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::ExpandShapeOp op) {
+template <typename OpTy>
+static LogicalResult convertView(ProgramConversion &c, OpTy op) {
   return convertReshape(c, op);
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::CollapseShapeOp op) {
-  return convertReshape(c, op);
-}
-
-/// Sizes are known without computing anything.
-static LogicalResult convert(ProgramConversion &, tensor::DimOp) {
+/// Sizes are known without computing anything: whoever reads one has it as a
+/// constant.
+template <typename OpTy>
+static LogicalResult convertSize(ProgramConversion &, OpTy) {
   return success();
 }
 
@@ -85,19 +109,34 @@ static int64_t slicedStride(int64_t size, int64_t step, int64_t stride) {
   return size > 1 ? step * stride : stride;
 }
 
-static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
+/// Fails where sizes or steps of the slice are not known; says whether its
+/// offsets are.
+static FailureOr<bool> hasKnownOffsets(ProgramConversion &c,
+                                       OffsetSizeAndStrideOpInterface op) {
   auto isStatic = [](ArrayRef<int64_t> numbers) {
     return llvm::none_of(numbers, ShapedType::isDynamic);
   };
-  if (!c.hasStaticRows() || !isStatic(op.getStaticOffsets()) ||
-      !isStatic(op.getStaticSizes()) || !isStatic(op.getStaticStrides()))
-    return op.emitOpError("takes a slice that is not known before it runs; a "
-                          "program needs constant offsets, sizes and strides");
+  if (!c.hasStaticRows() || !isStatic(op.getStaticSizes()) ||
+      !isStatic(op.getStaticStrides()))
+    return op->emitOpError("takes a slice whose size is not known before it "
+                           "runs; a program needs constant sizes and strides");
+  return isStatic(op.getStaticOffsets());
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
+  FailureOr<bool> isKnown = hasKnownOffsets(c, op);
+  if (failed(isKnown))
+    return failure();
   if (isUnwritten(c, op.getSource()))
     return leaveUnwritten(c, op.getResult());
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
+  RowsValue out = c.createResult(op.getResult());
+  if (llvm::is_contained(op.getStaticSizes(), 0))
+    return success();
+  if (!*isKnown)
+    return extractComputedSlice(c, op, *x, out);
   SmallVector<int64_t> strides = rowMajorStrides(op.getSourceType().getShape());
   CopyBoxSpec box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
@@ -108,7 +147,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
     box.from += offset * stride;
     box.fromStrides.push_back(slicedStride(size, step, stride));
   }
-  c.copyBox(op.getLoc(), *x, c.createResult(op.getResult()), box);
+  c.copyBox(op.getLoc(), *x, out, box);
   return success();
 }
 
@@ -143,13 +182,9 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
 }
 
 static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
-  auto isStatic = [](ArrayRef<int64_t> numbers) {
-    return llvm::none_of(numbers, ShapedType::isDynamic);
-  };
-  if (!c.hasStaticRows() || !isStatic(op.getStaticOffsets()) ||
-      !isStatic(op.getStaticSizes()) || !isStatic(op.getStaticStrides()))
-    return op.emitOpError("writes a slice that is not known before it runs; a "
-                          "program needs constant offsets, sizes and strides");
+  FailureOr<bool> isKnown = hasKnownOffsets(c, op);
+  if (failed(isKnown))
+    return failure();
   FailureOr<RowsValue> x = c.lookup(op, op.getSource());
   if (failed(x))
     return failure();
@@ -164,6 +199,10 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
     out = c.createResult(op.getResult());
     copyAll(c, op.getLoc(), *before, out, shape);
   }
+  if (llvm::is_contained(op.getStaticSizes(), 0))
+    return success();
+  if (!*isKnown)
+    return insertComputedSlice(c, op, *x, out);
   CopyBoxSpec box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.fromStrides = rowMajorStrides(box.sizes);
@@ -179,9 +218,12 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
 
 void addTensorConversions(ConversionTable &table) {
   table.add<tensor::EmptyOp>(convert, OpForm::Exact);
-  table.add<tensor::ExpandShapeOp>(convert, OpForm::Exact);
-  table.add<tensor::CollapseShapeOp>(convert, OpForm::Exact);
-  table.add<tensor::DimOp>(convert, OpForm::Exact);
+  table.add<tensor::ExpandShapeOp>(convertView, OpForm::Exact);
+  table.add<tensor::CollapseShapeOp>(convertView, OpForm::Exact);
+  table.add<tensor::ReshapeOp>(convertView, OpForm::Exact);
+  table.add<tensor::CastOp>(convertView, OpForm::Exact);
+  table.add<tensor::DimOp>(convertSize, OpForm::Exact);
+  table.add<tensor::RankOp>(convertSize, OpForm::Exact);
   table.add<tensor::ExtractSliceOp>(convert, OpForm::Exact);
   table.add<tensor::ConcatOp>(convert, OpForm::Exact);
   table.add<tensor::InsertSliceOp>(convert, OpForm::Exact);

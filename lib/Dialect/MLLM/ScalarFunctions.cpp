@@ -319,6 +319,57 @@ Value emitRound(OpBuilder &b, Location loc, Value x, Type element) {
   return arith::ExtFOp::create(b, loc, x.getType(), half);
 }
 
+//===----------------------------------------------------------------------===//
+// Quotients of integers
+//===----------------------------------------------------------------------===//
+
+static Value isLess(OpBuilder &b, Location loc, Value x, Value y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+}
+static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+}
+
+Value emitUnsignedQuotient(OpBuilder &b, Location loc, Value x, Value y,
+                           QuotientRounding rounding) {
+  Scalars s{b, loc};
+  Value zero = s.integer(x.getType(), 0), one = s.integer(x.getType(), 1);
+  // No divisor is 0, as kernels check.
+  Value divisor = arith::MaxUIOp::create(b, loc, y, one);
+  Value quotient = arith::DivUIOp::create(b, loc, x, divisor);
+  if (rounding == QuotientRounding::Up) {
+    Value whole = arith::MulIOp::create(b, loc, quotient, divisor);
+    Value more = arith::AddIOp::create(b, loc, quotient, one);
+    quotient = s.select(isEqual(b, loc, whole, x), quotient, more);
+  }
+  return s.select(isEqual(b, loc, y, zero), zero, quotient);
+}
+
+Value emitQuotient(OpBuilder &b, Location loc, Value x, Value y,
+                   QuotientRounding rounding) {
+  Scalars s{b, loc};
+  Value zero = s.integer(x.getType(), 0);
+  Value isNegativeX = isLess(b, loc, x, zero);
+  Value isNegativeY = isLess(b, loc, y, zero);
+  auto negate = [&](Value n) -> Value {
+    return arith::SubIOp::create(b, loc, zero, n);
+  };
+  Value isNegative = arith::XOrIOp::create(b, loc, isNegativeX, isNegativeY);
+  // Of the magnitudes, which unsigned numbers hold. Toward zero is down where
+  // the quotient is positive, and up where it is negative.
+  Value magnitudeX = s.select(isNegativeX, negate(x), x);
+  Value magnitudeY = s.select(isNegativeY, negate(y), y);
+  Value less = emitUnsignedQuotient(b, loc, magnitudeX, magnitudeY,
+                                    QuotientRounding::TowardZero);
+  if (rounding == QuotientRounding::TowardZero)
+    return s.select(isNegative, negate(less), less);
+  Value more = emitUnsignedQuotient(b, loc, magnitudeX, magnitudeY,
+                                    QuotientRounding::Up);
+  return rounding == QuotientRounding::Down
+             ? s.select(isNegative, negate(more), less)
+             : s.select(isNegative, negate(less), more);
+}
+
 Value emitCombination(OpBuilder &b, Location loc, Combination how,
                       ValueRange values) {
   Scalars s{b, loc};

@@ -43,7 +43,7 @@ func.func @f(%c: !cache) -> (!cache, !cache) {
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
 func.func @f(%c: !cache, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %layer: index) -> !cache {
-  // expected-error@+1 {{needs a constant layer number in a program of a function}}
+  // expected-error@+1 {{needs a layer number that is known before the program runs: a constant, or the number of a turn of an scf.for with constant bounds}}
   %d = llm.append_kv %c, %k, %k slots(%s) layer(%layer) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
   return %d : !cache
 }
@@ -68,14 +68,6 @@ func.func @f(%x: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {llm.num_ranks
 
 // -----
 
-func.func @f(%x: tensor<4x16xf32>) -> index {
-  %c = arith.constant 0 : index
-  // expected-error@+1 {{returns a value of type 'index'; a program gives tensors}}
-  return %c : index
-}
-
-// -----
-
 // Weights in a file's blocks are read as what they stand for: a result would
 // not be the integers.
 !q = !llm.quantized_tensor<i8, [6, 64], true, false, -1, 32, 8, format = q8_0>
@@ -86,30 +78,153 @@ func.func @f(%q: !q) -> !q {
 
 // -----
 
-func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<1x16xf32> {
-  // expected-error@+1 {{takes a slice that is not known before it runs; a program needs constant offsets, sizes and strides}}
-  %y = tensor.extract_slice %x[%i, 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<1x16xf32>
-  return %y : tensor<1x16xf32>
+func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<2x16xf32> {
+  // expected-error@+1 {{takes a slice whose size is not known before it runs; a program needs constant sizes and strides}}
+  %y = tensor.extract_slice %x[0, 0] [2, 16] [%i, 1] : tensor<4x16xf32> to tensor<2x16xf32>
+  return %y : tensor<2x16xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<6x16xf32> {
+  // expected-error@+1 {{pads by sizes that are not known before it runs; a program needs constants, or tensor.insert_slice}}
+  %y = tensor.pad %x low[%i, 0] high[%i, 0] {
+  ^bb0(%r: index, %c: index):
+    %zero = arith.constant 0.0 : f32
+    tensor.yield %zero : f32
+  } : tensor<4x16xf32> to tensor<6x16xf32>
+  return %y : tensor<6x16xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<6xf32> {
+  // expected-error@+1 {{pads with numbers that its region computes; a program needs one number from outside of it}}
+  %y = tensor.pad %x low[1] high[1] {
+  ^bb0(%r: index):
+    %n = arith.index_cast %r : index to i32
+    %f = arith.sitofp %n : i32 to f32
+    tensor.yield %f : f32
+  } : tensor<4xf32> to tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x0xf32>, %i: index) -> f32 {
+  // expected-error@+1 {{takes an element of a tensor that has none}}
+  %y = tensor.extract %x[%i, %i] : tensor<4x0xf32>
+  return %y : f32
+}
+
+// -----
+
+func.func @f(%x: tensor<4x0xf32>, %i: index, %e: f32) -> tensor<4x0xf32> {
+  // expected-error@+1 {{puts an element into a tensor that has none}}
+  %y = tensor.insert %e into %x[%i, %i] : tensor<4x0xf32>
+  return %y : tensor<4x0xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> f32 {
+  %i = arith.constant 4 : index
+  // expected-error@+1 {{has the index 4, expected 0 to 3}}
+  %y = tensor.extract %x[%i] : tensor<4xf32>
+  return %y : f32
+}
+
+// -----
+
+func.func @f(%x: tensor<4x16xf32>, %i: index) -> tensor<3x16xf32> {
+  // expected-error@+1 {{takes 3 elements, 2 apart, of a dimension of 4}}
+  %y = tensor.extract_slice %x[%i, 0] [3, 16] [2, 1] : tensor<4x16xf32> to tensor<3x16xf32>
+  return %y : tensor<3x16xf32>
 }
 
 // -----
 
 func.func @f(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
-  // expected-error@+1 {{has no kernel in a program}}
-  %y = math.absf %x : tensor<4x16xf32>
+  // expected-error@+1 {{has no kernel in a program; write x - y * trunc(x / y) with arith.divf and math.trunc}}
+  %y = arith.remf %x, %x : tensor<4x16xf32>
   return %y : tensor<4x16xf32>
 }
 
 // -----
 
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{has no kernel in a program; raise floats to floats with math.powf}}
+  %y = math.ipowi %x, %x : tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf16>) -> tensor<4xi16> {
+  // expected-error@+1 {{has no kernel in a program; compiled code reinterprets numbers of 32 bits only}}
+  %y = arith.bitcast %x : tensor<4xf16> to tensor<4xi16>
+  return %y : tensor<4xi16>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error@+1 {{has no kernel in a program}}
+  %y, %z = arith.mulsi_extended %x, %x : tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has no jumps in a program; write it as scf.if, scf.for or scf.while}}
+  %z = scf.forall (%i) in (4) shared_outs(%o = %y) -> (tensor<4xf32>) {
+    %s = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+    }
+  }
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %init = tensor.empty() : tensor<4xi32>
+  %z = linalg.map ins(%x : tensor<4xi32>) outs(%init : tensor<4xi32>)
+    (%n: i32, %out: i32) {
+      // expected-error@+1 {{cannot stand in the loops of a program}}
+      %low, %high = arith.mulsi_extended %n, %n : i32
+      linalg.yield %low : i32
+    }
+  return %z : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %init = tensor.empty() : tensor<4xf32>
+  %z = linalg.map ins(%x : tensor<4xf32>) outs(%init : tensor<4xf32>)
+    (%n: f32, %out: f32) {
+      %c = arith.constant 0 : index
+      // expected-error@+1 {{uses a value from outside of its loops that is no scalar; make it an operand of the loops}}
+      %e = tensor.extract %y[%c] : tensor<4xf32>
+      linalg.yield %e : f32
+    }
+  return %z : tensor<4xf32>
+}
+
+// -----
+
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
-func.func @f(%c: !cache, %i: tensor<i1>, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = mllm.cf.if %i : tensor<i1> -> tensor<4xf32> {
-    // expected-error@+1 {{is a cache that a branch or a loop makes; a program changes caches outside of them only}}
+func.func @f(%i: i1, %k: tensor<6x1x16xf32>, %s: tensor<6xi32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = scf.if %i -> tensor<4xf32> {
+    // expected-error@+1 {{is a cache that a branch or a loop makes; make it before, and hand it on as a value that the branch or the loop takes and gives}}
+    %c = llm.create_paged_cache : !cache
     %d = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<6x1x16xf32>, tensor<6x1x16xf32>, tensor<6xi32>) -> !cache
-    mllm.cf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<4xf32>
   } else {
-    mllm.cf.yield %x : tensor<4xf32>
+    scf.yield %x : tensor<4xf32>
   }
   return %r : tensor<4xf32>
 }

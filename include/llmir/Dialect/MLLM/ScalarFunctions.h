@@ -49,6 +49,20 @@ mlir::Value emitLog(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                       mlir::Type element);
 
+// Quotients of integers, exact at any width. They never trap: a quotient by 0
+// is 0, and that of the least number by -1 wraps to itself.
+
+/// Which integer a quotient between two integers becomes.
+enum class QuotientRounding { TowardZero, Down, Up };
+
+/// x / y of signed integers.
+mlir::Value emitQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                         mlir::Value y, QuotientRounding rounding);
+/// The same of unsigned ones.
+mlir::Value emitUnsignedQuotient(mlir::OpBuilder &b, mlir::Location loc,
+                                 mlir::Value x, mlir::Value y,
+                                 QuotientRounding rounding);
+
 /// How several values become one.
 enum class Combination { Sum, Mean, Max, Min };
 

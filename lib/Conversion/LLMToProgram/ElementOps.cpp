@@ -1,0 +1,379 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops of the tensor dialect on single elements, and on slices whose offsets are
+// known only when the program runs. As of gathers, what lies beyond an end is
+// the element, or the slice, at that end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Places.h"
+#include "ScalarRegion.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// One number in many places
+//===----------------------------------------------------------------------===//
+
+LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
+                             const RowsValue &out, ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return success();
+  MLIRContext *context = op->getContext();
+  LoopsSpec spec;
+  spec.sizes.assign(shape.begin(), shape.end());
+  spec.parallel = spec.sizes.size();
+  spec.columns = out.columns;
+  SmallVector<BufferAccess> accesses;
+  SmallVector<unsigned> order;
+  SmallVector<AffineExpr> all;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    order.push_back(d);
+    all.push_back(getAffineDimExpr(d, context));
+  }
+  bool isConstant = static_cast<bool>(constantNumber(scalar));
+  if (!isConstant) {
+    FailureOr<RowsValue> number = c.lookup(op, scalar);
+    if (failed(number))
+      return failure();
+    spec.maps.push_back(placeMap(*number, {}, {}, shape.size(), 0, context));
+    accesses.push_back({number->buffer, false, std::nullopt});
+  }
+  spec.maps.push_back(placeMap(out, shape, all, shape.size(), 0, context));
+  accesses.push_back({out.buffer, true, std::nullopt});
+  c.call(op->getLoc(), kernelName("splat", spec.sizes), spec, {}, accesses,
+         std::nullopt, [&](OpBuilder &b, Block &block) {
+           RegionWriter writer(b, block, op->getLoc(), order);
+           if (!isConstant)
+             writer.addElement(scalar);
+           writer.yield(scalar);
+         });
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::SplatOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  return fillWithScalar(c, op, op.getInput(), out, op.getType().getShape());
+}
+
+/// Every element is copied to its place.
+static LogicalResult convert(ProgramConversion &c, tensor::FromElementsOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  for (auto [i, element] : llvm::enumerate(op.getElements())) {
+    FailureOr<RowsValue> number = c.lookup(op, element);
+    if (failed(number))
+      return failure();
+    CopyBoxSpec box; // One element.
+    box.to = static_cast<int64_t>(i);
+    c.copyBox(op.getLoc(), *number, out, box);
+  }
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::PadOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  auto isStatic = [](ArrayRef<int64_t> numbers) {
+    return llvm::none_of(numbers, ShapedType::isDynamic);
+  };
+  if (!isStatic(op.getStaticLow()) || !isStatic(op.getStaticHigh()))
+    return op.emitOpError("pads by sizes that are not known before it runs; a "
+                          "program needs constants, or tensor.insert_slice");
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return op.emitOpError("pads with numbers that its region computes; a "
+                          "program needs one number from outside of it");
+  FailureOr<RowsValue> x = c.lookup(op, op.getSource());
+  if (failed(x))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  if (failed(fillWithScalar(c, op, padding, out, shape)))
+    return failure();
+  CopyBoxSpec box;
+  ArrayRef<int64_t> sizes = op.getSourceType().getShape();
+  box.sizes.assign(sizes.begin(), sizes.end());
+  box.fromStrides = rowMajorStrides(box.sizes);
+  box.toStrides = rowMajorStrides(shape);
+  for (auto [low, stride] : llvm::zip(op.getStaticLow(), box.toStrides))
+    box.to += low * stride;
+  c.copyBox(op.getLoc(), *x, out, box);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Places that are computed
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The number of an element of a tensor, part of which is known only when the
+/// program runs.
+struct ElementNumber {
+  int64_t known = 0, greatest = 0; ///< The part that is known; the most.
+  RowsValue computed; ///< The whole, of i32; without a buffer: it is known.
+};
+
+/// One index of several: its greatest value, and what it counts.
+struct IndexPart {
+  OpFoldResult index;
+  int64_t greatest, stride;
+};
+} // namespace
+
+/// The sum of each index, brought into its range, times its stride.
+static FailureOr<ElementNumber>
+numberElement(ProgramConversion &c, Operation *op, ArrayRef<IndexPart> parts) {
+  ElementNumber number;
+  SmallVector<IndexPart> unknown;
+  for (const IndexPart &part : parts) {
+    std::optional<int64_t> index = getConstantIntValue(part.index);
+    if (!index) {
+      unknown.push_back(part);
+      number.greatest += part.greatest * part.stride;
+      continue;
+    }
+    if (*index < 0 || *index > part.greatest)
+      return op->emitOpError("has the index ")
+             << *index << ", expected 0 to " << part.greatest;
+    number.known += *index * part.stride;
+  }
+  number.greatest += number.known;
+  if (unknown.empty())
+    return number;
+  MLIRContext *context = op->getContext();
+  number.computed =
+      c.createScratch(op->getLoc(), /*rows=*/1, /*columns=*/1, true);
+  LoopsSpec spec;
+  spec.columns = 1;
+  SmallVector<BufferAccess> accesses;
+  for (const IndexPart &part : unknown) {
+    FailureOr<RowsValue> index = c.lookup(op, cast<Value>(part.index));
+    if (failed(index))
+      return failure();
+    spec.maps.push_back(placeMap(*index, {}, {}, 0, 0, context));
+    accesses.push_back({index->buffer, false, std::nullopt});
+  }
+  spec.maps.push_back(placeMap(number.computed, {}, {}, 0, 0, context));
+  accesses.push_back({number.computed.buffer, true, std::nullopt});
+  Location loc = op->getLoc();
+  c.call(loc, "element_number", spec, {}, accesses, std::nullopt,
+         [&](OpBuilder &b, Block &block) {
+           RegionWriter writer(b, block, loc, {});
+           auto constant = [&](int64_t value) -> Value {
+             return arith::ConstantIndexOp::create(b, loc, value);
+           };
+           Value sum = constant(number.known);
+           for (const IndexPart &part : unknown) {
+             Value index = writer.addElement(cast<Value>(part.index));
+             if (!index.getType().isIndex())
+               index =
+                   arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+             index = arith::MaxSIOp::create(b, loc, index, constant(0));
+             index =
+                 arith::MinSIOp::create(b, loc, index, constant(part.greatest));
+             sum = arith::AddIOp::create(
+                 b, loc, sum,
+                 arith::MulIOp::create(b, loc, index, constant(part.stride)));
+           }
+           YieldOp::create(
+               b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), sum));
+         });
+  return number;
+}
+
+/// Where element number `flat` lies.
+static AffineMap placeOfElement(const RowsValue &rows, AffineExpr flat,
+                                unsigned numDims, unsigned numSymbols) {
+  return AffineMap::get(numDims, numSymbols,
+                        {flat.floorDiv(rows.columns), flat % rows.columns},
+                        flat.getContext());
+}
+
+/// sum(i_d * strides_d) over the loops.
+static AffineExpr sumOfLoops(ArrayRef<int64_t> strides, MLIRContext *context) {
+  AffineExpr sum = getAffineConstantExpr(0, context);
+  for (auto [d, stride] : llvm::enumerate(strides))
+    sum = sum + getAffineDimExpr(d, context) * stride;
+  return sum;
+}
+
+/// The box of elements of x that begins at `start`, in order.
+static void gatherBox(ProgramConversion &c, Location loc, const RowsValue &x,
+                      const ElementNumber &start, ArrayRef<int64_t> sizes,
+                      ArrayRef<int64_t> strides, const RowsValue &out) {
+  MLIRContext *context = loc.getContext();
+  unsigned rank = sizes.size();
+  GatherSpec spec;
+  spec.sizes.assign(sizes.begin(), sizes.end());
+  spec.bound = start.greatest + 1;
+  spec.columns = out.columns;
+  spec.maps = {placeMap(start.computed, {}, {}, rank, 0, context),
+               placeOfElement(x,
+                              getAffineSymbolExpr(0, context) +
+                                  sumOfLoops(strides, context),
+                              rank, 1),
+               placeOfElement(out, sumOfLoops(rowMajorStrides(sizes), context),
+                              rank, 0)};
+  c.call(loc, kernelName("gather_box", spec.sizes), spec, {},
+         {{start.computed.buffer, false, std::nullopt},
+          {x.buffer, false, std::nullopt},
+          {out.buffer, true, std::nullopt}});
+}
+
+/// Writes the elements of x into the box of `out` that begins at `start`.
+static void scatterBox(ProgramConversion &c, Location loc, const RowsValue &x,
+                       const ElementNumber &start, ArrayRef<int64_t> sizes,
+                       ArrayRef<int64_t> strides, const RowsValue &out) {
+  MLIRContext *context = loc.getContext();
+  unsigned rank = sizes.size();
+  ScatterSpec spec;
+  spec.sizes.assign(sizes.begin(), sizes.end());
+  spec.bound = start.greatest + 1;
+  spec.maps = {
+      placeMap(start.computed, {}, {}, rank, 0, context),
+      placeOfElement(x, sumOfLoops(rowMajorStrides(sizes), context), rank, 0),
+      placeOfElement(
+          out, getAffineSymbolExpr(0, context) + sumOfLoops(strides, context),
+          rank, 1)};
+  c.call(loc, kernelName("scatter_box", spec.sizes), spec, {},
+         {{start.computed.buffer, false, std::nullopt},
+          {x.buffer, false, std::nullopt},
+          {out.buffer, true, std::nullopt}});
+}
+
+/// What each index of an element counts.
+static SmallVector<IndexPart> partsOf(ValueRange indices,
+                                      ArrayRef<int64_t> shape) {
+  SmallVector<IndexPart> parts;
+  for (auto [index, size, stride] :
+       llvm::zip_equal(indices, shape, rowMajorStrides(shape)))
+    parts.push_back({getAsOpFoldResult(index), size - 1, stride});
+  return parts;
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::ExtractOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  ArrayRef<int64_t> shape = op.getTensor().getType().getShape();
+  FailureOr<RowsValue> x = c.lookup(op, op.getTensor());
+  if (failed(x))
+    return failure();
+  if (llvm::is_contained(shape, 0))
+    return op.emitOpError("takes an element of a tensor that has none");
+  if (shape.empty()) { // The same number.
+    c.bind(op.getResult(), *x);
+    return success();
+  }
+  FailureOr<ElementNumber> place =
+      numberElement(c, op, partsOf(op.getIndices(), shape));
+  if (failed(place))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  if (place->computed.buffer) {
+    gatherBox(c, op.getLoc(), *x, *place, {}, {}, out);
+    return success();
+  }
+  CopyBoxSpec box; // One element.
+  box.from = place->known;
+  c.copyBox(op.getLoc(), *x, out, box);
+  return success();
+}
+
+static LogicalResult convert(ProgramConversion &c, tensor::InsertOp op) {
+  if (failed(refuseInStep(c, op)))
+    return failure();
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  FailureOr<RowsValue> number = c.lookup(op, op.getScalar());
+  FailureOr<RowsValue> before = c.lookup(op, op.getDest());
+  if (failed(number) || failed(before))
+    return failure();
+  if (llvm::is_contained(shape, 0))
+    return op.emitOpError("puts an element into a tensor that has none");
+  FailureOr<ElementNumber> place =
+      numberElement(c, op, partsOf(op.getIndices(), shape));
+  if (failed(place))
+    return failure();
+  RowsValue out = c.createResult(op.getResult());
+  copyAll(c, op.getLoc(), *before, out, shape);
+  if (place->computed.buffer) {
+    scatterBox(c, op.getLoc(), *number, *place, {}, {}, out);
+    return success();
+  }
+  CopyBoxSpec box; // One element.
+  box.to = place->known;
+  c.copyBox(op.getLoc(), *number, out, box);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Slices at computed offsets
+//===----------------------------------------------------------------------===//
+
+/// Where the slice begins in a tensor of that shape; `strides` become those of
+/// its elements.
+static FailureOr<ElementNumber> numberSlice(ProgramConversion &c,
+                                            OffsetSizeAndStrideOpInterface op,
+                                            ArrayRef<int64_t> shape,
+                                            SmallVectorImpl<int64_t> &strides) {
+  SmallVector<IndexPart> parts;
+  for (auto [offset, size, step, whole, stride] :
+       llvm::zip_equal(op.getMixedOffsets(), op.getStaticSizes(),
+                       op.getStaticStrides(), shape, rowMajorStrides(shape))) {
+    int64_t last = whole - 1 - (size - 1) * step;
+    if (size > 0 && last < 0)
+      return op->emitOpError("takes ") << size << " elements, " << step
+                                       << " apart, of a dimension of " << whole;
+    parts.push_back({offset, last, stride});
+    strides.push_back(size > 1 ? step * stride : 0);
+  }
+  return numberElement(c, op, parts);
+}
+
+LogicalResult extractComputedSlice(ProgramConversion &c,
+                                   tensor::ExtractSliceOp op,
+                                   const RowsValue &x, const RowsValue &out) {
+  SmallVector<int64_t> strides;
+  FailureOr<ElementNumber> start =
+      numberSlice(c, op, op.getSourceType().getShape(), strides);
+  if (failed(start))
+    return failure();
+  gatherBox(c, op.getLoc(), x, *start, op.getStaticSizes(), strides, out);
+  return success();
+}
+
+LogicalResult insertComputedSlice(ProgramConversion &c,
+                                  tensor::InsertSliceOp op, const RowsValue &x,
+                                  const RowsValue &out) {
+  SmallVector<int64_t> strides;
+  FailureOr<ElementNumber> start =
+      numberSlice(c, op, op.getDestType().getShape(), strides);
+  if (failed(start))
+    return failure();
+  scatterBox(c, op.getLoc(), x, *start, op.getStaticSizes(), strides, out);
+  return success();
+}
+
+void addElementConversions(ConversionTable &table) {
+  table.add<tensor::SplatOp>(convert, OpForm::Exact);
+  table.add<tensor::FromElementsOp>(convert, OpForm::Exact);
+  table.add<tensor::PadOp>(convert, OpForm::Exact);
+  table.add<tensor::ExtractOp>(convert, OpForm::Exact);
+  table.add<tensor::InsertOp>(convert, OpForm::Exact);
+}
+
+} // namespace llmir

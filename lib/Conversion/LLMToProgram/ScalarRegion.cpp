@@ -1,0 +1,201 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScalarRegion.h"
+#include "ProgramConversion.h"
+
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+//===----------------------------------------------------------------------===//
+// What kernels compute
+//===----------------------------------------------------------------------===//
+
+bool isScalarComputation(Operation *op) {
+  return isa_and_present<arith::ArithDialect, math::MathDialect>(
+             op->getDialect()) &&
+         !isa<arith::ConstantOp>(op) && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0 &&
+         (isa<RankedTensorType>(op->getResult(0).getType()) ||
+          op->getResult(0).getType().isIntOrIndexOrFloat());
+}
+
+TypedAttr constantNumber(Value value) {
+  Attribute attribute;
+  if (!matchPattern(value, m_Constant(&attribute)))
+    return {};
+  if (auto splat = dyn_cast<SplatElementsAttr>(attribute))
+    return dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>());
+  if (isa<ElementsAttr>(attribute))
+    return {};
+  return dyn_cast<TypedAttr>(attribute);
+}
+
+/// Bits that keep their meaning where both types are what buffers hold.
+static bool isPlainBitcast(arith::BitcastOp op) {
+  auto isWord = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isF32() || element.isInteger(32);
+  };
+  return isWord(op.getIn().getType()) && isWord(op.getType());
+}
+
+/// What to write instead of an op that no kernel computes; null for others.
+static const char *wayAround(Operation &op) {
+  if (op.getNumResults() != 1)
+    return "compute each of its results with an op of its own";
+  if (isa<math::IPowIOp, math::FPowIOp>(op))
+    return "raise floats to floats with math.powf";
+  if (isa<arith::RemFOp>(op))
+    return "write x - y * trunc(x / y) with arith.divf and math.trunc";
+  if (auto bits = dyn_cast<arith::BitcastOp>(op); bits && !isPlainBitcast(bits))
+    return "compiled code reinterprets numbers of 32 bits only";
+  if (isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op))
+    return "multiply by the scale with arith.mulf";
+  return nullptr;
+}
+
+bool hasScalarKernel(Operation &op) { return !wayAround(op); }
+
+LogicalResult checkHasScalarKernel(Operation &op) {
+  if (const char *instead = wayAround(op))
+    return op.emitOpError("has no kernel in a program; ") << instead;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+RegionWriter::RegionWriter(OpBuilder &b, Block &block, Location loc,
+                           ArrayRef<unsigned> order)
+    : b(b), block(block), loc(loc), order(order) {
+  for (size_t i = 0; i < order.size(); ++i)
+    block.addArgument(b.getIndexType(), loc);
+}
+
+static bool isSmallFloat(Type type) { return type.isF16() || type.isBF16(); }
+
+Type RegionWriter::typeFor(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isSmallFloat(element) ? b.getF32Type() : element;
+}
+
+Value RegionWriter::addElement(Value name) {
+  Type type = getElementTypeOrSelf(name.getType());
+  bool isInteger = holdsIntegers(type);
+  Value element =
+      block.addArgument(isInteger ? Type(b.getI32Type()) : b.getF32Type(), loc);
+  Value value = element;
+  if (type.isInteger(1))
+    value = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::ne, element,
+        arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
+  else if (type.isInteger(64))
+    value = arith::ExtSIOp::create(b, loc, type, element);
+  else if (type.isIndex())
+    value = arith::IndexCastOp::create(b, loc, type, element);
+  else if (isa<IntegerType>(type) && !isInteger)
+    value = arith::FPToSIOp::create(b, loc, type, element);
+  values.map(name, value);
+  return value;
+}
+
+Value RegionWriter::get(Value name) {
+  if (Value known = values.lookupOrNull(name))
+    return known;
+  TypedAttr value = constantNumber(name); // Whoever asks has seen that it is.
+  if (auto number = dyn_cast<FloatAttr>(value);
+      number && isSmallFloat(number.getType()))
+    value = b.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
+  Value copy = arith::ConstantOp::create(b, loc, value);
+  values.map(name, copy);
+  return copy;
+}
+
+/// Whether a quotient by that number may trap, or has none.
+static bool mayTrap(Value divisor) {
+  auto number = dyn_cast_or_null<IntegerAttr>(constantNumber(divisor));
+  return !number || number.getValue().isZero() || number.getValue().isAllOnes();
+}
+
+/// What stands for a quotient or remainder of integers: always a number. Null
+/// for any other op.
+static Value emitDivision(OpBuilder &b, Location loc, Operation &op,
+                          ArrayRef<Value> x) {
+  using namespace mllm::program;
+  using Rounding = QuotientRounding;
+  if (isa<arith::DivSIOp>(op))
+    return emitQuotient(b, loc, x[0], x[1], Rounding::TowardZero);
+  if (isa<arith::FloorDivSIOp>(op))
+    return emitQuotient(b, loc, x[0], x[1], Rounding::Down);
+  if (isa<arith::CeilDivSIOp>(op))
+    return emitQuotient(b, loc, x[0], x[1], Rounding::Up);
+  if (isa<arith::DivUIOp>(op))
+    return emitUnsignedQuotient(b, loc, x[0], x[1], Rounding::TowardZero);
+  if (isa<arith::CeilDivUIOp>(op))
+    return emitUnsignedQuotient(b, loc, x[0], x[1], Rounding::Up);
+  Value quotient;
+  if (isa<arith::RemSIOp>(op))
+    quotient = emitQuotient(b, loc, x[0], x[1], Rounding::TowardZero);
+  else if (isa<arith::RemUIOp>(op))
+    quotient = emitUnsignedQuotient(b, loc, x[0], x[1], Rounding::TowardZero);
+  else
+    return Value();
+  return arith::SubIOp::create(b, loc, x[0],
+                               arith::MulIOp::create(b, loc, x[1], quotient));
+}
+
+void RegionWriter::clone(Operation &op) {
+  Value result = op.getResult(0);
+  if (auto index = dyn_cast<linalg::IndexOp>(op))
+    return values.map(result, block.getArgument(order[index.getDim()]));
+  if (isa<arith::ConstantOp>(op))
+    return; // Made where it is used.
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(get(operand));
+  Type type = typeFor(result.getType());
+  Value value;
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && operands[0].getType() == type)
+    value = operands[0];
+  else if (op.getNumOperands() == 2 && mayTrap(op.getOperand(1)))
+    value = emitDivision(b, loc, op, operands);
+  if (!value) {
+    OperationState state(loc, op.getName(), operands, type);
+    state.propertiesAttr = op.getPropertiesAsAttribute();
+    value = b.create(state)->getResult(0);
+  }
+  values.map(result,
+             mllm::program::emitRound(b, loc, value,
+                                      getElementTypeOrSelf(result.getType())));
+}
+
+void RegionWriter::yield(Value name) {
+  Value value = get(name);
+  Type type = getElementTypeOrSelf(name.getType());
+  if (type.isInteger(1))
+    value = arith::ExtUIOp::create(b, loc, b.getI32Type(), value);
+  else if (type.isInteger(64))
+    value = arith::TruncIOp::create(b, loc, b.getI32Type(), value);
+  else if (type.isIndex())
+    value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+  else if (isa<IntegerType>(type) && !holdsIntegers(type))
+    value = arith::SIToFPOp::create(b, loc, b.getF32Type(), value);
+  mllm::program::YieldOp::create(b, loc, value);
+}
+
+} // namespace llmir
