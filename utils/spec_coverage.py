@@ -10,9 +10,16 @@ spec_coverage.py            fails when an item has no test, or none that marks i
 spec_coverage.py --collect  writes the tests with marks into the data, and the page
 spec_coverage.py --holes    lists the items without a test, open ones included
 
-An item is covered (a test shows it), planned (for a reason, in the Roadmap), or
-open: nobody has marked a test yet. The page lists open items as such; --collect
-makes one covered as soon as a test marks it.
+An item is
+- covered: a test shows the whole of it;
+- planned: all or a part of it is still to come, for a `reason`, which the Roadmap
+  has as well. Tests that mark it show what holds so far;
+- decided: LLMIR does something else, for a `reason`, which the record `decision`
+  (a file under docs/) gives in full. Tests that mark it hold LLMIR to the decision;
+- open: nobody has marked a test yet. --collect makes it covered as soon as a test
+  marks it.
+
+A mark counts where lit finds it: in a test, or in a script that a RUN line names.
 """
 
 import argparse
@@ -27,6 +34,9 @@ PAGE = "docs/spec-coverage.md"
 LAST = 388
 MARK = re.compile(r"\bSPEC: *((?:\d+(?:-\d+)?[ ,]*)+)")
 TESTS = (".mlir", ".test", ".cpp", ".c", ".py")
+STATUSES = ("covered", "decided", "planned", "open")
+LONG = re.compile(r"^\W*REQUIRES:.*\blong-tests\b", re.M)
+RUN = re.compile(r"^\W*RUN:(.*)$", re.M)
 
 
 def read(path):
@@ -39,89 +49,117 @@ def numbers(text):
         yield from range(int(first), int(last or first) + 1)
 
 
-def marked_items():
-    """{item: [test, …]} of all marks under test/ and examples/."""
-    found = {}
+def test_files():
+    """{path: text} of the files under test/ and examples/ that can hold a mark."""
+    files = {}
     for top in ("test", "examples"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if not name.endswith(TESTS):
-                    continue
-                for match in MARK.finditer(read(path)):
-                    for item in numbers(match.group(1)):
-                        if path not in found.setdefault(item, []):
-                            found[item].append(path)
-    return {item: sorted(paths) for item, paths in found.items()}
+            for name in names:
+                if name.endswith(TESTS):
+                    path = os.path.relpath(os.path.join(folder, name), ROOT)
+                    files[path] = read(path)
+    return files
+
+
+def marked_items(files):
+    """{item: [test, …]} of all marks in `files`."""
+    found = {}
+    for path, text in sorted(files.items()):
+        for match in MARK.finditer(text):
+            for item in numbers(match.group(1)):
+                if path not in found.setdefault(item, []):
+                    found[item].append(path)
+    return found
+
+
+def scripts_not_run(files, marks):
+    """Scripts with a mark that no RUN line names."""
+    commands = "\n".join(line for text in files.values() for line in RUN.findall(text))
+    scripts = {path for paths in marks.values() for path in paths if path.endswith(".py")}
+    return sorted(path for path in scripts
+                  if not re.search(r"(?<![\w.-])" + re.escape(os.path.basename(path)), commands))
 
 
 def load():
     return json.loads(read(DATA))
 
 
-def check(data, marks):
+def check_item(each, marks):
+    """What is wrong with an item's entry."""
+    item, status, tests = each["item"], each["status"], each["tests"]
+    if status not in STATUSES:
+        yield f"status '{status}' is none of {', '.join(STATUSES)}"
+    if status in ("planned", "decided") and not each.get("reason"):
+        yield f"{status}, but no reason is given"
+    if status == "decided" and not os.path.isfile(os.path.join(ROOT, "docs", each.get("decision") or "")):
+        yield f"decided, but its record 'docs/{each.get('decision')}' is missing"
+    if status == "open" and marks.get(item):
+        yield f"open, but {marks[item][0]} marks it: run utils/spec_coverage.py --collect"
+    if status == "covered" and not tests:
+        yield "no test"
+    for test in tests:
+        if not os.path.isfile(os.path.join(ROOT, test)):
+            yield f"{test} is missing"
+        elif test not in marks.get(item, []):
+            yield f"{test} has no comment 'SPEC: {item}'"
+
+
+def check(data, files, marks):
     items = [each["item"] for each in data["items"]]
     if items != list(range(1, LAST + 1)):
         missing = sorted(set(range(1, LAST + 1)) - set(items))
         yield f"{DATA}: items are not 1 to {LAST} in order, each once; missing: {missing}"
     for each in data["items"]:
-        item, tests = each["item"], each["tests"]
-        place = f"item {item} ({each['sentence']})"
-        if each["status"] == "planned":
-            if not each.get("reason"):
-                yield f"{place}: planned, but no reason is given"
-            continue
-        if each["status"] == "open":
-            if marks.get(item):
-                yield f"{place}: open, but {marks[item][0]} marks it: run utils/spec_coverage.py --collect"
-            continue
-        if each["status"] != "covered":
-            yield f"{place}: status '{each['status']}' is neither covered, open nor planned"
-        elif not tests:
-            yield f"{place}: no test"
-        for test in tests:
-            if not os.path.isfile(os.path.join(ROOT, test)):
-                yield f"{place}: {test} is missing"
-            elif test not in marks.get(item, []):
-                yield f"{place}: {test} has no comment 'SPEC: {item}'"
+        for wrong in check_item(each, marks):
+            yield f"item {each['item']} ({each['sentence']}): {wrong}"
     for item in sorted(marks):
         if not 1 <= item <= LAST:
             yield f"{marks[item][0]}: SPEC: {item} is no item"
+    for script in scripts_not_run(files, marks):
+        yield f"{script}: has a mark, but no RUN line names it"
 
 
-def page(data):
-    count = {status: sum(each["status"] == status for each in data["items"])
-             for status in ("covered", "open", "planned")}
+def count_statuses(data):
+    return {status: sum(each["status"] == status for each in data["items"]) for status in STATUSES}
+
+
+def shown_by(each, files):
+    """The last cell of an item's row."""
+    links = [f"[{os.path.basename(test)}](../{test})" + (" (long tests)" if LONG.search(files.get(test, "")) else "")
+             for test in each["tests"]]
+    if each["status"] == "planned":
+        return f"planned: {each.get('reason')}" + (f"; so far: {', '.join(links)}" if links else "")
+    if each["status"] == "decided":
+        return f"by [decision]({each.get('decision')}): {each.get('reason')}" + \
+            (f"; held by {', '.join(links)}" if links else "")
+    return ", ".join(links) if each["status"] == "covered" else "open"
+
+
+def page(data, files):
+    count = count_statuses(data)
     lines = [
         "# What of the specification is shown by which test",
         "",
         "<!-- Made by utils/spec_coverage.py from spec-coverage.json; do not edit. -->",
         "",
-        f"Items 1 to {LAST}: {count['covered']} are shown by a test that says `SPEC: n` at the line that would fail, "
-        f"{count['open']} are open, for no test says so yet, and {count['planned']} belong to work that is still to "
-        "come ([Roadmap](Roadmap.md)).",
+        f"Items 1 to {LAST}: {count['covered']} are shown by a test that says `SPEC: n` at the line that would fail. "
+        f"{count['planned']} are planned: all or a part of them is still to come ([Roadmap](Roadmap.md)); the tests "
+        f"named there show what holds so far. {count['decided']} are otherwise by [decision](decisions/README.md). "
+        f"{count['open']} are open: no test marks them yet. Tests that take long run with `./dev check --all`.",
     ]
     section = None
     for each in data["items"]:
         if each["section"] != section:
             section = each["section"]
             lines += ["", f"## {section}", "", "| item | what it says | shown by |", "|---|---|---|"]
-        if each["status"] == "planned":
-            shown = f"planned: {each.get('reason')}"
-        elif each["status"] == "open":
-            shown = "open"
-        else:
-            shown = ", ".join(f"[{os.path.basename(test)}](../{test})" for test in each["tests"])
         sentence = each["sentence"].replace("|", "\\|")
-        lines.append(f"| {each['item']} | {sentence} | {shown} |")
+        lines.append(f"| {each['item']} | {sentence} | {shown_by(each, files)} |")
     return "\n".join(lines) + "\n"
 
 
 def collect(data, marks):
     """At most three tests an item: the ones that were listed first, then by name."""
     for each in data["items"]:
-        if each["status"] == "planned":
-            continue
         have = marks.get(each["item"], [])
         if each["status"] == "open" and have:
             each["status"] = "covered"
@@ -139,25 +177,24 @@ def main():
     parser.add_argument("--collect", action="store_true")
     parser.add_argument("--holes", action="store_true")
     options = parser.parse_args()
-    data, marks = load(), marked_items()
+    data, files = load(), test_files()
+    marks = marked_items(files)
     if options.collect:
         collect(data, marks)
         write(DATA, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-        write(PAGE, page(data))
+        write(PAGE, page(data, files))
     if options.holes:
         for each in data["items"]:
-            if each["status"] != "planned" and not marks.get(each["item"]):
+            if each["status"] in ("covered", "open") and not marks.get(each["item"]):
                 print(f"{each['item']}: {each['sentence']}")
         return 0
 
-    wrong = list(check(data, marks))
-    if not os.path.isfile(os.path.join(ROOT, PAGE)) or read(PAGE) != page(data):
+    wrong = list(check(data, files, marks))
+    if not os.path.isfile(os.path.join(ROOT, PAGE)) or read(PAGE) != page(data, files):
         wrong.append(f"{PAGE} is not what {DATA} says: run utils/spec_coverage.py --collect")
     for each in wrong:
         print(each)
-    covered = sum(each["status"] == "covered" and bool(each["tests"]) for each in data["items"])
-    count = {status: sum(each["status"] == status for each in data["items"]) for status in ("open", "planned")}
-    print(f"{covered} items covered, {count['open']} open, {count['planned']} planned, {len(wrong)} problems")
+    print(", ".join(f"{number} {status}" for status, number in count_statuses(data).items()) + f"; {len(wrong)} problems")
     return 1 if wrong else 0
 
 
