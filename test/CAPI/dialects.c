@@ -66,6 +66,7 @@ static void testDialect(MlirContext context) {
   mlirModuleDestroy(module);
 }
 
+// SPEC: 28 83 113 151-157: each parameter by its name, all of them different.
 static void testPagedKVCache(MlirContext context) {
   MlirLocation location = mlirLocationUnknownGet(context);
   MlirType f16 = mlirF16TypeGet(context);
@@ -94,6 +95,7 @@ static void testPagedKVCache(MlirContext context) {
   CHECK(mlirTypeIsNull(wrong));
 }
 
+// SPEC: 29 83 114 159-163
 static void testShardedTensor(MlirContext context) {
   MlirLocation location = mlirLocationUnknownGet(context);
   MlirType f16 = mlirF16TypeGet(context);
@@ -123,6 +125,7 @@ static void testShardedTensor(MlirContext context) {
   // CHECK: a sharded tensor is cut from a ranked tensor, not from 'f16'
 }
 
+// SPEC: 30 83 165-172
 static void testQuantizedTensor(MlirContext context) {
   MlirLocation location = mlirLocationUnknownGet(context);
   MlirType i4 = mlirIntegerTypeGet(context, 4);

@@ -339,7 +339,7 @@ TEST_P(AttentionKernels, AppendWritesTheCacheAndNothingElse) {
         << "byte " << at << " of the pool";
 }
 
-// SPEC: 36 147 175
+// SPEC: 13 36 121 147 175 197: from the blocks of the pool where they lie.
 TEST_P(AttentionKernels, AgreeWithFloat64) {
   Step step(*program, wholeBatch());
   std::vector<float> actual = step.run(*program->loaded, 1);
@@ -366,7 +366,7 @@ TEST_P(AttentionKernels, GiveTheSameBitsWithAnyNumberOfWorkers) {
   }
 }
 
-// SPEC: 86 121 197: exact, in tiles of absolute position.
+// SPEC: 86 197: exact, in tiles of absolute position.
 TEST_P(AttentionKernels, GiveTheSameBitsAloneInChunksAndInABatch) {
   std::vector<float> batch =
       Step(*program, wholeBatch()).run(*program->loaded, 1);

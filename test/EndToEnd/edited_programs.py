@@ -97,6 +97,7 @@ def check_round_trip(bench):
     original = bench.logits(bench.artifact)
     check("the original is the model", near(original, bench.reference()))
     made = bench.assemble("unchanged", bench.notation)
+    # SPEC: 250
     check("an unchanged program gives the same bits", same(bench.logits(made), original))
     check("an assembled program can be taken apart", bench.disassemble(made) == bench.notation)
     check("MLIR text gives the same bits",
@@ -114,6 +115,7 @@ def check_layer_count(bench):
     weights = {name: values for name, values in bench.weights.items()
                if ".layers.%d." % (LAYERS - 1) not in name}
     logits = bench.logits(bench.assemble("fewer", edited))
+    # SPEC: 252 255: the code fragment says how often layers are jumped back to.
     check("one layer less is the model of one layer less",
           same(logits, bench.logits(bench.compile("fewer-model", fewer, weights))))
     check("and what NumPy computes", near(logits, bench.reference(fewer)))
@@ -140,6 +142,7 @@ def check_swapped_layers(bench):
             other = name.replace(".0.", ".1.", 1)
             weights[name], weights[other] = bench.weights[other], bench.weights[name]
     logits = bench.logits(bench.assemble("swapped", edited))
+    # SPEC: 253: the data fragment says where the weights of each layer are.
     check("two layers change places", near(logits, bench.reference(weights=weights)))
     check("which is another result", not near(logits, bench.reference()))
 
@@ -153,6 +156,7 @@ def check_constant(bench):
     expected = bench.reference()
     ops.silu = silu
     logits = bench.logits(bench.assemble("constant", edited))
+    # SPEC: 254: the text fragment says what a kernel computes.
     check("an element-wise constant changes what it must", near(logits, expected))
     check("which is another result", not near(logits, bench.reference()))
 
@@ -161,6 +165,7 @@ def check_fused(bench):
     text = bench.opt("--fuse-program-instructions", bench.path("whole.txt"))
     check("instructions are fused", re.search(r"instruction @\S+ weights \[[^\]]*\]\([^)]*\), @", text))
     made = bench.assemble("fused", text)
+    # SPEC: 251
     check("fused instructions give the same bits",
           same(bench.logits(made), bench.logits(bench.artifact)))
     sites = [json.loads(bench.llmir("inspect", each, "--json"))["artifact"]["sites"]
@@ -175,6 +180,7 @@ def check_jumps(bench):
         '    mllm.program.label "never"\n    mllm.program.jump "never"\n'
         '    mllm.program.label "end"\n    mllm.program.exit\n'))
     made = bench.assemble("jumps", edited)
+    # SPEC: 255 256
     check("a jump passes over what never ends", same(bench.logits(made), bench.logits(bench.artifact)))
 
 

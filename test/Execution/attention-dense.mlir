@@ -3,7 +3,7 @@
 // Attention of tensors: every feature, every way in which a mask can be shared,
 // and sizes of nothing and of one.
 
-// SPEC: 115 174 197
+// SPEC: 31 84 115 174 197
 // CHECK: @plain result 0: nmse
 func.func @plain(%q: tensor<2x5x8x64xf32>, %k: tensor<2x33x2x64xf32>, %v: tensor<2x33x2x64xf32>) -> tensor<2x5x8x64xf32> {
   %o = llm.attention %q, %k, %v : (tensor<2x5x8x64xf32>, tensor<2x33x2x64xf32>, tensor<2x33x2x64xf32>) -> tensor<2x5x8x64xf32>

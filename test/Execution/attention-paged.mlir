@@ -8,7 +8,7 @@
 !half = !llm.paged_kv_cache<bf16, 1, 1, 64, 16, 128, valueDim = 40>
 
 // A prompt and one token more, as the documents write it.
-// SPEC: 36 175 187
+// SPEC: 31 36 175 187
 // CHECK: @prompt_and_decode result 0: nmse
 // CHECK: @prompt_and_decode result 1: nmse
 func.func @prompt_and_decode(%q: tensor<2x17x4x16xf32>, %k: tensor<2x17x2x16xf32>, %v: tensor<2x17x2x16xf32>,

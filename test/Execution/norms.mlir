@@ -5,7 +5,7 @@
 // Norms, softmax, activations and rotations in the forms that rows.mlir does not
 // have: of heads and of rank 4, with computed weights, far out, of nothing.
 
-// SPEC: 117
+// SPEC: 84 117
 // CHECK: @layer_norm result 0: nmse
 // CHECK: @layer_norm result 1: nmse
 // CHECK: @layer_norm result 2: nmse

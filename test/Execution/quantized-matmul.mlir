@@ -137,7 +137,7 @@ func.func @row_of_inputs(%x: tensor<TOKENSx24xFLOAT>,
 }
 
 // Inputs of int8: the integer dot product.
-// SPEC: 180
+// SPEC: 148 180
 // CHECK: @bytes_rows result 0: nmse
 func.func @bytes_rows(%x: tensor<TOKENSx40xFLOAT>,
     %q: !llm.quantized_tensor<i8, [17, 40], true, true, 0, -1, 8>,

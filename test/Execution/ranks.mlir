@@ -4,6 +4,7 @@
 // RUN: llmir-translate %s --compare | FileCheck %s
 // RUN: llmir-translate %s --compare --workers=3 --level=x86-64-v3 | FileCheck %s
 
+// SPEC: 149 182 183
 // CHECK: @collectives result 0: nmse
 // CHECK: @collectives result 1: nmse
 // CHECK: @collectives result 2: nmse
@@ -43,6 +44,7 @@ func.func @mlp(%x: tensor<5x24xf32>, %gate: tensor<40x24xf32>, %up: tensor<40x24
   return %y : tensor<5x24xf32>
 }
 
+// SPEC: 164
 // CHECK: @shards result 0: nmse
 // CHECK: @shards result 1: nmse
 func.func @shards(%x: tensor<6x10xf32>) -> (tensor<2x10xf32>, tensor<6x5xf32>) {
@@ -52,6 +54,7 @@ func.func @shards(%x: tensor<6x10xf32>) -> (tensor<2x10xf32>, tensor<6x5xf32>) {
 }
 
 // Weights [K, N], whole and as shards, with the bias of each form.
+// SPEC: 29 181
 // CHECK: @column_parallel result 0: nmse
 // CHECK: @column_parallel result 1: nmse
 !columns = !llm.sharded_tensor<tensor<24x36xf32>, 1, 3, 1>
@@ -74,6 +77,7 @@ func.func @column_parallel_silu(%x: tensor<2x3x512xf32>, %w: tensor<512x512xf32>
   return %s : tensor<2x3x256xf32>
 }
 
+// SPEC: 181
 // CHECK: @row_parallel result 0: nmse
 // CHECK: @row_parallel result 1: nmse
 // CHECK: @row_parallel result 2: nmse

@@ -10,6 +10,7 @@
 // RUN: sed -e 's/TOKENS/7/g; s/FLOAT/f32/g' %s | llmir-translate --compare --level=x86-64-v3 | FileCheck %s
 // RUN: sed -e 's/TOKENS/1/g; s/FLOAT/bf16/g' %s | llmir-translate --compare --level=x86-64-v3 | FileCheck %s
 
+// SPEC: 118
 // CHECK: @embedding result 0: nmse
 func.func @embedding(%ids: tensor<TOKENSxi32> {check.range = array<i64: 0, 50>},
                      %table: tensor<50x24xbf16>) -> tensor<TOKENSx24xFLOAT> {
@@ -17,7 +18,7 @@ func.func @embedding(%ids: tensor<TOKENSxi32> {check.range = array<i64: 0, 50>},
   return %y : tensor<TOKENSx24xFLOAT>
 }
 
-// SPEC: 194
+// SPEC: 84 116 194
 // CHECK: @linear result 0: nmse
 func.func @linear(%x: tensor<TOKENSx72xFLOAT>, %w: tensor<20x72xFLOAT>, %b: tensor<20xf32>) -> tensor<TOKENSx20xFLOAT> {
   %y = llm.linear %x, %w bias %b : tensor<TOKENSx72xFLOAT>, tensor<20x72xFLOAT>, tensor<20xf32> -> tensor<TOKENSx20xFLOAT>

@@ -7,6 +7,7 @@
 !cache = !llm.paged_kv_cache<f32, 2, 2, 24, 8, 64>
 !kv = tensor<2x5x2x24xf32>
 
+// SPEC: 28 32 176
 // CHECK: @append_twice result 0: nmse
 // CHECK: @append_twice result 1: nmse
 func.func @append_twice(%k: !kv, %v: !kv, %q: tensor<2x5x4x24xf32>,
@@ -27,7 +28,7 @@ func.func @append_twice(%k: !kv, %v: !kv, %q: tensor<2x5x4x24xf32>,
 }
 
 // The fork shares a block that is not full: whoever writes takes a copy.
-// SPEC: 34
+// SPEC: 4 34 119 150
 // CHECK: @fork result 0: nmse
 func.func @fork(%k: tensor<1x5x2x24xf32>, %v: tensor<1x5x2x24xf32>, %q: tensor<2x1x4x24xf32>, %new: tensor<2x2x24xf32>,
                 %a: tensor<1xi32> {check.values = dense<[4]> : tensor<1xi32>},

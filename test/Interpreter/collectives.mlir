@@ -1,5 +1,6 @@
 // RUN: llmir-translate --interpret %s | FileCheck %s
 
+// SPEC: 164 181-183
 // Column shards joined by all_gather are the projection, and row shards summed
 // by all_reduce; two ranks.
 func.func @tensor_parallel(

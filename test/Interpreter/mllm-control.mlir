@@ -5,7 +5,7 @@
 
 mllm.graph.subgraph @model(%x: tensor<1xf32> {check.values = dense<7.0> : tensor<1xf32>}) -> tensor<1xf32> attributes {entry} {
   %hundred = mllm.tensor.constant dense<100.0> : tensor<1xf32>
-  // SPEC: 281 282
+  // SPEC: 273 281 282
   %0 = mllm.cf.while (%x) : (tensor<1xf32>) -> tensor<1xf32> {
   ^bb0(%a: tensor<1xf32>):
     %c = mllm.linalg.compare less %a, %hundred : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xi1>
@@ -21,9 +21,11 @@ mllm.graph.subgraph @model(%x: tensor<1xf32> {check.values = dense<7.0> : tensor
     %b = mllm.graph.call_graph @plus_one(%a) : (tensor<1xf32>) -> tensor<1xf32>
     mllm.cf.yield %b : tensor<1xf32>
   }
+  // SPEC: 205 206
   %m = mllm.tensor.alloc : tensor<1xf32>
   %2 = mllm.linalg.copy %m, %1 : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   %no = mllm.tensor.constant dense<false> : tensor<i1>
+  // SPEC: 280
   %3 = mllm.cf.if %no : tensor<i1> -> tensor<1xf32> {
     mllm.cf.yield %hundred : tensor<1xf32>
   } else {

@@ -86,7 +86,7 @@ mllm.graph.subgraph @once(%x: tensor<4xf32>) -> tensor<4xf32> {
   mllm.cf.return %0 : tensor<4xf32>
 }
 
-// SPEC: 301-303
+// SPEC: 302 303
 // CHECK: op"func.func" [function_type:mlir"(f32) -> f32", sym_name:"foreign"] () -> () {
 // CHECK: (%{{[0-9]+}}:mlir"f32") -> (%{{[0-9]+}}:mlir"f32") {
 // CHECK: op"arith.addf" [fastmath:mlir"#arith.fastmath<none>"] (

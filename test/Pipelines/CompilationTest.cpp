@@ -65,7 +65,7 @@ protected:
 
 } // namespace
 
-// SPEC: 3 5 19: one IR on the way from a checkpoint to code.
+// SPEC: 19
 TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   TinyModel model;
   CompilationOptions options = optionsFor(model);
@@ -98,7 +98,6 @@ TEST_F(CompilationOf, HuggingFaceModelGivesAWholeArtifact) {
   EXPECT_TRUE(CodeImage::load(*made, 0));
 }
 
-// SPEC: 6
 TEST_F(CompilationOf, GGUFModelGivesAWholeArtifact) {
   TinyModel model;
   model.complete();

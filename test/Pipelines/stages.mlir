@@ -7,7 +7,7 @@
 // The stages after the frontend as pipelines of llmir-opt, from a traced model
 // of two layers to an object.
 
-// SPEC: 21 22
+// SPEC: 21
 // STEP: func.func @step(
 // STEP-SAME: !llm.paged_kv_cache<bf16, 2, 1, 16, 16, 64>
 // STEP: call @layers.0(
@@ -15,13 +15,14 @@
 // STEP: func.func private @layers.0(
 // STEP-NOT: func.func
 
-// SPEC: 91
 // PROGRAM: weight @layers.0.w {{.*}} sources ["l0", "l1"]
 // PROGRAM: fragment @llmir_step code attributes {arena_bytes = {{[0-9]+}} : i64, few_tokens = 8 : i64, worker_bytes = {{[0-9]+}} : i64}
 // PROGRAM: buffer offset {{[0-9]+}} : memref<16x16xf32>
 // PROGRAM: logits : memref<2x48xf32>
 // PROGRAM: jump_next_layer "layers.0" below 2
 
+// An object of machine code with no symbol that is not its own: the last two RUN lines.
+// SPEC: 22 91 192 193
 // LLVM: llvm.func @llmir_step(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
 
 module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i64, num_heads = 1 : i64, num_kv_heads = 1 : i64, head_dim = 16 : i64, hidden_size = 16 : i64, intermediate_size = 16 : i64, vocab_size = 40 : i64, context_length = 128 : i64}} {

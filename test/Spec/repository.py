@@ -1,191 +1,266 @@
-"""What the specification says of the repository itself: its name, licence and
-layout, how it is configured and built, and the guides that it must have.
+"""What the specification says of the repository itself: its name, licence and folders, and how it is contributed to.
+What can run is run: definitions are read by TableGen, headers compiled, tests listed by lit, and rules for
+contributors broken in a copy, where the checks must notice.
 
-repository.py SOURCE_FOLDER BUILD_FOLDER SCRATCH_FOLDER
+repository.py --source FOLDER --build FOLDER --llvm-tools FOLDER --work FOLDER
 """
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import unittest
 
-SOURCE, BUILD, SCRATCH = (os.path.abspath(path) for path in sys.argv[1:4])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+from checks import Checks, fresh_folder, work_parser  # noqa: E402
 
-
-def read(path):
-    with open(os.path.join(SOURCE, path), encoding="utf-8") as stream:
-        return stream.read()
-
-
-def run(*command, folder=None):
-    result = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            universal_newlines=True)
-    return result.returncode, result.stdout
+check = Checks()
+# The words of Apache's text and of LLVM's exceptions, joined by single spaces.
+APACHE = "0ffddef9e48f8a09aed5caf2d44f7ba1c1be2d9b8e0a6f693b1635b2d5566645"
+EXCEPTIONS = "7e0295ae5b3d98fcb706057590739cb59b412de7c3189cd48254f4477b809069"
+DIALECT = "include/mlir/Dialect/LLM"
 
 
-class Readme(unittest.TestCase):
-    text = read("README.md")
+class Repository:
+    def __init__(self, options):
+        self.source, self.build = os.path.abspath(options.source), os.path.abspath(options.build)
+        self.tools, self.work = options.llvm_tools, os.path.abspath(options.work)
+        self.cache = dict(re.findall(r"^(\w+):\w+=(.*)$", self.read("CMakeCache.txt", self.build), re.M))
 
-    def test_name_and_purpose(self):
-        # SPEC: 1
-        self.assertTrue(self.text.startswith("# LLMIR: Large Language Model Intermediate Representation\n"))
-        # SPEC: 2
-        self.assertRegex(self.text, r"compiler and a runtime for LLM inference, on MLIR")
+    def read(self, path, folder=None):
+        with open(os.path.join(folder or self.source, path), encoding="utf-8") as stream:
+            return stream.read()
 
-    def test_requirements(self):
-        # SPEC: 41
-        self.assertRegex(self.text, r"LLVM, MLIR and lld 22")
-        # SPEC: 43
-        self.assertRegex(self.text, r"C\+\+17 compiler \(GCC 12 or clang 22\)")
-        # SPEC: 46 101
-        self.assertRegex(self.text, r"in a clone of this repository")
+    def run(self, *command, folder=None):
+        """The exit code of a command and what it prints."""
+        result = subprocess.run(command, cwd=folder or self.source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                universal_newlines=True, env=dict(os.environ, GIT_CONFIG_GLOBAL=self.git_settings()))
+        return result.returncode, result.stdout
 
-    def test_build_steps(self):
-        # SPEC: 47 102 103 139
-        self.assertIn("mkdir build && cd build\ncmake -G Ninja ..\nninja\nninja check-llmir\n", self.text)
+    def git_settings(self):
+        """A file of settings: the source may be another user's, and commits need a name."""
+        path = os.path.join(self.work, "gitconfig")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("[safe]\n\tdirectory = *\n[user]\n\tname = A\n\temail = a@example.org\n")
+        return path
 
+    def files(self, folder, ending):
+        return sorted(name for name in os.listdir(os.path.join(self.source, folder)) if name.endswith(ending))
 
-class Build(unittest.TestCase):
-    def configure(self, name, *arguments):
-        folder = os.path.join(SCRATCH, name)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        code, output = run("cmake", *arguments, SOURCE, folder=folder)
-        self.assertEqual(code, 0, output)
-        return folder
+    def records(self, path):
+        """What TableGen makes of a file of definitions."""
+        code, said = self.run(os.path.join(self.tools, "llvm-tblgen"), "--dump-json", path, "-I", "include",
+                              "-I", os.path.join(os.path.dirname(self.cache["MLIR_DIR"]), "../../include"))
+        check("TableGen reads " + path, code == 0, said[:400])
+        return json.loads(said) if code == 0 else {"!instanceof": {}}
 
-    def test_ninja(self):
-        # SPEC: 48 96 102: no further argument, MLIR is found.
-        folder = self.configure("ninja", "-G", "Ninja")
-        # SPEC: 49 103: everything is planned to be built, from the compiler to the example.
-        code, output = run("ninja", "-n", folder=folder)
-        self.assertEqual(code, 0, output)
-        for product in ("bin/llmir", "bin/llmir-opt", "bin/kv_cache_example", "lib/libLLMIRCompiler.so"):
-            self.assertRegex(output, rf"Linking \w+ [a-z ]*{re.escape(product)}\b")
-        # SPEC: 50 139
-        code, output = run("ninja", "-t", "commands", "check-llmir", folder=folder)
-        self.assertEqual(code, 0, output)
-        self.assertRegex(output.strip().split("\n")[-1], r"lit -sv .*/test")
-        shutil.rmtree(folder)
-
-    def test_make(self):
-        # SPEC: 100: Make beside Ninja; `./dev check --all` builds with both.
-        folder = self.configure("make", "-G", "Unix Makefiles")
-        code, output = run("make", "help", folder=folder)
-        self.assertEqual(code, 0, output)
-        for target in ("all", "llmir", "llmir-opt", "LLMIRCompiler", "check-llmir"):
-            self.assertRegex(output, rf"(?m)^\.\.\. {target}\b")
-        shutil.rmtree(folder)
-
-    def test_floor_versions(self):
-        # SPEC: 42 98: 3.13.4 or higher; what is asked for is what the README names.
-        version = re.search(r"cmake_minimum_required\(VERSION (\d+)\.(\d+)", read("CMakeLists.txt"))
-        self.assertGreaterEqual((int(version.group(1)), int(version.group(2)), 9), (3, 13, 4))
-        self.assertIn(f"CMake {version.group(1)}.{version.group(2)}", Readme.text)
-        # SPEC: 99: 3.7 is enough for every script, which the linter parses as 3.7.
-        self.assertIn("sys.version_info < (3, 7)", read("cmake/modules/LLMIRTests.cmake"))
-        code, output = run(sys.executable, os.path.join(SOURCE, "utils/lint.py"), "python")
-        self.assertEqual(code, 0, output)
-        self.assertIn("feature_version=(3, 7)", read("utils/lint.py"))
-
-    def test_compilers(self):
-        # SPEC: 43 97: C++17 with either compiler; `./dev check --all` builds with both.
-        settings = read("cmake/modules/LLMIRSettings.cmake")
-        self.assertIn("set(CMAKE_CXX_STANDARD 17)", settings)
-        self.assertIn("set(CMAKE_CXX_EXTENSIONS OFF)", settings)
-        self.assertIn("for compiler in gcc clang", read("dev"))
-        self.assertIn('for generator in Ninja "Unix Makefiles"', read("dev"))
+    def tests(self, folder):
+        """What lit runs of a folder of test/."""
+        code, said = self.run(self.cache["LLMIR_PYTHON"], self.cache["LLMIR_LIT"], "--show-tests", "--filter",
+                              re.escape(folder) + "/", os.path.join(self.build, "test"))
+        check("lit lists " + folder, code == 0, said[:400])
+        return re.findall(r"LLMIR :: (\S+)", said)
 
 
-class Layout(unittest.TestCase):
-    def assert_holds(self, folder, *endings):
-        names = []
-        for _, _, files in os.walk(os.path.join(SOURCE, folder)):
-            names += files
-        for ending in endings:
-            self.assertTrue(any(name.endswith(ending) for name in names), f"{folder} holds no {ending}")
-
-    def test_headers(self):
-        # SPEC: 71
-        self.assert_holds("include/mlir/Dialect/LLM", ".td", ".h")
-        # SPEC: 72 104
-        self.assert_holds("include/mlir/Dialect/LLM/IR", "LLMOps.td", "LLMTypes.td", "LLM.h")
-        # SPEC: 73 105
-        self.assert_holds("include/mlir/Dialect/LLM/Runtime", "PagedKVCache.h")
-
-    def test_sources(self):
-        # SPEC: 74
-        self.assert_holds("lib/Dialect/LLM", ".cpp")
-        # SPEC: 75 106
-        self.assert_holds("lib/Dialect/LLM/IR", "LLMOps.cpp", "LLMDialect.cpp")
-        # SPEC: 76 107
-        self.assert_holds("lib/Dialect/LLM/Runtime", "PagedKVCache.cpp")
-
-    def test_tests(self):
-        # SPEC: 77
-        self.assert_holds("test/Dialect/LLM", ".mlir", ".cpp")
-        # SPEC: 78 108
-        self.assert_holds("test/Dialect/LLM/IR", ".mlir")
-        # SPEC: 79 109
-        self.assert_holds("test/Dialect/LLM/Runtime", "Test.cpp")
-
-    def test_examples(self):
-        # SPEC: 80
-        self.assert_holds("examples", ".cpp", ".mlir")
-        # SPEC: 81 110: built here; test/Examples runs it.
-        self.assertTrue(os.path.isfile(os.path.join(SOURCE, "examples/kv_cache_example.cpp")))
-        self.assertTrue(os.access(os.path.join(BUILD, "bin/kv_cache_example"), os.X_OK))
-        # SPEC: 190
-        self.assert_holds("examples/LLM", ".mlir", "README.md")
+def check_name(at):
+    # SPEC: 1
+    title = at.read("README.md").split("\n")[0]
+    check("the README's title", title == "# LLMIR: Large Language Model Intermediate Representation", title)
+    check("the project's name", at.cache["CMAKE_PROJECT_NAME"] == "LLMIR", at.cache["CMAKE_PROJECT_NAME"])
+    code, said = at.run(os.path.join(at.build, "bin/llmir-opt"), "--help")
+    check("its optimizer's name", code == 0 and said.startswith("OVERVIEW: LLMIR's optimizer"), said[:100])
 
 
-class Licence(unittest.TestCase):
-    def test_text(self):
-        # SPEC: 93 94
-        text = read("LICENSE.TXT")
-        self.assertRegex(text, r"Apache License\s+Version 2\.0, January 2004")
-        self.assertRegex(text, r"LLVM Exceptions to the Apache 2\.0 License")
+def check_definitions(at):
+    """The folders of headers: TableGen and the compiler find there what the folders are for."""
+    # SPEC: 71 72 104
+    found = at.records(DIALECT + "/IR/LLMOps.td")
+    ops = [found[name] for name in found["!instanceof"].get("Op", ())]
+    names = {op["opName"] for op in ops if op["opDialect"]["def"] == "LLM_Dialect"}
+    check("ops are defined there", len(ops) == len(names) > 30 and {"append_kv", "paged_attention"} <= names, names)
+    types = {found[name]["mnemonic"] for name in found["!instanceof"].get("TypeDef", ())}
+    check("types too", types == {"paged_kv_cache", "sharded_tensor", "quantized_tensor"}, types)
+    # SPEC: 73 105: with no header but the project's own and the language's.
+    headers = at.files(DIALECT + "/Runtime", ".h")
+    check("headers of the runtime", "PagedKVCache.h" in headers, headers)
+    program = "".join('#include "mlir/Dialect/LLM/Runtime/%s"\n' % name for name in headers)
+    path = os.path.join(at.work, "headers.cpp")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(program)
+    code, said = at.run(at.cache["CMAKE_CXX_COMPILER"], "-std=c++17", "-fsyntax-only", "-I", "include", path)
+    check("they compile", code == 0, said[:800])
+    return {"llm." + name for name in names}
 
-    def test_every_source_names_it(self):
-        # SPEC: 93
-        code, output = run(sys.executable, os.path.join(SOURCE, "utils/lint.py"), "license")
-        self.assertEqual(code, 0, output)
+
+def check_implementation(at):
+    """The folders of sources: what is built of them is in the libraries, with the functions that it is for."""
+    for folder, libraries, function in (
+            # SPEC: 74 75 106
+            ("IR", ["Dialect"], "mlir::llm::PagedAttentionOp::verify()"),
+            # SPEC: 76 107
+            ("Runtime", ["RuntimeCache", "RuntimeBridge"], "mlir::llm::runtime::PagedKVCache::appendKV(")):
+        paths = [os.path.join(at.build, "lib/libLLMIR%s.a" % name) for name in libraries]
+        built = {name for path in paths for name in at.run("ar", "t", path)[1].split()}
+        sources = {name + ".o" for name in at.files("lib/Dialect/LLM/" + folder, ".cpp")}
+        check(folder + " is built of its folder", sources and sources == built, sources ^ built)
+        code, said = at.run("nm", "-C", "--defined-only", paths[0])
+        check(folder + " has " + function, code == 0 and " " + function in said)
 
 
-class Guides(unittest.TestCase):
-    def test_contributing(self):
-        text = read("CONTRIBUTING.md")
-        # SPEC: 92 134 138
-        self.assertRegex(text, r"(?i)pull request")
-        # SPEC: 131: the plan is part of the repository.
-        self.assertIn("(docs/Roadmap.md)", text)
-        # SPEC: 132
-        self.assertIn("## Where help counts most", text)
-        # SPEC: 133
-        self.assertIn("LLVM's coding standards and MLIR's habits", text)
-        # SPEC: 135
-        self.assertIn("Make a branch for your feature", text)
-        # SPEC: 134 136
-        self.assertIn("Change the code with its tests", text)
-        # SPEC: 137
-        self.assertIn("Change the documentation", text)
+def check_tests(at, ops):
+    """The folders of tests: lit runs each file, and each op is in a test of its dialect's folder."""
+    found = at.tests("Dialect/LLM")
+    # SPEC: 77
+    check("tests of the dialect", len(found) > 40, found)
+    for folder, ending in (
+            # SPEC: 78 108
+            ("Dialect/LLM/IR", ".mlir"),
+            # SPEC: 79 109
+            ("Dialect/LLM/Runtime", "Test.cpp")):
+        files = at.files("test/" + folder, ending)
+        missed = [name for name in files if folder + "/" + name not in found]
+        check("lit runs " + folder, len(files) > 2 and not missed, missed)
+    text = "".join(at.read("test/Dialect/LLM/IR/" + name) for name in at.files("test/Dialect/LLM/IR", ".mlir"))
+    untested = sorted(op for op in ops if not re.search(re.escape(op) + r"\b", text))
+    check("every op has a test there", ops and not untested, untested)
 
-    def test_developer_guide(self):
-        # SPEC: 95
-        text = read("docs/DeveloperGuide.md")
-        for heading in ("## Build", "## Test", "## Where things are", "## Add something"):
-            self.assertIn(heading, text)
-        self.assertIn("(docs/DeveloperGuide.md)", Readme.text)
 
-    def test_development_plan(self):
-        # SPEC: 111: three phases, each line with its state.
-        text = read("docs/Roadmap.md")
-        for phase in ("## Phase 1", "## Phase 2", "## Phase 3"):
-            self.assertIn(phase, text)
-        self.assertGreater(text.count("| holds"), 10)
+def check_examples(at):
+    """Every example is a program that is built, or a file that lit runs."""
+    tests = at.tests("Examples")
+    # SPEC: 80
+    for name in at.files("examples", ".cpp"):
+        program = os.path.splitext(name)[0]
+        check(name + " is built", os.access(os.path.join(at.build, "bin", program), os.X_OK))
+        check(name + " is run by a test", "Examples/%s.test" % program in tests, tests)
+    # SPEC: 190
+    examples = at.files("examples/LLM", ".mlir")
+    missed = [name for name in examples if "Examples/LLM/" + name not in tests]
+    check("lit runs examples/LLM", len(examples) >= 6 and not missed, missed)
+
+
+def check_licence(at):
+    # SPEC: 93 94
+    apache, _, exceptions = at.read("LICENSE.TXT").partition("---- LLVM Exceptions to the Apache 2.0 License ----")
+    apache = apache[apache.find(" Apache License\n"):]
+    for name, text, known in (("Apache's text", apache, APACHE), ("LLVM's exceptions", exceptions, EXCEPTIONS)):
+        found = hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+        check("LICENSE.TXT has %s to the word" % name, found == known, found)
+    code, said = at.run(sys.executable, "utils/lint.py", "license")
+    check("every source names it", code == 0, said)
+
+
+def check_guidance(at):
+    """What CONTRIBUTING.md asks of people."""
+    text = at.read("CONTRIBUTING.md")
+    # SPEC: 92 138
+    check("pull requests are welcome", "Contributions are welcome, as pull requests." in text
+          and re.search(r"^5\. Open a pull request", text, re.M))
+    # SPEC: 131
+    check("the plan is in the repository", "(docs/Roadmap.md)" in text and at.read("docs/Roadmap.md"))
+    # SPEC: 132
+    areas = re.search(r"## Where help counts most\n\n((?:- .*\n(?:  .*\n)*)+)", text)
+    check("areas to choose from", areas and areas.group(1).count("\n- ") >= 4, text)
+    for path in re.findall(r"`((?:lib|test|include)/[\w./]+)`", areas.group(1) if areas else ""):
+        check("%s is there" % path, os.path.exists(os.path.join(at.source, path)))
+    # SPEC: 135
+    check("a branch for each feature", "Make a branch for your feature; one feature per branch." in text)
+    # SPEC: 134 136 137
+    check("with tests and documentation", "Change the code with its tests" in text
+          and "Change the documentation that the change makes wrong" in text)
+    code, said = at.run(sys.executable, "utils/lint.py", "links")
+    check("links of the guides lead somewhere", code == 0, said)
+
+
+def check_plan(at):
+    """The development plan has phases whose lines say what holds, and counts what the specification still lacks."""
+    # SPEC: 111
+    text = at.read("docs/Roadmap.md")
+    phases = re.findall(r"^## Phase (\d): .*\n\n\| \| state \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.M)
+    check("three phases", [number for number, _ in phases] == ["1", "2", "3"], text[:200])
+    states = [line.rsplit("|", 2)[1].strip() for _, lines in phases for line in lines.strip().split("\n")]
+    unknown = [state for state in states if not re.match(r"holds|to come", state)]
+    check("each line has its state", len(states) > 20 and not unknown, unknown)
+    items = json.loads(at.read("docs/spec-coverage.json"))["items"]
+    planned = sum(each["status"] == "planned" for each in items)
+    check("it counts the %d planned items" % planned, "%d are planned" % planned in text)
+
+
+def write(folder, files):
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+def check_style(at):
+    """`./dev lint` notices what is not LLVM's style or not the project's rule, in a repository of a few files."""
+    # SPEC: 99 133
+    folder = os.path.join(at.work, "style")
+    header = "\n".join(at.read("lib/Support/Status.cpp").split("\n")[:7]) + "\n\n"
+    write(folder, {"good.cpp": header + "int twice(int x) { return 2 * x; }\n", "good.py": "print(1)\n",
+                   "good.h": header + "#ifndef LLMIR_GOOD_H\n#define LLMIR_GOOD_H\n\n#endif\n",
+                   "utils/lint.py": at.read("utils/lint.py"), ".clang-format": at.read(".clang-format")})
+    at.run("git", "init", "--quiet", folder=folder)
+    lint = (sys.executable, "utils/lint.py", "format", "license", "headers", "python", "unfinished", "links")
+    code, said = at.run(*lint, folder=folder)
+    check("lint accepts what is right", code == 0, said)
+    write(folder, {"bad.cpp": "int  twice (int x)\n{return 2*x;}\n// TO" "DO\n", "bad.h": header + "int a;\n",
+                   "bad.py": "if (n := 1):\n    pass\n", "bad.md": "[gone](gone.md)\n"})
+    code, said = at.run(*lint, folder=folder)
+    for rule, path in (("format", "bad.cpp"), ("license", "bad.cpp"), ("headers", "bad.h"), ("python", "bad.py"),
+                       ("unfinished", "bad.cpp"), ("links", "bad.md")):
+        check("lint notices %s in %s" % (rule, path), code == 1 and "lint [%s] %s" % (rule, path) in said, said)
+    code, said = at.run(sys.executable, "utils/lint.py", "python")
+    check("every script is one of Python 3.7", code == 0, said)
+
+
+def check_changes(at):
+    """In a clone, on a branch: a rule of an op without a test, and a page that a change has made wrong, are noticed."""
+    if not os.path.exists(os.path.join(at.source, ".git")):
+        check.skip("changes", "%s is not a clone" % at.source)
+        return
+    folder = os.path.join(at.work, "clone")
+    code, said = at.run("git", "clone", "--quiet", at.source, folder)
+    check("clone", code == 0, said)
+    # SPEC: 135
+    code, said = at.run("git", "checkout", "--quiet", "-b", "a-feature", folder=folder)
+    check("a branch", code == 0, said)
+    code, said = at.run(sys.executable, "utils/rule_coverage.py", folder=folder)
+    check("rules have tests before", code == 0, said)
+    path = DIALECT + "/IR/LLMOps.td"
+    text = at.read(path, folder)
+    write(folder, {path: re.sub(r"\n( +)- c1: ", r"\n\1- c77: it is unlike itself;\n\1- c1: ", text, count=1)})
+    # SPEC: 134 136
+    code, said = at.run(sys.executable, "utils/rule_coverage.py", folder=folder)
+    check("a rule without a test is noticed", code != 0 and "c77" in said, said)
+    # SPEC: 137
+    pages = os.path.join(at.work, "pages")
+    code, said = at.run("env", "PYTHON=" + sys.executable, "LLVM_TOOLS=" + at.tools, "bash", "utils/make_docs.sh", pages,
+                        folder=folder)
+    check("pages are made", code == 0, said[:800])
+    code, said = at.run("diff", "-r", "docs/Reference", pages, folder=folder)
+    check("a page that is stale is noticed", code == 1 and "it is unlike itself" in said, said[:800])
+    shutil.rmtree(folder)
+
+
+def main():
+    options = work_parser(__doc__, "source", "build", "llvm-tools").parse_args()
+    fresh_folder(options.work)
+    at = Repository(options)
+    check_name(at)
+    check_tests(at, check_definitions(at))
+    check_implementation(at)
+    check_examples(at)
+    check_licence(at)
+    check_guidance(at)
+    check_plan(at)
+    check_style(at)
+    check_changes(at)
+    return check.finish()
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    sys.exit(main())

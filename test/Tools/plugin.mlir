@@ -9,6 +9,7 @@
 // DIALECTS: ,llm,
 // DIALECTS-SAME: mllm,
 
+// SPEC: 2 96 330
 // One of the two equal functions is left, MLIR's inliner sees through it, and a
 // type of the dialect prints as it was.
 // CHECK:      func.func @model(%[[X:.*]]: tensor<2x4xf32>, %[[CACHE:.*]]: !llm.paged_kv_cache<f16, 2, 4, 64, 16, 256>)

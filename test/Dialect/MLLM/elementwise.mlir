@@ -6,24 +6,20 @@
 
 // CHECK-LABEL: func.func @arithmetic(
 func.func @arithmetic(%x: tensor<?x64xf32>, %row: tensor<64xf32>, %i: tensor<2x3xi8>, %h: tensor<4xf16>, %s: tensor<f32>, %n: tensor<1x?x64xf32, #mllm.tensor<dims = (1, seq, 64)>>) {
-  // SPEC: 209
   // CHECK: mllm.linalg.add %{{.*}}, %{{.*}} : tensor<?x64xf32>
   %0 = mllm.linalg.add %x, %x : tensor<?x64xf32>
   // CHECK: mllm.linalg.add %{{.*}}, %{{.*}} : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
   %1 = mllm.linalg.add %x, %row : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
   // CHECK: mllm.linalg.add %{{.*}} {scalar = 5.000000e-01 : f64} : tensor<?x64xf32>
   %2 = mllm.linalg.add %x {scalar = 5.000000e-01 : f64} : tensor<?x64xf32>
-  // SPEC: 210
   // CHECK: mllm.linalg.sub %{{.*}}, %{{.*}} : (tensor<64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
   %3 = mllm.linalg.sub %row, %x : (tensor<64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
   // CHECK: mllm.linalg.sub %{{.*}} {scalar = 3.000000e+00 : f64} : tensor<2x3xi8>
   %4 = mllm.linalg.sub %i {scalar = 3.000000e+00 : f64} : tensor<2x3xi8>
-  // SPEC: 211
   // CHECK: mllm.linalg.mul %{{.*}}, %{{.*}} : (tensor<?x64xf32>, tensor<f32>) -> tensor<?x64xf32>
   %5 = mllm.linalg.mul %x, %s : (tensor<?x64xf32>, tensor<f32>) -> tensor<?x64xf32>
   // CHECK: mllm.linalg.mul %{{.*}} {scalar = -2.000000e+00 : f64} : tensor<4xf16>
   %6 = mllm.linalg.mul %h {scalar = -2.000000e+00 : f64} : tensor<4xf16>
-  // SPEC: 212
   // CHECK: mllm.linalg.div %{{.*}}, %{{.*}} : tensor<?x64xf32>
   %7 = mllm.linalg.div %x, %x : tensor<?x64xf32>
   // CHECK: mllm.linalg.div %{{.*}}, %{{.*}} : tensor<2x3xi8>
@@ -35,7 +31,6 @@ func.func @arithmetic(%x: tensor<?x64xf32>, %row: tensor<64xf32>, %i: tensor<2x3
 
 // CHECK-LABEL: func.func @functions(
 func.func @functions(%x: tensor<?x64xf32>, %i: tensor<3xi64>, %h: tensor<2x4xbf16>, %s: tensor<f32>, %m: tensor<?xi1>) {
-  // SPEC: 213
   // CHECK: mllm.linalg.neg %{{.*}} : tensor<?x64xf32>
   %0 = mllm.linalg.neg %x : tensor<?x64xf32>
   // CHECK: mllm.linalg.neg %{{.*}} : tensor<3xi64>

@@ -34,13 +34,10 @@ func.func @order(%x: tensor<?x100xf32>, %i: tensor<4x2xi64>) {
 
 // CHECK-LABEL: func.func @reductions(
 func.func @reductions(%x: tensor<?x64xf32, #mllm.tensor<dims = (seq, 64)>>, %i: tensor<2x3xi8>, %m: tensor<4xi1>, %s: tensor<f32>) {
-  // SPEC: 238
   // CHECK: mllm.linalg.reduce_max %{{.*}} {dim = -1 : i64} : tensor<?x64xf32, #mllm.tensor<dims = (seq, 64)>> -> tensor<?xf32, #mllm.tensor<dims = (seq)>>
   %0 = mllm.linalg.reduce_max %x {dim = -1 : i64} : tensor<?x64xf32, #mllm.tensor<dims = (seq, 64)>> -> tensor<?xf32, #mllm.tensor<dims = (seq)>>
-  // SPEC: 239
   // CHECK: mllm.linalg.reduce_min %{{.*}} : tensor<4xi1> -> tensor<i1>
   %1 = mllm.linalg.reduce_min %m : tensor<4xi1> -> tensor<i1>
-  // SPEC: 240
   // CHECK: mllm.linalg.reduce_sum %{{.*}} {dim = 0 : i64, keep_dim} : tensor<2x3xi8> -> tensor<1x3xi8>
   %2 = mllm.linalg.reduce_sum %i {dim = 0 : i64, keep_dim} : tensor<2x3xi8> -> tensor<1x3xi8>
   // CHECK: mllm.linalg.reduce_sum %{{.*}} : tensor<f32>

@@ -2,7 +2,6 @@
 // RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
-// SPEC: 253
 // CHECK-LABEL: mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
 mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
   // A weight of a run of layers, with one source and one offset a layer.
@@ -16,7 +15,7 @@ mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
 }
 
 // Present text calls it a table.
-// SPEC: 254
+// The name in mllm, table, is read as well. SPEC: 254
 // CHECK-LABEL: mllm.program.fragment @kernels text {
 mllm.program.fragment @kernels table {
   // CHECK-NEXT: mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]{{$}}
@@ -34,7 +33,6 @@ mllm.program.fragment @kernels table {
   mllm.program.kernel @nothing "of a kind to come" {} []
 }
 
-// SPEC: 250 252
 // CHECK-LABEL: mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
 mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   // CHECK-NEXT: %[[A:.*]] = mllm.program.buffer offset 2048 : memref<8x32xf32>
@@ -47,10 +45,8 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   mllm.program.entry_point
   // CHECK-NEXT: mllm.program.set_layer 3
   mllm.program.set_layer 3
-  // SPEC: 256
   // CHECK-NEXT: mllm.program.label "layers.0"
   mllm.program.label "layers.0"
-  // SPEC: 257
   // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]) : memref<8x32xf32>, memref<8x64xf32>
   mllm.program.instruction @q weights [@layers.q_proj] (%a, %b) : memref<8x32xf32>, memref<8x64xf32>
   // CHECK-NEXT: mllm.program.barrier
@@ -137,10 +133,8 @@ mllm.program.fragment @jumps code {
   // CHECK: mllm.program.label "again"
   mllm.program.label "again"
   // Forwards.
-  // SPEC: 255
   // CHECK-NEXT: mllm.program.jump_if "end"(%[[N]]) : memref<1x16xi32>
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
-  // SPEC: 251
   // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]), @twice weights [](%[[B]], %[[C]]) : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>
   mllm.program.instruction @q weights [@layers.q_proj] (%a, %b), @twice weights [] (%b, %c)
     : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>

@@ -3,7 +3,7 @@
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
 // Devices and names of sizes; a sum is written in one way.
-// SPEC: 207
+// SPEC: 321: attributes of types.
 // CHECK: func private @encodings(tensor<1x?xi64, #mllm.tensor<dims = (1, seq)>>,
 // CHECK-SAME: tensor<?x64xf16, #mllm.tensor<kCUDA, dims = (past + seq, 64)>>,
 // CHECK-SAME: tensor<4x4xbf16, #mllm.tensor<kQNN>>,
@@ -14,7 +14,7 @@ func.func private @encodings(
     tensor<4x4xbf16, #mllm.tensor<kQNN>>,
     tensor<?x?xi1, #mllm.tensor<dims = (seq * 2 - 1, ?)>>)
 
-// SPEC: 264
+// SPEC: 264 321: attributes of values, with attributes in them.
 // CHECK: mllm.graph.subgraph @m(%{{.*}}: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> {mllm.quant = #mllm.quant<asym_per_tensor, bits = 8>})
 // CHECK-SAME: attributes {device = #mllm.device<kQNN>, mllm.dims = {seq = #mllm.range<1, 4096, multiple of 16>}}
 mllm.graph.subgraph @m(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>

@@ -15,12 +15,10 @@ mllm.tensor.register @shape_alone : tensor<4xf32>
 mllm.graph.subgraph @model(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: mllm.tensor.constant dense<true> : tensor<i1>
   %c = mllm.tensor.constant dense<true> : tensor<i1>
-  // SPEC: 205
   // CHECK: %[[M:.*]] = mllm.tensor.alloc offset 128 : tensor<4xf32>
   %m = mllm.tensor.alloc offset 128 : tensor<4xf32>
   %n = mllm.tensor.alloc : tensor<?xf32>
   %d = mllm.linalg.copy %m, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // SPEC: 280
   // CHECK: mllm.cf.if %{{.*}} : tensor<i1> -> tensor<4xf32> {
   // CHECK: } else {
   %0 = mllm.cf.if %c : tensor<i1> -> tensor<4xf32> {
@@ -29,7 +27,6 @@ mllm.graph.subgraph @model(%x: tensor<4xf32>) -> tensor<4xf32> {
     %s = mllm.linalg.silu %x : tensor<4xf32>
     mllm.cf.yield %s : tensor<4xf32>
   }
-  // SPEC: 206
   // CHECK: mllm.tensor.free %{{.*}} : tensor<4xf32>
   mllm.tensor.free %d : tensor<4xf32>
   // CHECK: mllm.cf.while(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32> {

@@ -2,7 +2,6 @@
 
 !cache = !llm.paged_kv_cache<f16, 1, 2, 16, 8, 64>
 
-// SPEC: 191
 // CHECK-LABEL: func @dead_lookup
 // CHECK-NOT: llm.lookup_kv
 func.func @dead_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) {

@@ -15,7 +15,6 @@
 // CHECK-SAME: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64>
 func.func private @types(!narrow, !plain)
 
-// SPEC: 115 147 174
 // CHECK-LABEL: func @attention
 func.func @attention(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2x5x2x16xf16>, %w: tensor<2x5x2x8xf16>, %m: tensor<1x1x3x5xi1>, %add: tensor<2x4x3x5xf32>, %s: tensor<4xf32>) {
   // CHECK: llm.attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (tensor<2x3x4x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x16xf16>) -> tensor<2x3x4x16xf16>
@@ -42,7 +41,7 @@ func.func @attention_one_head(%q: tensor<?x3x16xf32>, %k: tensor<?x?x16xf32>, %m
 }
 
 // The formal specification's order of operands, with and without a cache.
-// SPEC: 143 176
+// SPEC: 143
 // CHECK-LABEL: func @append_kv
 func.func @append_kv(%c: !cache, %k: tensor<3x5x2x16xf16>, %ids: tensor<3xi32>, %l: index) {
   // CHECK: llm.append_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} layer(%{{[a-zA-Z0-9_#]+}}) {block_size = 8 : i32, max_seq_len = 64 : i64} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<3x5xi32>)
@@ -62,7 +61,6 @@ func.func @append_kv_value_dim(%c: !narrow, %k: tensor<?x2x16xf32>, %v: tensor<?
   return
 }
 
-// SPEC: 177
 // CHECK-LABEL: func @lookup_kv
 func.func @lookup_kv(%c: !cache, %tokens: tensor<2x32xi32>, %blocks: tensor<2x8xi32>, %one: tensor<2xi32>, %lens: tensor<2xi32>, %l: index) {
   // CHECK: llm.lookup_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} {head_dim = 16 : i32, num_heads = 2 : i32} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2x32xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x32x2x16xf16>)
@@ -74,7 +72,6 @@ func.func @lookup_kv(%c: !cache, %tokens: tensor<2x32xi32>, %blocks: tensor<2x8x
   return
 }
 
-// SPEC: 175
 // CHECK-LABEL: func @paged_attention
 func.func @paged_attention(%q: tensor<2x3x4x16xf16>, %r: tensor<?x4x16xf32>, %c: !cache, %d: !narrow, %blocks: tensor<2x8xi32>, %lens: tensor<2xi32>, %offs: tensor<3xi32>, %l: index, %m: tensor<2x1x3x64xi1>, %add: tensor<?x64xf32>, %s: tensor<4xf32>) {
   // CHECK: llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} mask(%{{[a-zA-Z0-9_#]+}}) {scale = 2.500000e-01 : f64} : (tensor<2x3x4x16xf16>, !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2x8xi32>, tensor<2xi32>, tensor<2x1x3x64xi1>) -> tensor<2x3x4x16xf16>

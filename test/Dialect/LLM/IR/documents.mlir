@@ -7,7 +7,7 @@
 
 !kv_cache_t = !llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>
 
-// SPEC: 52 53 54 55 56 57 58 59 141
+// SPEC: 52 53 54 55 56 57 59 141
 func.func @append(%kv_cache: !kv_cache_t, %keys: tensor<2x1x16x64xf16>, %values: tensor<2x1x16x64xf16>, %seq_ids: tensor<2xi32>) {
 %new_kv, %block_indices = llm.append_kv %kv_cache, %keys, %values, %seq_ids {
   block_size = 16 : i32,
@@ -30,7 +30,7 @@ func.func @attention(%query: tensor<2x1x16x64xf16>, %new_kv: !kv_cache_t, %block
 
 // -----
 
-// SPEC: 143 184 185 186 187 188 189
+// SPEC: 184 185 186 187 188 189
 func.func @inference_step(%query: tensor<1x1x16x64xf16>, 
                      %kv_cache: !llm.paged_kv_cache<f16, 12, 16, 64, 16, 2048>,
                      %block_idxs: tensor<1xi32>, 

@@ -2,7 +2,6 @@
 // RUN: llmir-opt %s --mlir-print-op-generic | llmir-opt | FileCheck %s
 // RUN: llmir-opt %s --emit-bytecode | llmir-opt | FileCheck %s
 
-// SPEC: 117
 // CHECK-LABEL: func @layer_norm
 func.func @layer_norm(%x: tensor<?x64xf32>, %h: tensor<2x3x64xbf16>, %w: tensor<64xf32>, %b: tensor<64xf32>) {
   // CHECK: llm.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-03 : f64} : tensor<?x64xf32>, tensor<64xf32>, tensor<64xf32>
@@ -27,7 +26,7 @@ func.func @rms_norm(%x: tensor<?x64xf32>, %h: tensor<2x3x4x16xf16>, %v: tensor<6
 
 // What documents and tests of the public code write without a definition: one
 // operand and the generic form.
-// SPEC: 118 143
+// SPEC: 143
 // CHECK-LABEL: func @generic_forms
 func.func @generic_forms(%x: tensor<4x512x4096xf16>, %y: tensor<?x64xf32>, %w: tensor<172x64xf32>) {
   // CHECK: llm.rms_norm %{{[a-z0-9]*}} : tensor<4x512x4096xf16>

@@ -27,7 +27,6 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<256x64xbf16>, %packed: 
   return
 }
 
-// SPEC: 116
 // CHECK-LABEL: func @linear
 func.func @linear(%x: tensor<?x64xf32>, %x4: tensor<2x3x64xf16>, %w: tensor<172x64xbf16>, %p: !q8_0, %b: tensor<172xf32>) {
   // CHECK: llm.linear %{{.*}}, %{{.*}} : tensor<?x64xf32>, tensor<172x64xbf16> -> tensor<?x172xf32>
@@ -39,7 +38,6 @@ func.func @linear(%x: tensor<?x64xf32>, %x4: tensor<2x3x64xf16>, %w: tensor<172x
   return
 }
 
-// SPEC: 118
 // CHECK-LABEL: func @rms_norm
 func.func @rms_norm(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %h: tensor<?x4x16xf32>, %hw: tensor<16xf16>) {
   // CHECK: llm.rms_norm %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : tensor<?x64xf32>, tensor<64xf32>
@@ -78,7 +76,6 @@ func.func @select_rows(%x: tensor<?x64xf32>, %h: tensor<5x4x16xf32>, %rows: tens
   return
 }
 
-// SPEC: 14 27 32 82 84 112 144 145 146 176
 // CHECK-LABEL: func @append_kv_ragged
 func.func @append_kv_ragged(%c: !cache, %c1: !one_layer, %k: tensor<?x2x16xf32>, %kb: tensor<?x2x16xbf16>, %slots: tensor<?xi32>, %l: index) {
   // CHECK: llm.append_kv %{{.*}}, %{{.*}}, %{{.*}} slots(%{{.*}}) layer(%{{.*}}) : (!llm.paged_kv_cache<bf16, 4, 2, 16, 16, 256>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, tensor<?xi32>) -> !llm.paged_kv_cache<bf16, 4, 2, 16, 16, 256>
@@ -110,7 +107,6 @@ func.func @paged_attention_ragged(%q: tensor<?x8x16xf32>, %c: !cache, %tables: t
   return
 }
 
-// SPEC: 31 188
 // CHECK-LABEL: func @paged_attention_batched
 func.func @paged_attention_batched(%q: tensor<3x5x8x16xbf16>, %q1: tensor<3x8x16xf32>, %c: !cache, %blocks: tensor<3x16xi32>, %one: tensor<3xi32>, %lens: tensor<3xi32>) {
   // CHECK: llm.paged_attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {head_dim = 16 : i64, num_heads = 8 : i32} : (tensor<3x5x8x16xbf16>, !llm.paged_kv_cache<bf16, 4, 2, 16, 16, 256>, tensor<3x16xi32>, tensor<3xi32>) -> tensor<3x5x8x16xbf16>

@@ -27,7 +27,6 @@ func.func @quant_params(%w: tensor<172x64xf32>, %e: tensor<8x172x64xbf16>) {
   return
 }
 
-// SPEC: 148 178
 // CHECK-LABEL: func @quantize
 func.func @quantize(%w: tensor<172x64xf16>, %s: tensor<172xf32>, %s0: tensor<f32>, %s4: tensor<172x2xbf16>, %z4: tensor<172x2xi8>, %down: tensor<64x172xf32>, %sd: tensor<2x172xf16>) {
   // CHECK: llm.quantize %{{.*}}, %{{.*}} : (tensor<172x64xf16>, tensor<172xf32>) -> !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>
@@ -44,7 +43,7 @@ func.func @quantize(%w: tensor<172x64xf16>, %s: tensor<172xf32>, %s0: tensor<f32
 // The spellings of the documents: names in camel case, numbers of 32 bits,
 // types without parentheses, operands in parentheses, attributes on a line of
 // their own. One is printed.
-// SPEC: 143 148
+// SPEC: 143
 // CHECK-LABEL: func @quantize_spellings
 func.func @quantize_spellings(%x: tensor<16x1024xf16>, %s: tensor<1024xf32>) {
   // CHECK-COUNT-4: llm.quantize %{{.*}}, %{{.*}} {axis = 1 : i64, bits = 8 : i64, group_size = 128 : i64, symmetric = true} : (tensor<16x1024xf16>, tensor<1024xf32>) -> !llm.quantized_tensor<i8, [16, 1024], true, true, 1, 128, 8>
@@ -61,7 +60,6 @@ func.func @quantize_spellings(%x: tensor<16x1024xf16>, %s: tensor<1024xf32>) {
   return
 }
 
-// SPEC: 179
 // CHECK-LABEL: func @dequantize
 func.func @dequantize(%q: !i8, %s: tensor<172xf32>, %q4: !i4, %s4: tensor<172x2xf16>, %z4: tensor<172x2xi4>) {
   // CHECK: llm.dequantize %{{.*}}, %{{.*}} : (!llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, tensor<172xf32>) -> tensor<172x64xf16>
@@ -71,7 +69,6 @@ func.func @dequantize(%q: !i8, %s: tensor<172xf32>, %q4: !i4, %s4: tensor<172x2x
   return
 }
 
-// SPEC: 180
 // CHECK-LABEL: func @quantized_matmul
 func.func @quantized_matmul(%x: tensor<?x64xf32>, %y: tensor<2x3x172xf16>, %q: !i8, %s: tensor<172xf32>, %q4: !i4, %s4: tensor<172x2xf16>, %z4: tensor<172x2xi8>, %b: tensor<172xf32>, %b64: tensor<64xf16>) {
   // CHECK: llm.quantized_matmul %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} {transpose_rhs} : (tensor<?x64xf32>, !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, tensor<172xf32>) -> tensor<?x172xf32>

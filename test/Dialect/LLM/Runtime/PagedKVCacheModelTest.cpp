@@ -351,6 +351,7 @@ void PagedKVCacheModel::compare(int32_t id) {
 void PagedKVCacheModel::check() {
   Status status = cache.checkInvariants();
   ASSERT_TRUE(status) << status.message();
+  // SPEC: 15 35 87 122 123: no block more than the tokens need, and none lost.
   ASSERT_EQ(cache.blocks().numFree(), model.freeBlocks());
   ASSERT_EQ(cache.getNumSequences(),
             static_cast<int64_t>(model.sequences.size()));

@@ -7,6 +7,7 @@
 // RUN: llmir-opt %s --llm-optimize-kv-cache | FileCheck %s --check-prefix=FUSED
 // RUN: FileCheck %s --input-file=%t.before --check-prefix=RAN
 
+// SPEC: 7 38 85
 // The passes on caches keep every bit. The numbers come from a seed; each of the
 // functions is changed by a pass.
 

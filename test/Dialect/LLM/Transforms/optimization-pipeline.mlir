@@ -8,7 +8,7 @@
 // RUN: not llmir-opt %s --llm-optimization-pipeline="level=99" 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: not llmir-opt %s --llm-optimization-pipeline="level=-1" 2>&1 | FileCheck %s --check-prefix=BELOW
 
-// One function through every level. SPEC: 6, 21, 37, 38, 191
+// One function through every level. SPEC: 21, 37, 38, 191
 // BAD: num-ranks must be positive, not 0
 // STAGES: num-stages must be positive, not -1
 // LEVEL: level must be 0 to 3, not 99

@@ -1,6 +1,8 @@
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(func.func(llm-optimize-kv-cache))' --split-input-file | FileCheck %s
 // RUN: llmir-opt %s --llm-optimize-kv-cache --llm-print-pattern-counts --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=COUNTS
 
+// Each pattern fires.
+// SPEC: 7 38 85 119 120 191
 // COUNTS-DAG: 5 {{.*}}FuseAppendAndAttention
 // COUNTS-DAG: 1 {{.*}}MergeEqualAppends
 
@@ -10,7 +12,6 @@
 !tables = tensor<?x?xi32>
 !ints = tensor<?xi32>
 
-// SPEC: 7 38 85 119 120 191
 // CHECK-LABEL: func @dead_lookup
 // CHECK-NOT: llm.lookup_kv
 func.func @dead_lookup(%c: !cache, %t: tensor<2x8xi32>, %n: tensor<2xi32>) {

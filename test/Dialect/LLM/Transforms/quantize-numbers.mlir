@@ -3,6 +3,7 @@
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{exclude=plain activations=int8})' | llmir-translate --interpret
 // RUN: llmir-opt %s --pass-pipeline='builtin.module(llm-quantize{exclude=plain scheme=int4:g32})' | not llmir-translate --interpret 2>&1 | FileCheck %s --check-prefix=INT4
 
+// SPEC: 9 40
 // What the pass makes is near what there was: int8 within 1e-4 of its square,
 // int4 not.
 

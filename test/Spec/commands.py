@@ -1,0 +1,95 @@
+"""The commands that the README and the developer guide show, run as they stand there.
+
+commands.py --source FOLDER --build FOLDER --work FOLDER
+
+MODEL is the demo model for the README and a tiny one for the developer guide, which shows every form of a model.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
+import make_tiny  # noqa: E402
+from checks import Checks, fresh_folder, work_parser  # noqa: E402
+
+check = Checks()
+# What a command must print, beside ending with 0.
+SHOWN = (
+    (r"llmir run MODEL", r"\w+ \w+"),
+    (r"--llm-optimization-pipeline", r"check\.expect_close"),
+    (r"--interpret ", r"\d+ expectations? hold"),
+    (r"--compare ", r"\d+ expectations? hold"),
+    (r"mllm_trace$", r"graph\.CallGraphOp @model\.layers\.27 "),
+    (r"--emit mllm$", r"mllm\.graph\.subgraph"),
+    (r"--emit llm$", r"llm\.paged_attention"),
+    (r"--emit optimized$", r"llm\.swiglu"),
+    (r"--emit program$", r"mllm\.program\.fragment @llmir_step code"),
+    (r"--emit lowered$", r"memref\."),
+    (r"--emit llvm$", r"define void @llmir_step"),
+    (r"--stop-after llm$", r"(?m)^llm\b"),
+    (r"--emit llm \| ", r"llm\.paged_attention"),
+    (r"--mlir-to-mllm", r"graph\.CallGraphOp @model"),
+    (r"--run-xnnpack", r"NMSE"),
+    (r"--disassemble-program", r"prog\.CPU\.inst\.linear"),
+    (r"--tensors", r"embed_tokens"),
+)
+
+
+def commands(text, heading):
+    """The commands of the first block of a section, or of its indented lines."""
+    section = re.search(r"^%s\n(.*?)(?=^## |\Z)" % re.escape(heading), text, re.M | re.S) if heading else None
+    body = section.group(1) if section else text
+    block = re.search(r"```bash\n(.*?)```", body, re.S) if heading else None
+    lines = block.group(1).split("\n") if block else re.findall(r"^    (build/bin/.*)$", body, re.M)
+    return [re.sub(r"\s+# .*", "", line).strip() for line in lines if line.strip()]
+
+
+def run_all(options, page, heading, least, model):
+    with open(os.path.join(options.source, page), encoding="utf-8") as stream:
+        lines = commands(stream.read(), heading)
+    check("%s %s has commands" % (page, heading), len(lines) >= least, lines)
+    tools = os.path.join(options.build, "bin")
+    environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"],
+                       XDG_CACHE_HOME=os.path.join(options.work, "cache"))
+    for line in lines:
+        if "--run-xnnpack" in line and not options.has_xnnpack:
+            check.skip(line, "XNNPACK is not installed")
+            continue
+        result = subprocess.run(["bash", "-o", "pipefail", "-c", re.sub(r"\bMODEL\b", model, line)], cwd=options.work,
+                                env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = result.stdout.decode("utf-8", "replace")
+        wanted = [text for command, text in SHOWN if re.search(command, line)]
+        check(line, result.returncode == 0 and all(re.search(text, said) for text in wanted),
+              "exit code %d: %s" % (result.returncode, said[-600:]))
+        for name in re.findall(r"(?:-o|--graph) (\S+)", re.sub(r"\bMODEL\b", model, line)):
+            path = os.path.join(options.work, name)
+            check("%s writes %s" % (line, name), os.path.exists(path) and os.path.getsize(path) > 1000)
+
+
+def main():
+    options = work_parser(__doc__, "source", "build").parse_args()
+    for name in ("source", "build", "work"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    fresh_folder(options.work)
+    # As in a clone that has been built.
+    for name, target in (("build", options.build), ("models", options.source + "/models"),
+                         ("examples", options.source + "/examples")):
+        os.symlink(target, os.path.join(options.work, name))
+    said = subprocess.run([os.path.join(options.build, "bin/llmir-translate"), "--help"], stdout=subprocess.PIPE,
+                          universal_newlines=True).stdout
+    options.has_xnnpack = "--run-xnnpack" in said
+    make_tiny.write_hf(os.path.join(options.work, "tiny"), *make_tiny.make("llama3"))
+
+    # SPEC: 2
+    run_all(options, "README.md", None, 3, "models/demo")
+    run_all(options, "README.md", "## The `llm` dialect by itself", 3, "models/demo")
+    run_all(options, "README.md", "## Models as graphs, in C++", 6, "models/demo")
+    # SPEC: 95
+    run_all(options, "docs/DeveloperGuide.md", "## Look at a model on its way", 10, "tiny")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
