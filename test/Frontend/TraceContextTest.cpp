@@ -130,7 +130,7 @@ TEST(TraceContextTest, AConditionOnATracedTensorNamesItsLine) {
       << context->status().message();
   EXPECT_NE(context->status().message().find("mllm::ir::if_"),
             std::string::npos);
-  // Outside a trace the value decides.
+  // Outside a trace the value decides. SPEC: 283
   ir::Tensors chosen =
       model(Tensor::fromVector({1}, {2}), Tensor::fromVector({1}, {5}));
   ASSERT_EQ(chosen.size(), 1u);

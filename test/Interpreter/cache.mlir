@@ -4,8 +4,8 @@
 !wide = !llm.paged_kv_cache<f16, 1, 1, 4, 4, 32, valueDim = 2>
 
 // Attention to a cache is attention to what was appended: two sequences of 5
-// and 3 tokens, then a token each, in layer 1. Tokens are the second dimension of keys and values, heads the third.
-// SPEC: 58
+// and 3 tokens, then a token each, in layer 1.
+// SPEC: 58: [batch, tokens, heads, head size]
 func.func @append_then_attend(
     %k: tensor<2x5x2x4xf32>, %v: tensor<2x5x2x4xf32>, %k1: tensor<2x1x2x4xf32>, %v1: tensor<2x1x2x4xf32>,
     %q: tensor<2x1x4x4xf32>) {

@@ -352,7 +352,16 @@ TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
       "%0 is defined twice in its scope");
 }
 
+// SPEC: 346
 TEST_F(HostileTextTest, EveryMentionOfAValueHasItsType) {
+  expectRefused("@main () -> (){\n"
+                "  graph.SubGraphOp @f <kCPU>{\n"
+                "    (%1:tensor<[2], kFp32, kCPU>) -> (%2:tensor<[2], kFp32, "
+                "kCPU>){\n"
+                "      linalg.kCPU.NegOp(%1) -> (%2:tensor<[2], kFp32, "
+                "kCPU>)\n"
+                "    }\n  }\n}",
+                "':'");
   expectRefused(
       "@main () -> (){\n"
       "  graph.SubGraphOp @f <kCPU>{\n"

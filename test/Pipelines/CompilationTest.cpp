@@ -23,6 +23,7 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sstream>
 
 using namespace llmir;
 using namespace llmir::test;
@@ -172,6 +173,28 @@ TEST_F(CompilationOf, ProgressGoesFromZeroToOne) {
   EXPECT_EQ(shares.front(), 0.0);
   EXPECT_EQ(shares.back(), 1.0);
   EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+}
+
+// SPEC: 19 21 22: converters, then optimizations, then what makes code.
+TEST_F(CompilationOf, RunsItsStagesInTheOrderOfTheData) {
+  CompilationOptions options = optionsFor({});
+  std::vector<std::string> begun;
+  options.progress = [&](const char *sentence, double) {
+    if (begun.empty() || begun.back() != sentence)
+      begun.push_back(sentence);
+  };
+  Status status = compile(options);
+  ASSERT_TRUE(status.isOk()) << status.message();
+  std::vector<std::string> ended;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);)
+    ended.push_back(line.substr(0, line.find(' ')));
+  EXPECT_EQ(ended, (std::vector<std::string>{"checkpoint", "frontend", "llm",
+                                             "optimize", "lower", "target",
+                                             "artifact"}));
+  ASSERT_EQ(begun.size(), ended.size());
+  for (size_t i = 0; i < ended.size(); ++i)
+    EXPECT_EQ(begun[i], stageSentence(*stageFromName(ended[i])));
 }
 
 TEST_F(CompilationOf, EndsAfterTheStageThatWasNamed) {

@@ -32,11 +32,3 @@ TEST(Stages, FormsAreMadeByTheirStage) {
 #include "llmir/Pipelines/Stages.def"
   EXPECT_FALSE(formFromName("object"));
 }
-
-// SPEC: 19
-TEST(Stages, AreNineInTheOrderOfTheData) {
-  EXPECT_EQ(static_cast<int>(Stage::Checkpoint), 0);
-  EXPECT_EQ(static_cast<int>(Stage::Serving), 8);
-  EXPECT_LT(Stage::Optimize, Stage::Lower);
-  EXPECT_LT(Stage::Target, Stage::Artifact);
-}

@@ -134,6 +134,7 @@ TEST_P(ExecutorBatches, AgreeWithTheirMeaning) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ExecutorBatches, testing::Values(1, 2, 5));
 
+// SPEC: 33
 TEST(Executor, AStepAllocatesNothing) {
   std::unique_ptr<Executor> executor = handwritten(
       2, 20, [](const LLMIRStepContext *ctx, int64_t worker, int64_t) {

@@ -7,7 +7,6 @@
 !w8 = !llm.quantized_tensor<i8, [16, 64], true, true, 0, 32, 8>
 !w4 = !llm.quantized_tensor<i4, [64, 16], false, true, 0, -1, 4>
 
-// SPEC: 192
 // CHECK-LABEL: mllm.program.fragment @weights data
 // CHECK-NEXT: weight @embed "tiles16" "f32" [100, 64] bytes 28672 sources ["embed"] at [0]{{$}}
 // CHECK-NEXT: weight @l0.bias "vector" "f32" [64] bytes 256 sources ["l0.bias", "l1.bias"] at [28672, 28928]{{$}}

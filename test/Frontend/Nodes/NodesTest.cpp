@@ -70,7 +70,6 @@ protected:
 };
 
 TEST_F(NodesTest, OneHandlePerObject) {
-  // SPEC: 258-262
   EXPECT_EQ(add->operand(0), neg->result());
   EXPECT_EQ(neg->result()->producerOp(), neg);
   EXPECT_EQ(context->lookupSymbol("model"), model);
@@ -224,6 +223,7 @@ TEST_F(NodesTest, AnIterationOverARemovedOpEnds) {
   auto it = ops.begin();
   ASSERT_TRUE(writer->createAndReplaceOp<linalg::AbsOp>(neg, x));
   ++it;
+  // SPEC: 385
   EXPECT_EQ(it, ops.end());
   expectError("the iteration ends at linalg.NegOp, which was removed");
 }
@@ -387,7 +387,7 @@ TEST_F(NodesTest, MLIRsOwnTextIsAStyle) {
 }
 
 TEST_F(NodesTest, ValuesHaveNamesSymbolsAndMetadata) {
-  // SPEC: 264 265 341 344
+  // SPEC: 264 265 344
   ASSERT_TRUE(context->setValueName(x, "input_tensor"));
   EXPECT_EQ(x->name(), "%input_tensor");
   EXPECT_FALSE(context->setValueName(neg->result(), "input_tensor"));

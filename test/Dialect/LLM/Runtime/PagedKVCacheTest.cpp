@@ -228,6 +228,7 @@ TEST(PagedKVCache, LayersMayBeAppendedOneAfterAnother) {
 // The pool
 //===----------------------------------------------------------------------===//
 
+// SPEC: 13
 TEST(PagedKVCache, ElementsLieWhereGeneratedCodeLooks) {
   // bf16, 2 heads of 6, 4 tokens: cells of 2; K [3][4][2], V [2][16][2].
   PagedKVCache cache(2, 2, 6, 4, 16, KVElementType::BF16, blocks(4));
@@ -418,7 +419,7 @@ TEST(PagedKVCache, RefusesGeometriesThatCannotBe) {
   }
 }
 
-// SPEC: 15: no memory beyond the blocks, and none lost.
+// SPEC: 15: no memory beyond the blocks.
 TEST(PagedKVCache, ABatchThatDoesNotFitChangesNothing) {
   PagedKVCache cache(1, 1, 2, 4, 64, KVElementType::F32, blocks(3));
   std::vector<float> data(4 * 64, 1.0f);
