@@ -279,7 +279,8 @@ TEST_F(DocumentsTest, NodesAreInsertedReplacedAndRemoved) {
 
 TEST_F(DocumentsTest, CreationKnowsOpsAndValues) {
   Example example;
-  // An op goes to the end of the region that is written, where it is verified.
+  // An op goes to the end of the region that is written, before its terminator,
+  // and is verified there.
   // SPEC: 367
   {
     ir::IRWriterGuard guard(example.context, example.model->getTopRegion());
@@ -287,7 +288,7 @@ TEST_F(DocumentsTest, CreationKnowsOpsAndValues) {
         example.context->create<ir::linalg::NegOp>(example.add->operand(0));
     ASSERT_NE(neg, nullptr);
     EXPECT_EQ(neg->belongsTo(), example.model);
-    EXPECT_EQ(example.model->getTopRegion()->ops().back(), neg);
+    EXPECT_EQ(example.model->getTopRegion()->ops().back()->prevOp(), neg);
     EXPECT_EQ(example.context->create<ir::linalg::NegOp>(
                   example.add->operand(0), TensorType{{3, 4}, kFp32, kCPU}),
               nullptr);

@@ -82,7 +82,6 @@ def main():
     options.has_xnnpack = "--run-xnnpack" in said
     make_tiny.write_hf(os.path.join(options.work, "tiny"), *make_tiny.make("llama3"))
 
-    # SPEC: 2
     run_all(options, "README.md", None, 3, "models/demo")
     run_all(options, "README.md", "## The `llm` dialect by itself", 3, "models/demo")
     run_all(options, "README.md", "## Models as graphs, in C++", 6, "models/demo")
