@@ -239,6 +239,11 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
       CPUCodeGenerator::create(*module, level);
   if (!generator)
     return report(generator.takeStatus());
+  // The tiles of AMX are registers that a process has to ask for.
+  if (Status status = enableCpuState({level.name.str(), level.triple(),
+                                      cpuLevelFeatures(level.name.str())});
+      !status)
+    return report(status);
   generator->optimize();
   Expected<std::vector<uint8_t>> object = generator->object();
   if (!object)
