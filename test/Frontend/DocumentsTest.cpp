@@ -323,7 +323,7 @@ TEST_F(DocumentsTest, TheModuleIsDumped) {
   std::ostringstream text;
   auto dump_printer = IRPrinter(text);
   example.context->topLevelOp()->dump(dump_printer);
-  // SPEC: 289 290 291 293 294 298-300
+  // SPEC: 289-291 293 294 298
   EXPECT_EQ(text.str(),
             "@main () -> (){\n"
             "    graph.SubGraphOp @model <kCPU>{\n"
@@ -431,7 +431,7 @@ ir_ctx->topLevelOp()->dump(dump_printer);
   for (const char *wanted : sampleLines) {
     std::string line;
     ASSERT_TRUE(std::getline(lines, line));
-    EXPECT_EQ(line, wanted); // SPEC: 292 295-297
+    EXPECT_EQ(line, wanted); // SPEC: 292 295-300
   }
   for (const char *wanted :
        {// The guide's LinearOp, and the MLP of its first layer.

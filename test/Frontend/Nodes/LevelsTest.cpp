@@ -135,6 +135,13 @@ TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
       auto users = input->cast_<Val>()->consumerOps();
       EXPECT_NE(std::find(users.begin(), users.end(), op), users.end());
     }
+    // Layers and calls of them work on tensors. SPEC: 245 249
+    if (op->isa_<linalg::LinalgIROp>() || op->isa_<graph::CallGraphOp>()) {
+      EXPECT_FALSE(op->inputs().empty());
+      for (const auto &nodes : {op->inputs(), op->outputs()})
+        for (const node_ptr_t &node : nodes)
+          EXPECT_TRUE(node->isa_<tensor::TensorValue>());
+    }
     // What enters a region is made by no op, and belongs to who has the region.
     if (auto region = op->isa_<graph::SubGraphOp>()
                           ? op->cast_<graph::SubGraphOp>()->getTopRegion()
