@@ -10,8 +10,13 @@
 #include "Stages.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace llmir {
+
+/// Of the decoders that are known, none has more than 6.
+static constexpr size_t maxDecoderGrowth = 64;
+
 namespace {
 
 /// The value of a token "<0xNN>", or -1.
@@ -58,6 +63,35 @@ Status unsupportedDecoder(const char *what) {
 
 } // namespace
 
+size_t decoderGrowthOf(const std::vector<DecoderStep> &steps) {
+  size_t growth = 1;
+  for (const DecoderStep &step : steps) {
+    size_t times = 1;
+    if (step.kind == DecoderStep::JoinWithSpaces)
+      times = 2; // A space before each, also before one of no bytes.
+    else if (step.kind == DecoderStep::ByteLevel)
+      times = 3; // One character, one broken byte, U+FFFD.
+    else if (step.kind == DecoderStep::ReplaceString)
+      times =
+          std::max<size_t>(1, (step.content.size() + step.pattern.size() - 1) /
+                                  step.pattern.size());
+    growth = times > SIZE_MAX / growth ? SIZE_MAX : growth * times;
+  }
+  return growth;
+}
+
+/// What checks of single steps do not see.
+static Status checkGrowth(const std::vector<DecoderStep> &steps) {
+  const size_t growth = decoderGrowthOf(steps);
+  if (growth <= maxDecoderGrowth)
+    return Status::ok();
+  return Status(StatusCode::Unsupported,
+                "decoder: its stages may make a text " +
+                    std::to_string(growth) + " times as long; the limit is " +
+                    std::to_string(maxDecoderGrowth),
+                "use a tokenizer whose decoder does not multiply the text");
+}
+
 Status checkDecoders(const std::vector<DecoderStep> &steps) {
   bool isFused = false;
   for (const DecoderStep &step : steps) {
@@ -97,7 +131,7 @@ Status checkDecoders(const std::vector<DecoderStep> &steps) {
       return unsupportedDecoder("unknown stage");
     }
   }
-  return Status::ok();
+  return checkGrowth(steps);
 }
 
 DecoderChain::DecoderChain(const std::vector<DecoderStep> &steps,

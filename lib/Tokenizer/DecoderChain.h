@@ -20,8 +20,13 @@
 namespace llmir {
 
 /// Refuses chains whose stages cannot run token by token (a Replace of several
-/// characters after Fuse, for example), naming the stage.
+/// characters after Fuse, for example), naming the stage, and those that
+/// multiply what they get.
 Status checkDecoders(const std::vector<DecoderStep> &steps);
+
+/// How many times as long a token and one byte the steps may make it, at most.
+/// checkDecoders bounds it.
+size_t decoderGrowthOf(const std::vector<DecoderStep> &steps);
 
 struct DecoderChainOptions {
   /// Rows of byte tokens are decoded when they end, as a whole, instead of

@@ -12,14 +12,11 @@
 #include <utf8proc.h>
 
 #include <array>
-#include <cstdlib>
-#include <memory>
 
 namespace llmir {
 
-/// Longest replacement and longest text that replacing may give.
+/// Longest replacement.
 constexpr size_t maxContentBytes = 256;
-constexpr size_t maxNormalizedBytes = size_t(1) << 30;
 
 //===----------------------------------------------------------------------===//
 // The byte-level alphabet
@@ -65,6 +62,15 @@ void appendByteLevel(std::string &out, std::string_view text) {
     appendUtf8(out, alphabet.character[static_cast<uint8_t>(c)]);
 }
 
+size_t replacedBytes(std::string_view text, std::string_view pattern,
+                     std::string_view content) {
+  size_t bytes = text.size();
+  for (size_t at = 0; (at = text.find(pattern, at)) != std::string_view::npos;
+       at += pattern.size())
+    bytes = bytes - pattern.size() + content.size();
+  return bytes;
+}
+
 std::string replaceAll(std::string_view text, std::string_view pattern,
                        std::string_view content) {
   std::string out;
@@ -94,21 +100,8 @@ bool isAscii(std::string_view text) {
   return true;
 }
 
-Status unicodeForm(std::string &text, int options) {
-  utf8proc_uint8_t *result = nullptr;
-  utf8proc_ssize_t length =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &result,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
-  std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(result,
-                                                                &std::free);
-  if (length < 0)
-    return Status(StatusCode::ResourceExhausted,
-                  std::string("Unicode normalization failed: ") +
-                      utf8proc_errmsg(length));
-  text.assign(reinterpret_cast<const char *>(result),
-              static_cast<size_t>(length));
-  return Status::ok();
+Status toForm(std::string &text, UnicodeForm form) {
+  return isAscii(text) ? Status::ok() : toUnicodeForm(text, form);
 }
 
 bool isCombiningMark(uint32_t c) {
@@ -193,20 +186,18 @@ void collapseSpaces(std::string &text) {
 
 /// Replaces the matches among `ranges`, which cover the text.
 Status replaceRanges(std::string &text, const std::vector<TextRange> &ranges,
-                     std::string_view content) {
+                     std::string_view content, const GrowthLimit &limit) {
+  size_t bytes = 0;
+  for (TextRange range : ranges)
+    bytes += range.isMatch ? content.size() : range.end - range.begin;
+  LLMIR_RETURN_IF_ERROR(limit.check(bytes, "normalizer Replace"));
   std::string out;
-  for (TextRange range : ranges) {
+  out.reserve(bytes);
+  for (TextRange range : ranges)
     if (range.isMatch)
       out.append(content);
     else
       out.append(text, range.begin, range.end - range.begin);
-    if (out.size() > maxNormalizedBytes)
-      return Status(StatusCode::OutOfRange,
-                    "the text grows beyond " +
-                        std::to_string(maxNormalizedBytes) +
-                        " bytes in the normalizer's Replace",
-                    "shorten the text");
-  }
   text = std::move(out);
   return Status::ok();
 }
@@ -233,20 +224,17 @@ Expected<Normalizer> Normalizer::build(NormalizerStep step) {
   return result;
 }
 
-Status Normalizer::apply(std::string &text, bool isFirst) const {
+Status Normalizer::apply(std::string &text, bool isFirst,
+                         const GrowthLimit &limit) const {
   switch (step.kind) {
   case NormalizerStep::NFC:
-    return isAscii(text) ? Status::ok() : unicodeForm(text, UTF8PROC_COMPOSE);
+    return toForm(text, UnicodeForm::NFC);
   case NormalizerStep::NFD:
-    return isAscii(text) ? Status::ok() : unicodeForm(text, UTF8PROC_DECOMPOSE);
+    return toForm(text, UnicodeForm::NFD);
   case NormalizerStep::NFKC:
-    return isAscii(text)
-               ? Status::ok()
-               : unicodeForm(text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    return toForm(text, UnicodeForm::NFKC);
   case NormalizerStep::NFKD:
-    return isAscii(text)
-               ? Status::ok()
-               : unicodeForm(text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+    return toForm(text, UnicodeForm::NFKD);
   case NormalizerStep::Nmt:
     nmt(text);
     break;
@@ -276,15 +264,15 @@ Status Normalizer::apply(std::string &text, bool isFirst) const {
     if (!text.empty())
       text.insert(0, step.content);
     break;
-  case NormalizerStep::ReplaceString: {
-    std::vector<TextRange> ranges;
-    partitionString(text, step.pattern, ranges);
-    return replaceRanges(text, ranges, step.content);
-  }
+  case NormalizerStep::ReplaceString:
+    LLMIR_RETURN_IF_ERROR(limit.check(
+        replacedBytes(text, step.pattern, step.content), "normalizer Replace"));
+    text = replaceAll(text, step.pattern, step.content);
+    break;
   case NormalizerStep::ReplaceRegex: {
     std::vector<TextRange> ranges;
     LLMIR_RETURN_IF_ERROR(regex->partition(text, ranges));
-    return replaceRanges(text, ranges, step.content);
+    return replaceRanges(text, ranges, step.content, limit);
   }
   case NormalizerStep::ByteLevel: {
     std::string mapped;
@@ -299,9 +287,12 @@ Status Normalizer::apply(std::string &text, bool isFirst) const {
 }
 
 Status normalize(const std::vector<Normalizer> &steps, std::string &text,
-                 bool isFirst) {
-  for (const Normalizer &step : steps)
-    LLMIR_RETURN_IF_ERROR(step.apply(text, isFirst));
+                 bool isFirst, const GrowthLimit &limit) {
+  for (const Normalizer &step : steps) {
+    LLMIR_RETURN_IF_ERROR(step.apply(text, isFirst, limit));
+    // A step without a check of its own grows by a small factor.
+    LLMIR_RETURN_IF_ERROR(limit.check(text.size(), "normalizer"));
+  }
   return Status::ok();
 }
 

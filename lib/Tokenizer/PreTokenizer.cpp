@@ -82,9 +82,10 @@ void applyBehavior(PreTokenizerStep::Behavior behavior,
   }
 }
 
-/// Rebuilds the text; `append(piece, out)` writes a piece's new text.
+/// Rebuilds the text; `append(text, piece, out)` writes a piece's new text.
 template <typename Append>
-void rewrite(Pieces &pieces, size_t expectedBytes, Append append) {
+Status rewrite(Pieces &pieces, size_t expectedBytes, const GrowthLimit &limit,
+               const char *stage, Append append) {
   std::string out;
   out.reserve(expectedBytes);
   for (Pieces::Piece &piece : pieces.pieces) {
@@ -92,10 +93,12 @@ void rewrite(Pieces &pieces, size_t expectedBytes, Append append) {
                                 .substr(piece.begin, piece.end - piece.begin);
     auto begin = static_cast<uint32_t>(out.size());
     append(text, piece, out);
+    LLMIR_RETURN_IF_ERROR(limit.check(out.size(), stage));
     piece.begin = begin;
     piece.end = static_cast<uint32_t>(out.size());
   }
   pieces.text = std::move(out);
+  return Status::ok();
 }
 
 } // namespace
@@ -148,25 +151,31 @@ Status PreTokenizer::split(Pieces &pieces) const {
   return Status::ok();
 }
 
-void PreTokenizer::prefixSpace(Pieces &pieces) const {
-  rewrite(pieces, pieces.text.size() + pieces.pieces.size(),
-          [](std::string_view text, const Pieces::Piece &, std::string &out) {
-            if (!text.empty() && text[0] != ' ')
-              out += ' ';
-            out.append(text);
-          });
+Status PreTokenizer::prefixSpace(Pieces &pieces,
+                                 const GrowthLimit &limit) const {
+  return rewrite(
+      pieces, pieces.text.size() + pieces.pieces.size(), limit,
+      "pre-tokenizer with a space before each piece",
+      [](std::string_view text, const Pieces::Piece &, std::string &out) {
+        if (!text.empty() && text[0] != ' ')
+          out += ' ';
+        out.append(text);
+      });
 }
 
-void PreTokenizer::mapBytes(Pieces &pieces) const {
-  rewrite(pieces, pieces.text.size() + pieces.text.size() / 4,
-          [](std::string_view text, const Pieces::Piece &, std::string &out) {
-            appendByteLevel(out, text);
-          });
+Status PreTokenizer::mapBytes(Pieces &pieces, const GrowthLimit &limit) const {
+  return rewrite(pieces, pieces.text.size() + pieces.text.size() / 4, limit,
+                 "pre-tokenizer ByteLevel",
+                 [](std::string_view text, const Pieces::Piece &,
+                    std::string &out) { appendByteLevel(out, text); });
 }
 
-void PreTokenizer::metaspace(Pieces &pieces) const {
-  rewrite(
-      pieces, pieces.text.size() * 2,
+Status PreTokenizer::metaspace(Pieces &pieces, const GrowthLimit &limit) const {
+  const char *stage = "pre-tokenizer Metaspace";
+  const size_t bytes = replacedBytes(pieces.text, " ", step.pattern);
+  LLMIR_RETURN_IF_ERROR(limit.check(bytes, stage));
+  return rewrite(
+      pieces, bytes + pieces.pieces.size() * step.pattern.size(), limit, stage,
       [&](std::string_view text, const Pieces::Piece &piece, std::string &out) {
         std::string replaced = replaceAll(text, " ", step.pattern);
         bool wanted = step.scheme == PreTokenizerStep::Always ||
@@ -178,20 +187,17 @@ void PreTokenizer::metaspace(Pieces &pieces) const {
       });
 }
 
-Status PreTokenizer::apply(Pieces &pieces) const {
+Status PreTokenizer::apply(Pieces &pieces, const GrowthLimit &limit) const {
   switch (step.kind) {
   case PreTokenizerStep::SplitRegex:
   case PreTokenizerStep::SplitString:
     return split(pieces);
   case PreTokenizerStep::PrefixSpace:
-    prefixSpace(pieces);
-    break;
+    return prefixSpace(pieces, limit);
   case PreTokenizerStep::ByteLevel:
-    mapBytes(pieces);
-    break;
+    return mapBytes(pieces, limit);
   case PreTokenizerStep::Metaspace:
-    metaspace(pieces);
-    break;
+    return metaspace(pieces, limit);
   case PreTokenizerStep::KindCount:
     break;
   }

@@ -14,6 +14,7 @@
 #ifndef LLMIR_LIB_TOKENIZER_STAGES_H
 #define LLMIR_LIB_TOKENIZER_STAGES_H
 
+#include "GrowthLimit.h"
 #include "Regex.h"
 #include "TokenizerSpec.h"
 
@@ -27,13 +28,14 @@ struct Normalizer {
   std::optional<Regex> regex;
 
   static Expected<Normalizer> build(NormalizerStep step);
-  /// `isFirst`: the segment is where the text begins.
-  Status apply(std::string &text, bool isFirst) const;
+  /// `isFirst`: the segment is where the text begins. OutOfRange where the
+  /// segment grows beyond the limit, or a pattern costs too much.
+  Status apply(std::string &text, bool isFirst, const GrowthLimit &limit) const;
 };
 
 /// Runs all steps in order.
 Status normalize(const std::vector<Normalizer> &steps, std::string &text,
-                 bool isFirst);
+                 bool isFirst, const GrowthLimit &limit);
 
 /// A text and its division into pieces that the model sees one by one.
 struct Pieces {
@@ -51,13 +53,13 @@ struct PreTokenizer {
   std::optional<Regex> regex;
 
   static Expected<PreTokenizer> build(PreTokenizerStep step);
-  Status apply(Pieces &pieces) const;
+  Status apply(Pieces &pieces, const GrowthLimit &limit) const;
 
 private:
   Status split(Pieces &pieces) const;
-  void prefixSpace(Pieces &pieces) const;
-  void mapBytes(Pieces &pieces) const;
-  void metaspace(Pieces &pieces) const;
+  Status prefixSpace(Pieces &pieces, const GrowthLimit &limit) const;
+  Status mapBytes(Pieces &pieces, const GrowthLimit &limit) const;
+  Status metaspace(Pieces &pieces, const GrowthLimit &limit) const;
 };
 
 /// The byte-level alphabet: the printable character that stands for a byte.
@@ -70,6 +72,10 @@ void appendByteLevel(std::string &out, std::string_view text);
 /// As Regex::partition, for a plain string, which must not be empty.
 void partitionString(std::string_view text, std::string_view pattern,
                      std::vector<TextRange> &ranges);
+
+/// Bytes of what replaceAll gives.
+size_t replacedBytes(std::string_view text, std::string_view pattern,
+                     std::string_view content);
 
 /// Replaces every occurrence, left to right.
 std::string replaceAll(std::string_view text, std::string_view pattern,

@@ -10,20 +10,26 @@
 
 #include "TokenizerImpl.h"
 
+#include <algorithm>
+
 namespace llmir {
 namespace {
 
-/// Longest text; what normalization makes of it stays below 2^31 bytes.
+/// Longest text, of encoding and of decoding.
 constexpr size_t maxTextBytes = size_t(1) << 28;
-constexpr size_t maxSegmentBytes = size_t(1) << 30;
+/// What ids may decode to: most tokens are far shorter, but a file may have
+/// some of any length.
+constexpr size_t maxBytesPerId = 1024;
+constexpr size_t freeDecodedBytes = size_t(1) << 16;
 
 /// One encoding under way.
 class Encoding {
 public:
-  Encoding(const TokenizerImpl &impl, EncodeOptions options)
-      : impl(impl), options(options) {}
+  Encoding(const TokenizerImpl &impl, std::string_view text,
+           EncodeOptions options)
+      : impl(impl), text(text), options(options), limit(text.size()) {}
 
-  Expected<std::vector<int32_t>> run(std::string_view text) {
+  Expected<std::vector<int32_t>> run() {
     const TokenizerSpec &spec = impl.spec;
     if (options.addSpecialTokens)
       ids = spec.prefix;
@@ -44,37 +50,35 @@ public:
 private:
   /// A stretch of text without tokens that are looked for in raw text.
   Status encodeSegment(std::string_view segment, bool isFirst) {
-    std::string text(segment);
-    LLMIR_RETURN_IF_ERROR(normalize(impl.normalizers, text, isFirst));
-    if (text.size() > maxSegmentBytes)
-      return Status(StatusCode::OutOfRange,
-                    "the text grows to " + std::to_string(text.size()) +
-                        " bytes in normalization",
-                    "shorten the text");
+    std::string normal(segment);
+    LLMIR_RETURN_IF_ERROR(normalize(impl.normalizers, normal, isFirst, limit));
     if (impl.normalizedTokens.empty())
-      return encodePieces(std::move(text), isFirst);
+      return encodePieces(std::move(normal), isFirst);
     std::vector<AddedTokenMatcher::Part> parts;
-    impl.normalizedTokens.split(text, options.matchSpecialTokens, parts);
+    impl.normalizedTokens.split(normal, options.matchSpecialTokens, parts);
     for (AddedTokenMatcher::Part part : parts) {
-      if (part.id >= 0)
-        ids.push_back(part.id);
-      else
+      if (part.id < 0) {
         LLMIR_RETURN_IF_ERROR(
-            encodePieces(text.substr(part.begin, part.end - part.begin),
+            encodePieces(normal.substr(part.begin, part.end - part.begin),
                          isFirst && part.begin == 0));
+        continue;
+      }
+      ids.push_back(part.id);
+      limit.finishSegment(part.end - part.begin);
     }
     return Status::ok();
   }
 
-  Status encodePieces(std::string text, bool isFirst) {
-    if (text.empty())
+  Status encodePieces(std::string normal, bool isFirst) {
+    if (normal.empty())
       return Status::ok();
     Pieces pieces;
-    pieces.text = std::move(text);
+    pieces.text = std::move(normal);
     pieces.pieces.push_back(
         {0, static_cast<uint32_t>(pieces.text.size()), isFirst});
     for (const PreTokenizer &step : impl.preTokenizers)
-      LLMIR_RETURN_IF_ERROR(step.apply(pieces));
+      LLMIR_RETURN_IF_ERROR(step.apply(pieces, limit));
+    limit.finishSegment(pieces.text.size());
     for (Pieces::Piece piece : pieces.pieces)
       if (piece.begin < piece.end)
         impl.model.encode(std::string_view(pieces.text)
@@ -84,7 +88,9 @@ private:
   }
 
   const TokenizerImpl &impl;
+  std::string_view text;
   EncodeOptions options;
+  GrowthLimit limit;
   std::vector<int32_t> ids;
 };
 
@@ -104,7 +110,29 @@ Expected<std::vector<int32_t>> Tokenizer::encode(std::string_view text,
     return Status(StatusCode::InvalidArgument,
                   "the text is not UTF-8 at byte " + std::to_string(valid),
                   "convert it to UTF-8");
-  return Encoding(impl(), options).run(text);
+  return Encoding(impl(), text, options).run();
+}
+
+Status Tokenizer::checkIds(Span<const int32_t> ids) const {
+  size_t bytes = 0; // At most 2^22 for an id.
+  for (int32_t id : ids) {
+    if (id < 0 || id >= vocabSize())
+      return Status(StatusCode::OutOfRange,
+                    "token id " + std::to_string(id) +
+                        " is not in the vocabulary of " +
+                        std::to_string(vocabSize()),
+                    "use ids from 0 to " + std::to_string(vocabSize() - 1));
+    bytes += (impl().decodedText(id).size() + 1) * impl().decoderGrowth;
+  }
+  const size_t limit =
+      std::min(maxTextBytes, freeDecodedBytes + ids.size() * maxBytesPerId);
+  if (bytes <= limit)
+    return Status::ok();
+  return Status(StatusCode::OutOfRange,
+                std::to_string(ids.size()) + " ids may decode to " +
+                    std::to_string(bytes) + " bytes; the limit is " +
+                    std::to_string(limit),
+                "decode them in parts");
 }
 
 std::string Tokenizer::decode(Span<const int32_t> ids,

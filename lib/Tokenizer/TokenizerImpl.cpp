@@ -192,18 +192,26 @@ Status TokenizerImpl::buildStages() {
   }
   for (const DecoderStep &step : spec.decoders)
     LLMIR_RETURN_IF_ERROR(checkStageTexts({&step.pattern, &step.content}));
-  return checkDecoders(spec.decoders);
+  LLMIR_RETURN_IF_ERROR(checkDecoders(spec.decoders));
+  decoderGrowth = decoderGrowthOf(spec.decoders);
+  return Status::ok();
 }
 
 Status TokenizerImpl::buildAddedTokens() {
   std::set<std::string_view> specialTexts;
-  for (const AddedToken &token : spec.addedTokens)
+  size_t bytes = 0;
+  for (const AddedToken &token : spec.addedTokens) {
+    bytes += token.text.size();
     if (token.has(AddedToken::Special))
       specialTexts.insert(token.text);
+  }
+  GrowthLimit limit(bytes); // Of all of them together.
   for (const AddedToken &token : spec.addedTokens) {
     std::string text = token.text;
     if (token.has(AddedToken::Normalized))
-      LLMIR_RETURN_IF_ERROR(normalize(normalizers, text, /*isFirst=*/true));
+      LLMIR_RETURN_IF_ERROR(
+          normalize(normalizers, text, /*isFirst=*/true, limit));
+    limit.finishSegment(text.size());
     // A token that normalization changes is decoded in its normalized form,
     // which is then not among the texts that are skipped: so does the
     // reference implementation.

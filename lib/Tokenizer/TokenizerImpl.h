@@ -38,6 +38,7 @@ struct TokenizerImpl {
   AddedTokenMatcher normalizedTokens; ///< In normalized text.
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> preTokenizers;
+  size_t decoderGrowth = 1; ///< As decoderGrowthOf() says.
 
   /// Facts about added tokens, sorted by id.
   struct AddedFacts {

@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// UTF-8 by hand: validation, decoding, and replacement of what is broken.
+// UTF-8 by hand: validation, decoding, and replacement of what is broken; and
+// the normalization forms of Unicode.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_TOKENIZER_UNICODE_H
 #define LLMIR_LIB_TOKENIZER_UNICODE_H
+
+#include "llmir/Support/Status.h"
 
 #include <cstdint>
 #include <string>
@@ -22,6 +25,13 @@ namespace llmir {
 /// Bytes of the valid UTF-8 at the text's start; the text's size when all of it
 /// is valid. Overlong forms and surrogates are invalid.
 size_t validUtf8Length(std::string_view text);
+
+/// The normalization forms of Unicode's Annex 15.
+enum class UnicodeForm : uint8_t { NFC, NFD, NFKC, NFKD };
+
+/// Brings valid UTF-8 into a form. Takes O(n log n) time for any text, also for
+/// one base character with any number of marks in any order.
+Status toUnicodeForm(std::string &text, UnicodeForm form);
 
 /// One character of valid UTF-8, and how many bytes it takes (1 to 4).
 struct Utf8Char {

@@ -13,11 +13,13 @@
 
 #include "Stages.h"
 #include "AddedTokens.h"
+#include "DecoderChain.h"
 #include "MergeQueue.h"
 #include "TestSupport.h"
 #include "Unicode.h"
 
 #include <chrono>
+#include <cstring>
 #include <set>
 
 using namespace llmir;
@@ -168,7 +170,7 @@ Strings piecesOf(const PreTokenizerStep &step, const std::string &text) {
   Expected<PreTokenizer> built = PreTokenizer::build(step);
   EXPECT_TRUE(built) << built.status().message();
   Pieces pieces{text, {{0, static_cast<uint32_t>(text.size()), true}}};
-  Status status = built->apply(pieces);
+  Status status = built->apply(pieces, GrowthLimit(text.size()));
   EXPECT_TRUE(status) << status.message();
   Strings result;
   for (Pieces::Piece piece : pieces.pieces)
@@ -253,12 +255,137 @@ TEST(StagesTest, Normalizers) {
     Expected<Normalizer> step = Normalizer::build(c.step);
     ASSERT_TRUE(step) << step.status().message();
     std::string text = c.text;
-    ASSERT_TRUE(step->apply(text, true));
+    ASSERT_TRUE(step->apply(text, true, GrowthLimit(text.size())));
     EXPECT_EQ(text, c.expected) << int(c.step.kind);
   }
   EXPECT_FALSE(Normalizer::build({NormalizerStep::ReplaceString, "", "x"}));
   EXPECT_FALSE(Normalizer::build(
       {NormalizerStep::ReplaceString, " ", std::string(100000, 'x')}));
+}
+
+/// What the steps make of the text, or why they do not.
+std::string normalized(const std::vector<NormalizerStep> &steps,
+                       std::string text) {
+  std::vector<Normalizer> built;
+  for (const NormalizerStep &step : steps)
+    built.push_back(*Normalizer::build(step));
+  Status status =
+      normalize(built, text, /*isFirst=*/true, GrowthLimit(text.size()));
+  return status ? text : status.message();
+}
+
+/// A few bytes that say "double it" many times must not take all memory: what
+/// grows is refused before it is made.
+TEST(StagesTest, StepsThatDoubleAreRefused) {
+  const NormalizerStep string{NormalizerStep::ReplaceString, "a", "aa"};
+  const NormalizerStep regex{NormalizerStep::ReplaceRegex, "a", "aa"};
+  const NormalizerStep bytes{NormalizerStep::ByteLevel, {}, {}};
+  const std::string many(size_t(1) << 20, 'a');
+  for (const NormalizerStep &step : {string, regex})
+    for (const std::string &text : {std::string("a"), many}) {
+      std::vector<NormalizerStep> steps(5, step);
+      EXPECT_EQ(normalized(steps, text).size(), 32 * text.size());
+      steps.resize(32, step);
+      const std::string message = normalized(steps, text);
+      EXPECT_NE(message.find("normalizer Replace: a text of " +
+                             std::to_string(text.size()) + " bytes grows to "),
+                std::string::npos)
+          << message.substr(0, 200);
+    }
+  EXPECT_NE(normalized(std::vector<NormalizerStep>(32, bytes), "\u00e9")
+                .find("normalizer: a text of 2 bytes grows to 8192"),
+            std::string::npos);
+  EXPECT_NE(
+      normalized({{NormalizerStep::ReplaceRegex, "x*", std::string(256, 'b')}},
+                 many)
+          .find("grows to"),
+      std::string::npos);
+}
+
+TEST(StagesTest, PreTokenizersThatDoubleAreRefused) {
+  PreTokenizerStep bytes, space, split;
+  bytes.kind = PreTokenizerStep::ByteLevel;
+  space.kind = PreTokenizerStep::Metaspace;
+  space.pattern = "\U0001F600"; // Four bytes for one.
+  split.pattern = ".";
+  split.behavior = PreTokenizerStep::Isolated;
+  auto run = [](const std::vector<PreTokenizerStep> &steps, std::string text) {
+    Pieces pieces{text, {{0, static_cast<uint32_t>(text.size()), true}}};
+    const GrowthLimit limit(text.size());
+    for (const PreTokenizerStep &step : steps)
+      if (Status status = PreTokenizer::build(step)->apply(pieces, limit);
+          !status)
+        return status.cause();
+    return std::string();
+  };
+  const std::vector<PreTokenizerStep> doubling(32, bytes);
+  EXPECT_NE(
+      run(doubling, "\u00e9").find("pre-tokenizer ByteLevel: a text of 2"),
+      std::string::npos);
+  EXPECT_EQ(run({bytes, bytes}, "\u00e9"), "");
+  EXPECT_NE(
+      run({split, space, bytes, bytes, bytes, bytes}, std::string(10000, ' '))
+          .find("pre-tokenizer ByteLevel: a text of 10000"),
+      std::string::npos);
+}
+
+/// Segments share one limit: many short ones must not have many times of what
+/// a short text may become.
+TEST(StagesTest, TheLimitIsOfTheWholeText) {
+  GrowthLimit limit(100);
+  EXPECT_TRUE(limit.check(4096 + 3200, "stage"));
+  EXPECT_FALSE(limit.check(4096 + 3201, "stage"));
+  limit.finishSegment(7000);
+  EXPECT_TRUE(limit.check(296, "stage"));
+  EXPECT_EQ(limit.check(297, "stage").cause(),
+            "stage: a text of 100 bytes grows to 7297; the limit is 7296");
+  EXPECT_FALSE(limit.check(SIZE_MAX, "stage"));
+  EXPECT_TRUE(GrowthLimit(SIZE_MAX).check(size_t(1) << 30, "stage"));
+  EXPECT_FALSE(GrowthLimit(SIZE_MAX).check((size_t(1) << 30) + 1, "stage"));
+}
+
+TEST(StagesTest, DecodersThatMultiplyAreRefused) {
+  DecoderStep replace, bytes, join;
+  replace.kind = DecoderStep::ReplaceString;
+  replace.pattern = "a";
+  replace.content = "aa";
+  bytes.kind = DecoderStep::ByteLevel;
+  join.kind = DecoderStep::JoinWithSpaces;
+  EXPECT_EQ(decoderGrowthOf({join, replace, bytes}), 12u);
+  EXPECT_TRUE(checkDecoders({join, replace, bytes}));
+  EXPECT_TRUE(checkDecoders(std::vector<DecoderStep>(6, replace)));
+  for (size_t steps : {7, 32, 64}) {
+    Status status = checkDecoders(std::vector<DecoderStep>(steps, replace));
+    EXPECT_EQ(status.code(), StatusCode::Unsupported);
+    EXPECT_NE(status.cause().find("times as long; the limit is 64"),
+              std::string::npos)
+        << status.message();
+  }
+  // What becomes shorter may come as often as it likes.
+  replace.pattern = "abc";
+  EXPECT_EQ(decoderGrowthOf(std::vector<DecoderStep>(64, replace)), 1u);
+}
+
+/// Marks of a base character in an order that sorting by neighbors needs n * n
+/// steps for. An orthography gives a character three; a stranger gives it as
+/// many as he likes.
+TEST(StagesTest, UnicodeFormsOfManyMarksTakeLittleTime) {
+  std::string text = "e";
+  for (int i = 0; i < 1 << 18; ++i)
+    text += "\u0301\u0316"; // Above (230), below (220).
+  for (auto [kind, first] :
+       {std::pair(NormalizerStep::NFC, "\u00e9\u0316"),
+        std::pair(NormalizerStep::NFD, "e\u0316\u0316"),
+        std::pair(NormalizerStep::NFKC, "\u00e9\u0316"),
+        std::pair(NormalizerStep::NFKD, "e\u0316\u0316")}) {
+    auto start = std::chrono::steady_clock::now();
+    const std::string result = normalized({{kind, {}, {}}}, text);
+    std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - start;
+    EXPECT_LT(taken.count(), 5) << "a tenth of a second is usual";
+    EXPECT_EQ(result.compare(0, std::strlen(first), first), 0);
+    EXPECT_EQ(result.substr(result.size() - 4), "\u0301\u0301");
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,6 +81,31 @@ TEST(TokenizerJsonTest, ByteFallback) {
   EXPECT_EQ(tokenizer->decode(Ids{mark, mark, hello}), "  hello");
 }
 
+TEST(TokenizerJsonTest, ChecksIdsBeforeDecoding) {
+  Json json = tinyByteLevel();
+  Expected<Tokenizer> tokenizer = fromJson(json);
+  ASSERT_TRUE(tokenizer);
+  EXPECT_TRUE(tokenizer->checkIds(Ids{0, 263}));
+  EXPECT_TRUE(tokenizer->checkIds(Ids{}));
+  for (int32_t id : {-1, 264, INT32_MAX}) {
+    Status status = tokenizer->checkIds(Ids{0, id});
+    EXPECT_EQ(status.code(), StatusCode::OutOfRange);
+    EXPECT_NE(status.cause().find("token id " + std::to_string(id) +
+                                  " is not in the vocabulary of 264"),
+              std::string::npos)
+        << status.message();
+  }
+  // A token of 60000 bytes, named as often as a line has room for.
+  json["model"]["vocab"][std::string(60000, 'x')] = 264;
+  tokenizer = fromJson(json);
+  ASSERT_TRUE(tokenizer) << tokenizer.status().message();
+  EXPECT_TRUE(tokenizer->checkIds(Ids(30000, 0)));
+  Status status = tokenizer->checkIds(Ids(30000, 264));
+  EXPECT_EQ(status.code(), StatusCode::OutOfRange);
+  EXPECT_NE(status.cause().find("30000 ids may decode to"), std::string::npos)
+      << status.message();
+}
+
 TEST(TokenizerJsonTest, ConfigNamesSpecialTokens) {
   std::string json = tinyByteFallback().dump();
   Expected<Tokenizer> tokenizer = Tokenizer::fromTokenizerJson(

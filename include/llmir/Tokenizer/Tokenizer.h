@@ -77,9 +77,14 @@ public:
 
   /// The ids of a text. Linear in its length for one class of characters,
   /// n log n at worst. InvalidArgument with the byte's offset where the text is
-  /// not UTF-8; OutOfRange where a pattern of the tokenizer costs too much.
+  /// not UTF-8; OutOfRange where the tokenizer's stages make more than 32 times
+  /// as many bytes of it (and 4 KiB), or a pattern costs too much.
   Expected<std::vector<int32_t>> encode(std::string_view text,
                                         EncodeOptions options = {}) const;
+  /// Whether decode() takes the ids: OutOfRange for one outside the vocabulary,
+  /// or where their text may be longer than 1 KiB an id (and 64 KiB) or than
+  /// 256 MiB.
+  Status checkIds(Span<const int32_t> ids) const;
   /// The text of ids, always valid UTF-8. An id without a token (a padded row
   /// of the embedding) contributes nothing. Skipping leaves out the special
   /// tokens whose decoded text is their own: as in the reference
