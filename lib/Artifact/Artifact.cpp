@@ -222,6 +222,18 @@ Status Artifact::checkCodeSections() const {
                  " code sections, not one for each");
 }
 
+/// Every matrix lies in the section of weights.
+Status Artifact::checkMatrices() const {
+  const auto bytes = static_cast<int64_t>(weights().size());
+  for (const MatrixPlace &place : artifactInfo.matrices)
+    // Both below 2^44, as validateArtifactInfo has seen.
+    if (place.offset + place.bytes * place.count > bytes)
+      return damaged("its info has a matrix that ends at byte " +
+                     std::to_string(place.offset + place.bytes * place.count) +
+                     " of the weights, which are " + std::to_string(bytes));
+  return Status::ok();
+}
+
 Status Artifact::checkSections() const {
   for (const ArtifactSectionEntry &entry : table)
     if (entry.id != static_cast<uint32_t>(ArtifactSection::Weights) &&
@@ -251,8 +263,10 @@ Artifact::open(const std::string &path) {
     return artifact->damaged("its info and its header name different ABI "
                              "versions");
   artifact->artifactInfo = std::move(*info);
-  if (Status status = artifact->checkCodeSections(); !status)
-    return status;
+  for (Status (Artifact::*check)() const :
+       {&Artifact::checkCodeSections, &Artifact::checkMatrices})
+    if (Status status = (artifact.get()->*check)(); !status)
+      return status;
   return std::shared_ptr<const Artifact>(std::move(artifact));
 }
 

@@ -9,6 +9,7 @@
 #include "llmir/Artifact/CodeImage.h"
 #include "CodeImagePlan.h"
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CodeNote.h"
 
 #include <cerrno>
 #include <cstring>
@@ -70,25 +71,19 @@ static Status mapSegment(const CodeSegment &segment, uintptr_t bias, int fd,
   return Status::ok();
 }
 
-Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
-                                    Span<const uint8_t> image,
-                                    const std::string &name) {
-  const uint64_t pageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+Expected<CodeImage> CodeImage::map(const CodeImagePlan &plan, int fd,
+                                   uint64_t offset, uint64_t pageBytes,
+                                   const std::string &name) {
   if (offset % pageBytes != 0)
     return Status(StatusCode::InvalidFile,
                   name + ": code at offset " + std::to_string(offset) +
                       " cannot be mapped in pages of " +
                       std::to_string(pageBytes) + " bytes",
                   "compile it again with 'llmir compile'");
-  Expected<CodeImagePlan> plan = planCodeImage(image, name, pageBytes);
-  if (!plan)
-    return plan.takeStatus();
-
   // The range begins at a multiple of the greatest alignment, as the lowest
   // address of the image does, so that each address keeps its remainder.
-  const uint64_t lowest =
-      plan->firstAddress / plan->alignment * plan->alignment;
-  const uint64_t span = plan->endAddress - lowest + plan->alignment;
+  const uint64_t lowest = plan.firstAddress / plan.alignment * plan.alignment;
+  const uint64_t span = plan.endAddress - lowest + plan.alignment;
   CodeImage result;
   void *range =
       mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -96,15 +91,25 @@ Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
     return mappingFailed(name);
   result.reserved = range;
   result.reservedBytes = span;
-  uintptr_t base = reinterpret_cast<uintptr_t>(range) + plan->alignment - 1;
-  base -= base % plan->alignment;
+  uintptr_t base = reinterpret_cast<uintptr_t>(range) + plan.alignment - 1;
+  base -= base % plan.alignment;
   const uintptr_t bias = base - lowest;
-  for (const CodeSegment &segment : plan->segments)
+  for (const CodeSegment &segment : plan.segments)
     if (Status status = mapSegment(segment, bias, fd, offset, pageBytes, name);
         !status)
       return status;
-  result.entry = reinterpret_cast<LLMIRStepFunction>(bias + plan->entry);
+  result.entry = reinterpret_cast<LLMIRStepFunction>(bias + plan.entry);
   return result;
+}
+
+Expected<CodeImage> CodeImage::load(int fd, uint64_t offset,
+                                    Span<const uint8_t> image,
+                                    const std::string &name) {
+  const auto pageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  Expected<CodeImagePlan> plan = planCodeImage(image, name, pageBytes);
+  if (!plan)
+    return plan.takeStatus();
+  return map(*plan, fd, offset, pageBytes, name);
 }
 
 Expected<CodeImage> CodeImage::load(const Artifact &artifact, size_t target) {
@@ -114,7 +119,17 @@ Expected<CodeImage> CodeImage::load(const Artifact &artifact, size_t target) {
     if (entry.id == static_cast<uint32_t>(ArtifactSection::Code) &&
         entry.number == target)
       offset = entry.offset;
-  return load(artifact.fileDescriptor(), offset, code, artifact.path());
+  const auto pageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  Expected<CodeImagePlan> plan =
+      planCodeImage(code, artifact.path(), pageBytes);
+  if (!plan)
+    return plan.takeStatus();
+  Status fits = checkCodeNote(plan->note, artifact.info(), target,
+                              static_cast<int64_t>(artifact.weights().size()));
+  if (!fits)
+    return std::move(fits).withContext(artifact.path());
+  return map(*plan, artifact.fileDescriptor(), offset, pageBytes,
+             artifact.path());
 }
 
 } // namespace llmir

@@ -8,6 +8,7 @@
 
 #include "CodeImagePlan.h"
 #include "llmir/Artifact/CodeImage.h"
+#include "llmir/Artifact/CodeNote.h"
 
 #include <algorithm>
 #include <cstring>
@@ -125,6 +126,9 @@ Status ImageChecker::readProgramHeaders() {
                     " bytes in memory is too far or too large");
     LLMIR_RETURN_IF_ERROR(header.p_type == PT_LOAD ? checkLoad(header)
                                                    : checkOther(header));
+    if (header.p_type == PT_NOTE && plan.note.empty())
+      plan.note = readCodeNote(
+          Span<const uint8_t>(image).subspan(header.p_offset, header.p_filesz));
   }
   if (plan.segments.empty())
     return refuse("it has no segment to load");

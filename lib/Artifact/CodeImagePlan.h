@@ -37,6 +37,7 @@ struct CodeImagePlan {
   uint64_t endAddress = 0;           ///< Page aligned.
   uint64_t alignment = 0;            ///< Greatest of the segments'.
   uint64_t entry = 0;
+  std::vector<int64_t> note; ///< As readCodeNote() gives it.
 };
 
 /// Checks an image and says how to map it with pages of `pageBytes`.

@@ -12,6 +12,7 @@
 #include "WeightJobs.h"
 
 #include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CodeNote.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
@@ -331,6 +332,14 @@ Status Compilation::lower() {
       buildProgramStage(pm, stage);
   }));
   readProgram();
+  if (fromProgram() &&
+      weightBytes() > static_cast<int64_t>(base->weights().size()))
+    return Status(StatusCode::InvalidFile,
+                  options.model + ": damaged artifact: its program reads " +
+                      std::to_string(weightBytes()) +
+                      " bytes of weights; it has " +
+                      std::to_string(base->weights().size()),
+                  "compile it again with 'llmir compile'");
   programText = moduleText();
   if (wants(Form::Program))
     return writeForm(programText);
@@ -375,14 +384,23 @@ void Compilation::readProgram() {
   });
 }
 
+int64_t Compilation::weightBytes() const {
+  int64_t end = 0;
+  for (const PackJob &job : jobs)
+    end = std::max(end, job.offset + job.bytes);
+  return end;
+}
+
 //===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
 
 Status Compilation::generateCode() {
   std::string names;
+  const ArtifactInfo info = fromProgram() ? makeInfoFromBase() : makeInfo();
   for (size_t i = 0; i < levels.size(); ++i) {
-    LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i]));
+    LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i],
+                                       makeCodeNote(info, i, weightBytes())));
     lowered[i] = nullptr; // Its memory is for the next one.
     names += (names.empty() ? "" : ", ") + levels[i]->name.str();
   }
@@ -390,13 +408,15 @@ Status Compilation::generateCode() {
   return Status::ok();
 }
 
-Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level) {
+Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level,
+                                 const std::vector<uint8_t> &note) {
   LLMIR_RETURN_IF_ERROR(
       runPasses(kernels, [](PassManager &pm) { buildLLVMStage(pm); }));
   Expected<CPUCodeGenerator> generator =
       CPUCodeGenerator::create(kernels, level);
   if (!generator)
     return generator.takeStatus();
+  generator->addNotes(note);
   generator->optimize();
   if (wants(Form::LLVM))
     return writeForm(generator->llvmText());

@@ -181,7 +181,7 @@ static Status copyWeights(const Artifact &from, ArtifactWriter &writer) {
   return writer.endSection();
 }
 
-Status Compilation::writeArtifactFromBase() {
+ArtifactInfo Compilation::makeInfoFromBase() const {
   ArtifactInfo info = base->info();
   info.sites = sites;
   info.abiVersion = LLMIR_ABI_VERSION;
@@ -192,11 +192,14 @@ Status Compilation::writeArtifactFromBase() {
   info.logitsRowStride = logitsRowStride;
   info.arenaBytes = arenaBytes;
   info.workerBytes = workerBytes;
+  return info;
+}
 
+Status Compilation::writeArtifactFromBase() {
   Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
   if (!writer)
     return writer.takeStatus();
-  LLMIR_RETURN_IF_ERROR(writer->setInfo(info));
+  LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfoFromBase()));
   auto bytes = [](const std::string &text) {
     return Span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()),
                                text.size());

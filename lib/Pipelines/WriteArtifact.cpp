@@ -136,8 +136,8 @@ Status Compilation::writeArtifact() {
                                    static_cast<double>(done.totalBytes));
       }));
   LLMIR_RETURN_IF_ERROR(writer->finish());
-  int64_t bytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;
-  note(options.output + ", " + std::to_string(bytes >> 10) + " KiB of weights");
+  note(options.output + ", " + std::to_string(weightBytes() >> 10) +
+       " KiB of weights");
   return Status::ok();
 }
 

@@ -33,7 +33,7 @@ Change elf(std::function<void(Elf64_Ehdr &)> change) {
 }
 
 /// Segments of the handmade image: 0 headers, 1 code, 2 dynamic (writable),
-/// 3 PT_DYNAMIC, 4 PT_GNU_RELRO, 5 PT_GNU_STACK.
+/// 3 PT_DYNAMIC, 4 PT_GNU_RELRO, 5 PT_GNU_STACK, 6 PT_NOTE.
 Change segment(size_t index, std::function<void(Elf64_Phdr &)> change) {
   return [index, change](Bytes &image) {
     edit<Elf64_Phdr>(image, sizeof(Elf64_Ehdr) + index * sizeof(Elf64_Phdr),
@@ -232,6 +232,91 @@ TEST(CodeImage, EveryOtherImageIsRefused) {
   }
 }
 
+/// What the loader says of an artifact whose info was changed after its code
+/// was made.
+std::string loadedWith(const ArtifactInfo &info, const Bytes &image) {
+  TemporaryPath path("note.llmir");
+  writeSample(path.str(), info, image);
+  Expected<std::shared_ptr<const Artifact>> artifact =
+      Artifact::open(path.str());
+  if (!artifact)
+    return artifact.status().message();
+  Expected<CodeImage> code = CodeImage::load(**artifact, 0);
+  return code ? "loaded" : code.status().message();
+}
+
+// Code has these numbers as constants: with others beside it, it would read and
+// write out of bounds.
+TEST(CodeImage, TheInfoIsThatOfTheCode) {
+  EXPECT_EQ(loadedWith(sampleInfo(), sampleImage()), "loaded");
+  struct Change {
+    const char *name;
+    int64_t ArtifactInfo::*field;
+    int64_t value;
+  };
+  for (auto [name, field, value] :
+       {Change{"vocabSize", &ArtifactInfo::vocabSize, 51},
+        {"logitsRowStride", &ArtifactInfo::logitsRowStride, 80},
+        {"tokenBudget", &ArtifactInfo::tokenBudget, 33},
+        {"maxLogitRows", &ArtifactInfo::maxLogitRows, 9},
+        {"arenaBytes", &ArtifactInfo::arenaBytes, 0},
+        {"workerBytes", &ArtifactInfo::workerBytes, 64},
+        {"contextLength", &ArtifactInfo::contextLength, 41},
+        {"numLayers", &ArtifactInfo::numLayers, 3},
+        {"numKVHeads", &ArtifactInfo::numKVHeads, 2},
+        {"headDim", &ArtifactInfo::headDim, 8},
+        {"kvBlockSize", &ArtifactInfo::kvBlockSize, 8}}) {
+    ArtifactInfo changed = sampleInfo();
+    const std::string expected =
+        std::string("its info and its code disagree on '") + name +
+        "', which is " + std::to_string(value) + " and " +
+        std::to_string(changed.*field);
+    changed.*field = value;
+    const std::string message = loadedWith(changed, sampleImage());
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+  }
+  ArtifactInfo info = sampleInfo();
+  info.kvFormat = KVFormat::F16;
+  EXPECT_NE(loadedWith(info, sampleImage()).find("disagree on 'kvFormat';"),
+            std::string::npos);
+  info = sampleInfo();
+  info.code[0].triple += "x";
+  EXPECT_NE(loadedWith(info, sampleImage()).find("disagree on 'code';"),
+            std::string::npos);
+}
+
+TEST(CodeImage, TheWeightsAreAsLongAsTheCodeReads) {
+  const ArtifactInfo info = sampleInfo();
+  EXPECT_NE(loadedWith(
+                info, sampleImage(makeCodeNote(info, 0, sampleWeightBytes + 1)))
+                .find("it has 3000 bytes of weights; its code reads 3001"),
+            std::string::npos);
+}
+
+TEST(CodeImage, EveryOtherNoteIsNone) {
+  const ArtifactInfo info = sampleInfo();
+  const Bytes whole = makeCodeNote(info, 0, sampleWeightBytes);
+  auto says = [&](const Bytes &note) {
+    return loadedWith(info, sampleImage(note));
+  };
+  const std::string none = "its code does not say what it was generated for";
+  for (size_t bytes = 0; bytes < whole.size(); bytes += 7)
+    EXPECT_NE(says(Bytes(whole.begin(),
+                         whole.begin() + static_cast<ptrdiff_t>(bytes)))
+                  .find(none),
+              std::string::npos)
+        << bytes;
+  for (size_t byte = 0; byte < 18; ++byte) { // Sizes, type and name.
+    Bytes note = whole;
+    note[byte] ^= 0x40;
+    EXPECT_NE(says(note).find(none), std::string::npos) << byte;
+  }
+  Bytes second(16, 0); // After a note of somebody else.
+  second[4] = 4;
+  second.insert(second.end(), whole.begin(), whole.end());
+  EXPECT_EQ(says(second), "loaded");
+}
+
 TEST(CodeImage, AnotherMachineIsIncompatible) {
   Bytes image = sampleImage();
   elf([](Elf64_Ehdr &e) { e.e_machine = EM_RISCV; })(image);
@@ -243,7 +328,7 @@ TEST(CodeImage, AnotherMachineIsIncompatible) {
 TEST(CodeImage, SurvivesEveryBitOfItsHeaders) {
   const Bytes whole = sampleImage();
   TemporaryPath path("bits.elf");
-  const size_t used = sizeof(Elf64_Ehdr) + 6 * sizeof(Elf64_Phdr);
+  const size_t used = sizeof(Elf64_Ehdr) + 7 * sizeof(Elf64_Phdr);
   writeBytes(path.str(), whole);
   int fd = open(path.str().c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_GE(fd, 0);

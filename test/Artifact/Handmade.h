@@ -15,9 +15,11 @@
 
 #include "llmir/Artifact/ArtifactInfo.h"
 #include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Artifact/CodeNote.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Runtime/ABI/StepContext.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -76,7 +78,7 @@ inline ArtifactInfo sampleInfo() {
   info.sites[0].products = 3200;
   info.sites[0].inputs = "f32";
   info.sites[1].name = info.sites[1].kind = "barrier";
-  info.matrices = {{0, 16384, 1}, {16384, 6400, 2}};
+  info.matrices = {{0, 1024, 1}, {1024, 960, 2}}; // Of 3000 bytes.
   info.abiVersion = LLMIR_ABI_VERSION;
   const std::string &arch = CpuFeatures::host().architecture();
   info.code = {{arch == "aarch64" ? "aarch64" : "x86-64",
@@ -104,14 +106,18 @@ inline ArtifactInfo sampleInfo() {
   return info;
 }
 
+/// Bytes of the weights that writeSample() writes.
+constexpr int64_t sampleWeightBytes = 3000;
+
 /// Where the parts of the handmade image lie, in the file and in memory.
 constexpr uint64_t imageCode = 0x10000;
 constexpr uint64_t imageDynamic = 0x20000;
 
-/// An image as ld.lld makes it: headers, code, and the dynamic section in a
-/// segment that is writable before relocation. Its step function writes 1.0 to
-/// the first logit.
-inline Bytes sampleImage() {
+/// An image as ld.lld makes it: headers and `note`, code, and the dynamic
+/// section in a segment that is writable before relocation. Its step function
+/// writes 1.0 to the first logit.
+inline Bytes sampleImage(const Bytes &note = makeCodeNote(sampleInfo(), 0,
+                                                          sampleWeightBytes)) {
   Bytes image(imageDynamic + sizeof(Elf64_Dyn), 0);
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -142,7 +148,8 @@ inline Bytes sampleImage() {
   header.e_phoff = sizeof header;
   header.e_ehsize = sizeof header;
   header.e_phentsize = sizeof(Elf64_Phdr);
-  Elf64_Phdr segments[6] = {};
+  Elf64_Phdr segments[7] = {};
+  const uint64_t noteAt = sizeof header + sizeof segments;
   auto define = [](Elf64_Phdr &segment, uint32_t type, uint32_t flags,
                    uint64_t at, uint64_t bytes, uint64_t alignment) {
     segment.p_type = type;
@@ -151,8 +158,7 @@ inline Bytes sampleImage() {
     segment.p_filesz = segment.p_memsz = bytes;
     segment.p_align = alignment;
   };
-  define(segments[0], PT_LOAD, PF_R, 0, sizeof header + sizeof segments,
-         0x10000);
+  define(segments[0], PT_LOAD, PF_R, 0, noteAt + note.size(), 0x10000);
   define(segments[1], PT_LOAD, PF_R | PF_X, imageCode, 64, 0x10000);
   define(segments[2], PT_LOAD, PF_R | PF_W, imageDynamic, sizeof(Elf64_Dyn),
          0x10000);
@@ -162,17 +168,19 @@ inline Bytes sampleImage() {
   define(segments[4], PT_GNU_RELRO, PF_R, imageDynamic, sizeof(Elf64_Dyn), 1);
   segments[4].p_memsz = 0x1000;
   define(segments[5], PT_GNU_STACK, PF_R | PF_W, 0, 0, 1);
-  header.e_phnum = 6;
+  define(segments[6], PT_NOTE, PF_R, noteAt, note.size(), 4);
+  std::copy(note.begin(), note.end(), image.begin() + noteAt);
+  header.e_phnum = 7;
   std::memcpy(image.data(), &header, sizeof header);
   std::memcpy(image.data() + sizeof header, segments, sizeof segments);
   return image;
 }
 
-/// Writes a whole artifact; fails the running test where that fails.
+/// Writes a whole artifact; fails the running test where that fails. Each
+/// target of the info gets an image made for it, or `image`.
 inline void writeSample(const std::string &path,
                         const ArtifactInfo &info = sampleInfo(),
-                        const Bytes &image = sampleImage()) {
-  // One image for each target of the info.
+                        const Bytes &image = {}) {
   Expected<ArtifactWriter> writer = ArtifactWriter::begin(path);
   ASSERT_TRUE(writer) << writer.status().message();
   auto ok = [](const Status &status) {
@@ -180,10 +188,14 @@ inline void writeSample(const std::string &path,
   };
   ok(writer->setInfo(info));
   for (size_t i = 0; i < info.code.size(); ++i)
-    ok(writer->addSection(ArtifactSection::Code, image));
+    ok(writer->addSection(
+        ArtifactSection::Code,
+        image.empty() ? sampleImage(makeCodeNote(info, i, sampleWeightBytes))
+                      : image));
   ok(writer->beginSection(ArtifactSection::Weights));
   for (int piece = 0; piece < 3; ++piece)
-    ok(writer->append(Bytes(1000, static_cast<uint8_t>(piece + 1))));
+    ok(writer->append(
+        Bytes(sampleWeightBytes / 3, static_cast<uint8_t>(piece + 1))));
   ok(writer->endSection());
   ok(writer->addSection(ArtifactSection::Tokenizer, Bytes{4, 5, 6}));
   const std::string program = "mllm.program {}\n";

@@ -35,8 +35,9 @@ namespace llmir {
 class Artifact {
 public:
   /// Maps `path` and checks its structure: magic, versions, bounds and order of
-  /// the sections, the checksum of everything but the weights, and the ranges
-  /// of the info. Nothing is copied but the info; no code is mapped executable.
+  /// the sections, the checksum of everything but the weights, the ranges of
+  /// the info, and that its matrices lie in the weights. Nothing is copied but
+  /// the info; no code is mapped executable.
   ///
   /// Fails with NotFound or IoError (the file cannot be read), InvalidFile (not
   /// an artifact, or a damaged one) or IncompatibleTarget (made for another
@@ -86,6 +87,7 @@ private:
   Status damaged(const std::string &what) const;
   Status checkEntry(const ArtifactSectionEntry &entry, uint64_t end) const;
   Status checkCodeSections() const;
+  Status checkMatrices() const;
   const ArtifactSectionEntry *find(ArtifactSection id,
                                    uint64_t number = 0) const;
 

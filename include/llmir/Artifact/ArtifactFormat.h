@@ -30,7 +30,7 @@ inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
 /// Raised when the layout of this page or the meaning of a section changes.
-inline constexpr uint32_t artifactFormatVersion = 3;
+inline constexpr uint32_t artifactFormatVersion = 4;
 
 /// Bytes of the header page; the sections follow.
 inline constexpr uint64_t artifactHeaderBytes = 4096;
@@ -41,8 +41,9 @@ inline constexpr uint64_t artifactMapAlignment = 64 * 1024;
 /// What a section holds. The numbers are stored in files.
 enum class ArtifactSection : uint32_t {
   Info = 1,      ///< ArtifactInfo as JSON.
-  Code = 2,      ///< ELF image of the step function, 64 KiB aligned; one for
-                 ///< each CPU level, numbered as ArtifactInfo::code.
+  Code = 2,      ///< ELF image of the step function with its note
+                 ///< (CodeNote.h), 64 KiB aligned; one for each CPU level,
+                 ///< numbered as ArtifactInfo::code.
   Weights = 3,   ///< Packed weights, 64 KiB aligned.
   Tokenizer = 4, ///< Tokenizer::serialize(); absent where there is none.
   Program = 5,   ///< Text of the mllm.program IR.

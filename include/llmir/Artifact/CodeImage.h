@@ -28,6 +28,7 @@
 namespace llmir {
 
 class Artifact;
+struct CodeImagePlan;
 
 /// Checks everything that loading relies on, and loads nothing. `name` goes
 /// into the messages. Fails with InvalidFile, or IncompatibleTarget for another
@@ -37,7 +38,8 @@ Status validateCodeImage(Span<const uint8_t> image, const std::string &name);
 class CodeImage {
 public:
   /// Maps a code section of the artifact: entry `target` of ArtifactInfo::code.
-  /// The artifact may be closed afterwards.
+  /// InvalidFile where the code was generated for other sizes than the info and
+  /// the weights have (CodeNote.h). The artifact may be closed afterwards.
   static Expected<CodeImage> load(const Artifact &artifact, size_t target);
 
   /// Maps an image that lies in the open file `fd` at `offset` (a multiple of
@@ -59,6 +61,9 @@ public:
 
 private:
   CodeImage() = default;
+  static Expected<CodeImage> map(const CodeImagePlan &plan, int fd,
+                                 uint64_t offset, uint64_t pageBytes,
+                                 const std::string &name);
 
   void *reserved = nullptr;
   uint64_t reservedBytes = 0;

@@ -107,11 +107,16 @@ private:
 
   /// Reads the weights' places and the arena's size from the program.
   void readProgram();
+  /// The info of the artifact under way; needs what lower() finds.
   ArtifactInfo makeInfo() const;
+  ArtifactInfo makeInfoFromBase() const;
+  /// Bytes of the weights that the program reads, from their begin.
+  int64_t weightBytes() const;
   Status checkFormHasOneLevel() const;
-  /// Makes code of kernels that are lowered for the level: an image in
-  /// `images`, or the form that is asked for.
-  Status generateCode(mlir::ModuleOp kernels, const CPULevel &level);
+  /// Makes code of kernels that are lowered for the level: an image with the
+  /// note (CodeNote.h) in `images`, or the form that is asked for.
+  Status generateCode(mlir::ModuleOp kernels, const CPULevel &level,
+                      const std::vector<uint8_t> &note);
   /// Fills `tokenizer`.
   Status readTokenizer();
 

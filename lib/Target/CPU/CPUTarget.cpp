@@ -22,6 +22,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 namespace llmir {
 
@@ -102,6 +103,19 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   state->module->setDataLayout(state->machine->createDataLayout());
   setFunctionAttributes(*state->module, level);
   return CPUCodeGenerator(std::move(state));
+}
+
+void CPUCodeGenerator::addNotes(Span<const uint8_t> notes) {
+  llvm::Module &module = *state->module;
+  llvm::Constant *bytes = llvm::ConstantDataArray::get(
+      state->context, llvm::ArrayRef<uint8_t>(notes.data(), notes.size()));
+  auto *global = new llvm::GlobalVariable(
+      module, bytes->getType(), /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage, bytes, "llmir_notes");
+  // The name makes it a section of notes, which garbage collection leaves.
+  global->setSection(".note.llmir");
+  global->setAlignment(llvm::Align(4));
+  llvm::appendToCompilerUsed(module, {global});
 }
 
 void CPUCodeGenerator::optimize() {

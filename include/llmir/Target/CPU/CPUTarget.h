@@ -41,6 +41,10 @@ public:
   CPUCodeGenerator(CPUCodeGenerator &&) noexcept;
   ~CPUCodeGenerator();
 
+  /// Gives the object a section of ELF notes, which linking keeps; `notes` are
+  /// its bytes. Call before the outputs below.
+  void addNotes(Span<const uint8_t> notes);
+
   /// Runs LLVM's optimisations; call once, before the outputs below.
   void optimize();
 
