@@ -149,6 +149,85 @@ TEST_F(ArtifactCacheTest, RefusesTheFolderOfAnotherUser) {
   EXPECT_NE(cache.status().cause().find("12345"), std::string::npos);
 }
 
+/// The folder is this user's, and a file in it is not: it came there in another
+/// way, and artifacts are programs.
+TEST_F(ArtifactCacheTest, MakesAgainWhatOthersMayWrite) {
+  ArtifactCache cache = openCache();
+  const std::string path = *get(cache, "a");
+  const std::string key = path.substr(0, path.size() - 6) + ".key";
+  for (const std::string &file : {path, key})
+    for (mode_t mode : {0620, 0602}) {
+      made = 0;
+      ASSERT_EQ(chmod(file.c_str(), mode), 0);
+      EXPECT_TRUE(get(cache, "a"));
+      EXPECT_EQ(made, 1) << file;
+      struct stat info;
+      ASSERT_EQ(stat(file.c_str(), &info), 0);
+      EXPECT_EQ(info.st_mode & 0077u, 0u) << file;
+      EXPECT_TRUE(get(cache, "a"));
+      EXPECT_EQ(made, 1) << file;
+    }
+}
+
+TEST_F(ArtifactCacheTest, MakesAgainWhatBelongsToAnotherUser) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  ArtifactCache cache = openCache();
+  const std::string path = *get(cache, "a");
+  const std::string base = path.substr(0, path.size() - 6);
+  for (const char *end : {".llmir", ".key"}) {
+    made = 0;
+    ASSERT_EQ(chown((base + end).c_str(), 12345, 12345), 0);
+    EXPECT_TRUE(get(cache, "a"));
+    EXPECT_EQ(made, 1) << end;
+    struct stat info;
+    ASSERT_EQ(stat((base + end).c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, geteuid());
+  }
+}
+
+TEST_F(ArtifactCacheTest, MakesAgainWhatIsALink) {
+  ArtifactCache cache = openCache();
+  const std::string path = *get(cache, "a");
+  const std::string outside = root + "/outside";
+  ASSERT_EQ(rename(path.c_str(), outside.c_str()), 0);
+  ASSERT_EQ(symlink(outside.c_str(), path.c_str()), 0);
+  made = 0;
+  EXPECT_TRUE(get(cache, "a"));
+  EXPECT_EQ(made, 1);
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  EXPECT_TRUE(std::filesystem::exists(outside)); // It is not ours.
+}
+
+TEST_F(ArtifactCacheTest, AFolderInAFilesPlaceIsRemovedOrNamed) {
+  ArtifactCache cache = openCache();
+  const std::string path = *get(cache, "a");
+  const std::string base = path.substr(0, path.size() - 6);
+  for (const char *end : {".llmir", ".key", ".lock"}) {
+    SCOPED_TRACE(end);
+    const std::string place = base + end;
+    for (const char *other : {".llmir", ".key", ".lock"})
+      std::filesystem::remove_all(base + other);
+    ASSERT_TRUE(std::filesystem::create_directory(place));
+    EXPECT_TRUE(get(cache, "a")); // An empty one is nobody's loss.
+    EXPECT_TRUE(std::filesystem::is_regular_file(place));
+    for (const char *other : {".llmir", ".key", ".lock"})
+      std::filesystem::remove_all(base + other);
+    ASSERT_TRUE(std::filesystem::create_directory(place));
+    ASSERT_TRUE(writeFileAtomically(place + "/letter.txt", "x"));
+    Expected<std::string> refused = get(cache, "a");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.status().cause().find("'" + place + "' is a folder"),
+              std::string::npos)
+        << refused.status().message();
+    EXPECT_EQ(refused.status().advice(), "remove it: rm -r '" + place + "'");
+    EXPECT_TRUE(std::filesystem::exists(place + "/letter.txt"));
+    Expected<int64_t> cleared = cache.clear();
+    ASSERT_FALSE(cleared);
+    EXPECT_EQ(cleared.status().advice(), "remove it: rm -r '" + place + "'");
+  }
+}
+
 TEST_F(ArtifactCacheTest, SaysWhenThereIsNoSpace) {
   ArtifactCache cache = openCache();
   Expected<std::string> path =

@@ -145,7 +145,8 @@ class FileLock {
 public:
   static Expected<FileLock> take(const std::string &path) {
     FileLock lock;
-    lock.descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    lock.descriptor =
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock.descriptor < 0)
       return systemFailure("'" + path + "' cannot be written");
     if (flock(lock.descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -172,11 +173,69 @@ private:
   int descriptor = -1;
 };
 
+/// What is made while it lives can be read and written by this user only,
+/// whatever the user's own habit is.
+class PrivateFiles {
+public:
+  PrivateFiles() : before(umask(0077)) {}
+  ~PrivateFiles() { umask(before); }
+  PrivateFiles(const PrivateFiles &) = delete;
+  PrivateFiles &operator=(const PrivateFiles &) = delete;
+
+private:
+  mode_t before;
+};
+
 } // namespace
+
+/// Why what lies at `path` is no file of this cache: it was put there by
+/// somebody else, or somebody else can change it. Empty for a file of this
+/// user's own, and where there is nothing.
+static std::string intruderAt(const std::string &path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0)
+    return {};
+  if (S_ISDIR(info.st_mode))
+    return "is a folder";
+  if (S_ISLNK(info.st_mode))
+    return "is a symbolic link";
+  if (!S_ISREG(info.st_mode))
+    return "is not a file";
+  if (info.st_uid != geteuid())
+    return "belongs to user " + std::to_string(info.st_uid);
+  if (info.st_mode & (S_IWGRP | S_IWOTH))
+    return "may be written by other users";
+  return {};
+}
+
+/// Removes a file or an empty folder; one with something in it is for the user
+/// to remove. `problem` is as intruderAt() says.
+static Status removeIntruder(const std::string &path,
+                             const std::string &problem) {
+  if (unlink(path.c_str()) == 0 || rmdir(path.c_str()) == 0)
+    return Status::ok();
+  return Status(StatusCode::IoError,
+                "cache: '" + path + "' " + problem +
+                    " and cannot be removed: " + std::strerror(errno),
+                "remove it: rm -r '" + path + "'");
+}
+
+/// Makes place for a file of this cache's own.
+static Status expelIntruder(const std::string &path) {
+  const std::string problem = intruderAt(path);
+  if (problem.empty())
+    return Status::ok();
+  LLMIR_RETURN_IF_ERROR(removeIntruder(path, problem));
+  note("cache: '" + path + "' " + problem +
+       "; it was removed, to be made again");
+  return Status::ok();
+}
 
 static bool isUsable(const std::string &artifactPath, const std::string &key) {
   struct stat info;
-  if (stat(artifactPath.c_str(), &info) != 0)
+  if (stat(artifactPath.c_str(), &info) != 0 ||
+      !intruderAt(artifactPath).empty() ||
+      !intruderAt(keyPath(artifactPath)).empty())
     return false;
   Expected<MappedFile> stored = MappedFile::open(keyPath(artifactPath));
   return stored && stored->text() == key;
@@ -195,14 +254,18 @@ Expected<std::string> ArtifactCache::findOrMake(
     return artifact;
   }
 
-  Expected<FileLock> lock =
-      FileLock::take(path + "/" + hashText(text) + ".lock");
+  const PrivateFiles isPrivate;
+  const std::string lockPath = path + "/" + hashText(text) + ".lock";
+  LLMIR_RETURN_IF_ERROR(expelIntruder(lockPath));
+  Expected<FileLock> lock = FileLock::take(lockPath);
   if (!lock)
     return lock.takeStatus();
   if (isUsable(artifact, text)) { // Made while this process waited.
     touch();
     return artifact;
   }
+  for (const std::string &file : {artifact, keyPath(artifact)})
+    LLMIR_RETURN_IF_ERROR(expelIntruder(file));
   LLMIR_RETURN_IF_ERROR(checkSpace(neededBytes));
   // The old key goes first: it must never stand beside another artifact.
   unlink(keyPath(artifact).c_str());
@@ -241,7 +304,7 @@ Expected<std::vector<CacheEntry>> ArtifactCache::entries() const {
     CacheEntry entry;
     entry.path = path + "/" + name;
     struct stat info;
-    if (stat(entry.path.c_str(), &info) != 0)
+    if (lstat(entry.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
       return;
     entry.bytes = info.st_size;
     if (Expected<MappedFile> key = MappedFile::open(keyPath(entry.path))) {
@@ -287,9 +350,11 @@ Expected<int64_t> ArtifactCache::clear() {
     if (!endsWith(name, ".key") && !endsWith(name, ".lock") &&
         name.find(".llmir") == std::string::npos)
       return;
-    if (unlink((path + "/" + name).c_str()) != 0 && errno != ENOENT &&
-        failure.isOk())
-      failure = systemFailure("'" + path + "/" + name + "' cannot be removed");
+    const std::string file = path + "/" + name;
+    if (unlink(file.c_str()) != 0 && errno != ENOENT && failure.isOk())
+      failure = errno == EISDIR
+                    ? removeIntruder(file, "is a folder")
+                    : systemFailure("'" + file + "' cannot be removed");
     artifacts += endsWith(name, ".llmir");
   });
   LLMIR_RETURN_IF_ERROR(std::move(read));

@@ -52,7 +52,9 @@ public:
 
   /// The path of the artifact for `key`; where there is none yet, `make` writes
   /// it to the path that it is given. One process at a time makes an entry,
-  /// others wait for it. `model` is for people; `neededBytes` must be free.
+  /// others wait for it. `model` is for people; `neededBytes` must be free. A
+  /// file that another user owns or may write to, and what is no file, is not
+  /// used: it is removed, with a note, and made again.
   Expected<std::string>
   findOrMake(const std::string &model, const std::string &key,
              int64_t neededBytes,
