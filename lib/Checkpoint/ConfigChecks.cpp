@@ -25,7 +25,7 @@ std::optional<std::string> familyOf(const std::string &modelType) {
   return std::nullopt;
 }
 
-static std::string text(double value) { return Json(value).dump(); }
+static std::string text(double value) { return describeJson(value); }
 
 static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,
                          const FieldFailure &failure) {

@@ -92,7 +92,7 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
       return value.takeStatus();
     // A factor of 1 and a cap of 0 mean nothing.
     if (*value != 1.0 && *value != 0.0)
-      return unsupported(key(name), "is " + Json(*value).dump() +
+      return unsupported(key(name), "is " + describeJson(*value) +
                                         "; this is not supported");
   }
   Expected<int64_t> experts = metadata.integerOr(key("expert_count"), 0, 0);

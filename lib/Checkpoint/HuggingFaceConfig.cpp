@@ -244,7 +244,7 @@ Status HuggingFaceConfig::checkFullRotation(const JsonReader &where) const {
   if (*share == 1.0)
     return Status::ok();
   return unsupported(where, "partial_rotary_factor",
-                     "is " + Json(*share).dump() +
+                     "is " + describeJson(*share) +
                          "; only the rotation of whole heads is supported");
 }
 

@@ -360,6 +360,11 @@ std::string describeJson(const Json &value) {
     return "an array of " + std::to_string(value.size()) + " elements";
   if (value.is_string())
     return "\"" + printable(value.get_ref<const std::string &>(), 60) + "\"";
+  // JSON has no word for these; files of other kinds have the numbers.
+  if (value.is_number_float() && !std::isfinite(value.get<double>()))
+    return std::isnan(value.get<double>()) ? "NaN"
+           : value.get<double>() > 0       ? "infinity"
+                                           : "-infinity";
   return value.dump();
 }
 

@@ -410,7 +410,14 @@ TEST(GGUFHostileTest, Configuration) { // G12
        [](Image &i) {
          i.set("llama.attention.layer_norm_rms_epsilon", std::nanf(""));
        },
-       {"'llama.attention.layer_norm_rms_epsilon'", "expected a number"}},
+       {"'llama.attention.layer_norm_rms_epsilon' is NaN",
+        "expected a number"}},
+      {"eps infinite",
+       [](Image &i) {
+         i.set("llama.attention.layer_norm_rms_epsilon", INFINITY);
+       },
+       {"'llama.attention.layer_norm_rms_epsilon' is infinity",
+        "expected a number"}},
       {"eps 0",
        [](Image &i) { i.set("llama.attention.layer_norm_rms_epsilon", 0.0f); },
        {"'llama.attention.layer_norm_rms_epsilon' is 0.0"}},

@@ -12,7 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <ctime>
+#include <limits>
 
 using namespace llmir;
 
@@ -177,6 +179,12 @@ TEST(Json, MakesTextPrintable) {
   EXPECT_EQ(printable(std::string(100, 'x'), 5), "xxxxx…");
   EXPECT_EQ(describeJson(Json("a\"\n")), "\"a\"\\x0a\"");
   EXPECT_EQ(describeJson(Json(1.5)), "1.5");
+  // Not JSON's null: these come from files of other kinds.
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(describeJson(Json(infinity)), "infinity");
+  EXPECT_EQ(describeJson(Json(-infinity)), "-infinity");
+  EXPECT_EQ(describeJson(Json(std::nan(""))), "NaN");
+  EXPECT_EQ(describeJson(Json(nullptr)), "null");
 }
 
 } // namespace
