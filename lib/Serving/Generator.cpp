@@ -126,6 +126,8 @@ Expected<GenerateResult> generate(Executor &executor,
   Sampler sampler(options.sampling);
   while (options.maxTokens < 0 ||
          static_cast<int64_t>(result.ids.size()) < options.maxTokens) {
+    if (!result.firstNaN && hasNaN(logits->row(0)))
+      result.firstNaN = static_cast<int64_t>(result.ids.size());
     int32_t token = sampler.sample(logits->row(0));
     result.ids.push_back(token);
     bool goOn = !options.onToken || options.onToken(token);

@@ -47,6 +47,13 @@ Status validateSamplingParams(const SamplingParams &params) {
   return Status::ok();
 }
 
+bool hasNaN(Span<const float> logits) {
+  bool any = false; // No early end, so that this is a loop of vectors.
+  for (float logit : logits)
+    any |= logit != logit;
+  return any;
+}
+
 Sampler::Sampler(const SamplingParams &params)
     : params(params), randomState(params.seed) {}
 

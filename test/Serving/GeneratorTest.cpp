@@ -11,6 +11,9 @@
 #include "Artifact/Handmade.h"
 #include "Runtime/HandwrittenStep.h"
 
+#include <atomic>
+#include <cmath>
+
 using namespace llmir;
 using namespace llmir::test;
 
@@ -61,6 +64,39 @@ TEST(Generator, ContinuesGreedily) {
   EXPECT_GE(result->prefillMilliseconds, 0);
   EXPECT_EQ(e->cache().getNumSequences(), 0);
   EXPECT_EQ(e->cache().blocks().numUsed(), 0);
+}
+
+/// The first two steps compute numbers, the ones after them a NaN.
+static std::atomic<int> stepsBegun{0};
+static void stepWithNaN(const LLMIRStepContext *ctx, int64_t worker,
+                        int64_t workers) {
+  handwrittenStep(ctx, worker, workers);
+  ctx->runtime->barrier(ctx, worker);
+  if (worker == 0 && ++stepsBegun > 2)
+    ctx->logits[sampleInfo().vocabSize - 1] = std::nanf("");
+}
+
+TEST(Generator, SaysFromWhereLogitsAreNaN) {
+  EXPECT_FALSE(hasNaN(std::vector<float>{0, 1, -INFINITY, INFINITY}));
+  EXPECT_TRUE(hasNaN(std::vector<float>{0, 1, std::nanf("")}));
+  ExecutorOptions settings;
+  settings.threads = 2;
+  stepsBegun = 0;
+  auto made = Executor::create(withEnds({}), stepWithNaN,
+                               handwrittenWeightBytes(), settings);
+  ASSERT_TRUE(made) << made.status().message();
+  GenerateOptions options;
+  options.maxTokens = 2;
+  const std::vector<int32_t> prompt = {5, 9, 11};
+  Expected<GenerateResult> result = generate(**made, prompt, options);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->firstNaN, std::nullopt);
+  stepsBegun = 0;
+  options.maxTokens = 5;
+  result = generate(**made, prompt, options);
+  ASSERT_TRUE(result) << result.status().message();
+  EXPECT_EQ(result->firstNaN, std::optional<int64_t>(2));
+  EXPECT_EQ(result->ids.size(), 5u);
 }
 
 TEST(Generator, StopsAtAnEndToken) {

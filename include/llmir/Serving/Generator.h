@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace llmir {
@@ -55,6 +56,9 @@ struct GenerateResult {
   /// first token costs no step, so n tokens took n - 1 steps.
   double decodeMilliseconds = 0;
   int64_t promptTokens = 0;
+  /// The first of `ids` that was chosen among logits of which one is a NaN:
+  /// from there on they mean nothing.
+  std::optional<int64_t> firstNaN;
 };
 
 /// Generates in a sequence of its own, which is freed at the end. Fails with

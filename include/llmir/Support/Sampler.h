@@ -41,6 +41,9 @@ struct SamplingParams {
 /// InvalidArgument with the name and the limits of a value out of range.
 Status validateSamplingParams(const SamplingParams &params);
 
+/// Whether a logit is a NaN: the weights hold one, or overflow.
+bool hasNaN(Span<const float> logits);
+
 class Sampler {
 public:
   explicit Sampler(const SamplingParams &params);
