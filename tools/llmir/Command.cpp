@@ -67,21 +67,28 @@ int CommandLine::reportUsage(const CLI::ParseError &error) {
   return 2;
 }
 
-int CommandLine::run(int argc, char **argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &request) { // --help or --version.
-    return app.exit(request);
-  } catch (const CLI::ParseError &error) {
-    return reportUsage(error);
-  }
-  Outcome outcome = chosen();
+/// Reports how a command ended. Returns the exit code.
+static int report(Outcome outcome) {
   if (outcome.status.isOk())
     outcome.status = flushOutput();
   if (outcome.status.isOk())
     return 0;
   printFailure(outcome.status);
   return outcome.wrongUsage ? 2 : 1;
+}
+
+int CommandLine::run(int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &request) { // --help or --version.
+    std::ostringstream text;
+    app.exit(request, text, text);
+    print(text.str());
+    return report(Status::ok());
+  } catch (const CLI::ParseError &error) {
+    return reportUsage(error);
+  }
+  return report(chosen());
 }
 
 std::string cli::environmentName(const std::string &names) {

@@ -44,6 +44,11 @@ void cli::note(const std::string &message) {
   std::fprintf(stderr, "llmir: %s\n", message.c_str());
 }
 
+void cli::noteNaN(const std::string &what) {
+  note("the model's logits are not numbers (NaN), and " + what +
+       " means nothing: its weights hold NaN, or what they compute overflows");
+}
+
 /// What can be done about a failure that brings no advice of its own.
 static const char *usualAdvice(StatusCode code) {
   switch (code) {

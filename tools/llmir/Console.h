@@ -31,6 +31,8 @@ Status flushOutput();
 
 /// "llmir: message" on standard error.
 void note(const std::string &message);
+/// Notes that logits are NaN, so that `what` means nothing.
+void noteNaN(const std::string &what);
 /// "llmir: cause; advice" on standard error, one line.
 void printFailure(const Status &status);
 

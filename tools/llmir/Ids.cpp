@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Ids.h"
+#include "StandardInput.h"
 
 #include "llmir/Support/Json.h"
 #include "llmir/Support/MappedFile.h"
 
 #include <charconv>
-#include <cstdio>
 
 using namespace llmir;
 
@@ -55,11 +55,5 @@ Expected<std::string> cli::readText(const std::string &path) {
       return file.takeStatus();
     return std::string(file->text());
   }
-  std::string text;
-  char buffer[1 << 16];
-  while (size_t count = std::fread(buffer, 1, sizeof buffer, stdin))
-    text.append(buffer, count);
-  if (std::ferror(stdin))
-    return Status(StatusCode::IoError, "standard input cannot be read");
-  return text;
+  return readStandardInput();
 }

@@ -294,6 +294,8 @@ static Outcome perplexity(const PerplexityOptions &options) {
   }
   if (logits)
     LLMIR_RETURN_IF_ERROR(logits->finish());
+  if (std::isnan(scorer.nats))
+    noteNaN("the perplexity");
   report(options, *model->artifact, scorer, base, *input, context,
          watch.milliseconds());
   return Status::ok();

@@ -16,6 +16,7 @@
 #include "ModelResolver.h"
 #include "Placement.h"
 #include "Profile.h"
+#include "StandardInput.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Checkpoint/GGUF.h"
@@ -55,6 +56,7 @@ public:
 
 private:
   Status checkFlags();
+  Status readPrompt();
   Status checkTokenizer() const;
   Status load();
   Status encodePrompt();
@@ -68,6 +70,7 @@ private:
   ResolvedModel model;
   std::optional<Tokenizer> tokenizer;
   std::unique_ptr<Executor> executor;
+  std::string promptText; ///< Empty: ids were given, or nothing.
   std::vector<int32_t> prompt;
   std::string text; ///< What was generated.
   double loadMs = 0;
@@ -87,6 +90,22 @@ Status Run::checkFlags() {
   return Status::ok();
 }
 
+/// PROMPT, or else standard input without its trailing newline, which `echo`
+/// adds.
+Status Run::readPrompt() {
+  if (options.prompt || !options.promptIds.empty() || !hasPipedInput()) {
+    promptText = options.prompt.value_or("");
+    return Status::ok();
+  }
+  Expected<std::string> piped = readStandardInput();
+  if (!piped)
+    return piped.takeStatus();
+  promptText = std::move(*piped);
+  if (!promptText.empty() && promptText.back() == '\n')
+    promptText.pop_back();
+  return Status::ok();
+}
+
 Status Run::noTokenizer() const {
   return Status(StatusCode::NotFound,
                 "'" + options.model.model + "' has no tokenizer",
@@ -96,7 +115,7 @@ Status Run::noTokenizer() const {
 /// A text for a checkpoint without a tokenizer is refused before it is
 /// compiled, which may take long. Other models say it when they are read.
 Status Run::checkTokenizer() const {
-  if (!options.prompt || options.prompt->empty())
+  if (promptText.empty())
     return Status::ok();
   Expected<ModelKind> kind = modelKind(options.model.model);
   if (!kind)
@@ -151,12 +170,11 @@ Status Run::encodePrompt() {
   if (!options.promptIds.empty())
     return Status::ok();
   if (tokenizer) {
-    Expected<std::vector<int32_t>> ids =
-        tokenizer->encode(options.prompt.value_or(""));
+    Expected<std::vector<int32_t>> ids = tokenizer->encode(promptText);
     if (!ids)
       return ids.takeStatus().withContext("the prompt");
     prompt = std::move(*ids);
-  } else if (options.prompt && !options.prompt->empty()) {
+  } else if (!promptText.empty()) {
     return noTokenizer();
   }
   int64_t bos = executor->info().bosToken;
@@ -276,6 +294,7 @@ Outcome Run::operator()() {
                           "give one of them");
   if (Status flags = checkFlags(); !flags)
     return Outcome::usage(flags.cause(), flags.advice());
+  LLMIR_RETURN_IF_ERROR(readPrompt());
   LLMIR_RETURN_IF_ERROR(checkTokenizer());
   if (Status loaded = load(); !loaded)
     return Outcome::ofFlags(loaded);
@@ -284,6 +303,9 @@ Outcome Run::operator()() {
       generateText(sampling(executor->info().generation));
   if (!result)
     return result.takeStatus();
+  if (result->firstNaN)
+    noteNaN("the text from token " + std::to_string(*result->firstNaN + 1) +
+            " on");
   report(*result);
   if (!options.profile.empty())
     return writeProfile();
@@ -294,9 +316,13 @@ void cli::addRunCommand(CommandLine &line) {
   auto options = std::make_shared<RunOptions>();
   CLI::App &command =
       line.add("run", "Continue a prompt",
-               "llmir run models/demo \"In the beginning\" -n 100 --temp 0");
+               "llmir run models/demo \"In the beginning\" -n 100 --temp 0\n"
+               "  echo \"In the beginning\" | llmir run models/demo");
   addModelOptions(command, options->model);
-  command.add_option("PROMPT", options->prompt, "the text to continue")
+  command
+      .add_option("PROMPT", options->prompt,
+                  "the text to continue (default: standard input, unless it is "
+                  "a terminal)")
       ->option_text(" ");
   addOption(command, "--prompt-ids", options->promptIds,
             "the prompt as token ids: 1,2,3");

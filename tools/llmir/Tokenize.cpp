@@ -14,12 +14,13 @@
 #include "Console.h"
 #include "Ids.h"
 #include "ModelTokenizer.h"
+#include "StandardInput.h"
 
 #include "llmir/Support/Json.h"
 
-#include <iostream>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 
 using namespace llmir;
@@ -41,6 +42,13 @@ struct TokenizeOptions {
 // One JSON object a line
 //===----------------------------------------------------------------------===//
 
+static Expected<std::string> decodeIds(const Tokenizer &tokenizer,
+                                       const std::vector<int32_t> &ids,
+                                       bool skipSpecialTokens) {
+  LLMIR_RETURN_IF_ERROR(tokenizer.checkIds(ids));
+  return tokenizer.decode(ids, skipSpecialTokens);
+}
+
 static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
                                     const JsonReader &request) {
   Expected<std::string> text = request.string("text");
@@ -55,13 +63,16 @@ static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
   Expected<std::vector<int32_t>> own = tokenizer.encode(*text, bare);
   if (!own)
     return own.takeStatus();
-  std::string decoded = tokenizer.decode(*own);
+  Expected<std::string> decoded =
+      decodeIds(tokenizer, *own, /*skipSpecialTokens=*/false);
+  if (!decoded)
+    return decoded.takeStatus();
   if (!*addSpecial)
-    return Json{{"ids", *own}, {"decoded", decoded}};
+    return Json{{"ids", *own}, {"decoded", std::move(*decoded)}};
   Expected<std::vector<int32_t>> ids = tokenizer.encode(*text);
   if (!ids)
     return ids.takeStatus();
-  return Json{{"ids", *ids}, {"decoded", decoded}};
+  return Json{{"ids", *ids}, {"decoded", std::move(*decoded)}};
 }
 
 static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
@@ -82,7 +93,10 @@ static Expected<Json> decodeRequest(const Tokenizer &tokenizer,
   Expected<bool> skip = request.booleanOr("skip_special_tokens", false);
   if (!skip)
     return skip.takeStatus();
-  return Json{{"decoded", tokenizer.decode(ids, *skip)}};
+  Expected<std::string> decoded = decodeIds(tokenizer, ids, *skip);
+  if (!decoded)
+    return decoded.takeStatus().withContext(request.file());
+  return Json{{"decoded", std::move(*decoded)}};
 }
 
 static Expected<Json> answerLine(const Tokenizer &tokenizer,
@@ -107,28 +121,46 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
                 "give one of them");
 }
 
+/// The answer's text: what was asked for, or why there is none.
+static std::string answerText(const Tokenizer &tokenizer,
+                              const std::string &line,
+                              const std::string &where) {
+  // In ASCII: some readers take U+2028 or U+0085 for the end of a line.
+  auto text = [](const Json &answer) {
+    return answer.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  };
+  Status failure;
+  try {
+    Expected<Json> answer = answerLine(tokenizer, line, where);
+    if (answer)
+      return text(*answer);
+    failure = answer.takeStatus();
+  } catch (const std::bad_alloc &) {
+    failure = Status(StatusCode::ResourceExhausted,
+                     where + ": there is not enough memory for the answer",
+                     "give less at once");
+  }
+  // The readers of JSON speak of files; what is wrong here is a request.
+  StatusCode code = failure.code();
+  if (code == StatusCode::InvalidFile)
+    code = StatusCode::InvalidArgument;
+  return text(
+      Json{{"error",
+            {{"code", statusCodeName(code)}, {"message", failure.message()}}}});
+}
+
 /// Answers every line; one that fails does not end it.
 static Status answerLines(const Tokenizer &tokenizer) {
+  LineReader input;
   std::string line;
-  for (int64_t number = 1; std::getline(std::cin, line); ++number) {
-    Expected<Json> answer =
-        answerLine(tokenizer, line, "line " + std::to_string(number));
-    if (!answer) {
-      // The readers of JSON speak of files; what is wrong here is a request.
-      StatusCode code = answer.status().code();
-      if (code == StatusCode::InvalidFile)
-        code = StatusCode::InvalidArgument;
-      answer = Json{{"error",
-                     {{"code", statusCodeName(code)},
-                      {"message", answer.status().message()}}}};
-    }
-    // In ASCII: some readers take U+2028 or U+0085 for the end of a line.
-    print(answer->dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
-    // Whoever writes line by line wants to read line by line.
-    if (std::cin.rdbuf()->in_avail() == 0)
-      printNow({});
+  for (int64_t number = 1;; ++number) {
+    if (!input.hasNext())
+      printNow({}); // Who writes line by line wants to read line by line.
+    Expected<bool> any = input.next(line);
+    if (!any || !*any)
+      return any.takeStatus();
+    print(answerText(tokenizer, line, "line " + std::to_string(number)));
   }
-  return Status::ok();
 }
 
 static Outcome tokenize(const TokenizeOptions &options) {
@@ -143,22 +175,17 @@ static Outcome tokenize(const TokenizeOptions &options) {
   Expected<Tokenizer> tokenizer = openTokenizer(options.model);
   if (!tokenizer)
     return tokenizer.takeStatus();
-  if (options.jsonLines) {
-    std::ios::sync_with_stdio(false);
+  if (options.jsonLines)
     return answerLines(*tokenizer);
-  }
   if (options.decode) {
     Expected<std::vector<int32_t>> ids = parseIds(*options.decode, "--decode");
     if (!ids)
       return Outcome::usage(ids.status().cause(), ids.status().advice());
-    for (int32_t id : *ids)
-      if (id >= tokenizer->vocabSize())
-        return Status(
-            StatusCode::OutOfRange,
-            "token id " + std::to_string(id) + " is not in the vocabulary of " +
-                std::to_string(tokenizer->vocabSize()),
-            "use ids from 0 to " + std::to_string(tokenizer->vocabSize() - 1));
-    print(tokenizer->decode(*ids, options.skipSpecialTokens) + "\n");
+    Expected<std::string> text =
+        decodeIds(*tokenizer, *ids, options.skipSpecialTokens);
+    if (!text)
+      return text.takeStatus();
+    print(*text + "\n");
     return Status::ok();
   }
   EncodeOptions settings;
@@ -188,8 +215,8 @@ void cli::addTokenizeCommand(CommandLine &line) {
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
             "IDS");
   addFlag(command, "--jsonl", options->jsonLines,
-          "read one JSON object a line, {\"text\": …} or {\"ids\": …}, and "
-          "write one a line");
+          "read one JSON object a line of at most 64 MiB, {\"text\": …} or "
+          "{\"ids\": …}, and write one a line");
   addFlag(command, "--no-special-tokens", options->noSpecialTokens,
           "do not add what the model expects around a text");
   addFlag(command, "--skip-special-tokens", options->skipSpecialTokens,

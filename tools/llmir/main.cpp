@@ -15,6 +15,7 @@
 #include "Console.h"
 
 #include <exception>
+#include <new>
 
 int main(int argc, char **argv) {
   using namespace llmir;
@@ -30,9 +31,13 @@ int main(int argc, char **argv) {
     cli::addBenchCommand(line);
     cli::addCacheCommand(line);
     return line.run(argc, argv);
-  } catch (const std::exception &error) { // Memory that is not there, mostly.
-    cli::printFailure(Status(StatusCode::ResourceExhausted, error.what(),
+  } catch (const std::bad_alloc &) {
+    cli::printFailure(Status(StatusCode::ResourceExhausted,
+                             "there is not enough memory",
                              "close other programs or use a smaller model"));
+    return 1;
+  } catch (const std::exception &error) {
+    cli::printFailure(Status(StatusCode::Internal, error.what()));
     return 1;
   }
 }
