@@ -148,11 +148,11 @@ def check_inspect(usage):
         code, out, err = usage.run(["run", model, "text"], LLMIR_COMPILER_LIBRARY="/nowhere")
         check("a text without a tokenizer", code == 1 and not out and err.count("\n") == 1
               and "'%s' has no tokenizer; give the prompt as ids" % model in err, err)
-    with open("/dev/full", "wb") as full:
-        failed = subprocess.run([usage.llmir.program, "inspect", folder], stdout=full,
-                                stderr=subprocess.PIPE)
-    check("a full disk", failed.returncode == 1 and b"standard output" in failed.stderr,
-          failed.stderr)
+    for arguments in (["inspect", folder], ["--help"], ["run", "--help"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            failed = subprocess.run([usage.llmir.program] + arguments, stdout=full, stderr=subprocess.PIPE)
+        check("a full disk: %s" % " ".join(arguments), failed.returncode == 1 and b"standard output" in failed.stderr,
+              failed.stderr)
 
 
 def check_cache(usage):
