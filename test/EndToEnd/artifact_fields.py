@@ -118,7 +118,9 @@ class Artifacts:
             rewrite(self.good, self.case, {"info": lambda _, text=changed: text})
             answer = self.run("%s = %s" % (name, other), path[0] in CONSTANTS, path[0] not in OF_THE_RUN)
             if path[0] in CONSTANTS:
-                check("%s = %s: the field is named" % (name, other), "'%s'" % path[0] in answer.err, answer)
+                # Or another field that it bounds, with the number.
+                check("%s = %s: the field is named" % (name, other), "'%s'" % path[0] in answer.err
+                      or " %d " % other in answer.err, answer)
         if path[0] == "sites":
             self.run("%s = %s in a profile" % (name, other), False, True, "--profile", self.case + ".json")
 

@@ -500,6 +500,34 @@ def artifact_cases(suite):
     write_bytes(entries[0], read_bytes(entries[0])[:5000])
     again = suite.llmir.run("run", model, "--prompt-ids", "1", "-n", "1")
     suite.check("a damaged cache entry is made again", again.code == 0 and again.out, again)
+    cached_cases(suite, model, entries[0])
+
+
+def cached_cases(suite, model, entry):
+    """What is in the place of a cached artifact, and is not what this user's llmir wrote there."""
+    def link():
+        outside = suite.path("outside.llmir")
+        os.rename(entry, outside)
+        os.symlink(outside, entry)
+
+    def empty_folder():
+        os.remove(entry)
+        os.mkdir(entry)
+    arguments = ["run", model, "--prompt-ids", "1", "-n", "1"]
+    for name, change, needle in (
+            ("others may write", lambda: os.chmod(entry, 0o666), "may be written by other users"),
+            ("that is a link", link, "is a symbolic link"),
+            ("that is a folder", empty_folder, "is a folder")):
+        change()
+        again = suite.llmir.run(*arguments)
+        suite.check("a cached artifact " + name, again.code == 0 and entry + "' " + needle in again.err
+                    and os.path.isfile(entry) and not os.path.islink(entry), again)
+        again = suite.llmir.run(*arguments)
+        suite.check("made again: a cached artifact " + name, again.code == 0 and needle not in again.err, again)
+    empty_folder()
+    write_bytes(os.path.join(entry, "letter"), b"x")
+    suite.refuse("a cached artifact that is a folder with files", arguments, entry, "; remove it: rm -r ")
+    shutil.rmtree(entry)
 
 
 GROUPS = {"folders": folder_cases, "gguf": gguf_cases, "requests": request_cases,
