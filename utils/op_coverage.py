@@ -247,7 +247,8 @@ class MLLMDialect(Dialect):
         ("lib/Conversion/MLLMToLLM", r"\btable\.add<mllm::{op}>", "function"),
         ("lib/Conversion/MLLMToLLM/FunctionForm.cpp", r"_cast<mllm::{op}>\(|getOps<mllm::{op}>", "function"),
         ("lib/Conversion/LLMToProgram", r"\btable\.add\w*<mllm::{op}>|lookupSymbol<mllm::{op}>", "function"),
-        ("lib/Conversion/LLMToProgram/FunctionControlFlow.cpp", r"LogicalResult \w+::convert\w+\(mllm::{op} op\)", "function"),
+        ("lib/Conversion/LLMToProgram/FunctionControlFlow.cpp",
+         r"LogicalResult \w+::convert\w+\(mllm::{op} op\)|\.Case\(\[&\]\(mllm::{op} \w+\)", "function"),
         ("lib/Conversion/ProgramToLLVM", r"\b{op}\b", "machine code"),
         ("lib/Codegen", r"\bprogram::{op}\b|\b{op} op\b|getOps<{op}>", "machine code"),
     )
