@@ -21,7 +21,6 @@ mllm.graph.subgraph @model(%x: tensor<1xf32> {check.values = dense<7.0> : tensor
     %b = mllm.graph.call_graph @plus_one(%a) : (tensor<1xf32>) -> tensor<1xf32>
     mllm.cf.yield %b : tensor<1xf32>
   }
-  // SPEC: 205 206
   %m = mllm.tensor.alloc : tensor<1xf32>
   %2 = mllm.linalg.copy %m, %1 : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   %no = mllm.tensor.constant dense<false> : tensor<i1>

@@ -7,6 +7,8 @@
 // UNCHECKED: @far result 0
 // UNCHECKED: @sound result 0
 
+// A copy writes where the allocation is, and two values cannot be there.
+// SPEC: 202 203 205 236
 // CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, over which another value was written
 mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
@@ -20,6 +22,7 @@ mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribu
 
 // -----
 
+// SPEC: 202 203 206
 // CHECK: 'mllm.linalg.silu' op cannot be evaluated: it reads byte 64 of the planned memory, where nothing is written any more
 mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x2x2xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 64 : tensor<8x4xf32>
