@@ -13,16 +13,15 @@
 
 #include "FusionPatterns.h"
 #include "PatternCounts.h"
+#include "WrittenAttention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-
-#include <cmath>
 
 namespace mlir::llm {
 #define GEN_PASS_DEF_FUSEATTENTION
@@ -33,190 +32,76 @@ using namespace mlir;
 using namespace mlir::llm;
 
 //===----------------------------------------------------------------------===//
-// The parts of the pattern
-//===----------------------------------------------------------------------===//
-
-/// The one number that the value has everywhere: a splat constant or a fill.
-static std::optional<double> getSplat(Value value) {
-  if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    value = fill.getInputs()[0];
-  FloatAttr number;
-  if (matchPattern(value, m_Constant(&number)))
-    return number.getValueAsDouble();
-  DenseFPElementsAttr elements;
-  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
-    return elements.getSplatValue<APFloat>().convertToDouble();
-  return std::nullopt;
-}
-
-/// The operands of an element-wise op of two operands, as it may be written:
-/// `llm`, `arith` on tensors, or named `linalg`.
-template <typename LLMOp, typename ArithOp, typename LinalgOp>
-static std::optional<std::pair<Value, Value>> matchBinary(Value value) {
-  if (auto op = value.getDefiningOp<LLMOp>())
-    return std::pair<Value, Value>(op.getLhs(), op.getRhs());
-  if (auto op = value.getDefiningOp<ArithOp>())
-    return std::pair<Value, Value>(op.getLhs(), op.getRhs());
-  if (auto op = value.getDefiningOp<LinalgOp>())
-    if (op->getNumResults() == 1)
-      return std::pair<Value, Value>(op.getInputs()[0], op.getInputs()[1]);
-  return std::nullopt;
-}
-
-namespace {
-
-/// A batched product of two tensors, whichever op it was written with.
-struct BatchedProduct {
-  Value lhs;            ///< [B, m, k]
-  Value rhs;            ///< [B, k, n], or [B, n, k]
-  bool isRhsTransposed; ///< True for [B, n, k].
-};
-
-/// What is left of attention between the two products.
-struct Scores {
-  Value query, key; ///< [B, Tq, D], [B, Tk, D]
-  Value mask;       ///< Added to the scores [B, Tq, Tk], or null.
-  double scale = 1.0;
-};
-
-} // namespace
-
-/// A contraction [b, m, k] x [b, k, n] or [b, n, k] into zeros. The sum may
-/// start from nothing else: attention has no addend.
-static std::optional<BatchedProduct> matchProduct(Value value) {
-  auto op = value.getDefiningOp<linalg::LinalgOp>();
-  if (!op || !linalg::isaContractionOpInterface(op) ||
-      op.getNumDpsInputs() != 2 || op.getNumLoops() != 4)
-    return std::nullopt;
-  Value init = op.getDpsInits()[0];
-  std::optional<double> start = getSplat(init);
-  if (!start || *start != 0.0)
-    return std::nullopt;
-
-  AffineExpr b, m, n, k;
-  bindDims(op->getContext(), b, m, n, k);
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  auto map = [&](AffineExpr x, AffineExpr y) {
-    return AffineMap::get(4, 0, {b, x, y}, op->getContext());
-  };
-  // Loops come as batch, rows, columns, reduction: linalg's own order.
-  if (maps[2] != map(m, n) || maps[0] != map(m, k))
-    return std::nullopt;
-  bool isTransposed = maps[1] == map(n, k);
-  if (!isTransposed && maps[1] != map(k, n))
-    return std::nullopt;
-  return BatchedProduct{op.getDpsInputs()[0], op.getDpsInputs()[1],
-                        isTransposed};
-}
-
-/// Keys [B, Tk, D] from the right operand of the first product.
-static Value matchKeys(const BatchedProduct &product) {
-  if (product.isRhsTransposed)
-    return product.rhs;
-  auto transpose = product.rhs.getDefiningOp<linalg::TransposeOp>();
-  if (!transpose || transpose.getPermutation() != ArrayRef<int64_t>({0, 2, 1}))
-    return {};
-  return transpose.getInput();
-}
-
-/// The number that a value was multiplied by or divided by last, 1 if none;
-/// `value` becomes what was scaled.
-static double takeScale(Value &value) {
-  if (auto scaled = matchBinary<MulOp, arith::MulFOp, linalg::MulOp>(value))
-    for (auto [number, rest] : {std::pair(scaled->second, scaled->first),
-                                std::pair(scaled->first, scaled->second)})
-      if (std::optional<double> factor = getSplat(number)) {
-        value = rest;
-        return *factor;
-      }
-  Value number, rest;
-  if (auto divided = value.getDefiningOp<arith::DivFOp>()) {
-    number = divided.getRhs();
-    rest = divided.getLhs();
-  } else if (auto divided = value.getDefiningOp<linalg::DivOp>()) {
-    number = divided.getInputs()[1];
-    rest = divided.getInputs()[0];
-  }
-  std::optional<double> divisor = number ? getSplat(number) : std::nullopt;
-  if (!divisor)
-    return 1.0;
-  value = rest;
-  return 1.0 / *divisor;
-}
-
-/// Q, K, scale and mask from what goes into the softmax.
-static std::optional<Scores> matchScores(Value value) {
-  Scores scores;
-  if (auto sum = matchBinary<AddOp, arith::AddFOp, linalg::AddOp>(value)) {
-    value = sum->first;
-    scores.mask = sum->second;
-  }
-  scores.scale = takeScale(value);
-  std::optional<BatchedProduct> product = matchProduct(value);
-  if (!product)
-    return std::nullopt;
-  // Some scale the queries instead, which are fewer.
-  scores.query = product->lhs;
-  scores.scale *= takeScale(scores.query);
-  scores.key = matchKeys(*product);
-  // An attention's scale of 0 means the default, and it may not be negative.
-  if (!scores.key || !(scores.scale > 0) || !std::isfinite(scores.scale))
-    return std::nullopt;
-  return scores;
-}
-
-/// What the probabilities are the softmax of, over the last dimension.
-static Value matchSoftmax(Value value) {
-  if (auto softmax = value.getDefiningOp<SoftmaxOp>())
-    return softmax.getX();
-  if (auto softmax = value.getDefiningOp<linalg::SoftmaxOp>())
-    if (int64_t(softmax.getDimension()) == softmax.getInputOperandRank() - 1)
-      return softmax.getInput();
-  return {};
-}
-
-//===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
 
+/// true where the mask is false.
+static Value createNegated(OpBuilder &b, Location loc, Value mask) {
+  auto type = cast<RankedTensorType>(mask.getType());
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, mask), type.getElementType());
+  AffineMap identity = b.getMultiDimIdentityMap(unsigned(type.getRank()));
+  SmallVector<utils::IteratorType> loops(size_t(type.getRank()),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, type, mask, empty, {identity, identity}, loops,
+             [](OpBuilder &body, Location loc, ValueRange elements) {
+               Value yes =
+                   arith::ConstantOp::create(body, loc, body.getBoolAttr(true));
+               linalg::YieldOp::create(
+                   body, loc,
+                   arith::XOrIOp::create(body, loc, elements[0], yes)
+                       .getResult());
+             })
+      .getResult(0);
+}
+
 namespace {
 
-/// softmax(q kᵀ · scale + mask) v => attention. Starts at the second product.
-struct ProductsToAttention : OpInterfaceRewritePattern<linalg::LinalgOp> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+/// softmax(q kᵀ · scale + mask) v => attention, in any layout of the operands.
+/// Starts at the second product. matchWrittenAttention() says what is found.
+struct ProductsToAttention : RewritePattern {
+  explicit ProductsToAttention(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
-  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+  LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
-    if (op->getNumResults() != 1)
+    FailureOr<WrittenAttention> found = matchWrittenAttention(op, rewriter);
+    if (failed(found))
       return failure();
-    std::optional<BatchedProduct> product = matchProduct(op->getResult(0));
-    if (!product || product->isRhsTransposed)
-      return failure();
-    Value input = matchSoftmax(product->lhs);
-    std::optional<Scores> scores = input ? matchScores(input) : std::nullopt;
-    if (!scores)
-      return failure();
-    Value query = scores->query, key = scores->key, value = product->rhs;
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Type element = type.getElementType();
-    if (!element.isF16() && !element.isBF16() && !element.isF32())
-      return rewriter.notifyMatchFailure(op, "attention has no such numbers");
-    for (Value operand : {query, key, value})
-      if (getElementTypeOrSelf(operand.getType()) != element)
-        return rewriter.notifyMatchFailure(op, "mixed element types");
-    // linalg may know a size of the result that the query's type does not.
-    SmallVector<int64_t> shape(
-        cast<RankedTensorType>(query.getType()).getShape());
+    Operation *last = found->result.getDefiningOp();
+    Location loc = last->getLoc();
+    rewriter.setInsertionPoint(last);
+    const Digits heads = found->heads.value_or(Digits());
+    auto operand = [&](const ElementView &view, const Digits &tokens,
+                       const Digits &ownHeads, const Digits &size) {
+      return createTensor(rewriter, loc, view,
+                          found->axesOf(tokens, ownHeads, size));
+    };
+    Value query = operand(found->query, found->queries, heads, found->headDim);
+    Value key =
+        operand(found->key, found->keys, found->kvHeads, found->headDim);
+    Value value =
+        operand(found->value, found->keys, found->kvHeads, found->valueDim);
+    Value mask;
+    if (found->mask)
+      mask = createTensor(rewriter, loc, *found->mask, found->maskAxes());
+    if (mask && found->maskHides)
+      mask = createNegated(rewriter, loc, mask);
+    const int64_t window = found->positions.window;
+    auto type = cast<RankedTensorType>(query.getType());
+    SmallVector<int64_t> shape(type.getShape());
     shape.back() = cast<RankedTensorType>(value.getType()).getShape().back();
-    if (type.getShape() != ArrayRef<int64_t>(shape))
-      return rewriter.notifyMatchFailure(op, "sizes are known of one only");
     auto attention = AttentionOp::create(
-        rewriter, op.getLoc(), type, query, key, value, scores->mask,
-        /*sinks=*/Value(), /*causal=*/false,
-        /*num_heads=*/Attribute(), /*head_dim=*/Attribute(),
-        rewriter.getF64FloatAttr(scores->scale), /*window=*/Attribute(),
+        rewriter, op->getLoc(), type.clone(shape), query, key, value, mask,
+        /*sinks=*/Value(), found->positions.causal, /*num_heads=*/Attribute(),
+        /*head_dim=*/Attribute(), rewriter.getF64FloatAttr(found->scale),
+        window > 0 ? rewriter.getI64IntegerAttr(window) : IntegerAttr(),
         /*soft_cap=*/Attribute(), /*alibi_slopes=*/DenseF64ArrayAttr());
-    rewriter.replaceOp(op, attention);
+    ElementView result{attention.getOutput(),
+                       found->axesOf(found->queries, heads, found->valueDim)};
+    rewriter.replaceOp(last,
+                       createTensor(rewriter, loc, result, found->resultAxes));
     return success();
   }
 };

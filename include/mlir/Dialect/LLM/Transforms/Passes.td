@@ -107,12 +107,11 @@ def CheckCacheUse : Pass<"llm-check-cache-use", "::mlir::func::FuncOp"> {
 }
 
 def FuseAttention : Pass<"llm-fuse-attention"> {
-  let summary = "Make attention, and what stands round it, one op each";
+  let summary = "Make attention, and the ops around it, one op each";
   let description = [{
     Attention that is written as two products with a softmax between them
-    becomes `llm.attention`. The products may be any linalg op that contracts
-    `[B, m, k]` with `[B, k, n]` or `[B, n, k]` into zeros; scale and mask may be
-    `llm`, `arith` or named `linalg` ops, the softmax `llm` or `linalg`.
+    becomes `llm.attention`, whatever its ops and the layout of its operands.
+
     ```mlir
     %s = linalg.batch_matmul … (%q, %kt)
     %t = arith.mulf %s, %scale                  ⇒   %o = llm.attention %q, %k, %v mask(%m)
@@ -120,10 +119,28 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     %p = llm.softmax %u
     %o = linalg.batch_matmul … (%p, %v)
     ```
+
+    Elements are followed through transposes, reshapes, broadcasts and casts, in
+    `linalg` (named ops and `linalg.generic`), `tensor`, `arith` on tensors, `llm`
+    and `mllm.linalg`, so that these are the same attention:
+    - products of `[B, T, D]`, of `[B, H, T, D]`, and of `[B * H, T, D]` that a
+      reshape makes of these; `linalg` contractions of any order of dimensions and
+      `mllm.linalg.matmul`. Operands become `[B, T, H, D]` by transposes, which
+      meet those of the source: what it transposed itself is taken as it was;
+    - keys and values that are repeated for the query heads that share them
+      (neighbors), by `mllm.linalg.repeat`, a broadcast and a reshape, or by the
+      product itself: `llm.attention` gets the heads that there are;
+    - a scale as one factor or divisor of the scores, the queries or the keys;
+    - a mask that is added, or whose condition selects the scores or -inf
+      (`arith.select`, `mllm.linalg.where`), of any shape that broadcasts to
+      `[B, H, Tq, Tk]`;
+    - a causal mask or a window: `mllm.linalg.causal_mask`, comparisons of indices
+      (`linalg.index`, or ranges of `mllm.linalg.fill`), or a constant.
+
     Scores and probabilities are not rounded to the element type any more, so
-    results agree within its rounding. A constant mask that hides exactly what
-    lies after each query becomes `causal`. Attention to what `llm.lookup_kv` has gathered becomes
-    `llm.paged_attention`, which reads the cache in place.
+    results agree within its rounding. A query that sees no key gives zeros, where
+    a softmax of -inf alone may give NaN. Attention to what `llm.lookup_kv` has
+    gathered becomes `llm.paged_attention`, which reads the cache in place.
 
     With `merge-projections`, also
     ```mlir
@@ -134,14 +151,20 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     ```
     These mean the same sums in the same order, so results keep their bits.
 
-    Restrictions: a product that adds to something, since attention has no
-    addend; a scale that is not one positive number, since 0 means the default;
-    mixed element types, since each op rounds to its own, and f64; a result
-    whose type says a size that the query's does not; lookups where a sequence
-    may be shorter than what was looked up, since the zeros behind it would take
-    part, or whose cache is used up before the attention; norms and rotations
-    with another use, which would be computed twice; a sum that is used before
-    its norm, or of another rank than 2 or 3.
+    Does nothing to a product that adds to something, since attention has no
+    addend; a softmax over another dimension than the keys; scores or
+    probabilities that another op reads, too; a scale that is not one positive
+    number, or that scales a mask as well; two masks; a mask of some of the heads;
+    a comparison that is not shown to be causal or a window, or whose sizes are
+    dynamic; a finite number in the place of -inf, unless it is at most -1e9 (f16:
+    -6e4) and the mask is causal or a window with at least as many keys as
+    queries; mixed element types, since each op rounds to its own, and f64; types
+    with an encoding; a result whose type says a size that the query's does not;
+    reshapes of dynamic sizes; lookups where a sequence may be shorter than what
+    was looked up, since its zeros would take part, or whose cache is used up
+    before the attention; norms and rotations with another use, which would be
+    computed twice; a sum that is used before its norm, or of another rank than 2
+    or 3.
   }];
   let options = [
     Option<"mergeProjections", "merge-projections", "bool", /*default=*/"true",
