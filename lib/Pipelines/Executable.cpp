@@ -27,6 +27,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -204,6 +205,13 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
       op.setTypeAttr(mlir::TypeAttr::get(RankedTensorType::get(
           blocks.getShape(), Float32Type::get(&mlirContext()))));
   makeFunctionsOfSubGraphs(*copy);
+  // Attention that the model writes out has a kernel of its own.
+  llm::FuseAttentionOptions attentionAlone;
+  attentionAlone.mergeProjections = false;
+  PassManager fusion(copy->getContext());
+  fusion.addNestedPass<func::FuncOp>(llm::createFuseAttention(attentionAlone));
+  if (failed(fusion.run(*copy)))
+    return failure();
   InterpreterOptions values;
   values.parameter = [this](llmir::mllm::RegisterOp op) {
     return parameter(op);

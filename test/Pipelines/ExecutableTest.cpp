@@ -18,6 +18,8 @@
 #include "mllm/nn/Functional.h"
 #include "mllm/nn/Layers.h"
 
+#include "mlir/Dialect/LLM/Transforms/Passes.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -211,6 +213,44 @@ TEST(ExecutableTest, ADecoderWithItsCaches) {
     expectSame(*executable, model,
                {Tensor::fromVector({1, static_cast<int64_t>(ids.size())}, ids,
                                    kInt64)});
+}
+
+/// How often attention that is written out became one op in this process.
+uint64_t countFused() {
+  for (const auto &[pattern, count] : mlir::llm::getPatternCounts())
+    if (pattern.find("ProductsToAttention") != std::string::npos)
+      return count;
+  return 0;
+}
+
+TEST(ExecutableTest, AttentionThatIsWrittenOutIsOneKernel) {
+  // Heads before tokens, keys of a cache, a causal mask.
+  models::QWenConfig config;
+  config.vocabSize = 19;
+  config.hiddenSize = 16;
+  config.intermediateSize = 24;
+  config.numLayers = 1;
+  config.numHeads = 4;
+  config.numKVHeads = 2;
+  models::QWenForCausalLM decoder(config);
+  const Tensor ids = Tensor::empty({1, 4}, kInt64);
+  loadRandom(decoder, {ids});
+  uint64_t before = countFused();
+  auto executable = ir::compile(ir::trace(decoder, ids));
+  ASSERT_TRUE(executable) << executable.status().message();
+  EXPECT_EQ(countFused(), before + 1);
+  expectSame(*executable, decoder,
+             {Tensor::fromVector({1, 4}, {3, 1, 4, 1}, kInt64)});
+
+  // Neither mask nor cache nor heads.
+  Attention encoder;
+  const Tensor x = Tensor::empty({2, 5, 16});
+  loadRandom(encoder, {x});
+  before = countFused();
+  auto other = ir::compile(ir::trace(encoder, x));
+  ASSERT_TRUE(other) << other.status().message();
+  EXPECT_EQ(countFused(), before + 1);
+  expectSame(*other, encoder, {randomTensor({2, 5, 16})});
 }
 
 /// Attends over all that its cache holds.
