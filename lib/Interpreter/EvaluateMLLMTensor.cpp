@@ -31,8 +31,8 @@ static LogicalResult evaluateConstant(mllm::ConstantOp op, Evaluation &e) {
   return e.set(op, std::move(*value));
 }
 
-/// Memory that nothing has written holds zeros here; what reads it is found by
-/// the run with shadow memory.
+/// Memory that nothing has written holds zeros here; a run in planned memory
+/// refuses to read it.
 static LogicalResult evaluateAlloc(mllm::AllocOp op, Evaluation &e) {
   auto type = cast<RankedTensorType>(op.getType());
   std::optional<ElementKind> kind = getElementKind(type.getElementType());

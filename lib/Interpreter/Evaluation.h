@@ -13,6 +13,8 @@
 #ifndef LLMIR_LIB_INTERPRETER_EVALUATION_H
 #define LLMIR_LIB_INTERPRETER_EVALUATION_H
 
+#include "Arena.h"
+
 #include "llmir/Interpreter/Interpreter.h"
 #include "llmir/Interpreter/ModelState.h"
 #include "llmir/Interpreter/ReferenceCollectives.h"
@@ -29,22 +31,10 @@ using reference::PagedCache;
 using reference::Shape;
 using reference::Tensor;
 
-/// Lines of planned memory, and the number of the value that was written there.
-struct Place {
-  int64_t begin = 0, end = 0;
-  int64_t value = 0; ///< 0: it lies in no planned memory.
-};
-
 /// [rank]
 struct RankValues : std::vector<InterpreterValue> {
   using std::vector<InterpreterValue>::vector;
-  Place place; ///< Where it lies, while the run checks memory.
-};
-
-/// The memory that all frames of a run share: which value holds each line.
-struct ShadowMemory {
-  std::vector<int64_t> lines;
-  int64_t numValues = 0;
+  Place place; ///< Where its elements are, in a run in planned memory.
 };
 
 /// The values of one function while it runs.
@@ -54,8 +44,9 @@ struct Frame {
   /// What ops of the mllm dialect keep; null where an op is evaluated by
   /// itself.
   ModelState *state = nullptr;
-  /// Null where memory is not checked.
-  ShadowMemory *memory = nullptr;
+  /// The memory that all frames of a run share; null where the values have no
+  /// place in it.
+  Arena *memory = nullptr;
   int64_t firstLine = 0; ///< Of the function's own part of the memory.
   llvm::DenseMap<mlir::Value, RankValues> values;
   /// [rank] before rounding, of values that the function returns.

@@ -296,7 +296,7 @@ Interpreter::run(FunctionOpInterface function,
   frame.options = &options;
   frame.state = options.state ? options.state : &own;
   frame.state->beginStep();
-  ShadowMemory memory;
+  Arena memory;
   if (options.checksMemory)
     frame.memory = &memory;
   if (auto ranks = function->getAttrOfType<IntegerAttr>(
@@ -314,6 +314,9 @@ Interpreter::run(FunctionOpInterface function,
       runFunction(function, frame, std::move(distributed));
   if (failed(values))
     return failure();
+  if (memory.bytes() > 0)
+    function.emitRemark() << "has run in " << memory.bytes()
+                          << " bytes of planned memory";
   std::vector<Result> results;
   for (auto [i, value] : llvm::enumerate(*values)) {
     FailureOr<Result> result =

@@ -38,8 +38,8 @@ public:
 
 private:
   LogicalResult runOp(Operation *op);
-  LogicalResult checkReads(Operation *op);
-  LogicalResult follow(Operation *op);
+  LogicalResult readOperands(Operation *op);
+  LogicalResult writeResults(Operation *op);
   LogicalResult runCall(func::CallOp op);
   LogicalResult runCallee(Operation *op, FunctionOpInterface callee);
   LogicalResult runIf(scf::IfOp op);
@@ -84,20 +84,22 @@ llmir::interpreter::runFunction(FunctionOpInterface function, Frame &frame,
 
 FailureOr<std::vector<RankValues>> Runner::runBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
-    if (failed(checkReads(&op)) || failed(runOp(&op)) || failed(follow(&op)))
+    if (failed(readOperands(&op)) || failed(runOp(&op)) ||
+        failed(writeResults(&op)))
       return failure();
   }
-  if (failed(checkReads(block.getTerminator())))
+  if (failed(readOperands(block.getTerminator())))
     return failure();
   return get(block.getTerminator()->getOperands());
 }
 
 //===----------------------------------------------------------------------===//
-// Planned memory: which value was written last
+// Planned memory
 //===----------------------------------------------------------------------===//
 
-/// Fails where an operand's memory does not hold the operand any more.
-LogicalResult Runner::checkReads(Operation *op) {
+/// Reads the operands from where they lie; fails where that does not hold them
+/// any more.
+LogicalResult Runner::readOperands(Operation *op) {
   if (!frame.memory)
     return success();
   auto copy = dyn_cast<mllm::CopyOp>(op);
@@ -107,28 +109,31 @@ LogicalResult Runner::checkReads(Operation *op) {
       continue; // What is written over is not read.
     const Place &place = found->second.place;
     for (int64_t line = place.begin; line < place.end; ++line)
-      if (const int64_t holder = frame.memory->lines[size_t(line)];
+      if (const int64_t holder = frame.memory->holderOf(line);
           holder != place.value)
         return op->emitOpError("cannot be evaluated: it reads byte ")
                << line * mllm::kLineBytes << " of the planned memory, "
                << (holder == 0 ? "where nothing is written any more"
                                : "over which another value was written");
+    if (place.end > place.begin)
+      frame.memory->read(place, std::get<Tensor>(found->second.front()));
   }
   return success();
 }
 
-/// Says where the results of an op that has run lie.
-LogicalResult Runner::follow(Operation *op) {
+/// Writes the result of an op that has run to the place that it is given, and
+/// says where a view of a value lies.
+LogicalResult Runner::writeResults(Operation *op) {
   constexpr int64_t mostLines = int64_t(1) << 28;
   if (!frame.memory)
     return success();
-  std::vector<int64_t> &lines = frame.memory->lines;
+  Arena &memory = *frame.memory;
   if (auto alloc = dyn_cast<mllm::AllocOp>(op)) {
     if (std::optional<uint64_t> offset = alloc.getOffset()) {
       Place &place = frame.values[alloc.getResult()].place;
       place.begin = frame.firstLine + int64_t(*offset) / mllm::kLineBytes;
       place.end = place.begin; // As long as what is copied into it.
-      place.value = ++frame.memory->numValues;
+      place.value = memory.newValue();
       if (place.begin < 0 || place.begin > mostLines)
         return op->emitOpError("cannot be evaluated: it lies at line ")
                << place.begin << " of the planned memory, which has "
@@ -139,19 +144,14 @@ LogicalResult Runner::follow(Operation *op) {
     RankValues &written = frame.values[copy.getResult()];
     if (place.value == 0)
       return success(); // A copy that is no plan.
-    const auto &tensor = std::get<Tensor>(written.front());
-    const int64_t bytes = tensor.size() * ((bitWidth(tensor.kind) + 7) / 8);
-    place.end = place.begin + llvm::divideCeil(bytes, mllm::kLineBytes);
-    place.value = ++frame.memory->numValues;
-    if (int64_t(lines.size()) < place.end)
-      lines.resize(size_t(place.end), 0);
-    std::fill(lines.begin() + place.begin, lines.begin() + place.end,
-              place.value);
+    auto &tensor = std::get<Tensor>(written.front());
+    place.value = memory.newValue();
+    memory.write(place, tensor);
+    // The elements are there and nowhere else.
+    tensor = Tensor(tensor.kind, tensor.shape);
     written.place = place;
   } else if (auto end = dyn_cast<mllm::FreeOp>(op)) {
-    const Place &place = frame.values[end.getX()].place;
-    if (place.end > place.begin)
-      std::fill(lines.begin() + place.begin, lines.begin() + place.end, 0);
+    memory.release(frame.values[end.getX()].place);
   } else if (Value viewed = mllm::viewedOperand(op)) {
     const Place place = frame.values[viewed].place;
     frame.values[op->getResult(0)].place = place;

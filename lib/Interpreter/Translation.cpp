@@ -33,7 +33,7 @@ struct CommandLine {
                                llvm::cl::init(0)};
   llvm::cl::opt<bool> checkMemory{
       "check-memory",
-      llvm::cl::desc("Follow the planned memory of a model while it runs")};
+      llvm::cl::desc("Run a planned model in its planned memory")};
 };
 } // namespace
 

@@ -1,9 +1,20 @@
-// What the planner makes is sound: the run that follows the memory says nothing,
-// and gives the same numbers.
+// What the planner makes is sound: values that are kept in the planned memory and
+// nowhere else give the same numbers, and the run needs the bytes of the frame.
 // RUN: llmir-opt %s -mllm-plan-memory -o %t.mlir
 // RUN: FileCheck %s --check-prefix=PLANNED --input-file=%t.mlir
-// RUN: llmir-translate %t.mlir --interpret --check-memory > %t.checked
+// RUN: llmir-translate %t.mlir --interpret --check-memory > %t.checked 2> %t.notes
 // RUN: llmir-translate %s --interpret | diff - %t.checked
+// RUN: cat %t.mlir %t.notes | FileCheck %s --check-prefix=BYTES
+// RUN: llmir-opt %s -mllm-plan-memory=in-place=false -o %t.apart.mlir
+// RUN: llmir-translate %t.apart.mlir --interpret --check-memory > %t.checked 2> %t.notes
+// RUN: llmir-translate %s --interpret | diff - %t.checked
+// RUN: cat %t.apart.mlir %t.notes | FileCheck %s --check-prefix=BYTES
+// Without a plan there is no such memory.
+// RUN: llmir-translate %s --interpret --check-memory 2>&1 | FileCheck %s --check-prefix=UNPLANNED --implicit-check-not=remark
+
+// BYTES: @model({{.*}} mllm.frame_bytes = [[BYTES:[0-9]+]]
+// BYTES: remark: has run in [[BYTES]] bytes of planned memory
+// UNPLANNED: @model result 1
 
 // PLANNED-COUNT-4: mllm.tensor.alloc offset
 // PLANNED: mllm.frame

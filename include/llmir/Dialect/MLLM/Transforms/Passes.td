@@ -310,6 +310,12 @@ def PlanMemory : Pass<"mllm-plan-memory", "::mlir::ModuleOp"> {
     the body there, and is copied back at the end of each turn (by way of memory
     of its own, where values change places).
 
+    The plan is executed by the reference interpreter
+    (`llmir-translate --interpret --check-memory`), which keeps values in the
+    arena. Compiled code has a plan of its own (`plan-program-memory`), since
+    fusion, tiling and quantization leave other buffers than these tensors;
+    `-convert-mllm-to-llm` drops this one.
+
     `report` prints for each frame the bytes, the least that any plan needs (the
     most bytes that live at one time), and the bytes without sharing.
   }];
