@@ -381,13 +381,26 @@ static property::Value product(Program &p, const property::Value &a,
                 c.shape, a.element);
 }
 
-/// Products, scale, mask and softmax, f32.
+/// An argument [B, T, D], or one of [B, H, T, D] as [B * H, T, D].
+static property::Value headsArgument(Program &p, int64_t batch, int64_t heads,
+                                     int64_t tokens, int64_t size) {
+  if (heads == 0)
+    return p.argument({batch, tokens, size}, "f32");
+  property::Value x = p.argument({batch, heads, tokens, size}, "f32");
+  property::Value joined{"", {batch * heads, tokens, size}, "f32"};
+  return p.emit("tensor.collapse_shape " + x.name + " [[0, 1], [2], [3]] : " +
+                    typeOf(x) + " into " + typeOf(joined),
+                joined.shape, "f32");
+}
+
+/// Products, scale, mask and softmax, f32; with heads or without.
 static void writtenOutAttention(Program &p) {
   const int64_t batch = p.number(1, 2), queries = p.number(1, 3), keys = 4;
-  property::Value q = p.argument({batch, queries, 4}, "f32");
-  property::Value k = p.argument({batch, keys, 4}, "f32");
-  property::Value v = p.argument({batch, keys, 4}, "f32");
-  property::Value kt{"", {batch, 4, keys}, "f32"};
+  const int64_t heads = p.chance(50) ? p.number(1, 3) : 0;
+  property::Value q = headsArgument(p, batch, heads, queries, 4);
+  property::Value k = headsArgument(p, batch, heads, keys, 4);
+  property::Value v = headsArgument(p, batch, heads, keys, 4);
+  property::Value kt{"", {k.shape[0], 4, keys}, "f32"};
   property::Value empty =
       p.emit("tensor.empty() : " + typeOf(kt), kt.shape, "f32");
   // transpose names its result's type in `outs`.
@@ -402,7 +415,11 @@ static void writtenOutAttention(Program &p) {
   if (p.chance(50))
     s = binary(p, isLLM ? "llm.add" : "arith.addf", s,
                p.argument(s.shape, "f32"));
-  p.addResult(product(p, unary(p, "llm.softmax " + s.name, s), v));
+  property::Value mixed = product(p, unary(p, "llm.softmax " + s.name, s), v);
+  // Now and then somebody reads the scores, too.
+  if (p.chance(10))
+    p.addResult(s);
+  p.addResult(mixed);
 }
 
 void llmir::property::addAttentionPiece(Program &p) {
