@@ -37,8 +37,8 @@ public:
   int64_t holderOf(int64_t line) const;
   /// Writes the elements to the place, which ends where they do.
   void write(Place &place, const reference::Tensor &tensor);
-  /// The elements that are there now, whoever wrote them; shape and type are
-  /// the tensor's.
+  /// The elements that are there now, whichever value wrote them; shape and
+  /// type are the tensor's.
   void read(const Place &place, reference::Tensor &tensor) const;
   void release(const Place &place);
   /// The bytes up to the end of the last line that was ever written.

@@ -475,7 +475,7 @@ static std::optional<int64_t> getUniformInteger(Value value) {
     number = elements.getSplatValue<APInt>();
   else
     return std::nullopt;
-  // A comparison of numbers beyond this is nobody's mask, and cannot overflow.
+  // No position is beyond this, and sums below it do not overflow.
   const int64_t most = int64_t(1) << 40;
   std::optional<int64_t> result = number.trySExtValue();
   return result && std::abs(*result) < most ? result : std::nullopt;

@@ -458,7 +458,7 @@ LogicalResult Matcher::takeResult() {
 LogicalResult Matcher::checkTypes() {
   Type element = getElementTypeOrSelf(found.query.value.getType());
   if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return fail("attention has no such numbers");
+    return fail("attention does not have this element type");
   for (Value operand : {found.key.value, found.value.value, found.result})
     if (getElementTypeOrSelf(operand.getType()) != element)
       return fail("mixed element types");

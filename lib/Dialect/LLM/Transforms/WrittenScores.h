@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What stands between the two products of attention that is written out.
+// What is between the two products of attention that is written out.
 //
 //===----------------------------------------------------------------------===//
 
