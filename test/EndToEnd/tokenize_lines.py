@@ -21,6 +21,7 @@ from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 
 MOST_SECONDS = 20  # Of what takes a fraction of a second on an idle machine.
 LINE_BYTES = 64 << 20
+LIMITS = (256 << 20, 96 << 20)  # Of address space: enough to read the longest line, and not even that.
 DOUBLE = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 
 check = Checks()
@@ -101,18 +102,20 @@ def check_growth(llmir, work):
           and "times as long; the limit is 64; " in result.err, result)
 
 
-def check_memory(llmir, path):
+def check_memory(llmir, path, limit):
     """A line for which memory is too small gets an error, the next one its answer."""
-    def less_memory():
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
     lines = b'{"text": "a"}\n{"text": "' + b"a " * (8 << 20) + b'"}\n{"text": "b"}\n'
-    result = subprocess.run([llmir.program, "tokenize", path, "--jsonl"], input=lines, preexec_fn=less_memory,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=llmir.environment)
+    lines += b'{"text": "' + b"a " * (31 << 20) + b'"}\n{"text": "c"}'
+    result = subprocess.run([llmir.program, "tokenize", path, "--jsonl"], input=lines, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, env=llmir.environment,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     got = [json.loads(line) for line in result.stdout.decode("ascii").splitlines()]
-    check("a line without memory", result.returncode == 0 and not result.stderr and len(got) == 3
-          and got[0]["ids"] == [97] and got[1]["error"]["code"] == "resource_exhausted"
-          and got[1]["error"]["message"].startswith("line 2: there is not enough memory") and got[2]["ids"] == [98],
-          (result.returncode, result.stderr, str(got)[:300]))
+    check("lines without memory", result.returncode == 0 and not result.stderr
+          and [answer.get("ids") for answer in got] == [[97], None, [98], None, [99]]
+          and all(got[i]["error"]["code"] == "resource_exhausted"
+                  and got[i]["error"]["message"].startswith("line %d: " % (i + 1))
+                  and "not enough memory" in got[i]["error"]["message"] for i in (1, 3)),
+          (limit, result.returncode, result.stderr, str(got)[:300]))
 
 
 def main():
@@ -124,7 +127,8 @@ def main():
     write_byte_tokenizer(path)
     llmir = Command(options.llmir)
     if options.part == "memory":
-        check_memory(llmir, path)
+        for limit in LIMITS:
+            check_memory(llmir, path, limit)
         return check.finish()
     check_input(llmir, options.work, path)
     check_waits_for_nobody(llmir, path)

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,29 +64,48 @@ bool cli::LineReader::hasNext() const {
          std::memchr(&buffer[begin], '\n', buffer.size() - begin);
 }
 
+/// Appends, or empties the line where memory is too small for it.
+static bool appendTo(std::string &line, const char *bytes, size_t count) {
+  try {
+    line.append(bytes, count);
+    return true;
+  } catch (const std::bad_alloc &) {
+    line = std::string();
+    return false;
+  }
+}
+
 Expected<bool> cli::LineReader::next(std::string &line) {
   line.clear();
   ++number;
-  for (bool any = false;; any = true) {
+  const std::string name = "line " + std::to_string(number);
+  bool fits = true, ended = false;
+  for (size_t bytes = 0; !ended;) {
     if (begin == buffer.size()) {
       begin = 0;
       LLMIR_RETURN_IF_ERROR(readPiece(buffer));
+      if (buffer.empty() && bytes == 0)
+        return false;
       if (buffer.empty())
-        return any;
+        break; // The last line, without an end.
     }
     auto from = buffer.begin() + static_cast<ptrdiff_t>(begin);
     auto end = std::find(from, buffer.end(), '\n');
-    if (static_cast<size_t>(end - from) > maxLineBytes - line.size())
+    const auto count = static_cast<size_t>(end - from);
+    if (count > maxLineBytes - bytes)
       return Status(StatusCode::OutOfRange,
-                    "standard input: line " + std::to_string(number) +
-                        " has more than " + std::to_string(maxLineBytes) +
-                        " bytes",
+                    "standard input: " + name + " has more than " +
+                        std::to_string(maxLineBytes) + " bytes",
                     "give one JSON object a line");
-    line.append(from, end);
-    begin = static_cast<size_t>(end - buffer.begin());
-    if (end != buffer.end()) {
-      ++begin;
-      return true;
-    }
+    fits = fits && appendTo(line, &buffer[begin], count);
+    bytes += count;
+    begin += count;
+    ended = end != buffer.end();
+    begin += ended;
   }
+  if (fits)
+    return true;
+  return Status(StatusCode::ResourceExhausted,
+                name + ": there is not enough memory for it",
+                "give less at once");
 }

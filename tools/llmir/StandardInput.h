@@ -39,8 +39,10 @@ Expected<std::string> readStandardInput();
 class LineReader {
 public:
   /// Reads the next line, without its end; false after the last one. IoError
-  /// where standard input cannot be read, OutOfRange, naming the line's number,
-  /// where it is longer than maxLineBytes.
+  /// where standard input cannot be read, OutOfRange where the line is longer
+  /// than maxLineBytes: nothing can be read after either. ResourceExhausted
+  /// where memory is too small for the line: the next one can be read. The last
+  /// two name the line's number.
   Expected<bool> next(std::string &line);
   /// Whether next() gives a line at once, without waiting for input.
   bool hasNext() const;

@@ -121,32 +121,35 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
                 "give one of them");
 }
 
-/// The answer's text: what was asked for, or why there is none.
-static std::string answerText(const Tokenizer &tokenizer,
-                              const std::string &line,
-                              const std::string &where) {
-  // In ASCII: some readers take U+2028 or U+0085 for the end of a line.
-  auto text = [](const Json &answer) {
-    return answer.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
-  };
-  Status failure;
-  try {
-    Expected<Json> answer = answerLine(tokenizer, line, where);
-    if (answer)
-      return text(*answer);
-    failure = answer.takeStatus();
-  } catch (const std::bad_alloc &) {
-    failure = Status(StatusCode::ResourceExhausted,
-                     where + ": there is not enough memory for the answer",
-                     "give less at once");
-  }
+/// The text of an answer: one line, in ASCII, because some readers take U+2028
+/// or U+0085 for the end of a line.
+static std::string answerText(const Json &answer) {
+  return answer.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+static std::string failureText(const Status &failure) {
   // The readers of JSON speak of files; what is wrong here is a request.
   StatusCode code = failure.code();
   if (code == StatusCode::InvalidFile)
     code = StatusCode::InvalidArgument;
-  return text(
+  return answerText(
       Json{{"error",
             {{"code", statusCodeName(code)}, {"message", failure.message()}}}});
+}
+
+/// What was asked for, or why there is none.
+static std::string answerOrFailure(const Tokenizer &tokenizer,
+                                   const std::string &line,
+                                   const std::string &where) {
+  try {
+    Expected<Json> answer = answerLine(tokenizer, line, where);
+    return answer ? answerText(*answer) : failureText(answer.status());
+  } catch (const std::bad_alloc &) {
+    return failureText(
+        Status(StatusCode::ResourceExhausted,
+               where + ": there is not enough memory for the answer",
+               "give less at once"));
+  }
 }
 
 /// Answers every line; one that fails does not end it.
@@ -157,9 +160,12 @@ static Status answerLines(const Tokenizer &tokenizer) {
     if (!input.hasNext())
       printNow({}); // Who writes line by line wants to read line by line.
     Expected<bool> any = input.next(line);
-    if (!any || !*any)
+    if (any && *any)
+      print(answerOrFailure(tokenizer, line, "line " + std::to_string(number)));
+    else if (!any && any.status().code() == StatusCode::ResourceExhausted)
+      print(failureText(any.status()));
+    else
       return any.takeStatus();
-    print(answerText(tokenizer, line, "line " + std::to_string(number)));
   }
 }
 
