@@ -36,8 +36,10 @@ static bool fail(const char *what, const Status &status) {
   return false;
 }
 
-/// A prompt of 10 tokens, then one token a step.
-static bool fill(PagedKVCache &cache, const int32_t *seqIds) {
+/// A prompt of 10 tokens, then one token a step. Every append writes the block
+/// tables of its sequences, [batch, blocks per sequence], to `blockIndices`.
+static bool fill(PagedKVCache &cache, const int32_t *seqIds,
+                 std::vector<int32_t> &blockIndices) {
   for (int64_t step = 0, length = 0; step < steps; ++step) {
     int64_t seqLen = step == 0 ? 10 : 1;
     // [layers, batch, seq, heads, dim]
@@ -49,9 +51,6 @@ static bool fill(PagedKVCache &cache, const int32_t *seqIds) {
             keys.push_back(element(layer, sequence, length + token, i));
             values.push_back(-keys.back());
           }
-    // [layers, batch, seq]
-    std::vector<int32_t> blockIndices(
-        static_cast<size_t>(numLayers * batchSize * seqLen));
     Status status = cache.appendKV(keys.data(), values.data(), batchSize,
                                    seqLen, seqIds, blockIndices.data());
     if (!status)
@@ -61,22 +60,20 @@ static bool fill(PagedKVCache &cache, const int32_t *seqIds) {
   return true;
 }
 
-/// Looks everything up and counts what differs.
-static bool check(const PagedKVCache &cache, const int32_t *seqIds) {
-  std::vector<int32_t> blockIndices(
-      static_cast<size_t>(batchSize * cache.blocksPerSequence()));
+/// Looks everything up with the block tables of the last append, and counts
+/// what differs.
+static bool check(const PagedKVCache &cache, const int32_t *seqIds,
+                  const std::vector<int32_t> &blockIndices) {
   int32_t seqLens[batchSize];
-  Status status =
-      cache.fillBlockTable(seqIds, batchSize, blockIndices.data(), seqLens);
-  if (!status)
-    return fail("block table", status);
+  for (int64_t b = 0; b < batchSize; ++b)
+    seqLens[b] = static_cast<int32_t>(cache.getSequenceLength(seqIds[b]));
   // [layers, batch, longest sequence, heads, dim]
   const int64_t tokens = seqLens[0];
   std::vector<float> keys(
       static_cast<size_t>(numLayers * batchSize * tokens * rowSize));
   std::vector<float> values(keys.size());
-  status = cache.lookupKV(blockIndices.data(), seqLens, batchSize, keys.data(),
-                          values.data());
+  Status status = cache.lookupKV(blockIndices.data(), seqLens, batchSize,
+                                 keys.data(), values.data());
   if (!status)
     return fail("lookup", status);
   int64_t wrong = 0;
@@ -100,14 +97,16 @@ int main() {
   if (!cache.status())
     return fail("create", cache.status()) ? 0 : 1;
   const int32_t seqIds[batchSize] = {100, 101};
-  if (!fill(cache, seqIds))
+  std::vector<int32_t> blockIndices(
+      static_cast<size_t>(batchSize * cache.blocksPerSequence()));
+  if (!fill(cache, seqIds, blockIndices))
     return 1;
   for (int32_t id : seqIds)
     std::printf("sequence %d: %lld tokens in %zu blocks of %lld\n", id,
                 static_cast<long long>(cache.getSequenceLength(id)),
                 cache.blockTable(id).size(),
                 static_cast<long long>(cache.getBlockSize()));
-  if (!check(cache, seqIds))
+  if (!check(cache, seqIds, blockIndices))
     return 1;
 
   // A branch shares its blocks until one of the two goes on.
@@ -123,7 +122,7 @@ int main() {
     return fail("append to the branch", status) ? 0 : 1;
   std::printf("after the branch went on, %lld\n",
               static_cast<long long>(cache.blocks().numUsed()));
-  if (!check(cache, seqIds))
+  if (!check(cache, seqIds, blockIndices))
     return 1;
   cache.reset();
   std::printf("after a reset %lld of %lld blocks are free\n",

@@ -341,8 +341,9 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
 //===----------------------------------------------------------------------===//
 
 /// Adds to `needed` the blocks that writing tokens [first, first + numTokens)
-/// takes: new ones at the end, and a copy of each shared one. `sequence` is
-/// null for one that is still to be created.
+/// takes: new ones at the end, and a copy of each shared one from the first
+/// that is written on (I5). `sequence` is null for one that is still to be
+/// created.
 Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
                                 int64_t first, int64_t numTokens,
                                 int64_t &needed) {
@@ -356,7 +357,7 @@ Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
   int64_t endBlock = ceilDiv(first + numTokens, layout.blockSize);
   int64_t present = sequence ? static_cast<int64_t>(sequence->table.size()) : 0;
   needed += std::max<int64_t>(endBlock - present, 0);
-  for (int64_t i = first / layout.blockSize; i < std::min(endBlock, present);
+  for (int64_t i = first / layout.blockSize; numTokens > 0 && i < present;
        ++i) {
     int32_t block = sequence->table[static_cast<size_t>(i)];
     int32_t &copies = planned[static_cast<size_t>(block)];
@@ -389,7 +390,9 @@ void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
   const int64_t size = layout.blockSize;
   int64_t endBlock = ceilDiv(first + numTokens, size);
   int64_t present = static_cast<int64_t>(sequence.table.size());
-  for (int64_t i = first / size; i < std::min(endBlock, present); ++i) {
+  // Blocks after those that are written are copied too: whoever shares a block
+  // shares all before it (I5).
+  for (int64_t i = first / size; numTokens > 0 && i < present; ++i) {
     int32_t &block = sequence.table[static_cast<size_t>(i)];
     if (manager.refCount(block) > 1) {
       int32_t copy = manager.allocate();
@@ -479,6 +482,30 @@ Status PagedKVCache::reserve(SequenceId sequence, int64_t numTokens,
 // Invariants
 //===----------------------------------------------------------------------===//
 
+/// I5: a block is the same entry of all tables that have it, and the entries
+/// before it are equal.
+Status PagedKVCache::checkSharedPrefixes() const {
+  struct Place {
+    SequenceId sequence;
+    size_t entry;
+    int32_t before; ///< The block before it, or -1.
+  };
+  std::unordered_map<int32_t, Place> places;
+  for (const auto &[id, sequence] : sequences)
+    for (size_t i = 0; i < sequence.table.size(); ++i) {
+      const int32_t before = i == 0 ? -1 : sequence.table[i - 1];
+      const Place &known =
+          places.insert({sequence.table[i], {id, i, before}}).first->second;
+      if (known.entry != i || known.before != before)
+        return Status(StatusCode::Internal,
+                      "I5: block " + std::to_string(sequence.table[i]) +
+                          " follows other blocks in sequence " +
+                          std::to_string(id) + " than in sequence " +
+                          std::to_string(known.sequence));
+    }
+  return Status::ok();
+}
+
 Status PagedKVCache::checkInvariants() const {
   LLMIR_RETURN_IF_ERROR(constructed);
   LLMIR_RETURN_IF_ERROR(manager.checkInvariants());
@@ -511,6 +538,7 @@ Status PagedKVCache::checkInvariants() const {
               std::to_string(owners[static_cast<size_t>(block)]) +
               " owners and counts " +
               std::to_string(manager.refCount(static_cast<int32_t>(block))));
+  LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());
   for (int32_t copies : planned)
     if (copies != 0)
       return Status(StatusCode::Internal, "a plan was not forgotten");

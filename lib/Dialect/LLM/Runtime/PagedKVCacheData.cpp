@@ -18,6 +18,7 @@
 #include <cstring>
 #include <string>
 
+using llmir::Expected;
 using llmir::KVBlockLayout;
 using llmir::Span;
 using llmir::Status;
@@ -257,10 +258,10 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
                                   const int32_t *seqIds,
                                   int32_t *blockIndices) {
   LLMIR_RETURN_IF_ERROR(checkBatch(batchSize, seqLen));
-  if (batchSize == 0 || seqLen == 0)
+  if (batchSize == 0)
     return Status::ok();
-  if (!keys || !values || !seqIds)
-    return nullPointer(!keys ? "keyPtr" : !values ? "valuePtr" : "seqIds");
+  if ((seqLen > 0 && (!keys || !values)) || !seqIds)
+    return nullPointer(!seqIds ? "seqIds" : !keys ? "keyPtr" : "valuePtr");
   LLMIR_RETURN_IF_ERROR(
       planAppend(firstLayer, numLayers, batchSize, seqLen, seqIds));
 
@@ -268,7 +269,7 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
   const int64_t valueRow = valueRowBytes(layout, type);
   const uint8_t *keyBytes = static_cast<const uint8_t *>(keys);
   const uint8_t *valueBytes = static_cast<const uint8_t *>(values);
-  for (int64_t b = 0; b < batchSize; ++b) {
+  for (int64_t b = 0; b < batchSize && seqLen > 0; ++b) {
     Sequence *known = find(seqIds[b]);
     Sequence &sequence = known ? *known : addSequence(seqIds[b]);
     int64_t first = sequence.layerLengths[static_cast<size_t>(firstLayer)];
@@ -281,12 +282,13 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
             sequence.table[static_cast<size_t>(position / layout.blockSize)];
         storeToken(firstLayer + l, block, position % layout.blockSize,
                    keyBytes + row * keyRow, valueBytes + row * valueRow);
-        if (blockIndices)
-          blockIndices[row] = block;
       }
       setLayerLength(sequence, firstLayer + l, first + seqLen);
     }
   }
+  for (int64_t b = 0; blockIndices && b < batchSize; ++b)
+    fillRow(blockTable(seqIds[b]), blocksPerSequence(),
+            blockIndices + b * blocksPerSequence());
   return Status::ok();
 }
 
@@ -352,6 +354,33 @@ Status PagedKVCache::appendKV(int64_t layer, const void *keyPtr,
 // Look up
 //===----------------------------------------------------------------------===//
 
+Expected<std::vector<Span<const int32_t>>>
+PagedKVCache::findBlockTables(int64_t layer, const IndexRows &blockIndices,
+                              Span<const int64_t> seqLens) const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  if (layer != -1)
+    LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  std::vector<SequenceView> views;
+  views.reserve(sequences.size());
+  for (const auto &[id, sequence] : sequences) {
+    const std::vector<int32_t> &lengths = sequence.layerLengths;
+    int64_t length = layer == -1
+                         ? *std::min_element(lengths.begin(), lengths.end())
+                         : lengths[static_cast<size_t>(layer)];
+    views.push_back({id, Span<const int32_t>(sequence.table), length});
+  }
+  // For errors that do not depend on the order of a hash table.
+  std::sort(
+      views.begin(), views.end(),
+      [](const SequenceView &a, const SequenceView &b) { return a.id < b.id; });
+  std::string where;
+  if (layers > 1)
+    where =
+        layer == -1 ? " in all layers" : " in layer " + std::to_string(layer);
+  return runtime::findBlockTables(blockIndices, seqLens, views, bounds(),
+                                  where);
+}
+
 Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
                                   const int32_t *blockIndices,
                                   const int32_t *seqLens, int64_t batchSize,
@@ -361,25 +390,15 @@ Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
     return Status::ok();
   if (!blockIndices || !seqLens)
     return nullPointer(!blockIndices ? "blockIndices" : "seqLens");
-  const int64_t rowBlocks = blocksPerSequence();
-  int64_t rowTokens = 0;
-  for (int64_t b = 0; b < batchSize; ++b) {
-    if (seqLens[b] < 0 || seqLens[b] > longest)
-      return Status(StatusCode::OutOfRange,
-                    "KV cache: seqLens[" + std::to_string(b) + "] is " +
-                        std::to_string(seqLens[b]),
-                    "give a number from 0 to " + std::to_string(longest));
-    rowTokens = std::max<int64_t>(rowTokens, seqLens[b]);
-    for (int64_t i = 0; i * layout.blockSize < seqLens[b]; ++i) {
-      int32_t block = blockIndices[b * rowBlocks + i];
-      if (!manager.isBlock(block) || manager.refCount(block) == 0)
-        return Status(StatusCode::InvalidArgument,
-                      "KV cache: blockIndices[" + std::to_string(b) + "][" +
-                          std::to_string(i) + "] is " + std::to_string(block) +
-                          ", which is not a block in use",
-                      "make the table with fillBlockTable()");
-    }
-  }
+  const std::vector<int64_t> lengths(seqLens, seqLens + batchSize);
+  auto tables =
+      findBlockTables(numLayers == 1 ? firstLayer : -1,
+                      IndexRows::copy(blockIndices, batchSize,
+                                      blocksPerSequence(), blocksPerSequence()),
+                      lengths);
+  if (!tables)
+    return tables.takeStatus();
+  const int64_t rowTokens = *std::max_element(lengths.begin(), lengths.end());
   if (rowTokens == 0)
     return Status::ok();
   if (!outputKeys || !outputValues)
@@ -390,16 +409,16 @@ Status PagedKVCache::lookupLayers(int64_t firstLayer, int64_t numLayers,
   uint8_t *keys = static_cast<uint8_t *>(outputKeys);
   uint8_t *values = static_cast<uint8_t *>(outputValues);
   for (int64_t l = 0; l < numLayers; ++l)
-    for (int64_t b = 0; b < batchSize; ++b) {
-      for (int64_t t = 0; t < seqLens[b]; ++t) {
-        int32_t block = blockIndices[b * rowBlocks + t / layout.blockSize];
+    for (size_t b = 0; b < lengths.size(); ++b) {
+      for (int64_t t = 0; t < lengths[b]; ++t) {
+        int32_t block = (*tables)[b][static_cast<size_t>(t / layout.blockSize)];
         loadToken(firstLayer + l, block, t % layout.blockSize,
                   keys + t * keyRow, values + t * valueRow);
       }
-      int64_t rest = rowTokens - seqLens[b];
-      std::memset(keys + seqLens[b] * keyRow, 0,
+      int64_t rest = rowTokens - lengths[b];
+      std::memset(keys + lengths[b] * keyRow, 0,
                   static_cast<size_t>(rest * keyRow));
-      std::memset(values + seqLens[b] * valueRow, 0,
+      std::memset(values + lengths[b] * valueRow, 0,
                   static_cast<size_t>(rest * valueRow));
       keys += rowTokens * keyRow;
       values += rowTokens * valueRow;
@@ -437,9 +456,8 @@ Status PagedKVCache::fillBlockTable(const int32_t *seqIds, int64_t batchSize,
                                                      " does not exist");
   for (int64_t b = 0; b < batchSize; ++b) {
     const Sequence &sequence = *find(seqIds[b]);
-    int32_t *row = table + b * blocksPerSequence();
-    std::fill(row, row + blocksPerSequence(), -1);
-    std::copy(sequence.table.begin(), sequence.table.end(), row);
+    fillRow(Span<const int32_t>(sequence.table), blocksPerSequence(),
+            table + b * blocksPerSequence());
     if (seqLens)
       seqLens[b] = static_cast<int32_t>(sequence.length);
   }

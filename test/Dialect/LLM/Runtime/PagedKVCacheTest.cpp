@@ -83,7 +83,8 @@ TEST_P(PagedKVCacheRoundTrip, SequencesOfDifferentLengths) {
     std::vector<int32_t> batchIds;
     for (int member : members)
       batchIds.push_back(ids[member]);
-    std::vector<int32_t> indices(static_cast<size_t>(g.layers * batch * seq));
+    std::vector<int32_t> indices(
+        static_cast<size_t>(batch * cache.blocksPerSequence()), -7);
     Status status = cache.appendKV(data.keys.data(), data.values.data(), batch,
                                    seq, batchIds.data(), indices.data());
     ASSERT_TRUE(status) << status.message();
@@ -95,16 +96,16 @@ TEST_P(PagedKVCacheRoundTrip, SequencesOfDifferentLengths) {
           size_t member = static_cast<size_t>(members[static_cast<size_t>(b)]);
           auto &k = keys[member][static_cast<size_t>(l)];
           auto &v = values[member][static_cast<size_t>(l)];
-          int64_t position = static_cast<int64_t>(k.size()) / tokenBytes;
           k.insert(k.end(), data.keys.begin() + row * tokenBytes,
                    data.keys.begin() + (row + 1) * tokenBytes);
           v.insert(v.end(), data.values.begin() + row * tokenBytes,
                    data.values.begin() + (row + 1) * tokenBytes);
-          Span<const int32_t> table =
-              cache.blockTable(batchIds[static_cast<size_t>(b)]);
-          EXPECT_EQ(indices[static_cast<size_t>(row)],
-                    table[static_cast<size_t>(position / g.blockSize)]);
         }
+    // Each row is the whole block table of its sequence.
+    std::vector<int32_t> table(indices.size());
+    ASSERT_TRUE(
+        cache.fillBlockTable(batchIds.data(), batch, table.data(), nullptr));
+    EXPECT_EQ(indices, table);
   }
 
   std::vector<int32_t> table(
@@ -159,27 +160,31 @@ INSTANTIATE_TEST_SUITE_P(
                     Geometry{KVElementType::BF16, 2, 1, 80, 64}));
 
 // SPEC: 67 68 69 70
-// The lines of the documents, as they stand there.
+// The lines of the README, as they stand there, and no other.
 TEST(PagedKVCache, DocumentsExampleCompilesAsWritten) {
-  int64_t numLayers = 2, numHeads = 12, headDim = 64, blockSize = 16;
-  int64_t maxSeqLen = 4096, batchSize = 2, seqLen = 1;
+  int64_t numLayers = 2, numHeads = 12, headDim = 64, blockSize = 4;
+  int64_t maxSeqLen = 4096, batchSize = 2, seqLen = 6;
   KVElementType elementType = KVElementType::F16;
-  std::vector<uint16_t> keys(2 * 2 * 12 * 64, 0x3c00), values(keys.size(), 1);
-  std::vector<uint16_t> gotKeys(keys.size()), gotValues(keys.size());
+  std::mt19937 random(11);
+  const std::vector<uint8_t> keys =
+      randomBytes(2 * 2 * 6 * 12 * 64 * sizeof(uint16_t), random);
+  const std::vector<uint8_t> values = randomBytes(keys.size(), random);
+  std::vector<uint8_t> gotKeys(keys.size()), gotValues(keys.size());
   const void *keyPtr = keys.data(), *valuePtr = values.data();
   void *outputKeys = gotKeys.data(), *outputValues = gotValues.data();
-  const int32_t seqIds[] = {100, 101};
-  int32_t seqLens[] = {1, 1};
-  std::vector<int32_t> room(2 * 4096 / 16);
+  const int32_t seqIds[] = {100, 101}, seqLens[] = {6, 6};
+  std::vector<int32_t> room(2 * 4096 / 4);
   int32_t *blockIndices = room.data();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-result"
 #pragma GCC diagnostic ignored "-Wunused-value"
-  PagedKVCache cache(numLayers, numHeads, headDim, blockSize, maxSeqLen,
-                     elementType);
+  // clang-format off
+  PagedKVCache cache(numLayers, numHeads, headDim, blockSize, maxSeqLen, elementType);
+
   cache.appendKV(keyPtr, valuePtr, batchSize, seqLen, seqIds, blockIndices);
-  cache.fillBlockTable(seqIds, batchSize, blockIndices, seqLens);
+
   cache.lookupKV(blockIndices, seqLens, batchSize, outputKeys, outputValues);
+  // clang-format on
 #pragma GCC diagnostic pop
   EXPECT_EQ(gotKeys, keys);
   EXPECT_EQ(gotValues, values);
@@ -238,7 +243,7 @@ TEST(PagedKVCache, ElementsLieWhereGeneratedCodeLooks) {
     values[i] = static_cast<uint16_t>(1000 + i);
   }
   const int32_t id = 1;
-  int32_t indices[2 * 3];
+  int32_t indices[16 / 4];
   ASSERT_TRUE(cache.appendKV(keys.data(), values.data(), 1, 3, &id, indices));
   const int64_t keyTile = 3 * 4 * 2, valueTile = 2 * 16 * 2; // Elements.
   const int64_t block = 2 * (keyTile + valueTile);
@@ -250,7 +255,7 @@ TEST(PagedKVCache, ElementsLieWhereGeneratedCodeLooks) {
         for (int64_t d = 0; d < 6; ++d) {
           const uint16_t *base = reinterpret_cast<const uint16_t *>(
                                      cache.pool() + l * cache.layerStride()) +
-                                 indices[t] * block + h * (keyTile + valueTile);
+                                 indices[0] * block + h * (keyTile + valueTile);
           size_t element = static_cast<size_t>(((l * 3 + t) * 2 + h) * 6 + d);
           EXPECT_EQ(base[(d / 2 * 4 + t) * 2 + d % 2], keys[element]);
           EXPECT_EQ(base[keyTile + (t / 2 * 16 + d) * 2 + t % 2],
@@ -482,6 +487,13 @@ TEST(PagedKVCache, BadCallsAreErrors) {
   EXPECT_EQ(cache.appendKV(-1, d, d, 1, 1, ids, table).code(), invalid);
   EXPECT_EQ(cache.getNumSequences(), 0);
   EXPECT_TRUE(cache.appendKV(d, d, 0, 1, ids, table));
+  // No tokens: nothing is read, and no sequence begins.
+  EXPECT_TRUE(cache.appendKV(nullptr, nullptr, 1, 0, ids, table));
+  EXPECT_EQ(cache.getNumSequences(), 0);
+  EXPECT_EQ(table[0], -1);
+  EXPECT_EQ(table[1], -1);
+  EXPECT_EQ(table[2], 2);
+  table[0] = 0;
 
   // Block 0 is not in use yet.
   EXPECT_EQ(cache.lookupKV(table, &length, 1, d, d).code(), invalid);

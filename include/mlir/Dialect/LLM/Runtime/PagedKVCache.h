@@ -11,8 +11,11 @@
 //   PagedKVCache cache(numLayers, numHeads, headDim, blockSize, maxSeqLen,
 //                      KVElementType::BF16);
 //   cache.appendKV(keyPtr, valuePtr, batchSize, seqLen, seqIds, blockIndices);
-//   cache.fillBlockTable(seqIds, batchSize, blockTable, seqLens);
-//   cache.lookupKV(blockTable, seqLens, batchSize, outputKeys, outputValues);
+//   cache.lookupKV(blockIndices, seqLens, batchSize, outputKeys, outputValues);
+//
+// `blockIndices` is the block table of each sequence of the batch, [batch,
+// blocksPerSequence()] in both functions: an append writes it, a lookup reads
+// it. BlockTables.h says what such a row means and which rows are refused.
 //
 // The pool is `[layer][block][KV head][K tile, V tile]` (KVBlockLayout.h), the
 // layout that generated code reads and writes; a block has the same number in
@@ -32,6 +35,7 @@
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"
+#include "mlir/Dialect/LLM/Runtime/BlockTables.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -106,29 +110,37 @@ public:
   ///   keyPtr, valuePtr  [layers, batch, seq, heads, dim], each with its own
   ///                     head size
   ///   seqIds            [batch], all different
-  ///   blockIndices      [layers, batch, seq] out: each token's block; may be
-  ///                     null
+  ///   blockIndices      [batch, blocksPerSequence()] out: the block table of
+  ///                     each sequence after the append, -1 past its last
+  ///                     block; may be null
   /// Fails with OutOfRange (longer than maxSeqLen), ResourceExhausted (no free
   /// blocks) or InvalidArgument.
   ::llmir::Status appendKV(const void *keyPtr, const void *valuePtr,
                            int64_t batchSize, int64_t seqLen,
                            const int32_t *seqIds, int32_t *blockIndices);
 
-  /// The same for one layer: data [batch, seq, heads, dim], indices
-  /// [batch, seq]. The tokens follow those that this layer already has, so the
-  /// layers may be appended one after another.
+  /// The same for one layer: data [batch, seq, heads, dim]; `blockIndices` is
+  /// the same, since blocks have the same numbers in all layers. The tokens
+  /// follow those that this layer already has, so the layers may be appended
+  /// one after another.
   ::llmir::Status appendKV(int64_t layer, const void *keyPtr,
                            const void *valuePtr, int64_t batchSize,
                            int64_t seqLen, const int32_t *seqIds,
                            int32_t *blockIndices);
 
-  /// Gathers the first seqLens[b] tokens of each row of `blockIndices`.
-  ///   blockIndices  [batch, blocksPerSequence()]: one entry per block, in
-  ///                 order; fillBlockTable() makes it
-  ///   seqLens       [batch]
+  /// Gathers the first seqLens[b] tokens of the sequence that row b of
+  /// `blockIndices` names.
+  ///   blockIndices  [batch, blocksPerSequence()]: the block table of a
+  ///                 sequence, as an append or fillBlockTable() writes it, or
+  ///                 any run of its blocks, then -1; not read where seqLens[b]
+  ///                 is 0
+  ///   seqLens       [batch], at most the tokens that the sequence has in every
+  ///                 layer that is read
   ///   outputKeys, outputValues
   ///                 [layers, batch, L, heads, dim] with L the greatest of
   ///                 seqLens; what is past a sequence's end is zero
+  /// Fails with OutOfRange for a length, with InvalidArgument for a row that
+  /// names no sequence (see findBlockTables()).
   ::llmir::Status lookupKV(const int32_t *blockIndices, const int32_t *seqLens,
                            int64_t batchSize, void *outputKeys,
                            void *outputValues) const;
@@ -138,7 +150,7 @@ public:
                            const int32_t *seqLens, int64_t batchSize,
                            void *outputKeys, void *outputValues) const;
 
-  /// Writes the rows that lookupKV reads: `table` [batch,
+  /// Writes the rows that appendKV() writes, without an append: `table` [batch,
   /// blocksPerSequence()], -1 past a sequence's last block, and `seqLens`
   /// [batch] (may be null).
   ::llmir::Status fillBlockTable(const int32_t *seqIds, int64_t batchSize,
@@ -216,6 +228,9 @@ public:
 
   /// Row stride of block tables: ceil(maxSeqLen / blockSize).
   int64_t blocksPerSequence() const;
+  CacheBounds bounds() const {
+    return {manager.numBlocks(), layout.blockSize, longest};
+  }
   const ::llmir::KVBlockLayout &blockLayout() const { return layout; }
   const BlockManager &blocks() const { return manager; }
   /// Base of the pool and bytes from one layer to the next: `kv_pool` and
@@ -223,9 +238,16 @@ public:
   uint8_t *pool() const { return poolBase; }
   int64_t layerStride() const { return strideBytes; }
 
-  /// I1-I4, I7 and the pool's own: the counts of references equal the entries
+  /// I1-I5, I7 and the pool's own: the counts of references equal the entries
   /// of all tables. Slow; for tests.
   ::llmir::Status checkInvariants() const;
+
+  /// The block table of the sequence that each row names, for a reader of one
+  /// layer, or of all of them where `layer` is -1; valid until a sequence
+  /// changes. See the function of this name in BlockTables.h.
+  ::llmir::Expected<std::vector<::llmir::Span<const int32_t>>>
+  findBlockTables(int64_t layer, const IndexRows &blockIndices,
+                  ::llmir::Span<const int64_t> seqLens) const;
 
 private:
   struct Sequence {
@@ -237,6 +259,7 @@ private:
     uint64_t lastListed = 0; ///< Stamp that finds a sequence listed twice.
   };
 
+  ::llmir::Status checkSharedPrefixes() const;
   ::llmir::Status initialize(const PagedKVCacheOptions &options);
   ::llmir::Status checkGeometry() const;
   ::llmir::Status mapPool(int64_t numBlocks, bool lazy, bool guardPages);
