@@ -247,7 +247,7 @@ private:
 
 void LookupEmitter::copy(Value row, Value head, Value sequence, Value token) {
   Value stride = kb.contextIndex(StepField::block_table_stride);
-  Value entry = spec.perToken ? token : kb.div(token, spec.blockSize);
+  Value entry = kb.div(token, spec.blockSize);
   Value block = kb.contextArray(StepField::block_tables,
                                 kb.add(kb.mul(sequence, stride), entry));
   Value offset = kb.rem(token, spec.blockSize);

@@ -92,17 +92,17 @@ static LogicalResult evaluatePaged(PagedOperands operands,
       offsets.push_back(b * tokens);
   }
   Tensor tables = e.tensor(operands.blockTables);
-  if (tables.rank() == 1)
-    tables = tables.reshaped({tables.dim(0), 1});
+  if (!isRagged) { // Rows that name sequences.
+    Expected<Tensor> found =
+        cache.findBlockTables(e.integer(operands.layer), tables, lens);
+    if (!found)
+      return e.fail(found.status());
+    tables = std::move(*found);
+  }
   std::optional<Tensor> mask;
   reference::AttentionParams params = getParams(operands.op, mask, e);
   params.roundsToBf16 =
       e.options().roundsAttention && cache.geometry().kind == ElementKind::BF16;
-  for (int64_t length : lens.integers())
-    if (mask && mask->dim(3) != 1 && mask->dim(3) < length)
-      return operands.op.emitOpError()
-             << "cannot be evaluated: the mask has " << mask->dim(3)
-             << " columns for a sequence of " << length << " tokens";
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);
@@ -124,17 +124,13 @@ static LogicalResult evaluatePagedAttention(PagedAttentionOp op,
 // Appending
 //===----------------------------------------------------------------------===//
 
-/// The block of each token [B, n] in the shape of the op's result: all of them,
-/// or the last one of each sequence.
-static Tensor blockIndicesFor(Value result, const Tensor &blocks) {
-  auto type = cast<RankedTensorType>(result.getType());
-  const int64_t tokens = blocks.dim(1);
-  if (type.getRank() == 2 &&
-      (type.getDimSize(1) == tokens || type.isDynamicDim(1)))
-    return blocks;
-  Tensor last = tokens > 0 ? blocks.slice(1, tokens - 1, 1)
-                           : Tensor(ElementKind::I32, {blocks.dim(0), 1});
-  return type.getRank() == 2 ? last : last.reshaped({blocks.dim(0)});
+/// Blocks in a row of block indices of that type: [B] has one, and where the
+/// type does not say, there are as many as new tokens.
+static int64_t countRowBlocks(Value indices, int64_t tokens) {
+  auto type = cast<RankedTensorType>(indices.getType());
+  if (type.getRank() == 1)
+    return 1;
+  return type.isDynamicDim(1) ? tokens : type.getDimSize(1);
 }
 
 namespace {
@@ -160,12 +156,16 @@ static LogicalResult evaluateAppend(const AppendOperands &operands,
   auto ofSequences = [](const Tensor &x) {
     return x.rank() == 4 ? x : x.reshaped({x.dim(0), 1, x.dim(1), x.dim(2)});
   };
+  const Tensor rows = ofSequences(keys);
   Expected<Tensor> blocks = cache.appendSequences(
-      layer, ofSequences(keys), ofSequences(values), e.tensor(operands.seqIds));
+      layer, rows, ofSequences(values), e.tensor(operands.seqIds),
+      countRowBlocks(operands.blockIndices, rows.dim(1)));
   if (!blocks)
     return e.fail(blocks.status());
-  return e.set(operands.blockIndices,
-               blockIndicesFor(operands.blockIndices, *blocks));
+  auto type = cast<RankedTensorType>(operands.blockIndices.getType());
+  return e.set(operands.blockIndices, type.getRank() == 2
+                                          ? std::move(*blocks)
+                                          : blocks->reshaped({blocks->dim(0)}));
 }
 
 static LogicalResult checkAffordable(Operation *op, PagedKVCacheType type) {
@@ -210,14 +210,28 @@ static LogicalResult evaluateLookupKV(LookupKVOp op, Evaluation &e) {
   const Tensor &lens = e.tensor(op.getSeqLens());
   auto type = cast<RankedTensorType>(op.getKeys().getType());
   int64_t tokens = type.getDimSize(1);
-  if (ShapedType::isDynamic(tokens)) // One entry per token.
-    tokens = indices.rank() == 2 ? indices.dim(1) : 1;
+  if (ShapedType::isDynamic(tokens)) { // As many as the longest needs.
+    tokens = 0;
+    for (int64_t length : lens.integers())
+      tokens = std::max(tokens, length);
+    tokens = std::min(tokens, e.cache(op.getCache()).geometry().maxSeqLen);
+  }
   auto found = e.cache(op.getCache())
                    .lookup(e.integer(op.getLayer()), indices, lens, tokens);
   if (!found)
     return e.fail(found.status());
   return failure(failed(e.set(op.getKeys(), std::move(found->first))) ||
                  failed(e.set(op.getValues(), std::move(found->second))));
+}
+
+static LogicalResult evaluateBlockTables(BlockTablesOp op, Evaluation &e) {
+  auto found = e.cache(op.getCache())
+                   .findBlockTables(e.integer(op.getLayer()),
+                                    e.tensor(op.getBlockIndices()),
+                                    e.tensor(op.getSeqLens()));
+  if (!found)
+    return e.fail(found.status());
+  return e.set(op.getBlockTables(), std::move(*found));
 }
 
 static LogicalResult evaluateCreatePagedCache(CreatePagedCacheOp op,
@@ -230,8 +244,10 @@ static LogicalResult evaluateCreatePagedCache(CreatePagedCacheOp op,
 
 static LogicalResult evaluateReserveKV(ReserveKVOp op, Evaluation &e) {
   PagedCache cache = e.cache(op.getCache());
-  auto room = cache.reserve(e.integer(op.getLayer()), e.tensor(op.getSeqIds()),
-                            int64_t(op.getTokens()));
+  const auto tokens = int64_t(op.getTokens());
+  auto room =
+      cache.reserve(e.integer(op.getLayer()), e.tensor(op.getSeqIds()), tokens,
+                    countRowBlocks(op.getBlockIndices(), tokens));
   if (!room)
     return e.fail(room.status());
   return failure(
@@ -264,6 +280,7 @@ void llmir::interpreter::addCacheEvaluators(EvaluatorTable &table) {
   table.add(evaluateFusedAttention);
   table.add(evaluateAppendKV);
   table.add(evaluateLookupKV);
+  table.add(evaluateBlockTables);
   table.add(evaluateCreatePagedCache);
   table.add(evaluateReserveKV);
   table.add(evaluateForkKV);

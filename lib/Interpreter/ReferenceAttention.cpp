@@ -149,55 +149,21 @@ Tensor attention(const Tensor &query, const Tensor &keys, const Tensor &values,
 // Paged
 //===----------------------------------------------------------------------===//
 
-static Status invalid(const std::string &cause) {
-  return Status(StatusCode::InvalidArgument, "paged attention: " + cause);
-}
-
-/// Everything that depends on data.
-static Status checkQueries(const PagedQueries &queries, const PagedCache &cache,
-                           int64_t layer) {
-  const int64_t sequences = queries.seqLens.size();
-  if (!cache.isLayer(layer))
-    return invalid("layer " + std::to_string(layer) + " does not exist");
-  if (queries.offsets.front() != 0 ||
-      queries.offsets.back() != queries.query.dim(0))
-    return invalid("offsets go from " +
-                   std::to_string(queries.offsets.front()) + " to " +
-                   std::to_string(queries.offsets.back()) + " for " +
-                   std::to_string(queries.query.dim(0)) + " query rows");
-  for (int64_t s = 0; s < sequences; ++s) {
-    const std::string name = "sequence " + std::to_string(s);
-    const int64_t length = queries.seqLens.integer(s);
-    const int64_t rows = queries.offsets[static_cast<size_t>(s) + 1] -
-                         queries.offsets[static_cast<size_t>(s)];
-    if (rows < 0)
-      return invalid("the offsets of " + name + " descend");
-    if (rows > 0 && length < rows)
-      return invalid(name + " has " + std::to_string(rows) +
-                     " queries, but only " + std::to_string(length) +
-                     " tokens");
-    const int64_t size = cache.geometry().blockSize;
-    const int64_t columns = queries.blockTables.dim(1);
-    if (length < 0 || (length + size - 1) / size > columns)
-      return invalid(name + " has " + std::to_string(length) + " tokens, but " +
-                     std::to_string(columns) + " blocks of " +
-                     std::to_string(size));
-    for (int64_t i = 0; i * size < length; ++i) {
-      const int64_t block = queries.blockTables.integer(s * columns + i);
-      if (block < 0 || block >= cache.numBlocks())
-        return invalid("block " + std::to_string(i) + " of " + name + " is " +
-                       std::to_string(block) + ", but the cache has " +
-                       std::to_string(cache.numBlocks()) + " blocks");
-    }
-  }
-  return Status::ok();
-}
-
 Expected<Tensor> pagedAttention(const PagedQueries &queries,
                                 const PagedCache &cache, int64_t layer,
                                 const AttentionParams &params) {
-  LLMIR_RETURN_IF_ERROR(checkQueries(queries, cache, layer));
   const CacheGeometry &facts = cache.geometry();
+  if (!cache.isLayer(layer))
+    return Status(StatusCode::InvalidArgument, "paged attention: layer " +
+                                                   std::to_string(layer) +
+                                                   " does not exist");
+  LLMIR_RETURN_IF_ERROR(mlir::llm::runtime::checkRaggedBatch(
+      {{queries.blockTables.integers(), queries.blockTables.dim(1)},
+       queries.seqLens.integers(),
+       queries.offsets,
+       queries.query.dim(0),
+       params.mask ? params.mask->dim(3) : 0},
+      cache.bounds()));
   const Tensor &query = queries.query;
   const int64_t heads = query.dim(1), columns = queries.blockTables.dim(1);
   Tensor result(query.kind, {query.dim(0), heads, facts.valueDim});

@@ -16,6 +16,11 @@
 
 namespace llmir::reference {
 
+using mlir::llm::runtime::checkRoom;
+using mlir::llm::runtime::checkSlots;
+using mlir::llm::runtime::fillRow;
+using mlir::llm::runtime::SequenceView;
+
 static Status invalid(const std::string &cause) {
   return Status(StatusCode::InvalidArgument, "KV cache: " + cause);
 }
@@ -159,7 +164,8 @@ bool PagedCache::sameAs(const PagedCache &other) const {
 }
 
 /// Makes the tokens [first, first + count) writable by this sequence alone: it
-/// copies shared blocks and takes new ones, in this order.
+/// copies shared blocks, those after them too, and takes new ones, in this
+/// order.
 Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
                         int64_t count) {
   if (first + count > facts.maxSeqLen)
@@ -176,7 +182,7 @@ Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
   const auto endBlock = static_cast<size_t>(
       (first + count + facts.blockSize - 1) / facts.blockSize);
   for (auto i = static_cast<size_t>(first / facts.blockSize);
-       i < std::min(endBlock, sequence.table.size()); ++i) {
+       count > 0 && i < sequence.table.size(); ++i) {
     int32_t &block = sequence.table[i];
     if (manager.refCount(block) == 1)
       continue;
@@ -206,12 +212,7 @@ Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
 Status PagedCache::appendSlots(int64_t layer, const Tensor &keys,
                                const Tensor &values, const Tensor &slots) {
   LLMIR_RETURN_IF_ERROR(checkLayer(layer));
-  const int64_t numSlots = numBlocks() * facts.blockSize;
-  for (int64_t t = 0; t < slots.size(); ++t)
-    if (slots.integer(t) < 0 || slots.integer(t) >= numSlots)
-      return invalid("token " + std::to_string(t) + " goes to slot " +
-                     std::to_string(slots.integer(t)) + "; there are " +
-                     std::to_string(numSlots));
+  LLMIR_RETURN_IF_ERROR(checkSlots(slots.integers(), bounds()));
   for (int64_t t = 0; t < slots.size(); ++t)
     store(
         layer, slots.integer(t) / facts.blockSize,
@@ -222,13 +223,15 @@ Status PagedCache::appendSlots(int64_t layer, const Tensor &keys,
   return Status::ok();
 }
 
-Expected<PagedCache::Reservation>
-PagedCache::reserve(int64_t layer, const Tensor &seqIds, int64_t numTokens) {
+Expected<PagedCache::Reservation> PagedCache::reserve(int64_t layer,
+                                                      const Tensor &seqIds,
+                                                      int64_t numTokens,
+                                                      int64_t rowBlocks) {
   LLMIR_RETURN_IF_ERROR(checkLayer(layer));
   LLMIR_RETURN_IF_ERROR(checkDistinct(seqIds));
   const int64_t batch = seqIds.size(), columns = facts.blocksPerSequence();
   Reservation result{Tensor(ElementKind::I32, {batch * numTokens}),
-                     Tensor(ElementKind::I32, {batch, numTokens}),
+                     Tensor(ElementKind::I32, {batch, rowBlocks}),
                      Tensor(ElementKind::I32, {batch, columns}),
                      Tensor(ElementKind::I32, {batch})};
   PagedCache next = *this;
@@ -240,13 +243,13 @@ PagedCache::reserve(int64_t layer, const Tensor &seqIds, int64_t numTokens) {
     for (int64_t t = 0; t < numTokens; ++t, ++length) {
       const int64_t block =
           sequence.table[static_cast<size_t>(length / facts.blockSize)];
-      result.blockIndices.at({b, t}) = double(block);
       result.slots[b * numTokens + t] =
           double(block * facts.blockSize + length % facts.blockSize);
     }
-    std::copy(sequence.table.begin(), sequence.table.end(),
-              result.blockTables.integers().begin() +
-                  b * result.blockTables.columns());
+    fillRow<int64_t>(sequence.table, rowBlocks,
+                     result.blockIndices.integers().data() + b * rowBlocks);
+    fillRow<int64_t>(sequence.table, columns,
+                     result.blockTables.integers().data() + b * columns);
     result.seqLens[b] = double(length);
   }
   *this = std::move(next);
@@ -255,45 +258,58 @@ PagedCache::reserve(int64_t layer, const Tensor &seqIds, int64_t numTokens) {
 
 Expected<Tensor> PagedCache::appendSequences(int64_t layer, const Tensor &keys,
                                              const Tensor &values,
-                                             const Tensor &seqIds) {
-  Expected<Reservation> room = reserve(layer, seqIds, keys.dim(1));
+                                             const Tensor &seqIds,
+                                             int64_t rowBlocks) {
+  Expected<Reservation> room = reserve(layer, seqIds, keys.dim(1), rowBlocks);
   if (!room)
     return room.takeStatus();
   LLMIR_RETURN_IF_ERROR(appendSlots(layer, keys, values, room->slots));
   return std::move(room->blockIndices);
 }
 
+Expected<Tensor> PagedCache::findBlockTables(int64_t layer,
+                                             const Tensor &indices,
+                                             const Tensor &seqLens) const {
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer));
+  std::vector<SequenceView> views;
+  for (const auto &[id, sequence] : sequences)
+    views.push_back({id, Span<const int32_t>(sequence.table),
+                     sequence.layerLengths[static_cast<size_t>(layer)]});
+  const int64_t columns = indices.rank() == 2 ? indices.dim(1) : 1;
+  auto found = mlir::llm::runtime::findBlockTables(
+      {indices.integers(), columns}, seqLens.integers(), views, bounds(),
+      facts.layers > 1 ? " in layer " + std::to_string(layer) : "");
+  if (!found)
+    return found.takeStatus();
+  const int64_t most = facts.blocksPerSequence();
+  Tensor tables(ElementKind::I32, {seqLens.size(), most});
+  for (size_t b = 0; b < found->size(); ++b)
+    fillRow((*found)[b], most,
+            tables.integers().data() + static_cast<int64_t>(b) * most);
+  return tables;
+}
+
 Expected<std::pair<Tensor, Tensor>>
 PagedCache::lookup(int64_t layer, const Tensor &indices, const Tensor &seqLens,
                    int64_t numTokens) const {
-  LLMIR_RETURN_IF_ERROR(checkLayer(layer));
-  const int64_t batch = seqLens.size();
-  const int64_t columns = indices.rank() == 2 ? indices.dim(1) : 1;
-  const bool perToken = columns == numTokens;
+  LLMIR_RETURN_IF_ERROR(checkRoom(seqLens.integers(), numTokens));
+  Expected<Tensor> tables = findBlockTables(layer, indices, seqLens);
+  if (!tables)
+    return tables.takeStatus();
+  const int64_t batch = seqLens.size(), columns = facts.blocksPerSequence();
   const ElementKind numberKind =
       facts.kind == ElementKind::I8 ? ElementKind::F32 : facts.kind;
   Tensor keys(numberKind, {batch, numTokens, facts.heads, facts.headDim});
   Tensor values(numberKind, {batch, numTokens, facts.heads, facts.valueDim});
-  for (int64_t b = 0; b < batch; ++b) {
-    if (seqLens.integer(b) < 0 || seqLens.integer(b) > numTokens)
-      return invalid("a lookup of " + std::to_string(numTokens) +
-                     " tokens has length " +
-                     std::to_string(seqLens.integer(b)));
+  for (int64_t b = 0; b < batch; ++b)
     for (int64_t t = 0; t < seqLens.integer(b); ++t) {
-      const int64_t entry = perToken ? t : t / facts.blockSize;
-      const int64_t block =
-          entry < columns ? indices.integer(b * columns + entry) : -1;
-      if (block < 0 || block >= numBlocks())
-        return invalid("token " + std::to_string(t) + " of row " +
-                       std::to_string(b) + " has no block in a table of " +
-                       std::to_string(columns) + " columns");
+      const int64_t block = tables->integer(b * columns + t / facts.blockSize);
       const int64_t offset = t % facts.blockSize;
       std::copy_n(key(layer, block, offset, 0), facts.heads * facts.headDim,
                   keys.from({b, t, 0, 0}));
       std::copy_n(value(layer, block, offset, 0), facts.heads * facts.valueDim,
                   values.from({b, t, 0, 0}));
     }
-  }
   return std::make_pair(std::move(keys), std::move(values));
 }
 

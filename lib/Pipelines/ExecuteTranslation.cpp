@@ -98,19 +98,15 @@ execute(func::FuncOp function, const ExecuteOptions &options,
   return runner->run(arguments, options.workers);
 }
 
-/// True where generated code would trust numbers of rows, blocks or slots that
-/// nobody has made: those of a step come from the cache's own manager. Asks
-/// the whole module, since functions call others.
+/// True where generated code would trust numbers of rows that nobody has made.
+/// Asks the whole module, since functions call others.
 static bool trustsIndices(Operation *module) {
   return module
       ->walk([](Operation *op) {
-        if (!isa<llm::EmbeddingOp, llm::SelectRowsOp, llm::AppendKVOp,
-                 llm::RopeAppendKVOp, llm::LookupKVOp, llm::PagedAttentionOp,
-                 llm::FusedAttentionOp>(op))
+        if (!isa<llm::EmbeddingOp, llm::SelectRowsOp>(op))
           return WalkResult::advance();
         bool trusts = llvm::any_of(op->getOperands(), [](Value operand) {
-          return getElementTypeOrSelf(operand.getType()).isInteger(32) &&
-                 !operand.getDefiningOp<llm::ReserveKVOp>();
+          return getElementTypeOrSelf(operand.getType()).isInteger(32);
         });
         return trusts ? WalkResult::interrupt() : WalkResult::advance();
       })

@@ -15,6 +15,12 @@
 
 namespace llmir {
 
+using mlir::llm::runtime::CacheBounds;
+using mlir::llm::runtime::checkRaggedBatch;
+using mlir::llm::runtime::checkRoom;
+using mlir::llm::runtime::checkSlots;
+using mlir::llm::runtime::fillRow;
+using mlir::llm::runtime::IndexRows;
 using mlir::llm::runtime::PagedKVCache;
 
 /// The functions that the table points to. One worker calls all but barrier.
@@ -48,11 +54,11 @@ struct RuntimeFunctions {
   static void reserveKV(const LLMIRStepContext *ctx, int64_t layer,
                         const int32_t *sequences, int64_t count, int64_t tokens,
                         int32_t *slots, int32_t *blockIndices,
-                        int32_t *blockTables, int64_t stride,
+                        int64_t rowBlocks, int32_t *blockTables, int64_t stride,
                         int32_t *seqLens) {
     StepRuntime &runtime = of(ctx);
     std::fill_n(slots, count * tokens, 0);
-    std::fill_n(blockIndices, count * tokens, 0);
+    std::fill_n(blockIndices, count * rowBlocks, 0);
     std::fill_n(blockTables, count * stride, 0);
     std::fill_n(seqLens, count, 0);
     if (!ready(runtime))
@@ -64,15 +70,78 @@ struct RuntimeFunctions {
                   Span<const int32_t>(sequences, static_cast<size_t>(count)),
                   Span<int32_t>(slots, static_cast<size_t>(count * tokens)))))
       return;
-    for (int64_t i = 0; i < count * tokens; ++i)
-      blockIndices[i] = slots[i] / static_cast<int32_t>(cache.getBlockSize());
     for (int64_t b = 0; b < count; ++b) {
       Span<const int32_t> table = cache.blockTable(sequences[b]);
-      size_t fitting = std::min(table.size(), static_cast<size_t>(stride));
-      std::copy_n(table.data(), fitting, blockTables + b * stride);
+      fillRow(table, rowBlocks, blockIndices + b * rowBlocks);
+      fillRow(table, stride, blockTables + b * stride);
       seqLens[b] =
           static_cast<int32_t>(cache.getSequenceLength(sequences[b], layer));
     }
+  }
+
+  static void findKV(const LLMIRStepContext *ctx, int64_t layer,
+                     const int32_t *blockIndices, int64_t count,
+                     int64_t columns, int64_t rowStride, const int32_t *seqLens,
+                     int64_t room, int32_t *blockTables, int64_t stride,
+                     int32_t *foundLens) {
+    StepRuntime &runtime = of(ctx);
+    std::fill_n(blockTables, count * stride, 0);
+    std::fill_n(foundLens, count, 0);
+    if (!ready(runtime))
+      return;
+    const std::vector<int64_t> lengths(seqLens, seqLens + count);
+    if (room >= 0 && !keep(runtime, checkRoom(lengths, room)))
+      return;
+    auto tables = runtime.cache->findBlockTables(
+        layer, IndexRows::copy(blockIndices, count, columns, rowStride),
+        lengths);
+    if (!tables) {
+      keep(runtime, tables.takeStatus());
+      return;
+    }
+    for (int64_t b = 0; b < count; ++b)
+      fillRow((*tables)[static_cast<size_t>(b)], stride,
+              blockTables + b * stride);
+    std::copy_n(seqLens, count, foundLens);
+  }
+
+  static void checkKV(const LLMIRStepContext *ctx, const int32_t *blockTables,
+                      int64_t count, int64_t columns, int64_t rowStride,
+                      const int32_t *seqLens, const int32_t *queryOffsets,
+                      int64_t numQueries, int64_t maskColumns,
+                      int32_t *checkedTables, int64_t stride,
+                      int32_t *checkedLens, int32_t *checkedOffsets) {
+    StepRuntime &runtime = of(ctx);
+    std::fill_n(checkedTables, count * stride, 0);
+    std::fill_n(checkedLens, count, 0);
+    std::fill_n(checkedOffsets, count + 1, 0);
+    if (!ready(runtime))
+      return;
+    const CacheBounds bounds = runtime.cache->bounds();
+    const std::vector<int64_t> lengths(seqLens, seqLens + count);
+    const std::vector<int64_t> offsets(queryOffsets, queryOffsets + count + 1);
+    if (!keep(runtime,
+              checkRaggedBatch(
+                  {IndexRows::copy(blockTables, count, columns, rowStride),
+                   lengths, offsets, numQueries, maskColumns},
+                  bounds)))
+      return;
+    for (int64_t b = 0; b < count; ++b)
+      std::copy_n(blockTables + b * rowStride,
+                  (seqLens[b] + bounds.blockSize - 1) / bounds.blockSize,
+                  checkedTables + b * stride);
+    std::copy_n(seqLens, count, checkedLens);
+    std::copy_n(queryOffsets, count + 1, checkedOffsets);
+  }
+
+  static void checkSlotsOf(const LLMIRStepContext *ctx, const int32_t *slots,
+                           int64_t count, int32_t *checked) {
+    StepRuntime &runtime = of(ctx);
+    std::fill_n(checked, count, 0);
+    const std::vector<int64_t> list(slots, slots + count);
+    if (ready(runtime) &&
+        keep(runtime, checkSlots(list, runtime.cache->bounds())))
+      std::copy_n(slots, count, checked);
   }
 
   static void forkKV(const LLMIRStepContext *ctx, const int32_t *sources,
@@ -116,9 +185,11 @@ struct RuntimeFunctions {
 };
 
 static const LLMIRRuntimeTable runtimeTable = {
-    RuntimeFunctions::barrier, RuntimeFunctions::reserveKV,
-    RuntimeFunctions::forkKV,  RuntimeFunctions::freeKV,
-    RuntimeFunctions::sample,  RuntimeFunctions::trace};
+    RuntimeFunctions::barrier,      RuntimeFunctions::reserveKV,
+    RuntimeFunctions::findKV,       RuntimeFunctions::checkKV,
+    RuntimeFunctions::checkSlotsOf, RuntimeFunctions::forkKV,
+    RuntimeFunctions::freeKV,       RuntimeFunctions::sample,
+    RuntimeFunctions::trace};
 
 static TracedStep sizeOf(const LLMIRStepContext &context) {
   TracedStep step;

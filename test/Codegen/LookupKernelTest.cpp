@@ -33,26 +33,12 @@ const std::vector<SequenceShape> kSequences = {{0, 0},  {1, 0},  {15, 0},
                                                {16, 0}, {17, 0}, {33, 0}};
 constexpr int64_t kRows = 35; // Tokens gathered of each sequence.
 
-using Parameters = std::tuple<const CPULevel *, TensorFormat, Geometry, bool>;
+using Parameters = std::tuple<const CPULevel *, TensorFormat, Geometry>;
 
 class LookupKernels : public testing::TestWithParam<Parameters> {
 protected:
   void SetUp() override { LLMIR_SKIP_UNLESS_RUNNABLE(std::get<0>(GetParam())); }
 };
-
-/// The block table with an entry for each token.
-StepInputs perToken(const StepInputs &inputs, int64_t blockSize) {
-  StepInputs result = inputs;
-  result.blockTables.clear();
-  result.blockTableStride = kRows;
-  for (size_t s = 0; s < inputs.seqLens.size(); ++s)
-    for (int64_t t = 0; t < kRows; ++t)
-      result.blockTables.push_back(
-          t < inputs.seqLens[s]
-              ? inputs.blockTables[s * inputs.blockTableStride + t / blockSize]
-              : -1);
-  return result;
-}
 
 /// The cached rows of all sequences, [sequence, kRows, width].
 std::vector<float> gathered(const CachedBatch &batch,
@@ -66,18 +52,17 @@ std::vector<float> gathered(const CachedBatch &batch,
 }
 
 std::string nameOf(const testing::TestParamInfo<Parameters> &info) {
-  auto [level, format, shape, isPerToken] = info.param;
+  auto [level, format, shape] = info.param;
   return levelName(level) + "_" + std::string(tensorFormatInfo(format).name) +
          "_" + std::to_string(shape.kvHeads) + "_" +
          std::to_string(shape.headDim) + "_" + std::to_string(shape.valueDim) +
-         "_" + std::to_string(shape.blockSize) +
-         (isPerToken ? "_per_token" : "_per_block");
+         "_" + std::to_string(shape.blockSize);
 }
 
 } // namespace
 
 TEST_P(LookupKernels, GatherWhatIsStoredAndZeros) {
-  auto [level, format, shape, isPerToken] = GetParam();
+  auto [level, format, shape] = GetParam();
   KVBlockLayout layout{shape.kvHeads, shape.headDim, shape.blockSize,
                        tensorFormatInfo(format).bytesPerBlock, shape.valueDim};
   CachedBatch batch(format, layout, kSequences, 3);
@@ -87,14 +72,12 @@ TEST_P(LookupKernels, GatherWhatIsStoredAndZeros) {
   unsigned v = program.addBuffer(rows + 1, shape.kvHeads * shape.valueDim);
   program.call(LookupKVSpec{std::string(tensorFormatInfo(format).name),
                             shape.kvHeads, shape.headDim, shape.blockSize,
-                            shape.valueDim, kRows, isPerToken},
+                            shape.valueDim, kRows},
                {}, {k, v});
   program.finish();
   Expected<LoadedProgram> loaded = program.load(*level);
   ASSERT_TRUE(loaded) << loaded.status().message();
   StepInputs inputs = batch.place({0, 1, 2, 3, 4, 5});
-  if (isPerToken)
-    inputs = perToken(inputs, shape.blockSize);
   for (int64_t workers : {1, 3}) {
     loaded->clearArena();
     loaded->snapshot();
@@ -117,6 +100,5 @@ INSTANTIATE_TEST_SUITE_P(, LookupKernels,
                                           testing::Values(TensorFormat::F32,
                                                           TensorFormat::F16,
                                                           TensorFormat::BF16),
-                                          testing::ValuesIn(kGeometries),
-                                          testing::Bool()),
+                                          testing::ValuesIn(kGeometries)),
                          nameOf);

@@ -117,7 +117,7 @@ mllm.program.fragment @kernels text {
 
 mllm.program.fragment @kernels text {
   // expected-error@+1 {{parameter 'rows' is 0, expected 1 to 268435456}}
-  mllm.program.kernel @k "lookup_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, rows = 0 : i64, per_token = false} [memref<8x16xf32>, memref<8x16xf32>]
+  mllm.program.kernel @k "lookup_kv" {kv_format = "f32", kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, rows = 0 : i64} [memref<8x16xf32>, memref<8x16xf32>]
 }
 
 // -----

@@ -57,7 +57,7 @@ mllm.program.fragment @kernels text {
   mllm.program.kernel @merge "merge_attention" {kv_format = "q8", heads = 8 : i64, kv_heads = 2 : i64, head_dim = 8 : i64, block_size = 16 : i64, scale = 0.25 : f64, sinks = "buffer", partial_rows = 2048 : i64} [memref<1x16xf32>, memref<2048x48xf32>, memref<8x64xf32>]
   // CHECK: func.func private @lookup_kv(%{{.*}}: memref<8x16xf32>, %{{.*}}: memref<8x32xf32>)
   // VECTOR-LABEL: func.func private @lookup_kv(
-  mllm.program.kernel @lookup_kv "lookup_kv" {kv_format = "f16", kv_heads = 2 : i64, head_dim = 8 : i64, value_dim = 12 : i64, block_size = 16 : i64, rows = 8 : i64, per_token = true} [memref<8x16xf32>, memref<8x32xf32>]
+  mllm.program.kernel @lookup_kv "lookup_kv" {kv_format = "f16", kv_heads = 2 : i64, head_dim = 8 : i64, value_dim = 12 : i64, block_size = 16 : i64, rows = 8 : i64} [memref<8x16xf32>, memref<8x32xf32>]
   // CHECK: func.func private @rope_angles(
   mllm.program.kernel @rope_angles "rope_angles" {frequencies = array<f64: 1.0, 0.1>, scaling = 1.0 : f64} [memref<8x16xf32>, memref<8x16xf32>]
   // CHECK: func.func private @rope(

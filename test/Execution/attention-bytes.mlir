@@ -11,12 +11,21 @@
 // CHECK: @lookup result 0: nmse 0.00e+00
 // CHECK: @lookup result 1: nmse 0.00e+00
 func.func @lookup(%k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>) -> (tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>) {
-  %slots = arith.constant dense<[40, 41, 42, 43, 44, 45, 46, 47, 16, 17, 18, 19, 20, 8, 9, 10, 11, 12, 13, 14]> : tensor<20xi32>
-  %t = arith.constant dense<[[5, 2], [1, 0]]> : tensor<2x2xi32>
+  %slots = arith.constant dense<[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 16, 17, 18, 19, 20, 21, 22]> : tensor<20xi32>
+  %t = arith.constant dense<[[1, 0], [2, -1]]> : tensor<2x2xi32>
   %l = arith.constant dense<[13, 7]> : tensor<2xi32>
   %one = arith.constant 1 : index
   %c0 = llm.create_paged_cache : !cache
-  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
+  // Two sequences that end leave their blocks in reverse order: the next one
+  // gets blocks 1 and 0.
+  %both = arith.constant dense<[90, 91]> : tensor<2xi32>
+  %x = arith.constant dense<7> : tensor<1xi32>
+  %y = arith.constant dense<3> : tensor<1xi32>
+  %r0:5 = llm.reserve_kv %c0, %both {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %ended = llm.free_kv %r0#0, %both : (!cache, tensor<2xi32>) -> !cache
+  %r1:5 = llm.reserve_kv %ended, %x layer(%one) {tokens = 13} : (!cache, tensor<1xi32>) -> (!cache, tensor<13xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r2:5 = llm.reserve_kv %r1#0, %y layer(%one) {tokens = 7} : (!cache, tensor<1xi32>) -> (!cache, tensor<7xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r2#0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
   %a, %b = llm.lookup_kv %c, %t, %l layer(%one) : (!cache, tensor<2x2xi32>, tensor<2xi32>) -> (tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>)
   return %a, %b : tensor<2x13x2x16xf32>, tensor<2x13x2x16xf32>
 }
@@ -27,12 +36,14 @@ func.func @lookup(%k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>) -> (tensor<2
 func.func @few_digits() -> tensor<1x1x2x16xf32> {
   %x = arith.constant dense<[[[2.6624670822171524e-43, -2.6624670822171524e-43, 1.401298464324817e-43, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
                              [8.8281803252463475e-44, -1.401298464324817e-44, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]]> : tensor<1x2x16xf32>
-  %slots = arith.constant dense<[8]> : tensor<1xi32>
-  %t = arith.constant dense<[[1]]> : tensor<1x1xi32>
+  %slots = arith.constant dense<[0]> : tensor<1xi32>
+  %t = arith.constant dense<[[0]]> : tensor<1x1xi32>
   %l = arith.constant dense<[1]> : tensor<1xi32>
   %zero = arith.constant 0 : index
   %c0 = llm.create_paged_cache : !cache
-  %c = llm.append_kv %c0, %x, %x slots(%slots) layer(%zero) : (!cache, tensor<1x2x16xf32>, tensor<1x2x16xf32>, tensor<1xi32>) -> !cache
+  %id = arith.constant dense<5> : tensor<1xi32>
+  %r:5 = llm.reserve_kv %c0, %id {tokens = 1} : (!cache, tensor<1xi32>) -> (!cache, tensor<1xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r#0, %x, %x slots(%slots) layer(%zero) : (!cache, tensor<1x2x16xf32>, tensor<1x2x16xf32>, tensor<1xi32>) -> !cache
   %a, %b = llm.lookup_kv %c, %t, %l layer(%zero) : (!cache, tensor<1x1xi32>, tensor<1xi32>) -> (tensor<1x1x2x16xf32>, tensor<1x1x2x16xf32>)
   return %a : tensor<1x1x2x16xf32>
 }
@@ -42,12 +53,21 @@ func.func @few_digits() -> tensor<1x1x2x16xf32> {
 func.func @attention(%q: tensor<2x3x4x16xf32>, %k: tensor<20x2x16xf32>, %v: tensor<20x2x16xf32>,
                      %all: tensor<2x4x3x24xf32>, %s: tensor<4xf32>)
     -> (tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>) {
-  %slots = arith.constant dense<[40, 41, 42, 43, 44, 45, 46, 47, 16, 17, 18, 19, 20, 8, 9, 10, 11, 12, 13, 14]> : tensor<20xi32>
-  %t = arith.constant dense<[[5, 2, 0], [1, 0, 0]]> : tensor<2x3xi32>
+  %slots = arith.constant dense<[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 16, 17, 18, 19, 20, 21, 22]> : tensor<20xi32>
+  %t = arith.constant dense<[[1, 0, -1], [2, -1, -1]]> : tensor<2x3xi32>
   %l = arith.constant dense<[13, 7]> : tensor<2xi32>
   %one = arith.constant 1 : index
   %c0 = llm.create_paged_cache : !cache
-  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
+  // Two sequences that end leave their blocks in reverse order: the next one
+  // gets blocks 1 and 0.
+  %both = arith.constant dense<[90, 91]> : tensor<2xi32>
+  %x = arith.constant dense<7> : tensor<1xi32>
+  %y = arith.constant dense<3> : tensor<1xi32>
+  %r0:5 = llm.reserve_kv %c0, %both {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %ended = llm.free_kv %r0#0, %both : (!cache, tensor<2xi32>) -> !cache
+  %r1:5 = llm.reserve_kv %ended, %x layer(%one) {tokens = 13} : (!cache, tensor<1xi32>) -> (!cache, tensor<13xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r2:5 = llm.reserve_kv %r1#0, %y layer(%one) {tokens = 7} : (!cache, tensor<1xi32>) -> (!cache, tensor<7xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r2#0, %k, %v slots(%slots) layer(%one) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
   %a = llm.paged_attention %q, %c, %t, %l layer(%one) : (tensor<2x3x4x16xf32>, !cache, tensor<2x3xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf32>
   %b = llm.paged_attention %q, %c, %t, %l layer(%one) mask(%all) sinks(%s) {causal = false, soft_cap = 4.0 : f64}
       : (tensor<2x3x4x16xf32>, !cache, tensor<2x3xi32>, tensor<2xi32>, tensor<2x4x3x24xf32>, tensor<4xf32>) -> tensor<2x3x4x16xf32>

@@ -38,12 +38,21 @@ func.func @batched_masks(%q: tensor<2x3x4x16xf32>, %k: tensor<20x2x16xf32>, %v: 
                          %all: tensor<2x4x3x24xf32>, %head: tensor<1x4x1x24xf32>, %one: tensor<2x1x3x1xf32>,
                          %shown: tensor<1x1x3x24xi1>, %s: tensor<4xf32>)
     -> (tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>) {
-  %slots = arith.constant dense<[40, 41, 42, 43, 44, 45, 46, 47, 16, 17, 18, 19, 20, 8, 9, 10, 11, 12, 13, 14]> : tensor<20xi32>
-  %t = arith.constant dense<[[5, 2, 0], [1, 0, 0]]> : tensor<2x3xi32>
+  %slots = arith.constant dense<[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 16, 17, 18, 19, 20, 21, 22]> : tensor<20xi32>
+  %t = arith.constant dense<[[1, 0, -1], [2, -1, -1]]> : tensor<2x3xi32>
   %l = arith.constant dense<[13, 7]> : tensor<2xi32>
   %one_layer = arith.constant 1 : index
   %c0 = llm.create_paged_cache : !cache
-  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%one_layer) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
+  // Two sequences that end leave their blocks in reverse order: the next one
+  // gets blocks 1 and 0.
+  %both = arith.constant dense<[90, 91]> : tensor<2xi32>
+  %x = arith.constant dense<7> : tensor<1xi32>
+  %y = arith.constant dense<3> : tensor<1xi32>
+  %r0:5 = llm.reserve_kv %c0, %both {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %ended = llm.free_kv %r0#0, %both : (!cache, tensor<2xi32>) -> !cache
+  %r1:5 = llm.reserve_kv %ended, %x layer(%one_layer) {tokens = 13} : (!cache, tensor<1xi32>) -> (!cache, tensor<13xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r2:5 = llm.reserve_kv %r1#0, %y layer(%one_layer) {tokens = 7} : (!cache, tensor<1xi32>) -> (!cache, tensor<7xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r2#0, %k, %v slots(%slots) layer(%one_layer) : (!cache, tensor<20x2x16xf32>, tensor<20x2x16xf32>, tensor<20xi32>) -> !cache
   %a = llm.paged_attention %q, %c, %t, %l layer(%one_layer) mask(%all) {causal = false}
       : (tensor<2x3x4x16xf32>, !cache, tensor<2x3xi32>, tensor<2xi32>, tensor<2x4x3x24xf32>) -> tensor<2x3x4x16xf32>
   %b = llm.paged_attention %q, %c, %t, %l layer(%one_layer) mask(%head) sinks(%s) {window = 5}
@@ -61,11 +70,17 @@ func.func @batched_masks(%q: tensor<2x3x4x16xf32>, %k: tensor<20x2x16xf32>, %v: 
 // CHECK: @one_block_each result 1: nmse
 func.func @one_block_each(%q: tensor<3x7x64xbf16>, %k: tensor<20x1x64xbf16>, %v: tensor<20x1x40xbf16>)
     -> (tensor<3x7x40xbf16>, tensor<3x16x1x40xbf16>) {
-  %slots = arith.constant dense<[32, 33, 34, 0, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79]> : tensor<20xi32>
-  %t = arith.constant dense<[2, 0, 4]> : tensor<3xi32>
+  %slots = arith.constant dense<[16, 17, 18, 0, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47]> : tensor<20xi32>
+  %t = arith.constant dense<[1, 0, 2]> : tensor<3xi32>
   %l = arith.constant dense<[3, 1, 16]> : tensor<3xi32>
   %c0 = llm.create_paged_cache : !half
-  %c = llm.append_kv %c0, %k, %v slots(%slots) : (!half, tensor<20x1x64xbf16>, tensor<20x1x40xbf16>, tensor<20xi32>) -> !half
+  %a = arith.constant dense<4> : tensor<1xi32>
+  %b = arith.constant dense<5> : tensor<1xi32>
+  %d = arith.constant dense<6> : tensor<1xi32>
+  %r0:5 = llm.reserve_kv %c0, %a {tokens = 1} : (!half, tensor<1xi32>) -> (!half, tensor<1xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r1:5 = llm.reserve_kv %r0#0, %b {tokens = 3} : (!half, tensor<1xi32>) -> (!half, tensor<3xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r2:5 = llm.reserve_kv %r1#0, %d {tokens = 16} : (!half, tensor<1xi32>) -> (!half, tensor<16xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r2#0, %k, %v slots(%slots) : (!half, tensor<20x1x64xbf16>, tensor<20x1x40xbf16>, tensor<20xi32>) -> !half
   %o = llm.paged_attention %q, %c, %t, %l : (tensor<3x7x64xbf16>, !half, tensor<3xi32>, tensor<3xi32>) -> tensor<3x7x40xbf16>
   %x, %y = llm.lookup_kv %c, %t, %l : (!half, tensor<3xi32>, tensor<3xi32>) -> (tensor<3x16x1x64xbf16>, tensor<3x16x1x40xbf16>)
   return %o, %y : tensor<3x7x40xbf16>, tensor<3x16x1x40xbf16>
@@ -107,14 +122,24 @@ func.func @fused(%q: tensor<4x7x64xf32>, %k: tensor<4x1x64xf32>, %v: tensor<4x1x
 // CHECK: @lookup result 3: nmse 0.00e+00
 func.func @lookup(%k: tensor<12x2x16xf32>, %v: tensor<12x2x16xf32>)
     -> (tensor<3x10x2x16xf32>, tensor<3x10x2x16xf32>, tensor<3x10x2x16xf32>, tensor<3x10x2x16xf32>) {
-  %slots = arith.constant dense<[24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 8, 9]> : tensor<12xi32>
+  %slots = arith.constant dense<[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 16, 17]> : tensor<12xi32>
   %l = arith.constant dense<[10, 2, 0]> : tensor<3xi32>
-  %t = arith.constant dense<[[3, 0], [1, 7], [7, 7]]> : tensor<3x2xi32>
-  %u = arith.constant dense<[[3, 3, 3, 3, 3, 3, 3, 3, 0, 0], [1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-                             [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]> : tensor<3x10xi32>
+  %t = arith.constant dense<[[1, 0], [2, -1], [7, 7]]> : tensor<3x2xi32>
+  // As many entries as tokens; the row of no tokens is not read.
+  %u = arith.constant dense<[[1, 0, -1, -1, -1, -1, -1, -1, -1, -1], [2, -1, -1, -1, -1, -1, -1, -1, -1, -1],
+                             [0, -1, 99, 0, 0, 0, 0, 0, 0, 0]]> : tensor<3x10xi32>
   %zero = arith.constant 0 : index
   %c0 = llm.create_paged_cache : !cache
-  %c = llm.append_kv %c0, %k, %v slots(%slots) layer(%zero) : (!cache, tensor<12x2x16xf32>, tensor<12x2x16xf32>, tensor<12xi32>) -> !cache
+  // Two sequences that end leave their blocks in reverse order: the next one
+  // gets blocks 1 and 0.
+  %both = arith.constant dense<[90, 91]> : tensor<2xi32>
+  %x = arith.constant dense<7> : tensor<1xi32>
+  %y = arith.constant dense<3> : tensor<1xi32>
+  %r0:5 = llm.reserve_kv %c0, %both {tokens = 1} : (!cache, tensor<2xi32>) -> (!cache, tensor<2xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %ended = llm.free_kv %r0#0, %both : (!cache, tensor<2xi32>) -> !cache
+  %r1:5 = llm.reserve_kv %ended, %x {tokens = 10} : (!cache, tensor<1xi32>) -> (!cache, tensor<10xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %r2:5 = llm.reserve_kv %r1#0, %y {tokens = 2} : (!cache, tensor<1xi32>) -> (!cache, tensor<2xi32>, tensor<1x1xi32>, tensor<1x8xi32>, tensor<1xi32>)
+  %c = llm.append_kv %r2#0, %k, %v slots(%slots) layer(%zero) : (!cache, tensor<12x2x16xf32>, tensor<12x2x16xf32>, tensor<12xi32>) -> !cache
   %a, %b = llm.lookup_kv %c, %t, %l : (!cache, tensor<3x2xi32>, tensor<3xi32>) -> (tensor<3x10x2x16xf32>, tensor<3x10x2x16xf32>)
   %d, %e = llm.lookup_kv(%u, %l, %c) : (tensor<3x10xi32>, tensor<3xi32>, !cache) -> (tensor<3x10x2x16xf32>, tensor<3x10x2x16xf32>)
   check.expect_equal %a, %d : tensor<3x10x2x16xf32>

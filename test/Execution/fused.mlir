@@ -51,7 +51,7 @@ func.func @rope_append_kv(%k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %q: te
 func.func @fused_attention(%q: tensor<2x3x4x16xf32>, %k: tensor<2x3x2x16xf32>, %v: tensor<2x3x2x16xf32>)
     -> (tensor<2x3x4x16xf32>, tensor<2x3xi32>, tensor<6x4x16xf32>) {
   %ids = arith.constant dense<[1, 2]> : tensor<2xi32>
-  %tables = arith.constant dense<[[0, 0, 0, 0], [1, 0, 0, 0]]> : tensor<2x4xi32>
+  %tables = arith.constant dense<[[0, -1, -1, -1], [1, -1, -1, -1]]> : tensor<2x4xi32>
   %lens = arith.constant dense<3> : tensor<2xi32>
   %l = arith.constant 0 : index
   %c = llm.create_paged_cache : !cache

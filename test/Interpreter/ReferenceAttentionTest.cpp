@@ -145,7 +145,7 @@ TEST(ReferenceAttention, PagedIsAttentionOnWhatTheCacheHolds) {
     keys.push_back(randomTensor({1, lengths[s], 2, 4}, 10 + unsigned(s)));
     values.push_back(randomTensor({1, lengths[s], 2, 3}, 20 + unsigned(s)));
     Tensor id(ElementKind::I32, {1}, {double(s)});
-    ASSERT_TRUE(cache.appendSequences(1, keys.back(), values.back(), id));
+    ASSERT_TRUE(cache.appendSequences(1, keys.back(), values.back(), id, 1));
   }
   const Tensor query = randomTensor({5, 4, 4}, 30);
   Tensor tables(ElementKind::I32, {2, geometry.blocksPerSequence()});

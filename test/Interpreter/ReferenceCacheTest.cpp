@@ -42,25 +42,35 @@ TEST(ReferenceCache, AppendThenLookup) {
   PagedCache cache(small);
   const Tensor keys = numbered({1, 6, 2, 3}, 1);
   const Tensor values = numbered({1, 6, 2, 2}, 1000);
-  auto blocks = cache.appendSequences(1, keys, values, ids({7}));
+  auto blocks = cache.appendSequences(1, keys, values, ids({7}), 6);
   ASSERT_TRUE(blocks) << blocks.status().message();
-  EXPECT_EQ(blocks->toDoubles(), std::vector<double>({0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(blocks->toDoubles(), std::vector<double>({0, 1, -1, -1, -1, -1}));
   EXPECT_EQ(cache.sequenceLength(7), 6);
 
-  // One entry per token, and one per block.
+  // What the append gave, the block table, and the last block alone.
   for (const Tensor &indices :
-       {*blocks, Tensor(ElementKind::I32, {1, 3}, {0, 1, -1})}) {
+       {*blocks, Tensor(ElementKind::I32, {1, 3}, {0, 1, -1}),
+        Tensor(ElementKind::I32, {1, 1}, {1}), ids({1})}) {
     auto found = cache.lookup(1, indices, ids({6}), 6);
     ASSERT_TRUE(found) << found.status().message();
     EXPECT_EQ(found->first.toDoubles(), keys.toDoubles());
     EXPECT_EQ(found->second.toDoubles(), values.toDoubles());
+    auto tables = cache.findBlockTables(1, indices, ids({6}));
+    ASSERT_TRUE(tables);
+    EXPECT_EQ(tables->toDoubles(), std::vector<double>({0, 1, -1}));
   }
   // Past the length there are zeros; layer 0 was not written.
   auto shorter = cache.lookup(1, *blocks, ids({2}), 6);
   ASSERT_TRUE(shorter);
   EXPECT_EQ(shorter->first.at({0, 1, 1, 2}), 12);
   EXPECT_EQ(shorter->first.at({0, 2, 0, 0}), 0);
-  EXPECT_EQ(cache.lookup(0, *blocks, ids({6}), 6)->first[0], 0);
+  EXPECT_EQ(
+      cache.lookup(0, *blocks, ids({6}), 6).status().cause(),
+      "KV cache: row 0 has length 6, but sequence 7 has 0 tokens in layer "
+      "0");
+  EXPECT_EQ(cache.lookup(1, *blocks, ids({6}), 5).status().cause(),
+            "KV cache: row 0 has length 6, but the result has room for 5 "
+            "tokens");
 }
 
 TEST(ReferenceCache, NumbersAreRoundedToTheCachesType) {
@@ -118,9 +128,9 @@ TEST(ReferenceCache, ReserveThenAppendSlotsIsAppendSequences) {
   for (int64_t count : {1, 4, 2}) {
     const Tensor keys = numbered({2, count, 2, 3}, double(count));
     const Tensor values = numbered({2, count, 2, 2}, double(100 * count));
-    auto blocks = one.appendSequences(0, keys, values, sequences);
+    auto blocks = one.appendSequences(0, keys, values, sequences, 2);
     ASSERT_TRUE(blocks);
-    auto room = two.reserve(0, sequences, count);
+    auto room = two.reserve(0, sequences, count, 2);
     ASSERT_TRUE(room);
     ASSERT_TRUE(two.appendSlots(0, keys, values, room->slots));
     EXPECT_TRUE(sameBits(*blocks, room->blockIndices));
@@ -137,12 +147,13 @@ TEST(ReferenceCache, ReserveThenAppendSlotsIsAppendSequences) {
 TEST(ReferenceCache, AForkCopiesWhenItWrites) {
   PagedCache cache(small);
   ASSERT_TRUE(cache.appendSequences(0, numbered({1, 6, 2, 3}, 1),
-                                    numbered({1, 6, 2, 2}, 1), ids({1})));
+                                    numbered({1, 6, 2, 2}, 1), ids({1}), 1));
   ASSERT_TRUE(cache.fork(ids({1}), ids({2})));
   EXPECT_EQ(cache.blockTable(2), std::vector<int32_t>({0, 1}));
   auto blocks = cache.appendSequences(0, numbered({1, 1, 2, 3}, 900),
-                                      numbered({1, 1, 2, 2}, 900), ids({2}));
+                                      numbered({1, 1, 2, 2}, 900), ids({2}), 1);
   ASSERT_TRUE(blocks);
+  EXPECT_EQ(blocks->toDoubles(), std::vector<double>({2}));
   EXPECT_EQ(cache.blockTable(1), std::vector<int32_t>({0, 1}));
   EXPECT_EQ(cache.blockTable(2), std::vector<int32_t>({0, 2}));
   EXPECT_EQ(cache.key(0, 2, 1, 1)[2], 36); // Token 5, copied.
@@ -157,7 +168,7 @@ TEST(ReferenceCache, FailuresChangeNothing) {
     return cache
         .appendSequences(layer, Tensor(ElementKind::F32, {batch, tokens, 2, 3}),
                          Tensor(ElementKind::F32, {batch, tokens, 2, 2}),
-                         ids(std::move(list)))
+                         ids(std::move(list)), 1)
         .status()
         .code();
   };
@@ -217,8 +228,8 @@ TEST(ReferenceCache, BlockNumbersAreTheRuntimes) {
           value = double(random() % 1000);
         const std::vector<float> plain(data.floats().begin(),
                                        data.floats().end());
-        std::vector<int32_t> indices(static_cast<size_t>(tokens));
-        auto blocks = cache.appendSequences(layer, data, data, ids({id}));
+        std::vector<int32_t> indices(6);
+        auto blocks = cache.appendSequences(layer, data, data, ids({id}), 6);
         auto status = real.appendKV(layer, plain.data(), plain.data(), 1,
                                     tokens, &whole, indices.data());
         ASSERT_EQ(bool(blocks), bool(status)) << status.message();

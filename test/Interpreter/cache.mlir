@@ -13,7 +13,8 @@ func.func @append_then_attend(
   %ids = arith.constant dense<[7, 3]> : tensor<2xi32>
   %c1, %b1 = llm.append_kv %c0, %k, %v, %ids
       : (!cache, tensor<2x5x2x4xf32>, tensor<2x5x2x4xf32>, tensor<2xi32>) -> (!cache, tensor<2x5xi32>)
-  %blocks = arith.constant dense<[[0, 0, 0, 0, 1], [2, 2, 2, 2, 3]]> : tensor<2x5xi32>
+  // The last five blocks of each table, which has two.
+  %blocks = arith.constant dense<[[0, 1, -1, -1, -1], [2, 3, -1, -1, -1]]> : tensor<2x5xi32>
   check.expect_equal %b1, %blocks : tensor<2x5xi32>
   %c2, %b2 = llm.append_kv %c1, %k1, %v1, %ids
       : (!cache, tensor<2x1x2x4xf32>, tensor<2x1x2x4xf32>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
@@ -30,13 +31,30 @@ func.func @append_then_attend(
       : (tensor<2x1x4x4xf32>, tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>) -> tensor<2x1x4x4xf32>
   check.expect_equal %o, %e : tensor<2x1x4x4xf32>
 
-  // Block indices per block and per token; zeros behind the lengths.
+  // A table, what the first and what the second append gave: all name the same
+  // sequences.
   %kk, %vv = llm.lookup_kv %c2, %tables, %lens
       : (!cache, tensor<2x2xi32>, tensor<2xi32>) -> (tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>)
   check.expect_equal %kk, %keys : tensor<2x6x2x4xf32>
   check.expect_equal %vv, %values : tensor<2x6x2x4xf32>
+  %kf, %vf = llm.lookup_kv %c2, %b1, %lens
+      : (!cache, tensor<2x5xi32>, tensor<2xi32>) -> (tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>)
+  check.expect_equal %kf, %keys : tensor<2x6x2x4xf32>
+  check.expect_equal %vf, %values : tensor<2x6x2x4xf32>
+  %kl, %vl = llm.lookup_kv %c2, %b2, %lens
+      : (!cache, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x6x2x4xf32>, tensor<2x6x2x4xf32>)
+  check.expect_equal %kl, %keys : tensor<2x6x2x4xf32>
+  check.expect_equal %vl, %values : tensor<2x6x2x4xf32>
+  %ol = llm.paged_attention %q, %c2, %b2, %lens {window = 4}
+      : (tensor<2x1x4x4xf32>, !cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1x4x4xf32>
+  check.expect_equal %ol, %e : tensor<2x1x4x4xf32>
+  %of = llm.paged_attention %q, %c2, %b1, %lens {window = 4}
+      : (tensor<2x1x4x4xf32>, !cache, tensor<2x5xi32>, tensor<2xi32>) -> tensor<2x1x4x4xf32>
+  check.expect_equal %of, %e : tensor<2x1x4x4xf32>
+  // Zeros after the lengths; a row of length 0 is not read.
   %short = arith.constant dense<[5, 0]> : tensor<2xi32>
-  %ks, %vs = llm.lookup_kv %c2, %b1, %short
+  %anything = arith.constant dense<[[0, 1, -1, -1, -1], [99, 0, -1, -7, 3]]> : tensor<2x5xi32>
+  %ks, %vs = llm.lookup_kv %c2, %anything, %short
       : (!cache, tensor<2x5xi32>, tensor<2xi32>) -> (tensor<2x5x2x4xf32>, tensor<2x5x2x4xf32>)
   %k0 = tensor.extract_slice %k[0, 0, 0, 0] [1, 5, 2, 4] [1, 1, 1, 1] : tensor<2x5x2x4xf32> to tensor<1x5x2x4xf32>
   %zero = arith.constant dense<0.0> : tensor<1x5x2x4xf32>
@@ -62,7 +80,7 @@ func.func @reserve(%k: tensor<2x3x2x4xf32>, %v: tensor<2x3x2x4xf32>) {
   check.expect_equal %ba, %br : tensor<2x3xi32>
   %s = arith.constant dense<[0, 1, 2, 4, 5, 6]> : tensor<6xi32>
   check.expect_equal %slots, %s : tensor<6xi32>
-  %t = arith.constant dense<[[0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]]> : tensor<2x8xi32>
+  %t = arith.constant dense<[[0, -1, -1, -1, -1, -1, -1, -1], [1, -1, -1, -1, -1, -1, -1, -1]]> : tensor<2x8xi32>
   check.expect_equal %tables, %t : tensor<2x8xi32>
   %l = arith.constant dense<3> : tensor<2xi32>
   check.expect_equal %lens, %l : tensor<2xi32>
@@ -116,10 +134,11 @@ func.func @fork_and_free(%k: tensor<1x6x2x4xf32>, %v: tensor<1x6x2x4xf32>, %k1: 
       : (!cache, tensor<1x2xi32>, tensor<1xi32>) -> (tensor<1x7x2x4xf32>, tensor<1x7x2x4xf32>)
   %keys = tensor.concat dim(1) %k, %k1 : (tensor<1x6x2x4xf32>, tensor<1x1x2x4xf32>) -> tensor<1x7x2x4xf32>
   check.expect_equal %kk, %keys : tensor<1x7x2x4xf32>
-  // The original still reads its own.
-  %table1 = arith.constant dense<[[0, 1]]> : tensor<1x2xi32>
-  %k7, %v7 = llm.lookup_kv %c3, %table1, %seven
-      : (!cache, tensor<1x2xi32>, tensor<1xi32>) -> (tensor<1x7x2x4xf32>, tensor<1x7x2x4xf32>)
+  // The original still reads its own: by what its append gave, which was the
+  // fork's as well then.
+  %six = arith.constant dense<6> : tensor<1xi32>
+  %k7, %v7 = llm.lookup_kv %c3, %b1, %six
+      : (!cache, tensor<1x6xi32>, tensor<1xi32>) -> (tensor<1x7x2x4xf32>, tensor<1x7x2x4xf32>)
   %zero = arith.constant dense<0.0> : tensor<1x1x2x4xf32>
   %own = tensor.concat dim(1) %k, %zero : (tensor<1x6x2x4xf32>, tensor<1x1x2x4xf32>) -> tensor<1x7x2x4xf32>
   check.expect_equal %k7, %own : tensor<1x7x2x4xf32>

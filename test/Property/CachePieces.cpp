@@ -63,7 +63,8 @@ private:
   property::Value emptyMask();
   Tensor idTensor() const;
   void simulateAppend(int64_t tokens);
-  std::vector<std::vector<int64_t>> tables(int64_t columns) const;
+  property::Value rows();
+  property::Value rowsOfAppend(int64_t tokens);
   int64_t length() const { return lengths; }
   int64_t blocks() const {
     return (lengths + geometry.blockSize - 1) / geometry.blockSize;
@@ -145,20 +146,34 @@ Tensor Chain::idTensor() const {
 }
 
 void Chain::simulateAppend(int64_t tokens) {
-  (void)simulation.reserve(layerNumber(), idTensor(), tokens);
+  (void)simulation.reserve(layerNumber(), idTensor(), tokens, 1);
   lengths += tokens;
 }
 
-std::vector<std::vector<int64_t>> Chain::tables(int64_t columns) const {
+/// A constant that names the sequences: the last blocks of their tables, as
+/// many as there are, fewer or more.
+property::Value Chain::rows() {
+  const int64_t columns = p.chance(50) ? blocks() : p.number(1, blocks() + 2);
   std::vector<std::vector<int64_t>> rows;
   for (int64_t id : ids) {
-    std::vector<int64_t> row;
-    for (int32_t block : simulation.blockTable(id))
-      row.push_back(block);
-    row.resize(size_t(columns), 0);
-    rows.push_back(row);
+    rows.emplace_back(size_t(columns));
+    const std::vector<int32_t> table = simulation.blockTable(id);
+    mlir::llm::runtime::fillRow<int64_t>(table, columns, rows.back().data());
   }
-  return rows;
+  if (columns > 1 || p.chance(50))
+    return p.integerTable(rows);
+  std::vector<int64_t> entries;
+  for (const std::vector<int64_t> &row : rows)
+    entries.push_back(row.front());
+  return p.integers(entries);
+}
+
+/// The type of an append's block indices, in any form.
+property::Value Chain::rowsOfAppend(int64_t tokens) {
+  property::Value indices{"", {int64_t(ids.size())}, "i32"};
+  if (!p.chance(20))
+    indices.shape.push_back(p.chance(50) ? tokens : p.number(1, 5));
+  return indices;
 }
 
 std::vector<int64_t> Chain::offsets(int64_t tokens) const {
@@ -262,10 +277,7 @@ void Chain::appendBatched() {
     return;
   property::Value k = newKeys(tokens, false), v = newValues(k);
   property::Value list = p.integers(ids);
-  const auto batch = int64_t(ids.size());
-  property::Value indices{"", {batch, tokens}, "i32"};
-  if (p.chance(30))
-    indices.shape = {batch};
+  property::Value indices = rowsOfAppend(tokens);
   const std::string attribute =
       p.chance(20)
           ? " {block_size = " + std::to_string(geometry.blockSize) + " : i32}"
@@ -358,11 +370,11 @@ void Chain::appendNothing() {
                         type + ", " + types({k, v, slots}) + ") -> " + type)[0];
 }
 
-/// Zeros: there is no sequence.
+/// Zeros: there is no sequence, and no token is asked for.
 void Chain::lookupInNewCache() {
   const std::string fresh =
       p.emitMany(1, "llm.create_paged_cache : " + type)[0];
-  property::Value table = p.integerTable({{0}}), lens = p.integers({2});
+  property::Value table = p.integerTable({{0}}), lens = p.integers({0});
   property::Value k{"", {1, 2, geometry.heads, 4}, element};
   property::Value v = k;
   v.shape.back() = geometry.valueDim;
@@ -373,7 +385,8 @@ void Chain::lookupInNewCache() {
   p.addResult(names[0], typeOf(k));
 }
 
-/// A batched append and the attention of the new tokens; tables are constants.
+/// A batched append and the attention of the new tokens, by what the append
+/// gives or by constants.
 void Chain::appendThenAttend() {
   const int64_t tokens = p.number(1, 2);
   if (!hasRoom(tokens))
@@ -381,8 +394,7 @@ void Chain::appendThenAttend() {
   property::Value k = newKeys(tokens, false), v = newValues(k);
   property::Value list = p.integers(ids);
   simulateAppend(tokens);
-  property::Value indices{"", {int64_t(ids.size()), tokens}, "i32"};
-  property::Value table = p.integerTable(tables(blocks()));
+  property::Value indices = rowsOfAppend(tokens), table = rows();
   property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
   std::vector<std::string> names =
       p.emitMany(2, "llm.append_kv " + cache + ", " + k.name + ", " + v.name +
@@ -390,6 +402,8 @@ void Chain::appendThenAttend() {
                         types({k, v, list}) + ") -> (" + type + ", " +
                         typeOf(indices) + ")");
   cache = names[0];
+  if (p.chance(50))
+    table = named(names[1], indices.shape, "i32");
   property::Value q = query(tokens, false), o = outputOf(q);
   p.addResult(p.emit("llm.paged_attention " + q.name + ", " + cache + ", " +
                          table.name + ", " + lens.name + layerText() +
@@ -425,10 +439,10 @@ void Chain::fused() {
     v = newValues(k);
     q = p.argument({batch, tokens, heads, 4}, element), o = outputOf(q);
     property::Value list = p.integers(ids);
-    property::Value table = p.integerTable(tables(blocks()));
+    property::Value table = rows();
     property::Value lens =
         p.integers(std::vector<int64_t>(ids.size(), length()));
-    property::Value indices{"", {batch, tokens}, "i32"};
+    property::Value indices = rowsOfAppend(tokens);
     std::string mask, maskType;
     if (p.chance(40)) {
       property::Value m = emptyMask();
@@ -487,7 +501,7 @@ void Chain::attend() {
   if (length() == 0)
     return;
   property::Value q = query(1, false), o = outputOf(q);
-  property::Value table = p.integerTable(tables(blocks()));
+  property::Value table = rows();
   property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
   std::string extra, extraTypes;
   if (p.chance(30)) {
@@ -516,12 +530,10 @@ void Chain::lookup() {
   if (length() == 0)
     return;
   const auto batch = int64_t(ids.size());
-  property::Value table = p.integerTable(tables(blocks()));
+  property::Value table = rows();
   property::Value lens =
       p.integers(std::vector<int64_t>(ids.size(), p.number(0, length())));
   property::Value k{"", {batch, length(), geometry.heads, 4}, element};
-  if (blocks() == length() && geometry.blockSize > 1)
-    return; // The table would be one per token.
   property::Value v = k;
   v.shape.back() = geometry.valueDim;
   const std::string repeated =
@@ -539,10 +551,10 @@ void Chain::lookup() {
 
 /// Attention to what a lookup gathered.
 void Chain::lookupThenAttend() {
-  if (length() == 0 || (blocks() == length() && geometry.blockSize > 1))
+  if (length() == 0)
     return;
   const auto batch = int64_t(ids.size());
-  property::Value table = p.integerTable(tables(blocks()));
+  property::Value table = rows();
   property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
   property::Value k{"", {batch, length(), geometry.heads, 4}, element};
   property::Value v = k;

@@ -26,7 +26,7 @@ struct Calls {
   std::vector<int32_t> sequences{7, 3};
   int64_t tokens = 5;
   std::vector<int32_t> slots = std::vector<int32_t>(10, -1);
-  std::vector<int32_t> blocks = std::vector<int32_t>(10, -1);
+  std::vector<int32_t> blocks = std::vector<int32_t>(2 * 3, -7);
   std::vector<int32_t> tables = std::vector<int32_t>(2 * 6, -1);
   std::vector<int32_t> lengths = std::vector<int32_t>(2, -1);
   std::vector<float> logits;
@@ -35,7 +35,7 @@ struct Calls {
 
   void reserve(const LLMIRStepContext *ctx, int64_t layer) {
     ctx->runtime->reserve_kv(ctx, layer, sequences.data(), 2, tokens,
-                             slots.data(), blocks.data(), tables.data(), 6,
+                             slots.data(), blocks.data(), 3, tables.data(), 6,
                              lengths.data());
   }
 };
@@ -79,9 +79,9 @@ TEST_F(StepRuntimeTest, ALayerReservesBehindWhatItHas) {
   // The second layer's tokens stand in the blocks that the first has taken.
   EXPECT_EQ(data.slots,
             (std::vector<int32_t>{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}));
-  EXPECT_EQ(data.blocks, (std::vector<int32_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(data.tables,
-            (std::vector<int32_t>{0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(data.blocks, (std::vector<int32_t>{0, -1, -1, 1, -1, -1}));
+  EXPECT_EQ(data.tables, (std::vector<int32_t>{0, -1, -1, -1, -1, -1, 1, -1, -1,
+                                               -1, -1, -1}));
   EXPECT_EQ(data.lengths, (std::vector<int32_t>{5, 5}));
   EXPECT_TRUE(cache->checkInvariants());
 }
@@ -110,6 +110,103 @@ TEST_F(StepRuntimeTest, TheFirstFailureIsKeptAndOutputsAreZero) {
   // The next run begins without it.
   data.sequences = {1, 2};
   EXPECT_TRUE(run(reserveBothLayers));
+}
+
+/// Finds the sequences of rows of 2 entries, 16 apart.
+struct Search {
+  std::vector<int32_t> rows = std::vector<int32_t>(32, 55);
+  std::vector<int32_t> lengths{5, 3};
+  int64_t layer = 0, room = -1;
+  std::vector<int32_t> tables = std::vector<int32_t>(2 * 6, -7);
+  std::vector<int32_t> found = std::vector<int32_t>(2, -7);
+};
+Search *search = nullptr;
+
+void reserveAndFind(const LLMIRStepContext *ctx, int64_t worker, int64_t) {
+  if (worker == 0) {
+    calls->reserve(ctx, 0);
+    ctx->runtime->find_kv(ctx, search->layer, search->rows.data(), 2, 2, 16,
+                          search->lengths.data(), search->room,
+                          search->tables.data(), 6, search->found.data());
+  }
+  ctx->runtime->barrier(ctx, worker);
+}
+
+TEST_F(StepRuntimeTest, RowsFindTheirSequences) {
+  Search rows;
+  search = &rows;
+  rows.rows[0] = 1, rows.rows[1] = -1;   // Sequence 3.
+  rows.rows[16] = 0, rows.rows[17] = -1; // Sequence 7.
+  ASSERT_TRUE(run(reserveAndFind));
+  EXPECT_EQ(rows.tables, (std::vector<int32_t>{1, -1, -1, -1, -1, -1, 0, -1, -1,
+                                               -1, -1, -1}));
+  EXPECT_EQ(rows.found, rows.lengths);
+
+  rows.room = 4;
+  EXPECT_EQ(run(reserveAndFind).cause(),
+            "KV cache: row 0 has length 5, but the result has room for 4 "
+            "tokens");
+  EXPECT_EQ(rows.tables, std::vector<int32_t>(12, 0));
+  EXPECT_EQ(rows.found, std::vector<int32_t>(2, 0));
+  rows.room = -1;
+  rows.layer = 1;
+  EXPECT_EQ(
+      run(reserveAndFind).cause(),
+      "KV cache: row 0 has length 5, but sequence 3 has 0 tokens in layer "
+      "1");
+}
+
+/// A ragged batch of two sequences, tables of 2 entries 16 apart.
+struct Batch {
+  std::vector<int32_t> tables = std::vector<int32_t>(32, 55);
+  std::vector<int32_t> lengths{9, 3}, offsets{0, 2, 3}, slots{31, 0};
+  std::vector<int32_t> checkedTables = std::vector<int32_t>(4, -7);
+  std::vector<int32_t> checkedLengths{-7, -7}, checkedOffsets{-7, -7, -7};
+  std::vector<int32_t> checkedSlots{-7, -7};
+  int64_t maskColumns = 0;
+};
+Batch *batch = nullptr;
+
+void checkBatch(const LLMIRStepContext *ctx, int64_t worker, int64_t) {
+  if (worker == 0) {
+    ctx->runtime->check_kv(ctx, batch->tables.data(), 2, 2, 16,
+                           batch->lengths.data(), batch->offsets.data(), 3,
+                           batch->maskColumns, batch->checkedTables.data(), 2,
+                           batch->checkedLengths.data(),
+                           batch->checkedOffsets.data());
+    ctx->runtime->check_slots(ctx, batch->slots.data(), 2,
+                              batch->checkedSlots.data());
+  }
+  ctx->runtime->barrier(ctx, worker);
+}
+
+TEST_F(StepRuntimeTest, ARaggedBatchIsCopiedWhereItCanBeTrusted) {
+  Batch arrays;
+  batch = &arrays;
+  arrays.tables[0] = 3, arrays.tables[1] = 2, arrays.tables[16] = 1;
+  ASSERT_TRUE(run(checkBatch));
+  // What no token of a sequence is in is not copied.
+  EXPECT_EQ(arrays.checkedTables, (std::vector<int32_t>{3, 2, 1, 0}));
+  EXPECT_EQ(arrays.checkedLengths, arrays.lengths);
+  EXPECT_EQ(arrays.checkedOffsets, arrays.offsets);
+  EXPECT_EQ(arrays.checkedSlots, arrays.slots);
+
+  arrays.tables[1] = 4;
+  EXPECT_EQ(run(checkBatch).cause(),
+            "paged attention: row 0 has block 4 in entry 1; the cache has "
+            "blocks 0 to 3");
+  EXPECT_EQ(arrays.checkedTables, std::vector<int32_t>(4, 0));
+  EXPECT_EQ(arrays.checkedLengths, std::vector<int32_t>(2, 0));
+  EXPECT_EQ(arrays.checkedOffsets, std::vector<int32_t>(3, 0));
+  EXPECT_EQ(arrays.checkedSlots, std::vector<int32_t>(2, 0));
+  arrays.tables[1] = 2;
+  arrays.maskColumns = 8;
+  EXPECT_FALSE(run(checkBatch));
+  arrays.maskColumns = 0;
+  arrays.slots[0] = 32;
+  EXPECT_EQ(run(checkBatch).cause(),
+            "KV cache: token 0 goes to slot 32; there are 32");
+  EXPECT_EQ(arrays.checkedSlots, std::vector<int32_t>(2, 0));
 }
 
 void forkAndFree(const LLMIRStepContext *ctx, int64_t worker, int64_t) {

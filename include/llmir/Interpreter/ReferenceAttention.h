@@ -82,7 +82,8 @@ struct PagedQueries {
 };
 
 /// → [T, H, V]. The last query of a sequence stands at its last token. Fails
-/// where a length, an offset or a block that is read cannot be.
+/// as checkRaggedBatch() of BlockTables.h does, and where there is no such
+/// layer.
 Expected<Tensor> pagedAttention(const PagedQueries &queries,
                                 const PagedCache &cache, int64_t layer,
                                 const AttentionParams &params);

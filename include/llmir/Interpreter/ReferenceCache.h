@@ -18,6 +18,7 @@
 #include "llmir/Interpreter/ReferenceTensor.h"
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"
+#include "mlir/Dialect/LLM/Runtime/BlockTables.h"
 
 #include <map>
 #include <memory>
@@ -48,6 +49,9 @@ public:
 
   const CacheGeometry &geometry() const { return facts; }
   int64_t numBlocks() const { return manager.numBlocks(); }
+  mlir::llm::runtime::CacheBounds bounds() const {
+    return {numBlocks(), facts.blockSize, facts.maxSeqLen};
+  }
 
   /// Token t of keys [T, G, D] and values [T, G, V] goes to slot slots[t] =
   /// block · blockSize + offset, rounded to the cache's type. Fails, and then
@@ -57,27 +61,34 @@ public:
 
   struct Reservation {
     Tensor slots;        ///< [B · n] where each new token goes.
-    Tensor blockIndices; ///< [B, n] the block of each new token.
-    Tensor blockTables;  ///< [B, blocksPerSequence()], 0 past the last block.
+    Tensor blockIndices; ///< [B, rowBlocks] rows that name the sequences.
+    Tensor blockTables;  ///< [B, blocksPerSequence()], -1 past the last block.
     Tensor seqLens;      ///< [B] tokens in this layer, the new ones included.
   };
   /// Makes room for n tokens in each sequence, after those that this layer has.
   /// A new id starts a sequence; a shared block that would be written is copied
-  /// first. Fails, and then has changed nothing, when a sequence is listed
-  /// twice or would pass maxSeqLen, blocks run out, or the layer does not
-  /// exist.
+  /// first. Rows of block indices are what BlockTables.h says. Fails, and then
+  /// has changed nothing, when a sequence is listed twice or would pass
+  /// maxSeqLen, blocks run out, or the layer does not exist.
   Expected<Reservation> reserve(int64_t layer, const Tensor &seqIds,
-                                int64_t numTokens);
+                                int64_t numTokens, int64_t rowBlocks);
 
   /// Lengthens sequence seqIds[b] by row b of keys [B, n, G, D] and values
-  /// [B, n, G, V]: reserve(), then appendSlots(). Returns the block of each
-  /// token [B, n].
+  /// [B, n, G, V]: reserve(), then appendSlots(). Returns rows of block indices
+  /// [B, rowBlocks].
   Expected<Tensor> appendSequences(int64_t layer, const Tensor &keys,
-                                   const Tensor &values, const Tensor &seqIds);
+                                   const Tensor &values, const Tensor &seqIds,
+                                   int64_t rowBlocks);
 
-  /// Keys [B, n, G, D] and values [B, n, G, V] of the first seqLens[b] tokens,
-  /// zeros after them. Row b of `indices` has one entry per token where it has
-  /// n entries, else one per block. Fails when a block does not exist.
+  /// The block tables [B, blocksPerSequence()] of the sequences that the rows
+  /// of `indices` [B, n] or [B] name, for readers of seqLens[b] tokens; -1 in a
+  /// row of length 0. Fails as findBlockTables() of BlockTables.h does.
+  Expected<Tensor> findBlockTables(int64_t layer, const Tensor &indices,
+                                   const Tensor &seqLens) const;
+
+  /// Keys [B, n, G, D] and values [B, n, G, V] of the first seqLens[b] tokens
+  /// of the sequence that row b of `indices` names, zeros after them. Fails as
+  /// findBlockTables() does, and where a length is more than n.
   Expected<std::pair<Tensor, Tensor>> lookup(int64_t layer,
                                              const Tensor &indices,
                                              const Tensor &seqLens,

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DenseAttention.h"
-#include "ProgramConversion.h"
+#include "SequenceArrays.h"
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
 #include "llmir/Runtime/ABI/KVBlockLayout.h"
@@ -61,7 +61,7 @@ static LogicalResult append(ProgramConversion &c, OpTy op,
   FailureOr<RowsValue> values =
       lookupRows(c, op, op.getValues(), spec.kvHeads * valueDim(spec));
   if (failed(keys) || failed(values) || failed(c.bindCache(op, cache)) ||
-      failed(c.bindField(op, op.getSlotMapping(), StepField::slot_mapping)) ||
+      failed(bindSlots(c, op, op.getSlotMapping())) ||
       failed(c.bindLayer(op, op.getLayer())))
     return failure();
   c.call(op.getLoc(),
@@ -81,32 +81,24 @@ static LogicalResult convert(ProgramConversion &c, ll::AppendKVOp op) {
 // lookup_kv
 //===----------------------------------------------------------------------===//
 
-/// Makes kernels find the blocks and the lengths of the op's sequences.
-static LogicalResult bindSequences(ProgramConversion &c, Operation *op,
-                                   TypedValue<RankedTensorType> blocks,
-                                   TypedValue<RankedTensorType> lengths) {
-  if (failed(c.bindField(op, blocks, StepField::block_tables)) ||
-      failed(c.bindField(op, lengths, StepField::seq_lens)))
-    return failure();
-  c.bindCount(op->getLoc(), StepField::num_sequences,
-              lengths.getType().getDimSize(0));
-  return success();
-}
-
 static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
   if (!c.hasStaticRows())
     return op.emitOpError("gathers as many rows as its result has; a step "
                           "knows only those of its tokens");
   ll::PagedKVCacheType cache = op.getCache().getType();
-  if (failed(c.bindCache(op, cache)) ||
-      failed(bindSequences(c, op, op.getBlockIndices(), op.getSeqLens())) ||
-      failed(c.bindLayer(op, op.getLayer())))
+  if (failed(c.bindCache(op, cache)))
     return failure();
+  NamedSequences named{op.getBlockIndices(), op.getSeqLens(), op.getLayer(),
+                       cache};
+  FailureOr<SequenceArrays> sequences =
+      findSequences(c, op, named, op.getKeys().getType().getDimSize(1));
+  if (failed(sequences) || failed(c.bindLayer(op, op.getLayer())))
+    return failure();
+  bindSequences(c, op->getLoc(), *sequences);
   ArrayRef<int64_t> shape = op.getKeys().getType().getShape();
   LookupKVSpec spec;
   setGeometry(spec, cache);
   spec.rows = shape[1];
-  spec.perToken = op.isPerToken();
   RowsValue like;
   like.rows = shape[0] * shape[1];
   RowsValue keys =
@@ -128,19 +120,44 @@ static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
 // paged_attention
 //===----------------------------------------------------------------------===//
 
-/// Makes kernels find which rows are a sequence's.
+/// Makes kernels of a step find its sequences, as the runtime gives them.
 template <typename OpTy>
-static LogicalResult bindOffsets(ProgramConversion &c, OpTy op) {
-  if (op.isRagged())
-    return c.bindField(op, op.getQueryOffsets(), StepField::query_offsets);
-  if (!c.hasStaticRows())
+static LogicalResult bindStep(ProgramConversion &c, OpTy op, Value blocks) {
+  if (!op.isRagged())
     return op.emitOpError("is batched; a step is a ragged batch, which "
                           "-llm-lower-kv-cache-ops makes of it");
-  SmallVector<int32_t> offsets;
-  for (int64_t s = 0; s <= op.countSequences(); ++s)
-    offsets.push_back(s * op.countQueries());
-  c.bindArray(op.getLoc(), StepField::query_offsets,
-              c.constantRows(op.getLoc(), offsets));
+  return failure(
+      failed(c.bindField(op, blocks, StepField::block_tables)) ||
+      failed(c.bindField(op, op.getSeqLens(), StepField::seq_lens)) ||
+      failed(c.bindField(op, op.getQueryOffsets(), StepField::query_offsets)));
+}
+
+/// Makes kernels of a function find its sequences, in arrays that they can
+/// trust.
+template <typename OpTy>
+static LogicalResult bindBatch(ProgramConversion &c, OpTy op,
+                               ll::PagedKVCacheType cache,
+                               TypedValue<RankedTensorType> blocks) {
+  FailureOr<SequenceArrays> sequences = failure();
+  if (op.isRagged()) {
+    sequences =
+        lookupSequences(c, op, blocks, op.getSeqLens(), op.getQueryOffsets());
+  } else {
+    sequences = findSequences(
+        c, op, {blocks, op.getSeqLens(), op.getLayer(), cache}, /*room=*/-1);
+    if (succeeded(sequences))
+      sequences->offsets = c.constantRows(
+          op.getLoc(), makeSteps(sequences->count + 1, op.countQueries()));
+  }
+  if (failed(sequences))
+    return failure();
+  ArrayRef<int64_t> query = tensorShape(op.getQuery().getType());
+  int64_t numQueries = query.size() == 4 ? query[0] * query[1] : query[0];
+  int64_t maskColumns =
+      op.getMask() ? tensorShape(op.getMask().getType()).back() : 0;
+  bindSequences(
+      c, op.getLoc(),
+      checkSequences(c, op.getLoc(), *sequences, numQueries, maskColumns));
   return success();
 }
 
@@ -157,8 +174,9 @@ static LogicalResult attend(ProgramConversion &c, OpTy op,
   FailureOr<RowsValue> query =
       lookupRows(c, op, op.getQuery(), spec.heads * spec.headDim);
   if (failed(query) || failed(c.bindCache(op, cache)) ||
-      failed(bindSequences(c, op, blocks, op.getSeqLens())) ||
-      failed(bindOffsets(c, op)) || failed(c.bindLayer(op, op.getLayer())))
+      failed(c.hasStaticRows() ? bindBatch(c, op, cache, blocks)
+                               : bindStep(c, op, blocks)) ||
+      failed(c.bindLayer(op, op.getLayer())))
     return failure();
   SmallVector<BufferAccess> accesses{{query->buffer, false, std::nullopt}};
   KernelWeights weights;
@@ -208,9 +226,29 @@ static LogicalResult convert(ProgramConversion &c, ll::FusedAttentionOp op) {
   return attend(c, op, cache, op.getBlockTables());
 }
 
+//===----------------------------------------------------------------------===//
+// block_tables
+//===----------------------------------------------------------------------===//
+
+static LogicalResult convert(ProgramConversion &c, ll::BlockTablesOp op) {
+  if (!c.hasStaticRows())
+    return op.emitOpError("is no part of a step: the runtime does it before");
+  ll::PagedKVCacheType cache = op.getCache().getType();
+  if (failed(c.bindCache(op, cache)))
+    return failure();
+  FailureOr<SequenceArrays> sequences = findSequences(
+      c, op, {op.getBlockIndices(), op.getSeqLens(), op.getLayer(), cache},
+      /*room=*/-1);
+  if (failed(sequences))
+    return failure();
+  c.bind(op.getBlockTables(), sequences->tables);
+  return success();
+}
+
 void addCacheConversions(ConversionTable &table) {
   table.add<ll::AppendKVOp>(convert);
   table.add<ll::LookupKVOp>(convert, OpForm::Exact);
+  table.add<ll::BlockTablesOp>(convert, OpForm::Exact);
   table.add<ll::PagedAttentionOp>(convert);
   table.add<ll::FusedAttentionOp>(convert);
 }

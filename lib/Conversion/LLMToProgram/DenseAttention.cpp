@@ -56,8 +56,7 @@ static SmallVector<int32_t> makeSlots(const DenseShape &shape) {
   return slots;
 }
 
-/// 0, step, 2 * step, …
-static SmallVector<int32_t> makeSteps(int64_t count, int64_t step) {
+SmallVector<int32_t> makeSteps(int64_t count, int64_t step) {
   SmallVector<int32_t> numbers;
   for (int64_t i = 0; i < count; ++i)
     numbers.push_back(i * step);

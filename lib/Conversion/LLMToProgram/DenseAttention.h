@@ -29,6 +29,9 @@ template <typename OpTy> PagedAttentionSpec attentionSpec(OpTy op) {
   return spec;
 }
 
+/// 0, step, 2 * step, …
+llvm::SmallVector<int32_t> makeSteps(int64_t count, int64_t step);
+
 /// What append_kv reads of its rows.
 llvm::SmallVector<BufferAccess> appendAccesses(const AppendKVSpec &spec,
                                                const RowsValue &keys,

@@ -412,11 +412,9 @@ LogicalResult FunctionConversion::bindField(Operation *op, Value operand,
 }
 
 LogicalResult FunctionConversion::bindLayer(Operation *op, Value layer) {
-  std::optional<int64_t> wanted = layer ? constantIndex(layer) : 0;
-  if (!wanted)
-    return op->emitOpError("needs a layer number that is known before the "
-                           "program runs: a constant, or the number of a turn "
-                           "of an scf.for with constant bounds");
+  FailureOr<int64_t> wanted = constantLayer(op, layer);
+  if (failed(wanted))
+    return failure();
   int64_t numLayers = cacheType ? cacheType.getNumLayers() : 1;
   if (*wanted < 0 || *wanted >= numLayers)
     return op->emitOpError("has layer ")

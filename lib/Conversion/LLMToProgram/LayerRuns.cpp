@@ -32,6 +32,15 @@ std::optional<int64_t> constantIndex(Value value) {
   return std::nullopt;
 }
 
+FailureOr<int64_t> constantLayer(Operation *op, Value layer) {
+  std::optional<int64_t> number = layer ? constantIndex(layer) : 0;
+  if (!number)
+    return op->emitOpError("needs a layer number that is known before the "
+                           "program runs: a constant, or the number of a turn "
+                           "of an scf.for with constant bounds");
+  return *number;
+}
+
 /// Which operands of `next` come from which results of `call`; nullopt when
 /// the calls differ in more than weights, layer and what is carried.
 static std::optional<llvm::MapVector<unsigned, unsigned>>

@@ -41,6 +41,10 @@ struct LayerRun {
 /// The value of a constant index; nullopt for anything else.
 std::optional<int64_t> constantIndex(mlir::Value value);
 
+/// The layer that an op in a function means, 0 where it names none; reports one
+/// that is not known.
+mlir::FailureOr<int64_t> constantLayer(mlir::Operation *op, mlir::Value layer);
+
 } // namespace llmir
 
 #endif // LLMIR_LIB_CONVERSION_LLMTOPROGRAM_LAYERRUNS_H

@@ -42,31 +42,27 @@ static LogicalResult convert(ProgramConversion &c, ll::CreatePagedCacheOp op) {
 
 static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
   FailureOr<RowsValue> sequences = lookupList(c, op, op.getSeqIds());
-  std::optional<int64_t> layer =
-      op.getLayer() ? constantIndex(op.getLayer()) : 0;
-  if (failed(sequences) ||
+  FailureOr<int64_t> layer = constantLayer(op, op.getLayer());
+  if (failed(sequences) || failed(layer) ||
       failed(c.bindCache(op, op.getUpdatedCache().getType())))
     return failure();
-  if (!layer)
-    return op.emitOpError("needs a layer number that is known before the "
-                          "program runs: a constant, or the number of a turn "
-                          "of an scf.for with constant bounds");
   Location loc = op.getLoc();
   int64_t count = countOf(op.getSeqIds()), tokens = op.getTokens();
   int64_t most = op.getUpdatedCache().getType().getMaxBlocksPerSequence();
+  int64_t rowBlocks = op.getBlockIndices().getType().getDimSize(1);
   RowsValue slots = c.createScratch(loc, 1, count * tokens, true);
-  RowsValue blocks = c.createScratch(loc, 1, count * tokens, true);
+  RowsValue blocks = c.createScratch(loc, 1, count * rowBlocks, true);
   RowsValue tables = c.createScratch(loc, count, most, true);
   RowsValue lengths = c.createScratch(loc, 1, count, true);
   OpBuilder b(op);
-  c.program.runtimeCall(loc, RuntimeFunction::reserve_kv,
-                        {sequences->buffer, slots.buffer, blocks.buffer,
-                         tables.buffer, lengths.buffer},
-                        {b.getI64IntegerAttr(*layer),
-                         b.getI64IntegerAttr(count),
-                         b.getI64IntegerAttr(tokens),
-                         b.getI64IntegerAttr(roundUpTo(most, kTileRows))},
-                        /*touchesCache=*/true);
+  c.program.runtimeCall(
+      loc, RuntimeFunction::reserve_kv,
+      {sequences->buffer, slots.buffer, blocks.buffer, tables.buffer,
+       lengths.buffer},
+      {b.getI64IntegerAttr(*layer), b.getI64IntegerAttr(count),
+       b.getI64IntegerAttr(tokens), b.getI64IntegerAttr(rowBlocks),
+       b.getI64IntegerAttr(roundUpTo(most, kTileRows))},
+      /*touchesCache=*/true);
   for (int64_t rank = 0; rank < c.numRanks(); ++rank) {
     c.selectRank(rank);
     c.bind(op.getSlots(), slots);

@@ -147,7 +147,6 @@ static void visit(LookupKVSpec &spec, Fields &fields) {
   fields("block_size", spec.blockSize);
   fields.optional("value_dim", spec.valueDim);
   fields("rows", spec.rows);
-  fields("per_token", spec.perToken);
 }
 
 template <typename Fields>

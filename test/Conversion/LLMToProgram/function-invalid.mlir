@@ -267,3 +267,12 @@ func.func @f(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
+func.func @f(%c: !cache, %b: tensor<2xi32>, %n: tensor<2xi32>, %layer: index) -> tensor<2x8xi32> {
+  // expected-error@+1 {{needs a layer number that is known before the program runs}}
+  %t = llm.block_tables %c, %b, %n layer(%layer) : (!cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2x8xi32>
+  return %t : tensor<2x8xi32>
+}

@@ -49,7 +49,7 @@ func.func @f(%ids: tensor<9xi32>, %t: tensor<50x16xf32>) -> tensor<9x16xbf16> {
 // CHECK: mllm.program.fragment @llmir_step code attributes {kv_cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>, num_ranks = 2 : i64}
 // CHECK: input "arg1.rank0"(%[[IDS:.*]]) columns 2
 // CHECK: entry_point
-// CHECK-NEXT: runtime_call reserve_kv(%[[IDS]], %[[SLOTS:.*]], %{{.*}}, %{{.*}}, %{{.*}}) [1, 2, 3, 16]
+// CHECK-NEXT: runtime_call reserve_kv(%[[IDS]], %[[SLOTS:.*]], %{{.*}}, %{{.*}}, %{{.*}}) [1, 2, 3, 3, 16]
 // CHECK: set_field slot_mapping at %[[SLOTS]]
 // CHECK-NEXT: set_layer 1
 // CHECK-NEXT: set_field num_tokens to 6
@@ -72,9 +72,14 @@ func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {
 
 // The second append may give a worker a slot that another one writes in the
 // first, so it waits.
+// Slots that do not come from reserve_kv are checked first.
 // CHECK: mllm.program.fragment @llmir_step code
-// CHECK: instruction @append_kv_f32_3x8
-// CHECK-NEXT: set_field slot_mapping
+// CHECK: runtime_call check_slots(%{{.*}}, %[[S:.*]]) [2]
+// CHECK: set_field slot_mapping at %[[S]]
+// CHECK: barrier
+// CHECK-NEXT: instruction @append_kv_f32_3x8
+// CHECK-NEXT: runtime_call check_slots(%{{.*}}, %[[T:.*]]) [2]
+// CHECK-NEXT: set_field slot_mapping at %[[T]]
 // CHECK-NEXT: barrier
 // CHECK-NEXT: instruction @append_kv_f32_3x8
 !cache = !llm.paged_kv_cache<f32, 1, 3, 8, 8, 64>
@@ -84,4 +89,43 @@ func.func @append_twice(%c: !cache, %k: tensor<2x3x8xf32>) -> !cache {
   %a = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2xi32>) -> !cache
   %b = llm.append_kv %a, %k, %k slots(%t) : (!cache, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2xi32>) -> !cache
   return %b : !cache
+}
+
+// -----
+
+// A lookup reads the block tables that the runtime finds for its rows.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 8, 64>
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK: input "arg1"(%[[ROWS:.*]]) columns 3
+// CHECK: input "arg2"(%[[LENS:.*]]) columns 2
+// CHECK: runtime_call find_kv(%[[ROWS]], %[[LENS]], %[[TABLES:.*]], %[[FOUND:.*]]) [1, 2, 3, 16, 20, 16]
+// CHECK-DAG: set_field block_tables at %[[TABLES]]
+// CHECK-DAG: set_field block_table_stride to 16
+// CHECK-DAG: set_field seq_lens at %[[FOUND]]
+// CHECK-DAG: set_field num_sequences to 2
+// CHECK: barrier
+// CHECK-NEXT: instruction @lookup_kv_f32
+func.func @lookup(%c: !cache, %b: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x20x1x16xf32> {
+  %layer = arith.constant 1 : index
+  %k, %v = llm.lookup_kv %c, %b, %n layer(%layer)
+    : (!cache, tensor<2x3xi32>, tensor<2xi32>) -> (tensor<2x20x1x16xf32>, tensor<2x20x1x16xf32>)
+  return %k : tensor<2x20x1x16xf32>
+}
+
+// -----
+
+// Batched attention finds its tables, a vector having one block in a row, and
+// checks them for its queries and its mask.
+!cache = !llm.paged_kv_cache<f32, 1, 1, 16, 8, 64>
+// CHECK: mllm.program.fragment @llmir_step code
+// CHECK: runtime_call find_kv(%{{.*}}, %{{.*}}, %[[TABLES:.*]], %[[FOUND:.*]]) [0, 2, 1, 1, -1, 16]
+// CHECK: runtime_call check_kv(%[[TABLES]], %[[FOUND]], %{{.*}}, %[[T:.*]], %[[N:.*]], %[[O:.*]]) [2, 8, 16, 6, 12, 16]
+// CHECK-DAG: set_field block_tables at %[[T]]
+// CHECK-DAG: set_field seq_lens at %[[N]]
+// CHECK-DAG: set_field query_offsets at %[[O]]
+// CHECK: instruction @paged_attention_f32
+func.func @batched(%c: !cache, %q: tensor<2x3x2x16xf32>, %b: tensor<2xi32>, %n: tensor<2xi32>, %m: tensor<2x2x3x12xf32>) -> tensor<2x3x2x16xf32> {
+  %o = llm.paged_attention %q, %c, %b, %n mask(%m)
+    : (tensor<2x3x2x16xf32>, !cache, tensor<2xi32>, tensor<2xi32>, tensor<2x2x3x12xf32>) -> tensor<2x3x2x16xf32>
+  return %o : tensor<2x3x2x16xf32>
 }

@@ -180,6 +180,20 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // -----
 
+// A step has its block tables; which sequence a row names is for the runtime.
+!cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
+mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
+func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
+  %e = llm.weight @e : tensor<100x16xf32>
+  %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
+  // expected-error@+1 {{is no part of a step: the runtime does it before}}
+  %t = llm.block_tables %cache, %tables, %lens : (!cache, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x8xi32>
+  %s = llm.select_rows %x, %rows : tensor<?x16xf32>, tensor<?xi32> -> tensor<?x16xf32>
+  return %s, %cache : tensor<?x16xf32>, !cache
+}
+
+// -----
+
 // The documents' batched form.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}

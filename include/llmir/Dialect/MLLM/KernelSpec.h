@@ -211,8 +211,6 @@ struct LookupKVSpec {
   int64_t kvHeads = 0, headDim = 0, blockSize = 0;
   int64_t valueDim = 0; ///< Head size of V; 0: head dim.
   int64_t rows = 0;     ///< Tokens per sequence.
-  /// The block table has an entry for each token, not for each block.
-  bool perToken = false;
 };
 
 /// Head size of V of a spec of a cache kernel.

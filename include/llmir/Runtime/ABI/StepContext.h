@@ -17,7 +17,7 @@
 
 /// Version of everything in RuntimeABI.def and KVBlockLayout.h; an artifact
 /// made for another version is refused.
-#define LLMIR_ABI_VERSION 3
+#define LLMIR_ABI_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {

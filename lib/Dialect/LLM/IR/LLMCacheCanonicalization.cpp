@@ -223,15 +223,19 @@ struct AppendNothing : OpRewritePattern<AppendKVOp> {
   }
 };
 
-/// A lookup in a cache without sequences => zeros.
-struct LookupInNewCache : OpRewritePattern<LookupKVOp> {
+/// A lookup of no token of any sequence => zeros. Other lookups in a cache
+/// without sequences stay: they fail when they run.
+struct LookupNothing : OpRewritePattern<LookupKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(LookupKVOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getCache().getDefiningOp<CreatePagedCacheOp>() ||
-        !op.getKeys().getType().hasStaticShape() ||
-        !op.getValues().getType().hasStaticShape())
+    DenseIntElementsAttr lengths;
+    if (!op.getKeys().getType().hasStaticShape() ||
+        !op.getValues().getType().hasStaticShape() ||
+        !matchPattern(op.getSeqLens(), m_Constant(&lengths)) ||
+        !llvm::all_of(lengths.getValues<APInt>(),
+                      [](const APInt &length) { return length.isZero(); }))
       return failure();
     Value keys = makeZeros(rewriter, op.getLoc(), op.getKeys().getType());
     Value values = makeZeros(rewriter, op.getLoc(), op.getValues().getType());
@@ -282,7 +286,7 @@ void AppendKVOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void LookupKVOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                              MLIRContext *context) {
-  patterns.add<LookupInNewCache, DropRepeatedHeadsOfLookup>(context);
+  patterns.add<LookupNothing, DropRepeatedHeadsOfLookup>(context);
 }
 
 //===----------------------------------------------------------------------===//

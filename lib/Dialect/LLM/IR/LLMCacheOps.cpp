@@ -219,7 +219,7 @@ static int64_t countTokens(Value keys) {
   return multiply(getSize(keys, 0), hasTokens ? getSize(keys, 1) : 1);
 }
 
-/// The type of block indices with one entry for each token of `keys`.
+/// The type of block indices with as many in a row as `keys` has tokens.
 static RankedTensorType getBlockIndicesType(Value keys) {
   auto type = cast<RankedTensorType>(keys.getType());
   int64_t tokens = type.getRank() == 4 ? type.getDimSize(1) : 1;
@@ -298,6 +298,16 @@ int64_t AppendKVOp::countNewTokens() { return countTokens(getKeys()); }
 // fused_attention
 //===----------------------------------------------------------------------===//
 
+/// Whether the types agree but for result `at`, the block indices.
+static bool agreeButForRows(TypeRange inferred, TypeRange actual, size_t at) {
+  if (inferred.size() != actual.size())
+    return false;
+  for (size_t i = 0; i < inferred.size(); ++i)
+    if (i != at && inferred[i] != actual[i])
+      return false;
+  return true;
+}
+
 ParseResult FusedAttentionOp::parse(OpAsmParser &parser,
                                     OperationState &state) {
   WrittenOp written;
@@ -349,6 +359,11 @@ LogicalResult FusedAttentionOp::inferReturnTypes(
   return success();
 }
 
+bool FusedAttentionOp::isCompatibleReturnTypes(TypeRange inferred,
+                                               TypeRange actual) {
+  return agreeButForRows(inferred, actual, /*at=*/2);
+}
+
 Value FusedAttentionOp::getAttentionOutput() { return getOutput(); }
 int64_t FusedAttentionOp::countSequences() {
   return countPagedSequences(isRagged(), getQuery(), getSeqLens());
@@ -393,17 +408,25 @@ void LookupKVOp::print(OpAsmPrinter &printer) {
                  {{"layer", getLayer()}});
 }
 
-bool LookupKVOp::isPerToken() {
-  RankedTensorType indices = getBlockIndices().getType();
-  return indices.getRank() == 2 &&
-         indices.getDimSize(1) == getKeys().getType().getDimSize(1);
-}
-
 Value LookupKVOp::getCacheInput() { return getCache(); }
 Value LookupKVOp::getCacheOutput() { return Value(); }
 Value LookupKVOp::getLayerOperand() { return getLayer(); }
 SmallVector<Value> LookupKVOp::getBlockOperands() {
   return {getBlockIndices()};
+}
+
+//===----------------------------------------------------------------------===//
+// block_tables
+//===----------------------------------------------------------------------===//
+
+Value BlockTablesOp::getCacheInput() { return getCache(); }
+Value BlockTablesOp::getCacheOutput() { return Value(); }
+Value BlockTablesOp::getLayerOperand() { return getLayer(); }
+SmallVector<Value> BlockTablesOp::getBlockOperands() {
+  return {getBlockIndices()};
+}
+SmallVector<Value> BlockTablesOp::getBlockResults() {
+  return {getBlockTables()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -437,6 +460,17 @@ ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
       RankedTensorType::get({batch, cache.getMaxBlocksPerSequence()}, i32));
   types.push_back(RankedTensorType::get({batch}, i32));
   return success();
+}
+
+bool ReserveKVOp::isCompatibleReturnTypes(TypeRange inferred,
+                                          TypeRange actual) {
+  constexpr size_t blockIndices = 2;
+  if (!agreeButForRows(inferred, actual, blockIndices))
+    return false;
+  auto rows = dyn_cast<RankedTensorType>(actual[blockIndices]);
+  auto expected = cast<RankedTensorType>(inferred[blockIndices]);
+  return rows && rows.getRank() == 2 &&
+         rows.getDimSize(0) == expected.getDimSize(0);
 }
 
 Value ReserveKVOp::getCacheInput() { return getCache(); }

@@ -223,20 +223,17 @@ static LogicalResult verifyRowCount(Operation *op, RankedTensorType keys,
                            << entries << (slots ? " slots" : " sequence ids");
 }
 
-/// Rule c7: one block per sequence, or per token of each sequence.
-static LogicalResult verifyBlockIndices(AppendKVOp op) {
-  RankedTensorType keys = op.getKeys().getType();
-  auto blocks = cast<RankedTensorType>(op.getBlockIndices().getType());
-  int64_t tokens = keys.getRank() == 4 ? keys.getDimSize(1) : 1;
-  bool agrees = sizesAgree(blocks.getDimSize(0), keys.getDimSize(0));
-  if (blocks.getRank() == 2)
-    agrees &=
-        blocks.getDimSize(1) == 1 || sizesAgree(blocks.getDimSize(1), tokens);
-  if (agrees)
+/// Rule c7: a row of block indices for each sequence.
+static LogicalResult verifyBlockIndices(Operation *op, RankedTensorType keys,
+                                        Value blockIndices) {
+  if (!blockIndices)
     return success();
-  return op.emitOpError()
-         << "has block indices of type " << blocks << " for keys of type "
-         << keys << "; expected [batch], [batch, 1] or [batch, tokens]";
+  RankedTensorType blocks = tensorType(blockIndices);
+  if (sizesAgree(blocks.getDimSize(0), keys.getDimSize(0)))
+    return success();
+  return op->emitOpError() << "has block indices of type " << blocks
+                           << " for keys of type " << keys
+                           << "; expected [batch] or [batch, blocks]";
 }
 
 LogicalResult AppendKVOp::verify() {
@@ -256,7 +253,8 @@ LogicalResult AppendKVOp::verify() {
       failed(verifyRowCount(*this, getKeys().getType(), getSlotMapping(),
                             getSeqIds())))
     return failure();
-  if (getBlockIndices() && failed(verifyBlockIndices(*this)))
+  if (failed(verifyBlockIndices(*this, getKeys().getType(),
+                                getBlockIndices()))) // c7
     return failure();
   if (failed(verifyRepeated(*this, "block_size", getBlockSize(),
                             cache.getBlockSize(), "cache")) ||
@@ -350,8 +348,8 @@ LogicalResult FusedAttentionOp::verify() {
   PagedKVCacheType cache = getCache().getType();
   if (failed(verifyNewKeysAndValues(*this, isRagged(), keys,
                                     getValues().getType(), cache)) ||
-      failed(verifyRowCount(*this, keys, getSlotMapping(),
-                            getSeqIds()))) // c2
+      failed(verifyRowCount(*this, keys, getSlotMapping(), getSeqIds())) ||
+      failed(verifyBlockIndices(*this, keys, getBlockIndices()))) // c2
     return failure();
   return verifyPaged(*this, cache, getBlockTables()); // c3
 }
@@ -400,20 +398,31 @@ LogicalResult LookupKVOp::verify() {
       failed(verifyGathered(*this, "values", values, cache.getValueDim())))
     return failure();
 
-  int64_t entries = indices.getRank() == 2 ? indices.getDimSize(1) : 1;
-  int64_t needed = tokens > 0 ? (tokens - 1) / cache.getBlockSize() + 1 : 0;
-  bool isKnown =
-      !ShapedType::isDynamic(entries) && !ShapedType::isDynamic(tokens);
-  if (isKnown && !isPerToken() && needed > entries) // c5
-    return emitOpError() << "gives " << tokens << " tokens, which need "
-                         << needed << " blocks of " << cache.getBlockSize()
-                         << ", but has " << entries
-                         << " block indices for a sequence";
+  if (!ShapedType::isDynamic(tokens) && tokens > cache.getMaxSeqLen()) // c5
+    return emitOpError() << "gives " << tokens
+                         << " tokens, but a sequence of the cache has at most "
+                         << cache.getMaxSeqLen();
   if (failed(verifyRepeated(*this, "num_heads", getNumHeads(),
                             cache.getNumHeads(), "cache"))) // c6
     return failure();
   return verifyRepeated(*this, "head_dim", getHeadDim(), cache.getHeadDim(),
                         "cache"); // c6
+}
+
+LogicalResult BlockTablesOp::verify() {
+  auto tables = cast<RankedTensorType>(getBlockTables().getType());
+  int64_t sequences = tensorType(getBlockIndices()).getDimSize(0);
+  for (int64_t other :
+       {getSeqLens().getType().getDimSize(0), tables.getDimSize(0)})
+    if (!sizesAgree(other, sequences)) // c1
+      return emitOpError() << "has block indices of " << sequences
+                           << " sequences, but lengths or tables of " << other;
+  int64_t most = getCache().getType().getMaxBlocksPerSequence();
+  if (tables.getRank() != 2 || tables.getDimSize(1) != most) // c2
+    return emitOpError() << "gives block tables of type " << tables
+                         << ", but sequences of the cache have up to " << most
+                         << " blocks";
+  return success();
 }
 
 LogicalResult ReserveKVOp::verify() {

@@ -130,11 +130,16 @@ private:
     for (Operation *op : use.ops) {
       if (auto append = dyn_cast<AppendKVOp>(op))
         append.removeBlockSizeAttr();
-      if (auto reserve = dyn_cast<ReserveKVOp>(op)) {
-        RankedTensorType tables = reserve.getBlockTables().getType();
-        reserve.getBlockTables().setType(tables.clone(
-            {tables.getDimSize(0), type.getMaxBlocksPerSequence()}));
-      }
+      Value tables;
+      if (auto reserve = dyn_cast<ReserveKVOp>(op))
+        tables = reserve.getBlockTables();
+      else if (auto found = dyn_cast<BlockTablesOp>(op))
+        tables = found.getBlockTables();
+      if (!tables)
+        continue;
+      auto before = cast<RankedTensorType>(tables.getType());
+      tables.setType(
+          before.clone({before.getDimSize(0), type.getMaxBlocksPerSequence()}));
     }
   }
 };

@@ -54,20 +54,13 @@ BlockSizeCost mlir::llm::getBlockSizeCost(const CacheUse &use,
           wasted / (tokens + wasted)};
 }
 
-/// Rows of block tables have this many columns.
-static int64_t countTableColumns(PagedKVCacheType type, int64_t blockSize) {
-  return withBlockSize(type, blockSize).getMaxBlocksPerSequence();
-}
-
 int64_t mlir::llm::chooseBlockSize(const CacheUse &use,
                                    ArrayRef<int64_t> candidates,
                                    const BlockSizeModel &model) {
   std::optional<int64_t> best;
   double least = 0;
   for (int64_t blockSize : candidates) {
-    bool isAmbiguous = llvm::is_contained(
-        use.lookupTokens, countTableColumns(use.type, blockSize));
-    if (blockSize > use.type.getMaxSeqLen() || isAmbiguous)
+    if (blockSize > use.type.getMaxSeqLen())
       continue;
     double cost = getBlockSizeCost(use, blockSize, model).total();
     if (best && (cost > least || (cost == least && blockSize > *best)))
@@ -128,26 +121,33 @@ private:
       }
   }
 
-  /// Numbers of blocks keep their meaning only if reserve_kv makes them for
-  /// the same block size.
+  /// Numbers of blocks keep their meaning only if an op on the cache makes them
+  /// for the same block size: rows of block indices any of them, block tables
+  /// and slots those that give them.
   void visitBlockOperand(KVCacheOpInterface op, Value operand) {
-    auto lookup = dyn_cast<LookupKVOp>(op.getOperation());
-    if (isa<AttentionOpInterface>(op.getOperation()))
-      noteTable(cast<RankedTensorType>(operand.getType()));
-
+    auto maker = operand.getDefiningOp<KVCacheOpInterface>();
     auto reserve = operand.getDefiningOp<ReserveKVOp>();
-    bool isTable = reserve && operand == reserve.getBlockTables();
     bool isSlots = reserve && operand == reserve.getSlots();
-    if (!lookup) {
-      if (!isTable && !isSlots)
-        refuse(op.getLoc(), "block tables or slots come from elsewhere");
+    bool isTable = (reserve && operand == reserve.getBlockTables()) ||
+                   operand.getDefiningOp<BlockTablesOp>();
+    if (readsRows(op, operand)) {
+      if (!maker || isSlots)
+        refuse(op.getLoc(), "block indices come from elsewhere");
       return;
     }
-    if (isTable && !lookup.isPerToken())
-      use.lookupTokens.push_back(lookup.getKeys().getType().getDimSize(1));
-    else if (!lookup.isPerToken() || isTable ||
-             !operand.getDefiningOp<KVCacheOpInterface>())
-      refuse(op.getLoc(), "a lookup's block indices come from elsewhere");
+    if (!isTable && !isSlots)
+      refuse(op.getLoc(), "block tables or slots come from elsewhere");
+    if (isa<AttentionOpInterface>(op.getOperation()))
+      noteTable(cast<RankedTensorType>(operand.getType()));
+  }
+
+  /// Whether the op takes the operand for rows that name sequences.
+  static bool readsRows(KVCacheOpInterface op, Value operand) {
+    if (auto attention = dyn_cast<PagedAttentionOp>(op.getOperation()))
+      return !attention.isRagged();
+    if (auto fused = dyn_cast<FusedAttentionOp>(op.getOperation()))
+      return !fused.isRagged();
+    return isa<LookupKVOp, BlockTablesOp>(op.getOperation());
   }
 
   void noteTable(RankedTensorType table) {
@@ -173,7 +173,7 @@ SmallVector<CacheUse> mlir::llm::collectCacheUses(func::FuncOp func) {
     auto [entry, isNew] = uses.insert(
         {type,
          CacheUse{
-             type, {}, {}, type.getMaxSeqLen(), false, {}, "", func.getLoc()}});
+             type, {}, {}, type.getMaxSeqLen(), false, "", func.getLoc()}});
     if (op && !llvm::is_contained(entry->second.ops, op))
       entry->second.ops.push_back(op);
     if (!op || value.getDefiningOp() == op)

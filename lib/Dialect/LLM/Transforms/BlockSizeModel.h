@@ -39,9 +39,6 @@ struct CacheUse {
   SmallVector<Operation *> ops; ///< That have such a value, in order.
   int64_t longest = 0;          ///< Tokens that block tables have room for.
   bool sharesPrefixes = false;  ///< Whether a sequence is forked.
-  /// Lookups by block whose table has a column for each block of a sequence:
-  /// the tokens that they gather.
-  SmallVector<int64_t> lookupTokens;
   /// Why the block size cannot change here, and where; empty if it can.
   std::string obstacle;
   Location obstacleLoc;

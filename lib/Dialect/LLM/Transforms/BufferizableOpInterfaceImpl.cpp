@@ -233,8 +233,8 @@ void mlir::llm::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, LLMDialect *) {
     PagedKVCacheType::attachInterface<CacheInMemRef, CacheAsTensor>(*context);
-    attachModels<AppendKVOp, CreatePagedCacheOp, ForkKVOp, FreeKVOp,
-                 FusedAttentionOp, LookupKVOp, PagedAttentionOp, ReserveKVOp,
-                 RopeAppendKVOp>(context);
+    attachModels<AppendKVOp, BlockTablesOp, CreatePagedCacheOp, ForkKVOp,
+                 FreeKVOp, FusedAttentionOp, LookupKVOp, PagedAttentionOp,
+                 ReserveKVOp, RopeAppendKVOp>(context);
   });
 }

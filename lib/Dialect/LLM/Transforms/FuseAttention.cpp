@@ -122,15 +122,9 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
     if (!isOnlyReadBefore(lookup.getCache(), op))
       return rewriter.notifyMatchFailure(op, "the cache may be used up");
     auto keys = cast<RankedTensorType>(lookup.getKeys().getType());
-    auto table = cast<RankedTensorType>(lookup.getBlockIndices().getType());
     int64_t tokens = keys.getDimSize(1);
-    int64_t blockSize = lookup.getCache().getType().getBlockSize();
-    if (ShapedType::isDynamic(tokens) || table.getRank() != 2 ||
-        ShapedType::isDynamic(table.getDimSize(1)))
+    if (ShapedType::isDynamic(tokens))
       return rewriter.notifyMatchFailure(op, "sizes are not known");
-    // A table with one entry per token is not what paged_attention reads.
-    if (table.getDimSize(1) == tokens && blockSize > 1 && tokens > 1)
-      return rewriter.notifyMatchFailure(op, "the table is per token");
     DenseIntElementsAttr lens;
     if (!matchPattern(lookup.getSeqLens(), m_Constant(&lens)) ||
         !llvm::all_of(lens.getValues<APInt>(), [&](const APInt &length) {

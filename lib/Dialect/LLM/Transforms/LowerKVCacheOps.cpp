@@ -109,13 +109,9 @@ struct LowerBatchedAppend : OpRewritePattern<AppendKVOp> {
                                          "the count of tokens is not known");
     if (tokens > op.getCacheType().getMaxSeqLen())
       return rewriter.notifyMatchFailure(op, "a sequence cannot be so long");
-    if (!canConvertIndices(op.getBlockIndices(), tokens))
-      return rewriter.notifyMatchFailure(op, "no token has a block");
 
     Location loc = op.getLoc();
-    auto reserve =
-        ReserveKVOp::create(rewriter, loc, op.getCache(), op.getSeqIds(),
-                            op.getLayer(), rewriter.getI64IntegerAttr(tokens));
+    ReserveKVOp reserve = createReserve(rewriter, op, tokens);
     Value layer =
         getOrCreateLayer(rewriter, loc, op.getLayer(), op.getCacheType());
     auto append =
@@ -123,34 +119,32 @@ struct LowerBatchedAppend : OpRewritePattern<AppendKVOp> {
                            collapseBatch(rewriter, loc, op.getKeys(), 4),
                            collapseBatch(rewriter, loc, op.getValues(), 4),
                            reserve.getSlots(), layer);
-    Value indices = convertIndices(rewriter, loc, reserve.getBlockIndices(),
-                                   tensorType(op.getBlockIndices()), tokens);
-    rewriter.replaceOp(op, {append.getUpdatedCache(), indices});
+    rewriter.replaceOp(op, {append.getUpdatedCache(),
+                            convertRows(rewriter, loc, op, reserve)});
     return success();
   }
 
 private:
-  /// One entry per sequence is that of its last token, which must be there.
-  static bool canConvertIndices(Value indices, int64_t tokens) {
-    RankedTensorType type = tensorType(indices);
-    bool isPerToken = type.getRank() == 2 && type.getDimSize(1) == tokens;
-    return isPerToken || tokens > 0;
+  /// A reservation that gives the append's block indices, in rows of rank 2.
+  static ReserveKVOp createReserve(OpBuilder &builder, AppendKVOp op,
+                                   int64_t tokens) {
+    auto reserve =
+        ReserveKVOp::create(builder, op.getLoc(), op.getCache(), op.getSeqIds(),
+                            op.getLayer(), builder.getI64IntegerAttr(tokens));
+    RankedTensorType wanted = tensorType(op.getBlockIndices());
+    RankedTensorType rows = tensorType(reserve.getBlockIndices());
+    int64_t columns = wanted.getRank() == 1 ? 1 : wanted.getDimSize(1);
+    if (!ShapedType::isDynamic(columns)) // Else as many as tokens.
+      reserve.getBlockIndices().setType(
+          rows.clone({rows.getDimSize(0), columns}));
+    return reserve;
   }
 
-  /// `[B, tokens]` as `wanted`: `[B]`, `[B, 1]` or as it is.
-  static Value convertIndices(OpBuilder &builder, Location loc, Value indices,
-                              RankedTensorType wanted, int64_t tokens) {
-    if (indices.getType() != wanted && tokens > 1 &&
-        !(wanted.getRank() == 2 && wanted.getDimSize(1) == tokens)) {
-      SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0),
-                                           builder.getIndexAttr(tokens - 1)};
-      SmallVector<OpFoldResult> sizes = {
-          tensor::getMixedSize(builder, loc, indices, 0),
-          builder.getIndexAttr(1)};
-      SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
-      indices = tensor::ExtractSliceOp::create(builder, loc, indices, offsets,
-                                               sizes, strides);
-    }
+  /// The reservation's block indices in the form of the append's.
+  static Value convertRows(OpBuilder &builder, Location loc, AppendKVOp op,
+                           ReserveKVOp reserve) {
+    Value indices = reserve.getBlockIndices();
+    RankedTensorType wanted = tensorType(op.getBlockIndices());
     if (wanted.getRank() == 1)
       indices = tensor::CollapseShapeOp::create(
           builder, loc, indices, ArrayRef<ReassociationIndices>{{0, 1}});
@@ -165,8 +159,8 @@ private:
 // paged_attention
 //===----------------------------------------------------------------------===//
 
-/// Batched attention => ragged, with one and the same count of rows for each
-/// sequence.
+/// Batched attention => block_tables and ragged attention, with one and the
+/// same count of queries for each sequence.
 struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -202,7 +196,7 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     auto attention = PagedAttentionOp::create(
         rewriter, loc,
         tensorType(rows).clone(getRowShape(rows, op.getOutput())), rows,
-        op.getCache(), getTables(rewriter, op), op.getSeqLens(),
+        op.getCache(), createTables(rewriter, op), op.getSeqLens(),
         makeIndexVector(rewriter, loc, offsets),
         getOrCreateLayer(rewriter, loc, op.getLayer(), op.getCacheType()), mask,
         op.getSinks(), op.getCausal(), op.getNumHeadsAttr(),
@@ -233,18 +227,13 @@ private:
     return shape;
   }
 
-  /// A row of blocks for each sequence, also where there is one block only.
-  static Value getTables(PatternRewriter &rewriter, PagedAttentionOp op) {
-    Value indices = op.getBlockIndices();
-    RankedTensorType type = tensorType(indices);
-    if (type.getRank() == 2)
-      return indices;
-    SmallVector<OpFoldResult> shape = {
-        tensor::getMixedSize(rewriter, op.getLoc(), indices, 0),
-        rewriter.getIndexAttr(1)};
-    return tensor::ExpandShapeOp::create(
-        rewriter, op.getLoc(), type.clone({type.getDimSize(0), 1}), indices,
-        ArrayRef<ReassociationIndices>{{0, 1}}, shape);
+  /// The block tables of the sequences that the op's rows name.
+  static Value createTables(OpBuilder &builder, PagedAttentionOp op) {
+    RankedTensorType rows = tensorType(op.getBlockIndices());
+    int64_t columns = op.getCache().getType().getMaxBlocksPerSequence();
+    return BlockTablesOp::create(
+        builder, op.getLoc(), rows.clone({rows.getDimSize(0), columns}),
+        op.getCache(), op.getBlockIndices(), op.getSeqLens(), op.getLayer());
   }
 };
 

@@ -98,7 +98,7 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
     if (!append || !append.getCache() ||
         append->getBlock() != attention->getBlock() ||
         append.isRagged() != attention.isRagged() ||
-        getLayer(append) != getLayer(attention) || !keepsIndices(append))
+        getLayer(append) != getLayer(attention))
       return failure();
     if (llvm::is_contained(attention->getOperands(), append.getBlockIndices()))
       return rewriter.notifyMatchFailure(
@@ -129,20 +129,6 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
   Pass::Statistic &count;
 
 private:
-  /// fused_attention gives a block for each token; other forms only where
-  /// nobody reads them.
-  static bool keepsIndices(AppendKVOp append) {
-    Value indices = append.getBlockIndices();
-    if (!indices)
-      return true;
-    RankedTensorType keys = append.getKeys().getType();
-    int64_t tokens = keys.getRank() == 4 ? keys.getDimSize(1) : 1;
-    auto expected = RankedTensorType::get(
-        {keys.getDimSize(0), tokens},
-        cast<RankedTensorType>(indices.getType()).getElementType());
-    return indices.getType() == expected || indices.use_empty();
-  }
-
   /// True if all other users of what `append` gives come after `attention`.
   static bool canStandAt(PagedAttentionOp attention, AppendKVOp append) {
     return llvm::all_of(append->getUsers(), [&](Operation *user) {
@@ -155,13 +141,8 @@ private:
                                       PagedAttentionOp attention,
                                       PatternRewriter &rewriter) {
     Location loc = rewriter.getFusedLoc({append.getLoc(), attention.getLoc()});
-    Type indices;
-    if (append.getBlockIndices()) {
-      RankedTensorType keys = append.getKeys().getType();
-      indices = RankedTensorType::get(
-          {keys.getDimSize(0), keys.getRank() == 4 ? keys.getDimSize(1) : 1},
-          rewriter.getI32Type());
-    }
+    Type indices =
+        append.getBlockIndices() ? append.getBlockIndices().getType() : Type();
     return FusedAttentionOp::create(
         rewriter, loc, attention.getOutput().getType(), append.getCacheType(),
         indices, attention.getQuery(), append.getKeys(), append.getValues(),

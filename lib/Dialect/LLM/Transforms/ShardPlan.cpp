@@ -196,7 +196,8 @@ bool ShardPlan::isCacheFine() {
       fine &=
           isDivided(attention.getQuery()) && isDivided(attention.getOutput());
     else if (isa<KVCacheOpInterface>(op))
-      fine &= isa<CreatePagedCacheOp, FreeKVOp, ForkKVOp, ReserveKVOp>(op);
+      fine &= isa<BlockTablesOp, CreatePagedCacheOp, FreeKVOp, ForkKVOp,
+                  ReserveKVOp>(op);
   });
   return fine;
 }

@@ -24,27 +24,28 @@ func.func @repeated_sizes_of_lookup(%c: !cache, %blocks: tensor<2x8xi32>, %lens:
   return %0#0 : tensor<2x64x2x16xf16>
 }
 
-// CHECK-LABEL: func @lookup_in_new_cache
+// CHECK-LABEL: func @lookup_nothing
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<2x64x2x16xf16>
 // CHECK-NOT: llm.
 // CHECK: return %[[ZERO]], %[[ZERO]]
-func.func @lookup_in_new_cache(%blocks: tensor<2x8xi32>, %lens: tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>) {
-  %c = llm.create_paged_cache : !cache
+func.func @lookup_nothing(%c: !cache, %blocks: tensor<2x8xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>) {
+  %lens = arith.constant dense<0> : tensor<2xi32>
   %0:2 = llm.lookup_kv %c, %blocks, %lens : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
   return %0#0, %0#1 : tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>
 }
 
-// Not of a cache that something is in, nor where the shape is not known.
-// CHECK-LABEL: func @lookup_in_used_cache
-// CHECK: llm.lookup_kv
-// CHECK: llm.lookup_kv
-func.func @lookup_in_used_cache(%k: tensor<2x2x16xf16>, %ids: tensor<2xi32>, %blocks: tensor<2x8xi32>, %any: tensor<?x8xi32>, %lens: tensor<2xi32>, %n: tensor<?xi32>) -> (tensor<2x64x2x16xf16>, tensor<?x64x2x16xf16>) {
+// Not where a length may be another, in a cache without sequences either: there
+// it is an error when it runs. Nor where the shape is not known.
+// CHECK-LABEL: func @lookup_something
+// CHECK-COUNT-3: llm.lookup_kv
+func.func @lookup_something(%blocks: tensor<2x8xi32>, %any: tensor<2x?xi32>, %n: tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>, tensor<2x?x2x16xf16>) {
   %c = llm.create_paged_cache : !cache
-  %c1:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x2x16xf16>, tensor<2x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
-  %0:2 = llm.lookup_kv %c1#0, %blocks, %lens : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
-  %d = llm.create_paged_cache : !cache
-  %1:2 = llm.lookup_kv %d, %any, %n : (!cache, tensor<?x8xi32>, tensor<?xi32>) -> (tensor<?x64x2x16xf16>, tensor<?x64x2x16xf16>)
-  return %0#0, %1#0 : tensor<2x64x2x16xf16>, tensor<?x64x2x16xf16>
+  %none = arith.constant dense<0> : tensor<2xi32>
+  %lens = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0:2 = llm.lookup_kv %c, %blocks, %lens : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
+  %1:2 = llm.lookup_kv %c, %any, %n : (!cache, tensor<2x?xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
+  %2:2 = llm.lookup_kv %c, %any, %none : (!cache, tensor<2x?xi32>, tensor<2xi32>) -> (tensor<2x?x2x16xf16>, tensor<2x?x2x16xf16>)
+  return %0#0, %1#0, %2#0 : tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>, tensor<2x?x2x16xf16>
 }
 
 // -----

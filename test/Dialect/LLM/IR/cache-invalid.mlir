@@ -399,18 +399,8 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives 65 tokens, which need 9 blocks of 8, but has 8 block indices for a sequence}}
+  // expected-error@+1 {{'llm.lookup_kv' op gives 65 tokens, but a sequence of the cache has at most 64}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x65x2x16xf16>, tensor<2x65x2x16xf16>)
-  return
-}
-
-// -----
-
-// RULE: lookup_kv.c5, one block for each sequence
-!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
-func.func @test(%c: !cache, %i: tensor<2xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives 32 tokens, which need 4 blocks of 8, but has 1 block indices for a sequence}}
-  %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x32x2x16xf16>)
   return
 }
 
@@ -671,5 +661,66 @@ func.func @test(%q: tensor<5x4x16xf32>, %k: tensor<5x2x16xf32>, %c: !cache, %t: 
 func.func @test(%q: tensor<2x2x16xf32>, %c: !cache, %t: tensor<2x8xi32>, %n: tensor<2xi32>) {
   // expected-error@+1 {{'llm.paged_attention' op ALiBi slope nan is not finite}}
   %0 = llm.paged_attention %q, %c, %t, %n {alibi_slopes = array<f64: 1.0, 0x7FF8000000000000>} : (tensor<2x2x16xf32>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x2x16xf32>
+  return
+}
+
+// -----
+
+// RULE: fused_attention.c2, a row of block indices for each sequence
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%q: tensor<2x4x16xf16>, %k: tensor<2x2x16xf16>, %c: !cache, %i: tensor<2xi32>, %t: tensor<2x8xi32>) {
+  // expected-error@+1 {{'llm.fused_attention' op has block indices of type 'tensor<3x8xi32>' for keys of type 'tensor<2x2x16xf16>'; expected [batch] or [batch, blocks]}}
+  %0:3 = llm.fused_attention %q, %k, %k, %c, %i, %t, %i : (tensor<2x4x16xf16>, tensor<2x2x16xf16>, tensor<2x2x16xf16>, !cache, tensor<2xi32>, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x4x16xf16>, !cache, tensor<3x8xi32>)
+  return
+}
+
+// -----
+
+// reserve_kv: a row of block indices for each sequence
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<2xi32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{'llm.reserve_kv' op inferred type(s)}}
+  %0:5 = llm.reserve_kv %c, %i {tokens = 3} : (!cache, tensor<2xi32>) -> (!cache, tensor<6xi32>, tensor<3x3xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  return
+}
+
+// -----
+
+// RULE: block_tables.c1
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<3xi32>) {
+  // expected-error@+1 {{'llm.block_tables' op has block indices of 2 sequences, but lengths or tables of 3}}
+  %0 = llm.block_tables %c, %i, %n : (!cache, tensor<2x1xi32>, tensor<3xi32>) -> tensor<2x8xi32>
+  return
+}
+
+// -----
+
+// RULE: block_tables.c1
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<2xi32>) {
+  // expected-error@+1 {{'llm.block_tables' op has block indices of 2 sequences, but lengths or tables of 4}}
+  %0 = llm.block_tables %c, %i, %n : (!cache, tensor<2x1xi32>, tensor<2xi32>) -> tensor<4x8xi32>
+  return
+}
+
+// -----
+
+// RULE: block_tables.c2
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<2xi32>) {
+  // expected-error@+1 {{'llm.block_tables' op gives block tables of type 'tensor<2x4xi32>', but sequences of the cache have up to 8 blocks}}
+  %0 = llm.block_tables %c, %i, %n : (!cache, tensor<2x1xi32>, tensor<2xi32>) -> tensor<2x4xi32>
+  return
+}
+
+// -----
+
+// RULE: block_tables.c2
+!cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
+func.func @test(%c: !cache, %i: tensor<2xi32>) {
+  // expected-error@+1 {{'llm.block_tables' op gives block tables of type 'tensor<2xi32>', but sequences of the cache have up to 8 blocks}}
+  %0 = llm.block_tables %c, %i, %i : (!cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
   return
 }

@@ -51,6 +51,8 @@ func.func @append_kv(%c: !cache, %k: tensor<3x5x2x16xf16>, %ids: tensor<3xi32>, 
   // Form (a) without a cache, as it is printed.
   // CHECK: llm.append_kv %[[K]], %[[K]], %{{[a-zA-Z0-9_#]+}} : (tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<3xi32>)
   %2:2 = llm.append_kv %k, %k, %ids : (tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!cache, tensor<3xi32>)
+  // CHECK: llm.append_kv {{.*}} -> (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<3x128xi32>)
+  %3:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!cache, tensor<3x128xi32>)
   return
 }
 
@@ -69,6 +71,12 @@ func.func @lookup_kv(%c: !cache, %tokens: tensor<2x32xi32>, %blocks: tensor<2x8x
   %1:2 = llm.lookup_kv %c, %blocks, %lens layer(%l) {numHeads = 2, headDim = 16} : !cache, tensor<2x8xi32>, tensor<2xi32> -> tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>
   // CHECK: llm.lookup_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x8x2x16xf16>, tensor<2x8x2x16xf16>)
   %2:2 = llm.lookup_kv(%one, %lens, %c) : (tensor<2xi32>, tensor<2xi32>, !cache) -> (tensor<2x8x2x16xf16>, tensor<2x8x2x16xf16>)
+  // CHECK: llm.lookup_kv {{.*}} tensor<2xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
+  %3:2 = llm.lookup_kv %c, %one, %lens : (!cache, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x64x2x16xf16>, tensor<2x64x2x16xf16>)
+  // CHECK: llm.block_tables %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} layer(%{{[a-zA-Z0-9_#]+}}) : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x8xi32>
+  %4 = llm.block_tables %c, %one, %lens layer(%l) : (!cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2x8xi32>
+  // CHECK: llm.block_tables %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2x32xi32>, tensor<2xi32>) -> tensor<2x8xi32>
+  %5 = llm.block_tables %c, %tokens, %lens : (!cache, tensor<2x32xi32>, tensor<2xi32>) -> tensor<2x8xi32>
   return
 }
 
@@ -89,6 +97,8 @@ func.func @fused_attention(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %
   %0:3 = llm.fused_attention %q, %k, %k, %c, %ids, %blocks, %lens : (tensor<2x3x4x16xf16>, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, !cache, tensor<2xi32>, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !cache, tensor<2x3xi32>)
   // CHECK: llm.fused_attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} slots(%{{[a-zA-Z0-9_#]+}}) offsets(%{{[a-zA-Z0-9_#]+}}) layer(%{{[a-zA-Z0-9_#]+}}) sinks(%{{[a-zA-Z0-9_#]+}}) {scale = 2.500000e-01 : f64} : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2x8xi32>, tensor<2xi32>, tensor<?xi32>, tensor<3xi32>, tensor<4xf32>) -> (tensor<?x4x16xf32>, !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>)
   %1:2 = llm.fused_attention %r, %n, %n, %c, %blocks, %lens slots(%slots) offsets(%offs) layer(%l) sinks(%s) {scale = 0.25} : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, !cache, tensor<2x8xi32>, tensor<2xi32>, tensor<?xi32>, tensor<3xi32>, tensor<4xf32>) -> (tensor<?x4x16xf32>, !cache)
+  // CHECK: llm.fused_attention {{.*}} -> (tensor<2x3x4x16xf16>, !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>)
+  %2:3 = llm.fused_attention %q, %k, %k, %c, %ids, %blocks, %lens : (tensor<2x3x4x16xf16>, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, !cache, tensor<2xi32>, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !cache, tensor<2xi32>)
   return
 }
 
@@ -98,8 +108,10 @@ func.func @sequences(%from: tensor<2xi32>, %to: tensor<2xi32>, %l: index) -> !ca
   %c = llm.create_paged_cache : !cache
   // CHECK: llm.reserve_kv %[[C]], %{{[a-zA-Z0-9_#]+}} layer(%{{[a-zA-Z0-9_#]+}}) {tokens = 3 : i64} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>) -> (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<6xi32>, tensor<2x3xi32>, tensor<2x8xi32>, tensor<2xi32>)
   %r:5 = llm.reserve_kv %c, %from layer(%l) {tokens = 3} : (!cache, tensor<2xi32>) -> (!cache, tensor<6xi32>, tensor<2x3xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  // CHECK: llm.reserve_kv {{.*}} tensor<6xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
+  %s:5 = llm.reserve_kv %r#0, %from layer(%l) {tokens = 3} : (!cache, tensor<2xi32>) -> (!cache, tensor<6xi32>, tensor<2x1xi32>, tensor<2x8xi32>, tensor<2xi32>)
   // CHECK: llm.fork_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>, tensor<2xi32>) -> !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
-  %f = llm.fork_kv %r#0, %from, %to : (!cache, tensor<2xi32>, tensor<2xi32>) -> !cache
+  %f = llm.fork_kv %s#0, %from, %to : (!cache, tensor<2xi32>, tensor<2xi32>) -> !cache
   // CHECK: llm.free_kv %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : (!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>) -> !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
   %g = llm.free_kv %f, %from : (!cache, tensor<2xi32>) -> !cache
   return %g : !cache

@@ -299,7 +299,7 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<2xi32>) {
 // RULE: append_kv.c7
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
-  // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<2x5xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch], [batch, 1] or [batch, tokens]}}
+  // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<2x5xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch] or [batch, blocks]}}
   %0:2 = llm.append_kv %c, %k, %k, %s : (!cache, tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!cache, tensor<2x5xi32>)
   return
 }
@@ -309,8 +309,8 @@ func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
 // RULE: append_kv.c7
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<3x5x2x16xf16>, %s: tensor<3xi32>) {
-  // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<3x4xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch], [batch, 1] or [batch, tokens]}}
-  %0:2 = llm.append_kv %c, %k, %k, %s : (!cache, tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!cache, tensor<3x4xi32>)
+  // expected-error@+1 {{'llm.append_kv' op has block indices of type 'tensor<4xi32>' for keys of type 'tensor<3x5x2x16xf16>'; expected [batch] or [batch, blocks]}}
+  %0:2 = llm.append_kv %c, %k, %k, %s : (!cache, tensor<3x5x2x16xf16>, tensor<3x5x2x16xf16>, tensor<3xi32>) -> (!cache, tensor<4xi32>)
   return
 }
 

@@ -182,6 +182,23 @@ func.func @lookup(%q: tensor<2x1x4x16xf32>, %c: !cache, %b: tensor<2x2xi32>) -> 
 
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
 
+// Rows of any form: as many entries as tokens, and one block.
+// CHECK-LABEL: @lookup_by_any_row
+// CHECK-COUNT-2: llm.paged_attention
+// CHECK-NOT: llm.attention
+func.func @lookup_by_any_row(%q: tensor<2x1x4x16xf32>, %c: !cache, %b: tensor<2x20xi32>, %one: tensor<2xi32>) -> tensor<2x1x4x16xf32> {
+  %lens = arith.constant dense<20> : tensor<2xi32>
+  %k, %v = llm.lookup_kv %c, %b, %lens : (!cache, tensor<2x20xi32>, tensor<2xi32>) -> (tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>)
+  %o = llm.attention %q, %k, %v : (tensor<2x1x4x16xf32>, tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>) -> tensor<2x1x4x16xf32>
+  %k1, %v1 = llm.lookup_kv %c, %one, %lens : (!cache, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>)
+  %p = llm.attention %o, %k1, %v1 : (tensor<2x1x4x16xf32>, tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>) -> tensor<2x1x4x16xf32>
+  return %p : tensor<2x1x4x16xf32>
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 1, 2, 16, 16, 64>
+
 // A sequence that is shorter than what was looked up has zeros, which count.
 // CHECK-LABEL: @lookup_of_a_shorter_sequence
 // CHECK: llm.attention

@@ -28,15 +28,30 @@ func.func @append_one(%c: !cache, %k: tensor<2x2x16xf16>, %ids: tensor<2xi32>) -
   return %0#0, %0#1 : !cache, tensor<2xi32>
 }
 
-// One block for each sequence is that of its last token. The number of
-// sequences need not be known.
+// The reservation gives rows of the append's size. The number of sequences need
+// not be known.
 // CHECK-LABEL: func @append_last_block
-// CHECK: %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv
+// CHECK: %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[B:.*]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} = llm.reserve_kv {{.*}} tensor<?x1xi32>, tensor<?x8xi32>, tensor<?xi32>)
 // CHECK-NOT: layer
-// CHECK: tensor.extract_slice %[[B]][0, 2] [%{{[a-zA-Z0-9_#]+}}, 1] [1, 1] : tensor<?x3xi32> to tensor<?x1xi32>
+// CHECK: return %{{[a-zA-Z0-9_#]+}}, %[[B]]
 func.func @append_last_block(%c: !one_layer, %k: tensor<?x3x2x16xf16>, %ids: tensor<?xi32>) -> (!one_layer, tensor<?x1xi32>) {
   %0:2 = llm.append_kv %c, %k, %k, %ids : (!one_layer, tensor<?x3x2x16xf16>, tensor<?x3x2x16xf16>, tensor<?xi32>) -> (!one_layer, tensor<?x1xi32>)
   return %0#0, %0#1 : !one_layer, tensor<?x1xi32>
+}
+
+// CHECK-LABEL: func @append_more_blocks
+// CHECK: llm.reserve_kv {{.*}} tensor<2x128xi32>, tensor<2x8xi32>, tensor<2xi32>)
+func.func @append_more_blocks(%c: !one_layer, %k: tensor<2x3x2x16xf16>, %ids: tensor<2xi32>) -> (!one_layer, tensor<2x128xi32>) {
+  %0:2 = llm.append_kv %c, %k, %k, %ids : (!one_layer, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, tensor<2xi32>) -> (!one_layer, tensor<2x128xi32>)
+  return %0#0, %0#1 : !one_layer, tensor<2x128xi32>
+}
+
+// An append of no tokens begins sequences.
+// CHECK-LABEL: func @append_no_tokens
+// CHECK: llm.reserve_kv {{.*}} {tokens = 0 : i64}
+func.func @append_no_tokens(%c: !one_layer, %k: tensor<2x0x2x16xf16>, %ids: tensor<2xi32>) -> (!one_layer, tensor<2xi32>) {
+  %0:2 = llm.append_kv %c, %k, %k, %ids : (!one_layer, tensor<2x0x2x16xf16>, tensor<2x0x2x16xf16>, tensor<2xi32>) -> (!one_layer, tensor<2xi32>)
+  return %0#0, %0#1 : !one_layer, tensor<2xi32>
 }
 
 // CHECK-LABEL: func @append_without_cache
@@ -53,7 +68,8 @@ func.func @append_without_cache(%k: tensor<2x3x2x16xf16>, %ids: tensor<2xi32>) -
 // CHECK-DAG: %[[O:.*]] = arith.constant dense<[0, 3, 6]> : tensor<3xi32>
 // CHECK-DAG: %[[QR:.*]] = tensor.collapse_shape %[[Q]] {{\[\[}}0, 1], [2], [3]] : tensor<2x3x4x16xf16> into tensor<6x4x16xf16>
 // CHECK-DAG: %[[MR:.*]] = tensor.collapse_shape %[[M]] {{\[\[}}0, 1, 2], [3]] : tensor<2x1x3x64xi1> into tensor<6x64xi1>
-// CHECK: %[[A:.*]] = llm.paged_attention %[[QR]], %[[C]], %[[T]], %[[N]] offsets(%[[O]]) layer(%[[L]]) mask(%[[MR]]) sinks(%[[S]]) {alibi_slopes = array<f64: {{.*}}>, scale = 1.250000e-01 : f32, soft_cap = 3.000000e+01 : f64, window = 9 : i64}
+// CHECK-DAG: %[[BT:.*]] = llm.block_tables %[[C]], %[[T]], %[[N]] layer(%[[L]]) : ({{.*}}) -> tensor<2x8xi32>
+// CHECK: %[[A:.*]] = llm.paged_attention %[[QR]], %[[C]], %[[BT]], %[[N]] offsets(%[[O]]) layer(%[[L]]) mask(%[[MR]]) sinks(%[[S]]) {alibi_slopes = array<f64: {{.*}}>, scale = 1.250000e-01 : f32, soft_cap = 3.000000e+01 : f64, window = 9 : i64}
 // CHECK: %[[R:.*]] = tensor.expand_shape %[[A]] {{\[\[}}0, 1], [2], [3]] output_shape [2, 3, 4, 16] : tensor<6x4x16xf16> into tensor<2x3x4x16xf16>
 // CHECK: return %[[R]]
 func.func @attention(%q: tensor<2x3x4x16xf16>, %c: !cache, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %m: tensor<2x1x3x64xi1>, %s: tensor<4xf32>, %l: index) -> tensor<2x3x4x16xf16> {
@@ -64,7 +80,7 @@ func.func @attention(%q: tensor<2x3x4x16xf16>, %c: !cache, %t: tensor<2x8xi32>, 
 // One query and one block for each sequence.
 // CHECK-LABEL: func @attention_one
 // CHECK-DAG: %[[O:.*]] = arith.constant dense<[0, 1, 2]> : tensor<3xi32>
-// CHECK-DAG: %[[T:.*]] = tensor.expand_shape %{{[a-zA-Z0-9_#]+}} {{\[\[}}0, 1]] output_shape [2, 1] : tensor<2xi32> into tensor<2x1xi32>
+// CHECK-DAG: %[[T:.*]] = llm.block_tables %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} : ({{.*}}, tensor<2xi32>, tensor<2xi32>) -> tensor<2x8xi32>
 // CHECK: %[[A:.*]] = llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}}, %[[T]], %{{[a-zA-Z0-9_#]+}} offsets(%[[O]]) {causal = false} :
 // CHECK: return %[[A]]
 func.func @attention_one(%q: tensor<2x4x16xf16>, %c: !one_layer, %b: tensor<2xi32>, %n: tensor<2xi32>) -> tensor<2x4x16xf16> {
@@ -83,7 +99,8 @@ func.func @fused_ragged(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cac
 // CHECK-LABEL: func @fused_batched
 // CHECK: llm.reserve_kv
 // CHECK: %[[C2:.*]] = llm.append_kv {{.*}} slots(
-// CHECK: llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %[[C2]], %{{[a-zA-Z0-9_#]+}}, %{{[a-zA-Z0-9_#]+}} offsets(
+// CHECK: %[[BT:.*]] = llm.block_tables %[[C2]]
+// CHECK: llm.paged_attention %{{[a-zA-Z0-9_#]+}}, %[[C2]], %[[BT]], %{{[a-zA-Z0-9_#]+}} offsets(
 // CHECK: return %{{[a-zA-Z0-9_#]+}}, %[[C2]], %{{[a-zA-Z0-9_#]+}}
 func.func @fused_batched(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: !one_layer, %ids: tensor<2xi32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !one_layer, tensor<2x3xi32>) {
   %0:3 = llm.fused_attention %q, %k, %k, %c, %ids, %t, %n : (tensor<2x3x4x16xf16>, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, !one_layer, tensor<2xi32>, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !one_layer, tensor<2x3xi32>)
@@ -112,15 +129,6 @@ func.func @unknown_tokens(%c: !cache, %k: tensor<2x?x2x16xf16>, %ids: tensor<2xi
 func.func @too_many_tokens(%c: !cache, %k: tensor<2x65x2x16xf16>, %ids: tensor<2xi32>) -> !cache {
   %0:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x65x2x16xf16>, tensor<2x65x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x65xi32>)
   return %0#0 : !cache
-}
-
-// Of no token there is no last block.
-// CHECK-LABEL: func @no_tokens
-// CHECK-NOT: llm.reserve_kv
-// CHECK: llm.append_kv
-func.func @no_tokens(%c: !cache, %k: tensor<2x0x2x16xf16>, %ids: tensor<2xi32>) -> (!cache, tensor<2xi32>) {
-  %0:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x0x2x16xf16>, tensor<2x0x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
-  return %0#0, %0#1 : !cache, tensor<2xi32>
 }
 
 // CHECK-LABEL: func @unknown_batch

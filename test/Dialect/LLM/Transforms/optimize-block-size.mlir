@@ -84,9 +84,22 @@ func.func @call() {
 // CHECK-LABEL: func @tables_from_outside
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
 // expected-remark@+1 {{block size stays 256 although 16 costs less}}
-func.func @tables_from_outside(%q: tensor<4x1x8x128xf32>, %t: tensor<4x2xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
+func.func @tables_from_outside(%q: tensor<4x8x128xf32>, %t: tensor<4x2xi32>, %n: tensor<4xi32>, %s: tensor<5xi32>) -> tensor<4x8x128xf32> {
   %c = llm.create_paged_cache : !cache
   // expected-note@+1 {{block tables or slots come from elsewhere}}
+  %o = llm.paged_attention %q, %c, %t, %n offsets(%s) : (tensor<4x8x128xf32>, !cache, tensor<4x2xi32>, tensor<4xi32>, tensor<5xi32>) -> tensor<4x8x128xf32>
+  return %o : tensor<4x8x128xf32>
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
+// CHECK-LABEL: func @rows_from_outside
+// CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
+// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+func.func @rows_from_outside(%q: tensor<4x1x8x128xf32>, %t: tensor<4x2xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
+  %c = llm.create_paged_cache : !cache
+  // expected-note@+1 {{block indices come from elsewhere}}
   %o = llm.paged_attention %q, %c, %t, %n : (tensor<4x1x8x128xf32>, !cache, tensor<4x2xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
   return %o : tensor<4x1x8x128xf32>
 }
@@ -106,28 +119,32 @@ func.func @blocks_are_seen(%k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>) -> te
 
 // -----
 
-// The block of one token is the table of a sequence only while it fits in one
-// block.
+// Rows of the last block, of any size, name their sequences whatever the block
+// size is; block tables that are found get a column for each block.
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
-// CHECK-LABEL: func @block_as_table
-// CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
-func.func @block_as_table(%q: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
+// CHECK-LABEL: func @block_as_row
+// CHECK: llm.paged_attention {{.*}} : (tensor<4x1x8x128xf32>, !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x1xi32>, tensor<4xi32>)
+// CHECK: llm.block_tables {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x1xi32>, tensor<4xi32>) -> tensor<4x32xi32>
+// CHECK: llm.lookup_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>)
+// expected-remark@+1 {{block size 256 becomes 16}}
+func.func @block_as_row(%q: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
   %c = llm.create_paged_cache : !cache
   %0:2 = llm.append_kv %c, %q, %q, %ids : (!cache, tensor<4x1x8x128xf32>, tensor<4x1x8x128xf32>, tensor<4xi32>) -> (!cache, tensor<4x1xi32>)
-  // expected-note@+1 {{block tables or slots come from elsewhere}}
   %o = llm.paged_attention %q, %0#0, %0#1, %n : (tensor<4x1x8x128xf32>, !cache, tensor<4x1xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
-  return %o : tensor<4x1x8x128xf32>
+  %t = llm.block_tables %0#0, %0#1, %n : (!cache, tensor<4x1xi32>, tensor<4xi32>) -> tensor<4x2xi32>
+  %1:2 = llm.lookup_kv %0#0, %t, %n : (!cache, tensor<4x2xi32>, tensor<4xi32>) -> (tensor<4x1x8x128xf32>, tensor<4x1x8x128xf32>)
+  %s = llm.add %o, %1#0 : tensor<4x1x8x128xf32>
+  return %s : tensor<4x1x8x128xf32>
 }
 
 // -----
 
-// With 16 tokens in a block, tables have 32 columns: a lookup of 32 tokens would
-// read one block for each token. The next best is chosen.
+// With 16 tokens in a block, tables have 32 columns, as many as the lookup gives
+// tokens: the width of a table means nothing.
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @lookup
-// CHECK: llm.lookup_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 32, 512>, tensor<4x16xi32>, tensor<4xi32>)
-// expected-remark@+1 {{block size 256 becomes 32}}
+// CHECK: llm.lookup_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>)
+// expected-remark@+1 {{block size 256 becomes 16}}
 func.func @lookup(%ids: tensor<4xi32>) -> tensor<4x32x8x128xf32> {
   %c = llm.create_paged_cache : !cache
   %r:5 = llm.reserve_kv %c, %ids {tokens = 1} : (!cache, tensor<4xi32>) -> (!cache, tensor<4xi32>, tensor<4x1xi32>, tensor<4x2xi32>, tensor<4xi32>)

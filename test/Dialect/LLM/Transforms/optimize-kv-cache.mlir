@@ -3,7 +3,7 @@
 
 // Each pattern fires.
 // SPEC: 7 38 85 119 120 191
-// COUNTS-DAG: 5 {{.*}}FuseAppendAndAttention
+// COUNTS-DAG: 6 {{.*}}FuseAppendAndAttention
 // COUNTS-DAG: 1 {{.*}}MergeEqualAppends
 
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
@@ -36,6 +36,15 @@ func.func @fuse_batched(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: 
   %c2:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x3xi32>)
   %r = llm.paged_attention %q, %c2#0, %t, %n : (tensor<2x3x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf16>
   return %r, %c2#0, %c2#1 : tensor<2x3x4x16xf16>, !cache, tensor<2x3xi32>
+}
+
+// Block indices keep their form.
+// CHECK-LABEL: func @fuse_one_block
+// CHECK: llm.fused_attention {{.*}} -> (tensor<2x3x4x16xf16>, !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>, tensor<2xi32>)
+func.func @fuse_one_block(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: !cache, %ids: tensor<2xi32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !cache, tensor<2xi32>) {
+  %c2:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
+  %r = llm.paged_attention %q, %c2#0, %t, %n : (tensor<2x3x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf16>
+  return %r, %c2#0, %c2#1 : tensor<2x3x4x16xf16>, !cache, tensor<2xi32>
 }
 
 // Queries made between the two: the fused op stands where the attention stood.
@@ -154,16 +163,6 @@ func.func @blocks_of_the_append(%q: tensor<2x1x4x16xf16>, %k: tensor<2x1x2x16xf1
   %c2:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x1x2x16xf16>, tensor<2x1x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
   %r = llm.paged_attention %q, %c2#0, %c2#1, %n : (tensor<2x1x4x16xf16>, !cache, tensor<2x1xi32>, tensor<2xi32>) -> tensor<2x1x4x16xf16>
   return %r, %c2#0 : tensor<2x1x4x16xf16>, !cache
-}
-
-// Somebody reads one block for each sequence, which the fused op does not give.
-// CHECK-LABEL: func @blocks_per_sequence
-// CHECK: llm.append_kv
-// CHECK: llm.paged_attention
-func.func @blocks_per_sequence(%q: tensor<2x3x4x16xf16>, %k: tensor<2x3x2x16xf16>, %c: !cache, %ids: tensor<2xi32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>) -> (tensor<2x3x4x16xf16>, !cache, tensor<2xi32>) {
-  %c2:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<2x3x2x16xf16>, tensor<2x3x2x16xf16>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
-  %r = llm.paged_attention %q, %c2#0, %t, %n : (tensor<2x3x4x16xf16>, !cache, tensor<2x8xi32>, tensor<2xi32>) -> tensor<2x3x4x16xf16>
-  return %r, %c2#0, %c2#1 : tensor<2x3x4x16xf16>, !cache, tensor<2xi32>
 }
 
 // The cache is read in between, and the query depends on what is read.

@@ -115,16 +115,19 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
   let summary = "Attention of queries to the keys and values in a paged cache";
   let description = [{
     `llm.attention` with the keys and values of each sequence read from the
-    cache: position p of sequence s is token `p mod blockSize` of the block in
-    entry `p / blockSize` of row s of `blockIndices`, for the first `seqLens[s]`
-    positions. The queries are the last tokens of their sequence. All formulas,
-    attributes, `mask` and `sinks` are those of `llm.attention`, except that
-    `causal` is the default.
+    cache, for the first `seqLens[s]` positions. The queries are the last tokens
+    of their sequence. All formulas, attributes, `mask` and `sinks` are those of
+    `llm.attention`, except that `causal` is the default.
 
-    Ragged form (`offsets`): `query` is `[T, H, D]`, `queryOffsets` `[S + 1]`
-    says which rows belong to which sequence; a mask is `[T, M]` with M not less
-    than any length, or 1 where all keys share it. Batched form: `query` is `[B, tokens, H, D]`, or `[B, H, D]`
-    for one token each; a mask can be broadcast to `[B, H, tokens, M]`.
+    Batched form: row b of `blockIndices` names a sequence, as `llm.append_kv`
+    says. `query` is `[B, tokens, H, D]`, or `[B, H, D]` for one token each; a
+    mask can be broadcast to `[B, H, tokens, M]`.
+
+    Ragged form (`offsets`): `blockIndices` is an explicit block table, which the
+    host answers for: position p of sequence s is token `p mod blockSize` of the
+    block in entry `p / blockSize` of row s. `query` is `[T, H, D]`,
+    `queryOffsets` `[S + 1]` says which rows belong to which sequence; a mask is
+    `[T, M]` with M not less than any length, or 1 where all keys share it.
 
     `scale` absent or 0 means 1 / sqrt(D). The parentheses around the list of
     types are optional in what is parsed; with parentheses around the operands
@@ -159,7 +162,7 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
   let arguments = !con((ins
     Arg<LLM_FloatTensorOfRank<[3, 4]>, "Queries [T, H, D] or [B, tokens, H, D]">:$query,
     Arg<LLM_PagedKVCacheType, "Keys and values, the new tokens' among them">:$cache,
-    Arg<LLM_IndexTable, "Blocks of each sequence, one entry per block [S, M]">:$blockIndices,
+    Arg<LLM_IndexTable, "Rows that name the sequences [B, n] or [B]; ragged form: block tables [S, M]">:$blockIndices,
     Arg<LLM_IndexVector, "Tokens of each sequence, the new ones included [S]">:$seqLens,
     Arg<Optional<LLM_IndexVector>, "Ragged form: first row of each sequence [S + 1]">:$queryOffsets,
     Arg<Optional<Index>, "Layer of the cache; absent means layer 0">:$layer,
@@ -208,15 +211,15 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     ```
     in the ragged form, and `llm.append_kv %cache, %k, %v, %ids` followed by the
     batched attention in the batched form, with the same operands, attributes
-    and results. `blockIndices` holds the block of each new token. A target can
-    then read the new keys and values while they are still at hand. The queries
+    and results. In the batched form `blockTables` has rows that name the
+    sequences, as the cache is after the append. A target can then read the new keys and values while they are still at hand. The queries
     may be fewer than the new tokens, as where the last one alone is wanted.
 
     Fails verification when
     - c1: not exactly one of `seqIds` and `slotMapping` is given, or
       `queryOffsets` is not there exactly with `slotMapping`;
-    - c2: an operand of the append breaks its rule: see c2 to c6 and c9 of
-      `llm.append_kv`;
+    - c2: an operand or result of the append breaks its rule: see c2 to c7 and
+      c9 of `llm.append_kv`;
     - c3: an operand or attribute of the attention breaks its rule: see c1 to
       c13 of `llm.paged_attention`.
 
@@ -236,7 +239,7 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     Arg<LLM_FloatTensorOfRank<[3, 4]>, "Values of the new tokens [T, G, V] or [B, tokens, G, V]">:$values,
     Arg<LLM_PagedKVCacheType, "The cache before">:$cache,
     Arg<Optional<LLM_IndexVector>, "Batched form: ids of the sequences [B]">:$seqIds,
-    Arg<LLM_IndexTable, "Blocks of each sequence after the append, one entry per block [S, M]">:$blockTables,
+    Arg<LLM_IndexTable, "Rows that name the sequences [B, n] or [B]; ragged form: block tables [S, M]">:$blockTables,
     Arg<LLM_IndexVector, "Tokens of each sequence, the new ones included [S]">:$seqLens,
     Arg<Optional<LLM_IndexVector>, "Ragged form: where each token goes [T]">:$slotMapping,
     Arg<Optional<LLM_IndexVector>, "Ragged form: first row of each sequence [S + 1]">:$queryOffsets,
@@ -248,7 +251,7 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
   let results = (outs
     Res<LLM_FloatTensorOfRank<[3, 4]>, "One row per query, of the query's shape with V as the last size">:$output,
     Res<LLM_PagedKVCacheType, "The cache after">:$updatedCache,
-    Res<Optional<LLM_IndexTable>, "Batched form: block of each token">:$blockIndices);
+    Res<Optional<LLM_IndexTable>, "Batched form: rows that name the sequences [B, n] or [B]">:$blockIndices);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// True for the ragged form.
@@ -261,6 +264,9 @@ def LLM_FusedAttentionOp : LLM_CacheOp<"fused_attention", [Pure, AttrSizedOperan
     int64_t sizeOfHead() { return getCache().getType().getHeadDim(); }
     int64_t countNewTokens();
     ::llvm::SmallVector<::mlir::Value> getBlockResults();
+    /// Rows of block indices have any size; the verifier looks at them.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                        ::mlir::TypeRange actual);
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -284,9 +290,22 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
 
     Batched form (`seqIds`): `keys` is `[B, tokens, G, D]`, or `[B, G, D]` for
     one token each, `values` likewise with V; sequence `seqIds[b]` grows by its
-    tokens in this layer, blocks are reserved as needed, and `blockIndices`
-    receives the block of each token, or the last token's of each sequence where
-    it has one entry for each.
+    tokens in this layer, blocks are reserved as needed, and row b of
+    `blockIndices` names the sequence for the ops that read it.
+
+    Block indices name sequences, wherever they stand. A row of `[B, n]`, or an
+    entry of `[B]`, holds the last n blocks of a sequence's block table in order;
+    where the table has fewer, -1 follows. An op that reads takes the sequence
+    that owns the last block of the row, and reads through its whole table: the
+    row of one block that a decode step gives, a full table and any window of it
+    give the same result. A block that a fork shares has several owners, whose
+    tables are equal up to that block; the one that is taken is as long as what
+    is read. When a program runs, these are errors, of the interpreter and of
+    compiled code alike: a length that is negative, more than maxSeqLen or more
+    than the sequence has in the layer; and, in a row whose length is not 0, no
+    block, a block that does not exist or belongs to no sequence, a block after
+    -1, blocks that are not neighbors in one sequence, and a last block whose
+    owners differ in what is read after it.
 
     Without `cache` the tokens go to a new, empty cache of the result's type;
     such an op allocates, so that two of them are never made one.
@@ -303,7 +322,7 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
     - c4: the element type is not the cache's (nor, in the ragged form, f32);
     - c5: G, D or V is not the cache's;
     - c6: `slotMapping` does not have T entries, `seqIds` not B;
-    - c7: `blockIndices` is neither `[B]`, `[B, 1]` nor `[B, tokens]`;
+    - c7: `blockIndices` is neither `[B]` nor `[B, n]`;
     - c8: `block_size` or `max_seq_len` is not the cache's;
     - c9: the ragged form has no `layer` and the cache has several layers;
     - c10: `cache` and `updatedCache` differ in type;
@@ -329,13 +348,13 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
     Arg<OptionalAttr<LLM_CountAttr>, "Longest sequence, as in the type">:$max_seq_len);
   let results = (outs
     Res<LLM_PagedKVCacheType, "The cache after">:$updatedCache,
-    Res<Optional<LLM_IndexTable>, "Batched form: block of each token">:$blockIndices);
+    Res<Optional<LLM_IndexTable>, "Batched form: rows that name the sequences [B, n] or [B]">:$blockIndices);
   let hasCustomAssemblyFormat = 1;
   let builders = [
     // The ragged form.
     OpBuilder<(ins "::mlir::Value":$cache, "::mlir::Value":$keys, "::mlir::Value":$values,
                    "::mlir::Value":$slotMapping, "::mlir::Value":$layer)>,
-    // The batched form, with a block for each token.
+    // The batched form, with as many block indices in a row as tokens.
     OpBuilder<(ins "::mlir::Value":$cache, "::mlir::Value":$keys, "::mlir::Value":$values,
                    "::mlir::Value":$seqIds)>
   ];
@@ -354,13 +373,10 @@ def LLM_AppendKVOp : LLM_CacheOp<"append_kv", [AlwaysSpeculatable, AttrSizedOper
 def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
   let summary = "The keys and values of sequences, gathered from a paged cache";
   let description = [{
-    `keys[b, n]` and `values[b, n]` are those of token n of sequence b, for n
-    below `seqLens[b]`, and 0 from there on.
-
-    With as many columns as N in `blockIndices`, entry n of row b is the block of
-    token n; otherwise entry i is the block of tokens `i · blockSize` to
-    `(i + 1) · blockSize - 1`. A vector of block indices is one block for each
-    sequence. A token stands at place `n mod blockSize` of its block.
+    `keys[b, n]` and `values[b, n]` are those of token n of the sequence that row
+    b of `blockIndices` names, as `llm.append_kv` says, for n below `seqLens[b]`,
+    and 0 from there on. An N that the type does not know is the greatest length;
+    a length that is more than N is an error when the program runs.
 
     The parentheses around the list of types are optional in what is parsed;
     with parentheses around the operands the cache is the last of them:
@@ -371,7 +387,7 @@ def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
     - c2: `keys` and `values` differ in N;
     - c3: G, D or V is not the cache's;
     - c4: the element type is not the cache's;
-    - c5: N tokens do not fit in the blocks that are given;
+    - c5: N is more than the cache's maxSeqLen;
     - c6: `num_heads` or `head_dim` is not the cache's.
 
     Example:
@@ -382,7 +398,7 @@ def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
   }];
   let arguments = (ins
     Arg<LLM_PagedKVCacheType, "Where keys and values are read">:$cache,
-    Arg<LLM_IndexTable, "Blocks, one per token or one per block [B, entries]">:$blockIndices,
+    Arg<LLM_IndexTable, "Rows that name the sequences [B, n] or [B]">:$blockIndices,
     Arg<LLM_IndexVector, "Tokens of each sequence [B]">:$seqLens,
     Arg<Optional<Index>, "Layer of the cache; absent means layer 0">:$layer,
     Arg<OptionalAttr<LLM_CountAttr>, "Heads, as in the cache's type">:$num_heads,
@@ -392,13 +408,47 @@ def LLM_LookupKVOp : LLM_CacheOp<"lookup_kv", [Pure]> {
     Res<LLM_FloatTensorOfRank<[4]>, "Values [B, N, G, V]">:$values);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// True if there is a block index for each token, not for each block. Two
-    /// sizes that are not known count as equal.
-    bool isPerToken();
     int64_t countNewTokens() { return 0; }
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
+}
+
+def LLM_BlockTablesOp : LLM_CacheOp<"block_tables", [Pure]> {
+  let summary = "The block tables of the sequences that block indices name";
+  let description = [{
+    Row b of `blockTables` is the whole block table of the sequence that row b of
+    `blockIndices` names, as `llm.append_kv` says, then -1; for a reader of the
+    first `seqLens[b]` tokens. A row of length 0 gives -1 alone. The result is
+    what the ragged form of ops takes.
+
+    Fails verification when
+    - c1: `blockIndices`, `seqLens` and `blockTables` differ in B;
+    - c2: `blockTables` does not have as many columns as a sequence can have
+      blocks (`PagedKVCacheType::getMaxBlocksPerSequence`).
+
+    Example:
+    ```mlir
+    %tables = llm.block_tables %cache, %blocks, %lens layer(%l)
+        : (!cache, tensor<2x1xi32>, tensor<2xi32>) -> tensor<2x256xi32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<LLM_PagedKVCacheType, "Where the sequences are">:$cache,
+    Arg<LLM_IndexTable, "Rows that name the sequences [B, n] or [B]">:$blockIndices,
+    Arg<LLM_IndexVector, "Tokens of each sequence that are to be read [B]">:$seqLens,
+    Arg<Optional<Index>, "Layer whose tokens are meant; absent means layer 0">:$layer);
+  let results = (outs
+    Res<LLM_IndexTable, "Blocks of each sequence [B, M]">:$blockTables);
+  let assemblyFormat = [{
+    $cache `,` $blockIndices `,` $seqLens (`layer` `(` $layer^ `)`)? attr-dict `:`
+    `(` qualified(type($cache)) `,` type($blockIndices) `,` type($seqLens) `)` `->` type($blockTables)
+  }];
+  let extraClassDeclaration = [{
+    int64_t countNewTokens() { return 0; }
+    ::llvm::SmallVector<::mlir::Value> getBlockResults();
+  }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -431,8 +481,9 @@ def LLM_ReserveKVOp : LLM_CacheOp<"reserve_kv", [Pure,
     (`PagedKVCacheType::getMaxBlocksPerSequence`):
     - `slots[b · n + i]` is `block · blockSize + offset` of new token i of
       sequence b, as the ragged `llm.append_kv` wants it;
-    - `blockIndices[b, i]` is that token's block;
-    - `blockTables[b]` lists the sequence's blocks in order, then zeros;
+    - row b of `blockIndices` names the sequence, as `llm.append_kv` says; it can
+      have any size;
+    - `blockTables[b]` lists the sequence's blocks in order, then -1;
     - `seqLens[b]` counts its tokens, the new ones among them.
 
     Fails verification when
@@ -453,7 +504,7 @@ def LLM_ReserveKVOp : LLM_CacheOp<"reserve_kv", [Pure,
   let results = (outs
     Res<LLM_PagedKVCacheType, "The cache with room">:$updatedCache,
     Res<LLM_IndexVector, "Where each new token goes [B · tokens]">:$slots,
-    Res<LLM_IndexTable, "Block of each new token [B, tokens]">:$blockIndices,
+    Res<LLM_IndexTable, "Rows that name the sequences [B, n]">:$blockIndices,
     Res<LLM_IndexTable, "Blocks of each sequence [B, M]">:$blockTables,
     Res<LLM_IndexVector, "Tokens of each sequence [B]">:$seqLens);
   let assemblyFormat = [{
@@ -464,6 +515,9 @@ def LLM_ReserveKVOp : LLM_CacheOp<"reserve_kv", [Pure,
   let extraClassDeclaration = [{
     int64_t countNewTokens();
     ::llvm::SmallVector<::mlir::Value> getBlockResults();
+    /// Rows of block indices have any size.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                        ::mlir::TypeRange actual);
   }];
   let hasVerifier = 1;
 }

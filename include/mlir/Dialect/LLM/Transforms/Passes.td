@@ -253,8 +253,7 @@ def OptimizeKVCache : Pass<"llm-optimize-kv-cache", "::mlir::func::FuncOp"> {
     both batched, mean the same layer, and stand in one block at a place where
     all operands are known and before which nobody else uses the appended cache;
     where the attention reads block indices that the append gives, there is no
-    such place. Block indices other than one for each token, which
-    `fused_attention` does not give, must have no reader.
+    such place.
   }];
   let statistics = [
     Statistic<"lookupsErased", "lookups-erased", "Lookups whose results nobody read">,
@@ -269,13 +268,14 @@ def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
     %c2, %b = append_kv %c, %k, %v, %ids
         ⇒  %c1, %slots, %b, %tables, %lens = reserve_kv %c, %ids {tokens = n}
            %c2 = append_kv %c1, (collapse_shape %k), (collapse_shape %v) slots(%slots)
-    paged_attention %q, %c, %tables, %lens
-        ⇒  paged_attention (collapse_shape %q), %c, %tables, %lens offsets([0, n, 2n, …])
+    paged_attention %q, %c, %blocks, %lens
+        ⇒  %tables = block_tables %c, %blocks, %lens
+           paged_attention (collapse_shape %q), %c, %tables, %lens offsets([0, n, 2n, …])
     fused_attention …                ⇒  append_kv, paged_attention
     append_kv(%k, %v, %ids)          ⇒  append_kv(%k, %v, %ids, (create_paged_cache))
     ```
     What remains has a kernel, or is a call of the runtime's cache manager
-    (create, reserve, fork, free). Results keep their bits.
+    (create, reserve, fork, free, and finding block tables). Results keep their bits.
 
     Restrictions: the number of tokens of a sequence must be in the type, since
     `reserve_kv` reserves that many, and for attention the size of the batch, of
@@ -301,8 +301,9 @@ class LLM_BlockSizePass<string flag> : Pass<flag, "::mlir::func::FuncOp"> {
 def AnalyzeBlockSize : LLM_BlockSizePass<"llm-analyze-block-size"> {
   let summary = "Report what block sizes of a cache would cost";
   let description = [{
-    A remark for each cache type of a function: the longest sequence that block
-    tables (their static columns times the block size) or the type allow, whether
+    A remark for each cache type of a function: the longest sequence that the
+    block tables of ragged attention (their static columns times the block size)
+    or the type allow, whether
     sequences share prefix blocks (the function forks one), and the candidate
     that costs least; a note for each candidate with its cost. Changes nothing.
 
@@ -335,10 +336,9 @@ def OptimizeBlockSize : LLM_BlockSizePass<"llm-optimize-block-size"> {
     stay the same, sums over positions may be rounded in another order.
 
     Restrictions: the cache must be made in the function and stay in it, since
-    callers have the type too; block tables and slots must come from `reserve_kv`
-    and go to cache ops only, since their numbers mean another token with another
-    block size; a lookup by block may not gather as many tokens as the new tables
-    have columns, which would mean one block per token.
+    callers have the type too; block indices must come from cache ops, block
+    tables and slots from `reserve_kv` or `block_tables`, and go to cache ops
+    only, since their numbers mean other tokens with another block size.
   }];
   let statistics = [
     Statistic<"cachesChanged", "caches-changed", "Cache types that got another block size">];

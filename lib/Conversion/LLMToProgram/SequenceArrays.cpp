@@ -1,0 +1,126 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SequenceArrays.h"
+#include "LayerRuns.h"
+
+#include "llmir/Support/PackedLayout.h"
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+/// The numbers of a runtime call.
+static SmallVector<Attribute> toAttributes(Location loc,
+                                           ArrayRef<int64_t> numbers) {
+  Builder b(loc.getContext());
+  return llvm::map_to_vector(numbers, [&](int64_t number) -> Attribute {
+    return b.getI64IntegerAttr(number);
+  });
+}
+
+/// Room for block tables, lengths and offsets.
+static SequenceArrays createArrays(ProgramConversion &c, Location loc,
+                                   int64_t count, int64_t columns) {
+  SequenceArrays arrays;
+  arrays.count = count;
+  arrays.columns = columns;
+  arrays.stride = roundUpTo(columns, kTileRows);
+  arrays.tables = c.createScratch(loc, count, columns, /*integers=*/true);
+  arrays.lengths = c.createScratch(loc, 1, count, /*integers=*/true);
+  return arrays;
+}
+
+FailureOr<SequenceArrays> lookupSequences(ProgramConversion &c, Operation *op,
+                                          TypedValue<RankedTensorType> tables,
+                                          TypedValue<RankedTensorType> lengths,
+                                          Value offsets) {
+  ArrayRef<int64_t> shape = tables.getType().getShape();
+  SequenceArrays given;
+  given.count = shape[0];
+  // A vector is one block for each sequence.
+  given.columns = shape.size() == 2 ? shape[1] : 1;
+  given.stride = shape.size() == 2 ? roundUpTo(shape[1], kTileRows) : 1;
+  FailureOr<RowsValue> foundTables = c.lookup(op, tables, shape.back());
+  FailureOr<RowsValue> foundLengths = c.lookup(op, lengths, given.count);
+  if (failed(foundTables) || failed(foundLengths))
+    return failure();
+  given.tables = *foundTables;
+  given.lengths = *foundLengths;
+  if (!offsets)
+    return given;
+  FailureOr<RowsValue> foundOffsets = c.lookup(op, offsets, given.count + 1);
+  if (failed(foundOffsets))
+    return failure();
+  given.offsets = *foundOffsets;
+  return given;
+}
+
+FailureOr<SequenceArrays> findSequences(ProgramConversion &c, Operation *op,
+                                        const NamedSequences &named,
+                                        int64_t room) {
+  FailureOr<int64_t> layer = constantLayer(op, named.layer);
+  FailureOr<SequenceArrays> rows = lookupSequences(
+      c, op, named.blockIndices, named.lengths, /*offsets=*/Value());
+  if (failed(layer) || failed(rows))
+    return failure();
+  Location loc = op->getLoc();
+  SequenceArrays found =
+      createArrays(c, loc, rows->count, named.cache.getMaxBlocksPerSequence());
+  c.program.runtimeCall(loc, RuntimeFunction::find_kv,
+                        {rows->tables.buffer, rows->lengths.buffer,
+                         found.tables.buffer, found.lengths.buffer},
+                        toAttributes(loc, {*layer, rows->count, rows->columns,
+                                           rows->stride, room, found.stride}),
+                        /*touchesCache=*/true);
+  return found;
+}
+
+SequenceArrays checkSequences(ProgramConversion &c, Location loc,
+                              const SequenceArrays &given, int64_t numQueries,
+                              int64_t maskColumns) {
+  SequenceArrays checked = createArrays(c, loc, given.count, given.columns);
+  checked.offsets = c.createScratch(loc, 1, given.count + 1, /*integers=*/true);
+  c.program.runtimeCall(
+      loc, RuntimeFunction::check_kv,
+      {given.tables.buffer, given.lengths.buffer, given.offsets.buffer,
+       checked.tables.buffer, checked.lengths.buffer, checked.offsets.buffer},
+      toAttributes(loc, {given.count, given.columns, given.stride, numQueries,
+                         maskColumns, checked.stride}),
+      /*touchesCache=*/false);
+  return checked;
+}
+
+void bindSequences(ProgramConversion &c, Location loc,
+                   const SequenceArrays &sequences) {
+  c.bindArray(loc, StepField::block_tables, sequences.tables);
+  c.bindCount(loc, StepField::block_table_stride, sequences.stride);
+  c.bindArray(loc, StepField::seq_lens, sequences.lengths);
+  c.bindCount(loc, StepField::num_sequences, sequences.count);
+  if (sequences.offsets.buffer)
+    c.bindArray(loc, StepField::query_offsets, sequences.offsets);
+}
+
+LogicalResult bindSlots(ProgramConversion &c, Operation *op, Value slots) {
+  if (!c.hasStaticRows() || slots.getDefiningOp<ll::ReserveKVOp>())
+    return c.bindField(op, slots, StepField::slot_mapping);
+  int64_t count = tensorShape(slots.getType()).front();
+  FailureOr<RowsValue> given = c.lookup(op, slots, count);
+  if (failed(given))
+    return failure();
+  Location loc = op->getLoc();
+  RowsValue checked = c.createScratch(loc, 1, count, /*integers=*/true);
+  c.program.runtimeCall(loc, RuntimeFunction::check_slots,
+                        {given->buffer, checked.buffer},
+                        toAttributes(loc, {count}), /*touchesCache=*/false);
+  c.bindArray(loc, StepField::slot_mapping, checked);
+  return success();
+}
+
+} // namespace llmir
