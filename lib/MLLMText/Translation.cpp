@@ -14,13 +14,16 @@
 
 #include "llmir/Dialect/CheckOption.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Support/MessageLine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -44,6 +47,59 @@ struct CommandLine {
   llvm::cl::opt<bool> files{
       "mllm-file-locations",
       llvm::cl::desc("Print where ops stood in a file, too (--mlir-to-mllm)")};
+};
+} // namespace
+
+namespace {
+/// Hands on the diagnostics of a hostile text so that they may be shown: the
+/// words as one line, and no line of the text that has control characters or is
+/// too long for one.
+class ShowableDiagnostics {
+public:
+  ShowableDiagnostics(MLIRContext &context, StringRef text)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          Diagnostic made(locationOf(diagnostic), diagnostic.getSeverity());
+          appendPlace(made, diagnostic);
+          made << llmir::messageLine(diagnostic.str());
+          for (Diagnostic &note : diagnostic.getNotes())
+            appendNote(made.attachNote(locationOf(note)), note);
+          diagnostic = std::move(made);
+          return failure(); // The next handler shows it.
+        }) {
+    text.split(lines, '\n');
+  }
+
+private:
+  /// The place of a diagnostic whose line is not shown.
+  FileLineColLoc hiddenPlace(Diagnostic &diagnostic) {
+    auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+    if (!place || place.getLine() == 0 || place.getLine() > lines.size())
+      return {};
+    StringRef line = lines[place.getLine() - 1];
+    return llmir::messageLine(line) == line ? FileLineColLoc() : place;
+  }
+  Location locationOf(Diagnostic &diagnostic) {
+    if (FileLineColLoc place = hiddenPlace(diagnostic))
+      return UnknownLoc::get(place.getContext());
+    return diagnostic.getLocation();
+  }
+  void appendPlace(Diagnostic &made, Diagnostic &diagnostic) {
+    if (FileLineColLoc place = hiddenPlace(diagnostic))
+      made << llmir::messageLine(place.getFilename().strref()) << ":"
+           << place.getLine() << ":" << place.getColumn() << ": ";
+  }
+  /// A note may show an op, which has lines.
+  void appendNote(Diagnostic &made, Diagnostic &note) {
+    appendPlace(made, note);
+    const std::string words = note.str();
+    llvm::interleave(
+        llvm::split(words, '\n'),
+        [&](StringRef line) { made << llmir::messageLine(line); },
+        [&] { made << "\n"; });
+  }
+
+  SmallVector<StringRef> lines;
+  ScopedDiagnosticHandler handler;
 };
 } // namespace
 
@@ -79,6 +135,7 @@ void llmir::mllm::registerTextTranslations() {
             source->getMemoryBuffer(source->getMainFileID());
         // Ops of other dialects stand in kernels.
         context->loadAllAvailableDialects();
+        ShowableDiagnostics diagnostics(*context, buffer->getBuffer());
         return parseText(buffer->getBuffer(), buffer->getBufferIdentifier(),
                          *context);
       },

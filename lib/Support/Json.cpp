@@ -399,22 +399,41 @@ bool isValidUtf8(std::string_view bytes) {
   return true;
 }
 
+/// True for a character that moves or hides others on a terminal: the controls
+/// of ASCII and of Latin-1, and Unicode's line ends and marks of direction.
+static bool isControl(std::string_view character) {
+  const auto lead = static_cast<uint8_t>(character[0]);
+  if (character.size() == 1)
+    return lead < 0x20 || lead == 0x7f;
+  const auto second = static_cast<uint8_t>(character[1]);
+  if (character.size() == 2) // U+0080 to U+009F, U+061C.
+    return (lead == 0xc2 && second < 0xa0) || character == "\u061c";
+  // U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+  const auto third = static_cast<uint8_t>(character[2]);
+  return lead == 0xe2 &&
+         ((second == 0x80 && (third == 0x8e || third == 0x8f ||
+                              (third >= 0xa8 && third <= 0xae))) ||
+          (second == 0x81 && third >= 0xa6 && third <= 0xa9));
+}
+
 std::string printable(std::string_view bytes, size_t maxBytes) {
   std::string result;
   while (!bytes.empty()) {
     if (result.size() >= maxBytes)
       return result + "…";
-    uint8_t lead = static_cast<uint8_t>(bytes[0]);
-    size_t length = utf8Length(bytes);
-    if (length == 0 || lead < 0x20 || lead == 0x7f) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\x%02x", lead);
-      result += escape;
-      length = 1;
+    const size_t length = utf8Length(bytes);
+    const std::string_view character = bytes.substr(0, length ? length : 1);
+    if (length == 0 || isControl(character)) {
+      for (char c : character) {
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\x%02x",
+                      static_cast<uint8_t>(c));
+        result += escape;
+      }
     } else {
-      result += bytes.substr(0, length);
+      result += character;
     }
-    bytes.remove_prefix(length);
+    bytes.remove_prefix(character.size());
   }
   return result;
 }

@@ -8,6 +8,8 @@
 
 #include "llmir/Support/Status.h"
 
+#include "llmir/Support/MessageLine.h"
+
 namespace llmir {
 
 const char *statusCodeName(StatusCode code) {
@@ -37,7 +39,8 @@ const char *statusCodeName(StatusCode code) {
 }
 
 std::string Status::message() const {
-  return adviceText.empty() ? causeText : causeText + "; " + adviceText;
+  return messageLine(adviceText.empty() ? causeText
+                                        : causeText + "; " + adviceText);
 }
 
 Status Status::withContext(const std::string &context) && {

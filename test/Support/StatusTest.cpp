@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Support/Status.h"
+#include "llmir/Support/Json.h"
+#include "llmir/Support/MessageLine.h"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +47,36 @@ TEST(Status, SaysCauseThenAdvice) {
   EXPECT_EQ(status.message(), "no such file; check the path");
   EXPECT_EQ(Status(StatusCode::NotFound, "no such file").message(),
             "no such file");
+}
+
+TEST(Status, MessagesAreOneLineThatATerminalMayShow) {
+  Status status(StatusCode::InvalidFile, "'a\n\x1b[31m\r\x7f\x9b'",
+                "fetch\tit again\n");
+  EXPECT_EQ(status.message(), "'a\\x0a\\x1b[31m\\x0d\\x7f\\x9b'; "
+                              "fetch\\x09it again");
+  // C1 controls, line ends and marks of direction in UTF-8; letters stay.
+  EXPECT_EQ(messageLine("\xc2\x9b"
+                        "2J \u2028 \u202e \u2066 \u200f \u061c grüße €"),
+            "\\xc2\\x9b2J \\xe2\\x80\\xa8 \\xe2\\x80\\xae \\xe2\\x81\\xa6 "
+            "\\xe2\\x80\\x8f \\xd8\\x9c grüße €");
+}
+
+TEST(Status, OfALongMessageTheMiddleIsLeftOut) {
+  for (const char *letter : {"x", "\x1b", "€", "\xff"}) {
+    std::string name;
+    for (int i = 0; i < 100000; ++i)
+      name += letter;
+    Status status(StatusCode::NotFound, "a.json: there is no '" + name + "'",
+                  "check the path");
+    const std::string line = status.message();
+    EXPECT_LE(line.size(), kMostMessageBytes);
+    EXPECT_GT(line.size(), kMostMessageBytes - 50);
+    EXPECT_EQ(line.find("a.json: there is no '"), 0u);
+    EXPECT_NE(line.find("…"), std::string::npos);
+    EXPECT_EQ(line.substr(line.size() - 17), "'; check the path");
+    EXPECT_TRUE(isValidUtf8(line));
+    EXPECT_EQ(messageLine(line), line);
+  }
 }
 
 TEST(Status, ContextComesFirstAndOnlyOnFailure) {

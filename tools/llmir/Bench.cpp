@@ -296,9 +296,9 @@ Status BenchCommand::traceTest(Executor &executor, BenchRunner &runner,
   executor.stopTrace();
   profile.end(phase);
   profile.addSteps(executor);
-  note("profile of " + result.test.name() + ", " +
-       std::to_string(result.threads) + " threads\n" +
-       profileTable(executor, result.medianLimits()));
+  noteLines("profile of " + result.test.name() + ", " +
+            std::to_string(result.threads) + " threads\n" +
+            profileTable(executor, result.medianLimits()));
   return Status::ok();
 }
 

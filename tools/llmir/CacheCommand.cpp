@@ -15,6 +15,8 @@
 #include "Console.h"
 #include "ModelResolver.h"
 
+#include "llmir/Support/MessageLine.h"
+
 #include <ctime>
 #include <memory>
 
@@ -45,8 +47,8 @@ static Outcome listEntries(const CacheOptions &options) {
     total += static_cast<double>(entry.bytes);
     print(formatTime(entry.lastUsedNs) + "  " +
           formatBytes(static_cast<double>(entry.bytes)) + "  " +
-          (entry.model.empty() ? "(unfinished)" : entry.model) + "\n  " +
-          entry.path + "\n");
+          (entry.model.empty() ? "(unfinished)" : messageLine(entry.model)) +
+          "\n  " + messageLine(entry.path) + "\n");
   }
   print(std::to_string(entries->size()) + " artifacts, " + formatBytes(total) +
         ", in " + cache->folder() + "\n");

@@ -8,6 +8,9 @@
 
 #include "Console.h"
 
+#include "llmir/Support/Json.h"
+#include "llmir/Support/MessageLine.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -41,7 +44,17 @@ Status cli::flushOutput() {
 }
 
 void cli::note(const std::string &message) {
-  std::fprintf(stderr, "llmir: %s\n", message.c_str());
+  std::fprintf(stderr, "llmir: %s\n", messageLine(message).c_str());
+}
+
+void cli::noteLines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    lines += messageLine(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  std::fprintf(stderr, "llmir: %s", lines.c_str());
 }
 
 void cli::noteNaN(const std::string &what) {
@@ -76,7 +89,6 @@ void cli::printFailure(const Status &status) {
   std::string line = status.message();
   if (status.advice().empty() && line.find("; ") == std::string::npos)
     line += std::string("; ") + usualAdvice(status.code());
-  std::replace(line.begin(), line.end(), '\n', ' ');
   note(line);
 }
 
@@ -97,9 +109,8 @@ void cli::ProgressBar::update(std::string_view stage, double fraction) {
   int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
   std::string bar = std::string(static_cast<size_t>(filled), '#') +
                     std::string(static_cast<size_t>(width - filled), '.');
-  std::fprintf(stderr, "\r\033[K[%s] %.*s", bar.c_str(),
-               static_cast<int>(std::min<size_t>(stage.size(), 40)),
-               stage.data());
+  std::fprintf(stderr, "\r\033[K[%s] %s", bar.c_str(),
+               printable(stage, 40).c_str());
   std::fflush(stderr);
   shown = true;
 }

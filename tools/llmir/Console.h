@@ -29,10 +29,12 @@ void printNow(std::string_view text);
 /// Ok when everything printed so far was written.
 Status flushOutput();
 
-/// "llmir: message" on standard error.
+/// "llmir: message" on standard error, one line (see messageLine).
 void note(const std::string &message);
 /// Notes that logits are NaN, so that `what` means nothing.
 void noteNaN(const std::string &what);
+/// The same for a table: each of its lines is one.
+void noteLines(std::string_view text);
 /// "llmir: cause; advice" on standard error, one line.
 void printFailure(const Status &status);
 

@@ -21,6 +21,7 @@
 #include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Json.h"
+#include "llmir/Support/MessageLine.h"
 
 #include <fstream>
 #include <memory>
@@ -185,7 +186,7 @@ static Outcome examine(const DoctorOptions &options) {
       continue;
     print((finding.good ? "ok   " : "BAD  ") + finding.name +
           std::string(14 - std::min<size_t>(13, finding.name.size()), ' ') +
-          finding.value + "\n");
+          messageLine(finding.value) + "\n");
     if (!finding.good && !finding.advice.empty())
       print("     " + std::string(14, ' ') + finding.advice + "\n");
   }

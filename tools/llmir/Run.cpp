@@ -244,8 +244,8 @@ Status Run::writeProfile() {
   auto meter = LimitMeter::create(*executor);
   if (!meter)
     return meter.takeStatus();
-  note("profile of the steps\n" +
-       profileTable(*executor, (*meter)->measure(needs)));
+  noteLines("profile of the steps\n" +
+            profileTable(*executor, (*meter)->measure(needs)));
   return profile.write(options.profile);
 }
 

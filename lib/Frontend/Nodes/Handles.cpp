@@ -13,6 +13,7 @@
 #include "../IRContextImpl.h"
 
 #include "llmir/MLLMText/Text.h"
+#include "llmir/Support/MessageLine.h"
 #include "mllm/ir/GeneratedOps.hpp"
 #include "mllm/ir/MLIR.h"
 #include "mllm/ir/ModuleOp.h"
@@ -43,7 +44,8 @@ void reportError(const std::string &sentence) {
   if (threadHandler())
     threadHandler()(sentence);
   else
-    std::fprintf(stderr, "mllm: error: %s\n", sentence.c_str());
+    std::fprintf(stderr, "mllm: error: %s\n",
+                 llmir::messageLine(sentence).c_str());
 }
 
 void reportFailedCheck(const char *file, int line, const char *condition) {
