@@ -8,6 +8,8 @@
 
 #include "Parser.h"
 
+#include "llmir/MLLMText/MLIRForms.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/Verifier.h"
@@ -59,50 +61,10 @@ LogicalResult TextParser::expectArrow(const char *where) {
   return success();
 }
 
-/// True where MLIR's own parser, which recurses, would not go too deep.
-static bool isShallow(StringRef text, int mostDepth) {
-  int depth = 0, minuses = 0;
-  bool isQuoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (isQuoted) {
-      if (c == '\\')
-        ++i;
-      isQuoted = c != '"';
-      continue;
-    }
-    StringRef rest = text.substr(i);
-    if (rest.starts_with("//")) { // A comment of MLIR's.
-      i += rest.substr(0, rest.find('\n')).size() - 1;
-      continue;
-    }
-    if (rest.starts_with("->")) { // Closes nothing.
-      ++i;
-      continue;
-    }
-    if (c == '"') {
-      isQuoted = true;
-    } else if (StringRef("([{<").contains(c)) {
-      if (++depth > mostDepth)
-        return false;
-    } else if (StringRef(")]}>").contains(c)) {
-      depth = std::max(depth - 1, 0);
-    }
-    // `- - - x` nests in an affine expression.
-    if (c == '-')
-      ++minuses;
-    else if (!llvm::isSpace(c))
-      minuses = 0;
-    if (minuses > mostDepth)
-      return false;
-  }
-  return true;
-}
-
 LogicalResult TextParser::parseMLIR(StringRef text, const char *place,
                                     llvm::function_ref<bool()> parse) {
-  if (!isShallow(text, kMostDepth))
-    return error(place) << "nests more than " << kMostDepth << " levels deep";
+  if (std::string why = whyNotMLIRForm(text, kMostDepth); !why.empty())
+    return error(place) << why;
   std::string why;
   bool parsed;
   {
@@ -450,8 +412,15 @@ LogicalResult TextParser::parseModule() {
     return failure();
   if (failed(expectSign('{', "before the module's ops")))
     return failure();
-  if (name != "main" && !head.attributes.get("sym_name"))
-    head.attributes.set("sym_name", builder.getStringAttr(name));
+  // A module without a name is @main; one of that name says so.
+  StringAttr symbol = builder.getStringAttr(name);
+  if (Attribute other = head.attributes.get("sym_name");
+      other && other != symbol)
+    return error(head.start)
+           << "the module is @" << name
+           << ", and its attribute sym_name says otherwise; leave it out";
+  if (name != "main")
+    head.attributes.set("sym_name", symbol);
   module = ModuleOp::create(lexer.location(head.start));
   NamedAttrList &attributes = head.attributes;
   if (failed(ModuleOp::verifyInherentAttrs((*module)->getName(), attributes,

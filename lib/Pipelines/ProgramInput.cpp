@@ -16,6 +16,7 @@
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
+#include "llmir/MLLMText/MLIRForms.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
 #include "llmir/Pipelines/TargetNames.h"
@@ -119,6 +120,9 @@ Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
   OwningOpRef<ModuleOp> module;
   // The documents' notation begins with the module's name.
   const bool isNotation = llvm::StringRef(owned).ltrim().starts_with("@");
+  if (!isNotation)
+    if (std::string why = mllm::whyNotMLIRText(owned, kMostDepth); !why.empty())
+      return Status(StatusCode::InvalidFile, "'" + name + "': " + why, advice);
   LLMIR_RETURN_IF_ERROR(withDiagnostics(
       context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
         module = isNotation ? mllm::parseText(owned, name, context)

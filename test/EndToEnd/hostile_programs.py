@@ -65,6 +65,13 @@ def refusals(text, experts):
     yield "rows that lie elsewhere", text.replace(
         "memref<512x64xf32>", "memref<512x64xf32, strided<[1000, 1], offset: 7>>"), "static rows"
     yield "a memory space", text.replace("memref<512x64xf32>", "memref<512x64xf32, 3>"), "static rows"
+    array = "array<…> holds numbers of type i1, i8, i16, i32, i64, f32 or f64, not 'index'"
+    yield "an array that MLIR's parser does not survive", edit(text, r"array<i64: [\d, ]*>", "array<index: 1>"), array
+    yield "the same in the documents' notation", (
+        "@main () -> () { prog.fragment @f <CPU> <text> [a:mlir\"array<index: 1>\"] { } }"), array
+    yield "MLIR's bytecode", "ML\u00efR" + text, "the byte 195 has no meaning in MLIR's text"
+    yield "an attribute that no program has", edit(text, r"module attributes \{", (
+        "module attributes {a = affine_map<(d0) -> (d0)>, ")), "'affine_map<(d0) -> (d0)>"
     yield "a parameter of another kind", edit(text, r'("embedding" \{)', r'\1over = "logit_rows", '), (
         "kind 'embedding' does not know")
     yield "a number of another type", edit(text, r'("rms_norm" \{columns = \d+ : )i64', r"\1i32"), "type i64"

@@ -225,7 +225,7 @@ TEST_F(HostileTextTest, DepthIsLimited) {
   std::string minus(100000, '-');
   expectRefused("@main () -> () [a:mlir\"affine_map<(d0) -> (" + minus +
                     "d0)>\"] {}",
-                "nests more than 64 levels deep");
+                "begins none of these");
   // Arrows close nothing, and a comment hides nothing.
   std::string arrows;
   for (int i = 0; i < 100000; ++i)
@@ -233,7 +233,7 @@ TEST_F(HostileTextTest, DepthIsLimited) {
   expectRefused("@main () -> () [a:mlir\"" + arrows + "\"] {}",
                 "nests more than 64 levels deep");
   expectRefused("@main () -> () [a:mlir\"// \\\"\\n" + mlir + "\"] {}",
-                "nests more than 64 levels deep");
+                "begins none of these");
   std::string ops = "@main () -> () {";
   for (int i = 0; i < 1000; ++i)
     ops += "op\"builtin.module\" () -> () { () -> () {";
@@ -350,6 +350,117 @@ TEST_F(HostileTextTest, ErrorsNameLineAndColumn) {
       "@main () -> () { tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) "
       "tensor.CPU.input () -> (%0:tensor<[1], Int64, CPU>) }",
       "%0 is defined twice in its scope");
+}
+
+// The module's name is no symbol of the module: a subgraph may have it too.
+TEST_F(HostileTextTest, ASubgraphMayBeNamedAsTheModule) {
+  const std::string calls =
+      "    graph.CallGraphOp @main (%0:tensor<[2], kFp32, kCPU>) -> "
+      "(%1:tensor<[2], kFp32, kCPU>)\n"
+      "    graph.SubGraphOp @main <kCPU>{\n"
+      "        (%0:tensor<[2], kFp32, kCPU>) -> (%1:tensor<[2], kFp32, "
+      "kCPU>){\n"
+      "            linalg.kCPU.AddOp(%0:tensor<[2], kFp32, kCPU>, "
+      "%0:tensor<[2], kFp32, kCPU>) -> (%1:tensor<[2], kFp32, kCPU>)\n"
+      "            cf.ReturnOp(%1:tensor<[2], kFp32, kCPU>) -> ()\n"
+      "        }\n    }\n}\n";
+  OwningOpRef<ModuleOp> module = parse("@main () -> (){\n" + calls);
+  ASSERT_TRUE(module) << errors[0];
+  EXPECT_FALSE(module->getSymName());
+  EXPECT_TRUE(isa<SubGraphOp>(module->lookupSymbol("main")));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  ASSERT_TRUE(succeeded(printText(*module, stream, {TextStyle::Document})));
+  EXPECT_EQ(text, "@main () -> (){\n" + calls);
+  // So it is where the module says that it is named @main.
+  module = parse("@main () -> () [sym_name:\"main\"] {\n" + calls);
+  ASSERT_TRUE(module) << errors[0];
+  EXPECT_EQ(module->getSymName(), StringRef("main"));
+  OwningOpRef<ModuleOp> again = parse(print(*module));
+  ASSERT_TRUE(again) << errors[0];
+  EXPECT_EQ(again->getSymName(), StringRef("main"));
+  // Two names are one too many.
+  for (const char *name : {"main", "a"})
+    expectRefused("@" + std::string(name) + " () -> () [sym_name:\"b\"] {}",
+                  "the module is @" + std::string(name) +
+                      ", and its attribute sym_name says otherwise; leave it "
+                      "out");
+}
+
+// MLIR's own parser ends the process for such an array, and so did an attribute
+// that is compared as a word and is none.
+TEST_F(HostileTextTest, AttributesThatEndedTheProcessAreRefused) {
+  auto interpolate = [](const std::string &attributes) {
+    const std::string x = "%0:tensor<[1, 3, 4, 4], Float32, CPU>";
+    const std::string y = "%1:tensor<[1, 3, 8, 8], Float32, CPU>";
+    return "@main () -> () { tensor.CPU.input () -> (" + x +
+           ") linalg.CPU.InterpolateOp [" + attributes + "] (" + x + ") -> (" +
+           y + ") }";
+  };
+  ASSERT_TRUE(parse(interpolate("mode:\"nearest\", size:i64[8, 8]")))
+      << errors[0];
+  expectRefused(interpolate("mode:\"nearest\", size:mlir\"array<index: 1>\""),
+                "array<…> holds numbers of type i1, i8, i16, i32, i64, f32 or "
+                "f64, not 'index'");
+  expectRefused(interpolate("mode:1, size:i64[8, 8]"),
+                "one of the words nearest");
+  for (const char *place :
+       {"<loc=mlir\"loc(fused<array<index: 1>>[\\\"a\\\"])\">",
+        "<properties=mlir\"{a = array<index: 1>}\">",
+        "[a:[mlir\"array<index: 1>\"]]"})
+    expectRefused("@main () -> () { tensor.CPU.input " + std::string(place) +
+                      " () -> (%0:tensor<[1], Float32, CPU>) }",
+                  "array<…> holds numbers of type");
+  expectRefused("@main () -> () { tensor.CPU.input () -> "
+                "(%0:mlir\"tensor<4xf32, array<index: 1>>\") }",
+                "array<…> holds numbers of type");
+}
+
+// Every op with what it needs, and each of its attributes of each kind.
+TEST_F(HostileTextTest, AttributesOfAnyKindEndInAModuleOrAnError) {
+  const char *const values[] = {"1",
+                                "-1",
+                                "9223372036854775807",
+                                "2.5",
+                                "true",
+                                "\"text\"",
+                                "@main",
+                                "[]",
+                                "[1, \"a\"]",
+                                "i64[1, 2]",
+                                "i32[-1]",
+                                "{a:1}",
+                                "mlir\"unit\"",
+                                "mlir\"f32\"",
+                                "mlir\"dense<1> : tensor<2xi32>\"",
+                                "mlir\"5 : i8\"",
+                                "mlir\"array<f64: 1.0>\"",
+                                "mlir\"#mllm<comparison less>\""};
+  for (const OpTextName &each : opTextNames()) {
+    OperationName name(each.name, &context);
+    std::string operands, results;
+    std::string level = each.level;
+    for (int i = 0; i < each.leastOperands; ++i)
+      operands +=
+          std::string(i ? ", " : "") + "%0:tensor<[1, 4], Float32, CPU>";
+    for (int i = 0; i < each.leastResults; ++i)
+      results += (i ? ", %" : "%") + std::to_string(i + 1) +
+                 ":tensor<[1, 4], Float32, CPU>";
+    for (StringAttr attribute : name.getRegisteredInfo()->getAttributeNames())
+      for (const char *value : values) {
+        std::string attributes = attribute.str() + ":" + value;
+        for (StringRef needed : llvm::split(each.needed, ' '))
+          if (!needed.empty() && needed != attribute)
+            attributes += ", " + needed.str() + ":" + value;
+        std::string text = "@main () -> () { tensor.CPU.input () -> "
+                           "(%0:tensor<[1, 4], Float32, CPU>) op\"" +
+                           std::string(each.name) + "\" [" + attributes +
+                           "] (" + operands + ") -> (" + results + ") }";
+        if (!parse(text)) {
+          EXPECT_FALSE(errors.empty()) << text;
+        }
+      }
+  }
 }
 
 // SPEC: 346

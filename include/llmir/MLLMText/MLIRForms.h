@@ -1,0 +1,47 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which text is given to MLIR's parser. That parser expects text that people
+// wrote for it: it ends the process on some that nobody would write. So what
+// comes from files is held to a grammar first, a part of MLIR's own:
+//
+//   attribute  number [: type] | "text" | @symbol | true | false | unit | type
+//              | [attribute, ...] | {name = attribute, ...}
+//              | array<number type: number, ...> | dense<...> : type
+//              | strided<[...], offset: n> | #dialect.name<...> | #alias
+//              | loc(...)
+//   type       i32 | index | f32 | ... | tensor<...> | memref<...>
+//              | vector<...> | complex<...> | tuple<...>
+//              | (type, ...) -> type | !dialect.name<...> | !alias
+//
+// What the text means, a type that an attribute cannot have for example, is
+// left to MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_MLLMTEXT_MLIRFORMS_H
+#define LLMIR_MLLMTEXT_MLIRFORMS_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace llmir::mllm {
+
+/// Why MLIR's parser is not given `text`, one attribute or type; empty where it
+/// is. Nesting is limited to `mostDepth`.
+std::string whyNotMLIRForm(llvm::StringRef text, int mostDepth);
+
+/// The same for a module's whole text, with the number of the line: its
+/// attributes and types have these forms wherever they stand, and it is text,
+/// not bytecode.
+std::string whyNotMLIRText(llvm::StringRef text, int mostDepth);
+
+} // namespace llmir::mllm
+
+#endif // LLMIR_MLLMTEXT_MLIRFORMS_H
