@@ -445,7 +445,9 @@ static SymbolOp lookupInFragments(SymbolTableCollection &tables,
   return nullptr;
 }
 
-/// Rule c3: the buffers are those that the kernel declares.
+/// Rule c3: the buffers are those that the kernel declares. Fragments are
+/// verified side by side, so the kernel may not have been verified yet; what is
+/// wrong with it is its own error.
 static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
                                    KernelOp kernel) {
   ArrayAttr expected = kernel.getOperandTypes();
@@ -453,12 +455,12 @@ static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
     return op.emitOpError("passes ")
            << call.buffers.size() << " buffers to " << call.kernel
            << ", which takes " << expected.size();
-  for (auto [index, buffer, type] :
-       llvm::enumerate(call.buffers, expected.getAsValueRange<TypeAttr>()))
-    if (buffer.getType() != type)
+  for (auto [index, buffer, each] : llvm::enumerate(call.buffers, expected))
+    if (auto type = dyn_cast<TypeAttr>(each);
+        type && buffer.getType() != type.getValue())
       return op.emitOpError("buffer ")
              << index << " is " << buffer.getType() << ", but " << call.kernel
-             << " takes " << type;
+             << " takes " << type.getValue();
   return success();
 }
 

@@ -54,8 +54,10 @@ def MLLM_TokenIds
 
 // A word out of a list; the message about another one lists them.
 class MLLM_WordAttr<list<string> words>
-    : StringBasedAttr<Or<!foreach(word, words,
-          CPred<"::llvm::cast<::mlir::StringAttr>($_self).getValue() == \"" # word # "\"">)>,
+    : StringBasedAttr<And<[
+          CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
+          Or<!foreach(word, words,
+              CPred<"::llvm::cast<::mlir::StringAttr>($_self).getValue() == \"" # word # "\"">)>]>,
           "one of the words " # !interleave(words, ", ")>;
 
 def MLLM_InfersResults : NativeOpTrait<"InfersResults"> {
