@@ -19,9 +19,10 @@ namespace llmir::reference {
 //===----------------------------------------------------------------------===//
 
 ElementKind QuantSpec::storedKind() const {
-  return bits == 4   ? ElementKind::I4
-         : bits == 8 ? ElementKind::I8
-                     : ElementKind::I16;
+  const int width = storedBits ? storedBits : bits;
+  return width == 4   ? ElementKind::I4
+         : width == 8 ? ElementKind::I8
+                      : ElementKind::I16;
 }
 
 ElementKind QuantSpec::zeroPointKind() const {

@@ -56,7 +56,8 @@ std::optional<ElementKind> getElementKind(Type type) {
 reference::QuantSpec getQuantSpec(llm::QuantizedTensorType type) {
   return {int(type.getNumBits()), type.getIsSymmetric(),
           type.getIsPerChannel() ? type.getQuantAxis() : -1,
-          type.getGroupSize()};
+          type.getGroupSize(),
+          int(type.getElementType().getIntOrFloatBitWidth())};
 }
 
 bool isAffordable(ArrayRef<int64_t> shape) {
@@ -188,6 +189,13 @@ static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
                         : bits == 1 ? 0
                                     : -(int64_t(1) << (bits - 1));
   const int64_t end = bounds ? bounds[1] : least + (int64_t(1) << bits);
+  // One bit is a truth value, all others have a sign.
+  const int64_t lowest = bits == 1 ? 0 : llvm::minIntN(bits);
+  const int64_t highest = bits == 1 ? 1 : llvm::maxIntN(bits);
+  if (least < lowest || end - 1 > highest)
+    return error() << "check.range gives numbers from " << least << " to "
+                   << end - 1 << ", and " << elementKindName(tensor.kind)
+                   << " holds those from " << lowest << " to " << highest;
   for (int64_t &value : tensor.integers())
     value = random.integer(least, end);
   return success();

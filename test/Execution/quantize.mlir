@@ -107,3 +107,16 @@ func.func @edges() -> (tensor<2xf32>, !llm.quantized_tensor<i8, [2, 3], false, t
   %q = llm.quantize %x, %s, %z : (tensor<2x3xf32>, tensor<2xf32>, tensor<2xi8>) -> !llm.quantized_tensor<i8, [2, 3], false, true, 0, -1, 8>
   return %p, %q : tensor<2xf32>, !llm.quantized_tensor<i8, [2, 3], false, true, 0, -1, 8>
 }
+
+// Integers of fewer bits than their elements: clamped to their own range.
+// CHECK: @fewer_bits result 0: equal
+// CHECK: @fewer_bits result 1: nmse 0.00e+00
+func.func @fewer_bits() -> (!llm.quantized_tensor<i8, [2, 4], true, true, 0, -1, 4>, tensor<2x4xf32>) {
+  %x = arith.constant dense<[[-9.0, -7.0, 6.6, 1.0e9], [0.5, 1.5, 2.5, -0.4]]> : tensor<2x4xf32>
+  %s = arith.constant dense<[1.0, 0.5]> : tensor<2xf32>
+  %q = llm.quantize %x, %s {bits = 4} : (tensor<2x4xf32>, tensor<2xf32>) -> !llm.quantized_tensor<i8, [2, 4], true, true, 0, -1, 4>
+  %y = llm.dequantize %q, %s : (!llm.quantized_tensor<i8, [2, 4], true, true, 0, -1, 4>, tensor<2xf32>) -> tensor<2x4xf32>
+  %want = arith.constant dense<[[-7.0, -7.0, 7.0, 7.0], [0.5, 1.5, 2.5, -0.5]]> : tensor<2x4xf32>
+  check.expect_equal %y, %want : tensor<2x4xf32>
+  return %q, %y : !llm.quantized_tensor<i8, [2, 4], true, true, 0, -1, 4>, tensor<2x4xf32>
+}

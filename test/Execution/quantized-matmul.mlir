@@ -267,3 +267,24 @@ func.func @bytes_int16(%x: tensor<TOKENSx100xFLOAT>,
   return %y : tensor<TOKENSx33xFLOAT>
 }
 
+
+// Zero points beyond the integers' range, and integers of fewer bits than their
+// elements.
+// CHECK: @far_zero_points result 0: nmse
+func.func @far_zero_points(%x: tensor<TOKENSx64xFLOAT>,
+    %q: !llm.quantized_tensor<i4, [17, 64], false, true, 0, -1, 4>,
+    %s: tensor<17xf32> {check.range = array<f64: 0.01, 0.1>},
+    %z: tensor<17xi8> {check.range = array<i64: -128, 128>}) -> tensor<TOKENSx17xFLOAT> {
+  %y = llm.quantized_matmul %x, %q, %s, %z {activation_bits = 8 : i64, transpose_rhs}
+      : (tensor<TOKENSx64xFLOAT>, !llm.quantized_tensor<i4, [17, 64], false, true, 0, -1, 4>, tensor<17xf32>, tensor<17xi8>) -> tensor<TOKENSx17xFLOAT>
+  return %y : tensor<TOKENSx17xFLOAT>
+}
+
+// CHECK: @fewer_bits result 0: nmse
+func.func @fewer_bits(%x: tensor<TOKENSx64xFLOAT>,
+    %q: !llm.quantized_tensor<i8, [17, 64], true, true, 0, 32, 5>,
+    %s: tensor<17x2xf32> {check.range = array<f64: 0.01, 0.1>}) -> tensor<TOKENSx17xFLOAT> {
+  %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, bits = 5 : i64, transpose_rhs}
+      : (tensor<TOKENSx64xFLOAT>, !llm.quantized_tensor<i8, [17, 64], true, true, 0, 32, 5>, tensor<17x2xf32>) -> tensor<TOKENSx17xFLOAT>
+  return %y : tensor<TOKENSx17xFLOAT>
+}

@@ -127,6 +127,16 @@ func.func @range(%ids: tensor<2xi32>) { return }
 
 // -----
 
+// expected-error @+1 {{argument 0: check.range gives numbers from -20 to 19, and i4 holds those from -8 to 7}}
+func.func @zero_points(%z: tensor<2xi4> {check.range = array<i64: -20, 20>}) { return }
+
+// -----
+
+// expected-error @+1 {{argument 0: check.range gives numbers from 0 to 2, and i1 holds those from 0 to 1}}
+func.func @truth(%z: tensor<2xi1> {check.range = array<i64: 0, 3>}) { return }
+
+// -----
+
 // expected-error @+1 {{argument 0: 'tensor<?xf32>' has dynamic sizes; check.shape must say them}}
 func.func @sizes(%x: tensor<?xf32>) { return }
 

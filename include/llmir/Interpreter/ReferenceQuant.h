@@ -22,10 +22,11 @@ namespace llmir::reference {
 
 /// How a tensor is quantized; the parameters of `!llm.quantized_tensor`.
 struct QuantSpec {
-  int bits = 8; ///< 4, 8 or 16.
+  int bits = 8; ///< 2 to 16.
   bool symmetric = true;
   int64_t axis = -1;      ///< Dimension with scales of its own; -1 = none.
   int64_t groupSize = -1; ///< Neighbours that share a scale; -1 = no groups.
+  int storedBits = 0;     ///< Of an element: 4, 8 or 16; 0 = `bits`.
 
   /// The type of a stored number, and of a zero point made by quantParams.
   ElementKind storedKind() const;

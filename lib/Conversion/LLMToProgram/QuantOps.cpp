@@ -168,7 +168,8 @@ static MatmulPlan planMatmul(ll::QuantizedMatmulOp op) {
   auto type = cast<ll::QuantizedTensorType>(op.getRhs().getType());
   int64_t k = op.getNumInputs(), group = cellOf(type)[dimOfK(op)];
   MatmulPlan plan;
-  plan.format.bits = type.getNumBits();
+  // The elements' bits, which may be more than those of their integers.
+  plan.format.bits = type.getElementType().getIntOrFloatBitWidth();
   plan.format.group = group < k ? group : 0;
   plan.format.zeroPoints = static_cast<bool>(op.getZeroPoints());
   int64_t zeroBits = plan.format.zeroPoints

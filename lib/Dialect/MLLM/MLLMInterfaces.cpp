@@ -50,7 +50,8 @@ std::optional<int64_t> llmir::mllm::bytesOf(Type type) {
                ? std::nullopt
                : std::optional<int64_t>(result);
   }
-  // Blocks of the stored format; what has none stores its bits in bytes.
+  // Blocks of the stored format; of what has none the
+  // elements lie side by side.
   auto quantized = cast<mlir::llm::QuantizedTensorType>(type);
   if (std::optional<TensorFormat> format = storedFormat(type)) {
     std::optional<int64_t> row =
@@ -62,7 +63,8 @@ std::optional<int64_t> llmir::mllm::bytesOf(Type type) {
                ? std::nullopt
                : std::optional<int64_t>(result);
   }
-  if (llvm::MulOverflow<int64_t>(*values, quantized.getNumBits(), result))
+  const int64_t width = quantized.getElementType().getIntOrFloatBitWidth();
+  if (llvm::MulOverflow(*values, width, result))
     return std::nullopt;
   return llvm::divideCeil(result, 8);
 }

@@ -76,6 +76,12 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!llvm::isPowerOf2_64(blockSize)) // c3
     return emitError() << "cache blockSize must be a power of two, not "
                        << blockSize;
+  // The layout keeps as many tokens side by side as fill four bytes.
+  int64_t least = 32 / elementType.getIntOrFloatBitWidth();
+  if (blockSize < least) // c3
+    return emitError() << "cache blockSize must be at least " << least
+                       << " where elements are " << elementType << ", not "
+                       << blockSize;
   return success();
 }
 
@@ -134,10 +140,15 @@ LogicalResult QuantizedTensorType::verify(
     return emitError() << "quantized element type must be i4, i8 or i16, or, "
                           "in a block format, i5 or i6, not "
                        << elementType;
-  if (numBits != elementType.getIntOrFloatBitWidth()) // c2
+  int64_t width = elementType.getIntOrFloatBitWidth();
+  if (!format.empty() && numBits != width) // c2
     return emitError() << "numBits is " << numBits << ", but the element type "
-                       << elementType << " has "
-                       << elementType.getIntOrFloatBitWidth() << " bits";
+                       << elementType << " of a block format has " << width
+                       << " bits";
+  if (numBits < 2 || numBits > width) // c2
+    return emitError() << "numBits must be from 2 to " << width
+                       << ", the bits of the element type " << elementType
+                       << ", not " << numBits;
 
   if (shape.empty()) // c3
     return emitError() << "quantized tensor must have at least one dimension";

@@ -89,12 +89,15 @@ Status PagedKVCache::checkGeometry() const {
                     std::string("KV cache: ") + size.name + " is " +
                         std::to_string(size.value),
                     "give a number from 1 to " + std::to_string(size.most));
-  if (layout.blockSize % layout.cellElements() != 0)
+  // The rule of the cache's type, PagedKVCacheType.
+  const int64_t least = layout.cellElements();
+  if (layout.blockSize < least ||
+      (layout.blockSize & (layout.blockSize - 1)) != 0)
     return Status(StatusCode::InvalidArgument,
                   "KV cache: blockSize is " + std::to_string(layout.blockSize) +
                       " with " + ::llmir::kvFormatName(type) + " elements",
-                  "give a multiple of " +
-                      std::to_string(layout.cellElements()));
+                  "give a power of two from " + std::to_string(least) +
+                      " to 65536");
   return Status::ok();
 }
 

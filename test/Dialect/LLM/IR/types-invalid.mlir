@@ -51,6 +51,18 @@ func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)
 
 // -----
 
+// RULE: paged_kv_cache.c3
+// expected-error@+1 {{cache blockSize must be at least 2 where elements are 'bf16', not 1}}
+func.func private @test(!llm.paged_kv_cache<bf16, 12, 16, 64, 1, 4096>)
+
+// -----
+
+// RULE: paged_kv_cache.c3
+// expected-error@+1 {{cache blockSize must be at least 4 where elements are 'i8', not 2}}
+func.func private @test(!llm.paged_kv_cache<i8, 12, 16, 64, 2, 4096>)
+
+// -----
+
 // RULE: quantized_tensor.c1
 // expected-error@+1 {{quantized element type must be i4, i8 or i16, or, in a block format, i5 or i6, not 'f16'}}
 func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32, 8>)
@@ -58,8 +70,20 @@ func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32
 // -----
 
 // RULE: quantized_tensor.c2
-// expected-error@+1 {{numBits is 4, but the element type 'i8' has 8 bits}}
-func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 4>)
+// expected-error@+1 {{numBits must be from 2 to 8, the bits of the element type 'i8', not 9}}
+func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 9>)
+
+// -----
+
+// RULE: quantized_tensor.c2
+// expected-error@+1 {{numBits must be from 2 to 4, the bits of the element type 'i4', not 1}}
+func.func private @test(!llm.quantized_tensor<i4, [64, 64], true, false, -1, 32, 1>)
+
+// -----
+
+// RULE: quantized_tensor.c2
+// expected-error@+1 {{numBits is 4, but the element type 'i8' of a block format has 8 bits}}
+func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 4, format = q4_0>)
 
 // -----
 

@@ -52,3 +52,8 @@ func.func private @sharded(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 2>)
 func.func private @sharded_others(
     !llm.sharded_tensor<tensor<?x12xf32>, 1, 3, 0>,
     !llm.sharded_tensor<tensor<5xbf16>, 0, 1, 0>)
+
+// Integers of 4 bits, each in a byte.
+// CHECK-LABEL: func private @quantized_in_wider_elements(!llm.quantized_tensor<i8, [64, 100], true, true, 0, -1, 4>, !llm.quantized_tensor<i16, [64, 100], false, false, -1, -1, 12>)
+func.func private @quantized_in_wider_elements(!llm.quantized_tensor<i8, [64, 100], true, true, 0, -1, 4>,
+    !llm.quantized_tensor<i16, [64, 100], false, false, -1, -1, 12>)

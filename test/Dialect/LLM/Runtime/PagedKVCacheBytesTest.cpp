@@ -118,6 +118,7 @@ TEST(PagedKVCacheBytes, TakeHalfOfTheMemoryAndItsScales) {
   EXPECT_EQ(bytes.getTotalMemoryUsage() * 32,
             halves.getTotalMemoryUsage() * 17);
   PagedKVCache refused(1, 1, 64, 2, 64, KVElementType::Q8, blocks(4));
-  EXPECT_NE(refused.status().message().find("multiple of 4"), std::string::npos)
+  EXPECT_NE(refused.status().message().find("power of two from 4"),
+            std::string::npos)
       << refused.status().message();
 }

@@ -154,9 +154,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Geometry{KVElementType::F16, 2, 4, 64, 16},
                     Geometry{KVElementType::BF16, 3, 2, 128, 32},
                     Geometry{KVElementType::F32, 1, 1, 1, 1},
-                    Geometry{KVElementType::F32, 2, 3, 5, 3},
+                    Geometry{KVElementType::F32, 2, 3, 5, 4},
                     Geometry{KVElementType::F16, 2, 3, 6, 2},
-                    Geometry{KVElementType::BF16, 1, 2, 7, 6},
+                    Geometry{KVElementType::BF16, 1, 2, 7, 8},
                     Geometry{KVElementType::BF16, 2, 1, 80, 64}));
 
 // SPEC: 67 68 69 70
@@ -399,6 +399,10 @@ TEST(PagedKVCache, RefusesGeometriesThatCannotBe) {
       {"headDim", 1, 1, 1 << 20, 16, 16, 1, f32, invalid},
       {"blockSize", 1, 1, 1, 0, 16, 1, f32, invalid},
       {"blockSize", 1, 1, 1, 3, 16, 1, f16, invalid},
+      {"blockSize", 1, 1, 1, 3, 16, 1, f32, invalid},
+      {"blockSize", 1, 1, 1, 12, 16, 1, f32, invalid},
+      {"blockSize", 1, 1, 1, 24, 16, 1, f16, invalid},
+      {"blockSize", 1, 1, 1, 1, 16, 1, f16, invalid},
       {"maxSeqLen", 1, 1, 1, 16, int64_t(1) << 31, 1, f32, invalid},
       {"maxSeqLen", 1, 1, 1, 16, INT64_MIN, 1, f32, invalid},
       {"numBlocks", 1, 1, 1, 16, 16, -1, f32, invalid},

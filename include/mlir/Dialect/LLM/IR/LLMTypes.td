@@ -48,7 +48,7 @@ def LLM_PagedKVCacheType : LLM_Type<"PagedKVCache", "paged_kv_cache"> {
     Fails verification when
     - c1: the element type is not f16, bf16, f32 or i8;
     - c2: a count or a size is not positive;
-    - c3: `blockSize` is not a power of two.
+    - c3: `blockSize` is not a power of two, or is less than the elements that fill 4 bytes.
 
     Example: `!llm.paged_kv_cache<f16, 12, 16, 64, 16, 4096>`
   }];
@@ -100,7 +100,7 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     points. Scales belong to the whole tensor, to an index of `quantAxis`
     (per channel), or to a group of `groupSize` neighbours in a row. -1 stands
     for "no axis" and "no groups"; a group at least as long as a row is none
-    either.
+    either. An element of more than `numBits` bits holds an integer of `numBits` bits.
 
     `format` names a stored block format (a row of TensorFormats.def: `q8_0`,
     `q4_0`, `q4_1`, `q4_k`, `q5_k`, `q6_k`); scales then lie beside the numbers,
@@ -113,7 +113,7 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     Fails verification when
     - c1: the element type is not a signless i4, i8 or i16, nor, in a block
       format, i5 or i6;
-    - c2: `numBits` is not the element type's width;
+    - c2: `numBits` is not from 2 to the element type's width, or, in a format, not that width;
     - c3: the shape is empty or a size is not positive;
     - c4: `quantAxis` is neither -1 nor a dimension;
     - c5: it is per channel and `quantAxis` is -1;
@@ -131,7 +131,7 @@ def LLM_QuantizedTensorType : LLM_Type<"QuantizedTensor", "quantized_tensor"> {
     AttrOrTypeParameter<"bool", "True where each index of quantAxis has its own scale">:$isPerChannel,
     AttrOrTypeParameter<"int64_t", "Dimension whose indices have scales of their own, or -1">:$quantAxis,
     AttrOrTypeParameter<"int64_t", "Neighbours in a row that share a scale, or -1">:$groupSize,
-    AttrOrTypeParameter<"int64_t", "Bits of a stored number: those of the element type">:$numBits,
+    AttrOrTypeParameter<"int64_t", "Bits of a stored number: at most those of the element type">:$numBits,
     StringRefParameter<"Stored block format, or empty", "\"\"">:$format
   );
   let hasCustomAssemblyFormat = 1;
