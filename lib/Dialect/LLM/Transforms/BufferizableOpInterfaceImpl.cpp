@@ -93,6 +93,18 @@ Operation *findControlFlow(KVCacheOpInterface op) {
   return nullptr;
 }
 
+/// True where the op's cache comes into or leaves its function, whose types
+/// must change with it.
+bool crossesFunction(KVCacheOpInterface op) {
+  Value input = op.getCacheInput(), output = op.getCacheOutput();
+  if (input &&
+      (!input.getDefiningOp() || isa<CallOpInterface>(input.getDefiningOp())))
+    return true;
+  return output && llvm::any_of(output.getUsers(), [](Operation *user) {
+           return isa<CallOpInterface, func::ReturnOp>(user);
+         });
+}
+
 template <typename OpTy>
 struct CacheOpModel
     : BufferizableOpInterface::ExternalModel<CacheOpModel<OpTy>, OpTy> {
@@ -119,11 +131,18 @@ struct CacheOpModel
 
   /// The analysis looks for conflicts between tensors only, and MLIR's control
   /// flow hands on tensors only: both are checked here.
-  LogicalResult verifyAnalysis(Operation *op, const AnalysisState &) const {
+  LogicalResult verifyAnalysis(Operation *op,
+                               const AnalysisState &state) const {
     auto cacheOp = cast<KVCacheOpInterface>(op);
     if (Operation *other = findControlFlow(cacheOp))
       return op->emitOpError() << "cannot be bufferized: '" << other->getName()
                                << "' hands on tensors, but no caches";
+    if (!state.getOptions().bufferizeFunctionBoundaries &&
+        crossesFunction(cacheOp))
+      return op->emitOpError()
+             << "cannot be bufferized alone: its cache is an argument or a "
+                "result of a function; add bufferize-function-boundaries to "
+                "the options of -one-shot-bufferize";
     return cacheOp.writesCache() ? checkCacheUse(cacheOp.getCacheInput())
                                  : success();
   }
