@@ -454,4 +454,32 @@ TEST(ModelsTest, ConfigsWithoutSenseAreRefused) {
   expectRefused<GPT2ForCausalLM>(gpt2, "GPT2Config: contextLength is 0");
 }
 
+// The models of the documents take a batch; one sequence without it would be
+// traced with its dimensions exchanged.
+TEST(ModelsTest, IdsOfOneDimensionAreRefused) {
+  GPT2Config gpt2 = small<GPT2Config>();
+  GPT2ForCausalLM first(gpt2);
+  QWenConfig qwen = small<QWenConfig>();
+  qwen.numKVHeads = 2;
+  QWenForCausalLM second(qwen);
+  for (nn::Module *model : {static_cast<nn::Module *>(&first),
+                            static_cast<nn::Module *>(&second)}) {
+    ASSERT_TRUE(model->load(emptyParameters()));
+    for (const auto &[shape, text] :
+         {std::pair(std::vector<Dim>{8}, "[8]"),
+          std::pair(std::vector<Dim>{}, "[]"),
+          std::pair(std::vector<Dim>{1, 1, 8}, "[1, 1, 8]")}) {
+      auto context = ir::trace(*model, Tensor::empty(shape, kInt64));
+      EXPECT_FALSE(context->status());
+      EXPECT_NE(context->status().message().find(
+                    "the model takes token ids [sequences, tokens], not of "
+                    "shape " +
+                    std::string(text) +
+                    "; give one sequence of n tokens as [1, n]"),
+                std::string::npos)
+          << context->status().message();
+    }
+  }
+}
+
 } // namespace

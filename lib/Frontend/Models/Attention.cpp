@@ -8,10 +8,26 @@
 
 #include "mllm/models/Attention.h"
 
+#include "../Emit.h"
+#include "BatchOfIds.h"
+
 #include <cmath>
 
 using namespace mllm;
 using namespace mllm::models;
+
+bool models::isBatchOfIds(const Tensor &ids) {
+  if (hasNull({ids}, "the model"))
+    return false;
+  if (ids.rank() == 2)
+    return true;
+  Engine &engine = engineOf({ids});
+  engine.fail(engine.location(nullptr),
+              "the model takes token ids [sequences, tokens], not of shape " +
+                  llmir::shapes::str(ids.dims()),
+              "give one sequence of n tokens as [1, n]");
+  return false;
+}
 
 static double scaleOf(int64_t headDim) {
   return 1.0 / std::sqrt(static_cast<double>(headDim));

@@ -8,6 +8,7 @@
 
 #include "mllm/models/GPT2.h"
 
+#include "BatchOfIds.h"
 #include "FamilyTable.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
@@ -132,6 +133,8 @@ GPT2ForCausalLM::GPT2ForCausalLM(const GPT2Config &config)
 }
 
 Tensor GPT2ForCausalLM::forward(const Tensor &ids) {
+  if (!isBatchOfIds(ids))
+    return {};
   return lmHead(GPT2Model::forward(ids));
 }
 

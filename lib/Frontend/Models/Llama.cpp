@@ -8,6 +8,7 @@
 
 #include "mllm/models/Llama.h"
 
+#include "BatchOfIds.h"
 #include "FamilyTable.h"
 
 using namespace mllm;
@@ -145,6 +146,8 @@ ExplicitLlama::ExplicitLlama(const RotaryConfig &config,
 }
 
 Tensor ExplicitLlama::forward(const Tensor &ids) {
+  if (!isBatchOfIds(ids))
+    return {};
   return lmHead(LlamaModel::forward(ids));
 }
 
