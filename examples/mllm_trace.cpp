@@ -17,6 +17,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <iostream>
 #include <string>
 
 using namespace mllm;
@@ -27,20 +28,35 @@ static int fail(const llmir::Status &status) {
   return 1;
 }
 
+/// Prints the module, where there is one; gives the exit status.
+static int dump(const mllm::ir::IRContext::ptr_t &ir_ctx) {
+  if (!ir_ctx->status()) // trace() has printed why.
+    return 1;
+  auto dump_printer = IRPrinter();
+  ir_ctx->topLevelOp()->dump(dump_printer);
+  if (!std::cout.flush())
+    return fail(llmir::Status(llmir::StatusCode::IoError,
+                              "standard output cannot be written",
+                              "what was printed is not complete"));
+  return 0;
+}
+
 /// The model without parameters: shapes are enough for a trace.
 static int traceConfig() {
   mllm::models::QWenConfig cfg;
   mllm::models::QWenForCausalLM llm(cfg);
   llm.load(mllm::emptyParameters(cfg));
-  auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
-  auto dump_printer = IRPrinter();
-  ir_ctx->topLevelOp()->dump(dump_printer);
-  return ir_ctx->status() ? 0 : 1;
+  return dump(mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64)));
 }
 
 int main(int argc, char **argv) {
   if (argc < 2)
     return traceConfig();
+  if (argc > 2)
+    return fail(
+        llmir::Status(llmir::StatusCode::InvalidArgument,
+                      "there are " + std::to_string(argc - 1) + " arguments",
+                      "give one MODEL or none"));
   std::string path = argv[1];
   std::reference_wrapper<std::string> model_files = path;
 
@@ -54,7 +70,5 @@ int main(int argc, char **argv) {
   // the model's parameters must be loaded before trace.
   llm.load(mllm::load(model_files.get()));
   auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
-  auto dump_printer = IRPrinter();
-  ir_ctx->topLevelOp()->dump(dump_printer);
-  return ir_ctx->status() ? 0 : 1;
+  return dump(ir_ctx);
 }
