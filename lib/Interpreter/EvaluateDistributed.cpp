@@ -53,8 +53,20 @@ static LogicalResult evaluateAllReduce(AllReduceOp op, Evaluation &e) {
                          reductionNamed(op.getReduceOp()))[size_t(e.rank())]);
 }
 
+/// Sizes that the verifier could not see have to be divided, too.
+static LogicalResult checkDivides(Operation *op, const Tensor &x, int64_t dim,
+                                  int64_t count) {
+  if (x.dim(dim) % count == 0)
+    return success();
+  return op->emitOpError() << "cannot be evaluated: " << count
+                           << " shards of dimension " << dim << " of "
+                           << typeString(x);
+}
+
 static LogicalResult evaluateReduceScatter(ReduceScatterOp op, Evaluation &e) {
-  if (failed(checkGroups(op, op.getGroupSize(), e)))
+  if (failed(checkGroups(op, op.getGroupSize(), e)) ||
+      failed(checkDivides(op, e.tensor(op.getX()), op.getDim(),
+                          op.getGroupSize())))
     return failure();
   return e.set(
       op, reduceScatter(e.onAllRanks(op.getX()), op.getDim(), op.getGroupSize(),
@@ -64,10 +76,8 @@ static LogicalResult evaluateReduceScatter(ReduceScatterOp op, Evaluation &e) {
 static LogicalResult evaluateShard(ShardOp op, Evaluation &e) {
   const Tensor &x = e.tensor(op.getX());
   const int64_t count = op.getNumShards(), dim = op.getDim();
-  if (x.dim(dim) % count != 0)
-    return op.emitOpError()
-           << "cannot be evaluated: " << count << " shards of dimension " << dim
-           << " of " << typeString(x);
+  if (failed(checkDivides(op, x, dim, count)))
+    return failure();
   return e.set(
       op, shard(x, dim, count, op.getShardIndex().value_or(e.rank() % count)));
 }
@@ -76,19 +86,39 @@ static LogicalResult evaluateShard(ShardOp op, Evaluation &e) {
 static LogicalResult evaluateShardedLinear(ShardedLinearOp op, Evaluation &e) {
   const int64_t count = op.getNumShards(), index = op.getShardId();
   const bool isRowForm = op.getShardDim() == 0;
-  Tensor x = e.tensor(op.getX()), weight = e.weight(op.getWeight());
-  if (isRowForm && !op.isInputShard())
-    x = shard(x, x.rank() - 1, count, index);
-  if (!op.isWeightShard())
-    weight = shard(weight, op.getShardDim(), count, index);
+  auto sliced = [&](const Tensor &x, int64_t dim,
+                    bool isShard) -> FailureOr<Tensor> {
+    if (isShard)
+      return x;
+    if (failed(checkDivides(op, x, dim, count)))
+      return failure();
+    return shard(x, dim, count, index);
+  };
+  const Tensor &given = e.tensor(op.getX());
+  FailureOr<Tensor> x =
+      sliced(given, given.rank() - 1, !isRowForm || op.getXIsShard());
+  FailureOr<Tensor> weight =
+      sliced(e.weight(op.getWeight()), op.getShardDim(), op.isWeightShard());
+  if (failed(x) || failed(weight))
+    return failure();
+  if (x->dim(-1) != weight->dim(0))
+    return op.emitOpError()
+           << "cannot be evaluated: rows of " << x->dim(-1)
+           << " numbers beside a weight of " << weight->dim(0) << " inputs";
   std::optional<Tensor> bias;
-  if (const Tensor *whole = e.tensorIf(op.getBias())) {
-    if (!isRowForm)
-      bias = op.isBiasShard() ? *whole : shard(*whole, 0, count, index);
-    else if (index == 0)
-      bias = *whole;
+  if (const Tensor *whole = e.tensorIf(op.getBias());
+      whole && (!isRowForm || index == 0)) {
+    FailureOr<Tensor> part =
+        sliced(*whole, 0, isRowForm || op.getBiasIsShard());
+    if (failed(part))
+      return failure();
+    if (part->size() != weight->dim(1))
+      return op.emitOpError()
+             << "cannot be evaluated: a bias of " << part->size()
+             << " entries beside " << weight->dim(1) << " outputs";
+    bias = std::move(*part);
   }
-  return e.set(op, linear(x, transposed(weight), bias ? &*bias : nullptr));
+  return e.set(op, linear(*x, transposed(*weight), bias ? &*bias : nullptr));
 }
 
 void llmir::interpreter::addDistributedEvaluators(EvaluatorTable &table) {

@@ -87,9 +87,21 @@ func.func @row_parallel(%x: tensor<5x24xbf16>, %w: tensor<24x36xbf16>, %b: tenso
     : (tensor<5x24xbf16>, tensor<24x36xbf16>, tensor<36xf32>) -> tensor<5x36xbf16>
   %last = llm.sharded_linear %x, %w, %b {num_shards = 3, shard_dim = 0, shard_id = 2}
     : (tensor<5x24xbf16>, tensor<24x36xbf16>, tensor<36xf32>) -> tensor<5x36xbf16>
-  %given = llm.sharded_linear %part, %w {num_shards = 3, shard_dim = 0, shard_id = 1}
+  %given = llm.sharded_linear %part, %w {num_shards = 3, shard_dim = 0, shard_id = 1, x_is_shard}
     : (tensor<5x8xbf16>, tensor<24x36xbf16>) -> tensor<5x36xbf16>
   return %first, %last, %given : tensor<5x36xbf16>, tensor<5x36xbf16>, tensor<5x36xbf16>
+}
+
+// What the op says are slices.
+// CHECK: @given_slices result 0: nmse
+// CHECK: @given_slices result 1: nmse
+func.func @given_slices(%x: tensor<5x24xf32>, %w: tensor<24x36xf32>, %b: tensor<36xf32>)
+    -> (tensor<5x36xf32>, tensor<5x36xf32>) {
+  %rows = llm.sharded_linear %x, %w {num_shards = 3, shard_dim = 0, shard_id = 1, weight_is_shard, x_is_shard}
+    : (tensor<5x24xf32>, tensor<24x36xf32>) -> tensor<5x36xf32>
+  %columns = llm.sharded_linear %x, %w, %b {num_shards = 3, shard_dim = 1, shard_id = 1, bias_is_shard, weight_is_shard}
+    : (tensor<5x24xf32>, tensor<24x36xf32>, tensor<36xf32>) -> tensor<5x36xf32>
+  return %rows, %columns : tensor<5x36xf32>, tensor<5x36xf32>
 }
 
 // Each rank has layers of its own in the one pool.

@@ -7,7 +7,7 @@ func.func @tensor_parallel(
     %x: tensor<2x4xf32>, %whole: tensor<4x6xf32>, %stored: tensor<6x4xf32>)
     attributes {llm.num_ranks = 2 : i64} {
   %shard = llm.shard %whole {dim = 1, num_shards = 2} : (tensor<4x6xf32>) -> tensor<4x3xf32>
-  %part = llm.sharded_linear %x, %shard {num_shards = 2, shard_dim = 1, shard_id = 0}
+  %part = llm.sharded_linear %x, %shard {num_shards = 2, shard_dim = 1, shard_id = 0, weight_is_shard}
      : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
   %y = llm.all_gather %part {dim = 1, group_size = 2} : (tensor<2x3xf32>) -> tensor<2x6xf32>
   %e0 = llm.sharded_linear %x, %whole {num_shards = 1, shard_dim = 1, shard_id = 0}
@@ -43,6 +43,24 @@ func.func @documents(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>
   %rows = llm.add %r0, %r1 : tensor<2x6xf32>
   check.expect_close %rows, %columns {nmse = 1.0e-12 : f64} : tensor<2x6xf32>
   return
+}
+
+// Sizes that say nothing: both operands are whole, unless the op says otherwise.
+// CHECK: @wholes_and_slices result 0: tensor<1x1xf32> {{\[}}[10]]
+// CHECK: @wholes_and_slices result 1: tensor<1x1xf32> {{\[}}[11]]
+// CHECK: @wholes_and_slices result 2: tensor<1x2xf32> {{\[}}[9, 11]]
+func.func @wholes_and_slices() -> (tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x2xf32>) {
+  %x = arith.constant dense<1.0> : tensor<1x2xf32>
+  %w = arith.constant dense<[[1.0], [10.0]]> : tensor<2x1xf32>
+  %whole = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 1}
+     : (tensor<1x2xf32>, tensor<2x1xf32>) -> tensor<1x1xf32>
+  %slice = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 1, weight_is_shard, x_is_shard}
+     : (tensor<1x2xf32>, tensor<2x1xf32>) -> tensor<1x1xf32>
+  %v = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %b = arith.constant dense<5.0> : tensor<2xf32>
+  %columns = llm.sharded_linear %x, %v, %b {num_shards = 2, shard_dim = 1, shard_id = 1, bias_is_shard, weight_is_shard}
+     : (tensor<1x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  return %whole, %slice, %columns : tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x2xf32>
 }
 
 // Arguments are cut, results joined; ranks 0 and 1 form a group, 2 and 3.

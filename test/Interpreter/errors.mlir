@@ -227,3 +227,35 @@ func.func @many_blocks_appended(%k: !keys, %s: tensor<2xi32> {check.values = den
   %c, %b = llm.append_kv(%k, %k, %s) : (!keys, !keys, tensor<2xi32>) -> (!llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>, tensor<2x1xi32>)
   return %c : !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>
 }
+
+// -----
+
+func.func @scattered(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 7>}) attributes {llm.num_ranks = 2 : i64} {
+  // expected-error @+1 {{'llm.reduce_scatter' op cannot be evaluated: 2 shards of dimension 1 of tensor<2x7xf32>}}
+  %y = llm.reduce_scatter %x {dim = 1, group_size = 2} : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  return
+}
+
+// -----
+
+func.func @sliced_rows(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 7>}, %w: tensor<?x3xf32> {check.shape = array<i64: 8, 3>}) {
+  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: 2 shards of dimension 1 of tensor<2x7xf32>}}
+  %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 0} : (tensor<2x?xf32>, tensor<?x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @other_rows(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 8>}, %w: tensor<?x3xf32> {check.shape = array<i64: 8, 3>}) {
+  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: rows of 8 numbers beside a weight of 4 inputs}}
+  %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 0, x_is_shard} : (tensor<2x?xf32>, tensor<?x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @other_bias(%x: tensor<2x4xf32>, %w: tensor<4x?xf32> {check.shape = array<i64: 4, 6>}, %b: tensor<?xf32> {check.shape = array<i64: 4>}) {
+  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: a bias of 2 entries beside 3 outputs}}
+  %y = llm.sharded_linear %x, %w, %b {num_shards = 2, shard_dim = 1, shard_id = 0} : (tensor<2x4xf32>, tensor<4x?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
+  return
+}

@@ -83,11 +83,12 @@ static void shards(Program &p) {
   if (p.chance(50)) { // One rank's share of the documents' form.
     property::Value w = p.argument({x.shape[1] / 2, 4}, x.element);
     property::Value y{"", {x.shape[0], 4}, x.element};
-    return p.addResult(
-        p.emit("llm.sharded_linear " + parts[1].name + ", " + w.name +
-                   " {num_shards = 2, shard_dim = 0, shard_id = 1} : (" +
-                   typeOf(parts[1]) + ", " + typeOf(w) + ") -> " + typeOf(y),
-               y.shape, x.element));
+    return p.addResult(p.emit(
+        "llm.sharded_linear " + parts[1].name + ", " + w.name +
+            " {num_shards = 2, shard_dim = 0, shard_id = 1, weight_is_shard, "
+            "x_is_shard} : (" +
+            typeOf(parts[1]) + ", " + typeOf(w) + ") -> " + typeOf(y),
+        y.shape, x.element));
   }
   p.addRows(p.emit("tensor.concat dim(1) " + parts[0].name + ", " +
                        parts[1].name + " : (" + typeOf(half) + ", " +

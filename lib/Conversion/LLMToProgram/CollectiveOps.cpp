@@ -199,7 +199,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
   FailureOr<RowsValue> weight = c.lookup(op, op.getWeight(), given[1]);
   if (failed(x) || failed(weight))
     return failure();
-  if (!isColumnForm && !op.isInputShard())
+  if (!isColumnForm && !op.getXIsShard())
     x = sliceColumns(c, loc, *x, count, shard);
 
   // The weight is [K, N]: its element (n, k) is at k * N + n.
@@ -218,7 +218,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
         c.lookup(op, op.getBias(), tensorShape(op.getBias().getType()).front());
     if (failed(bias))
       return failure();
-    if (isColumnForm && !op.isBiasShard())
+    if (isColumnForm && !op.getBiasIsShard())
       bias = sliceColumns(c, loc, *bias, count, shard);
     weights.buffers.push_back(bias->buffer);
   }

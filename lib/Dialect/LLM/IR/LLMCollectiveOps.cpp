@@ -32,12 +32,6 @@ static RankedTensorType getScaledType(RankedTensorType type, int64_t dim,
   return type.clone(shape);
 }
 
-/// True if `whole` is `parts` times `part`, all of them known.
-static bool isWholeOf(int64_t whole, int64_t part, int64_t parts) {
-  return !ShapedType::isDynamic(part) && !ShapedType::isDynamic(whole) &&
-         llvm::checkedMul(part, parts) == whole;
-}
-
 static bool isReduction(StringRef name) {
   return llvm::is_contained({"sum", "mean", "max", "min"}, name);
 }
@@ -121,30 +115,7 @@ SmallVector<int64_t> ShardedLinearOp::getGivenWeightShape() {
 }
 
 bool ShardedLinearOp::isWeightShard() {
-  if (isa<ShardedTensorType>(getWeight().getType()))
-    return true;
-  SmallVector<int64_t> weight = getGivenWeightShape();
-  if (isColumnParallel())
-    return sizesAgree(weight[1], getType().getShape().back());
-  return isWholeOf(getX().getType().getShape().back(), weight[0],
-                   getNumShards());
-}
-
-bool ShardedLinearOp::isInputShard() {
-  if (isColumnParallel())
-    return false;
-  int64_t inputs = getX().getType().getShape().back();
-  int64_t rows = getGivenWeightShape()[0];
-  // Equal sizes are both whole, unless the weight says that it is a shard.
-  if (isa<ShardedTensorType>(getWeight().getType()))
-    return inputs == rows;
-  return isWholeOf(rows, inputs, getNumShards());
-}
-
-bool ShardedLinearOp::isBiasShard() {
-  return isColumnParallel() && getBias() &&
-         sizesAgree(tensorType(getBias()).getDimSize(0),
-                    getType().getShape().back());
+  return getWeightIsShard() || isa<ShardedTensorType>(getWeight().getType());
 }
 
 /// Rule c4: what a sharded weight's type says.
@@ -168,41 +139,87 @@ static LogicalResult verifyShardedWeight(ShardedLinearOp op) {
                         "weight");
 }
 
+/// `size` in one of `parts` slices, where it is known and they divide it.
+static std::optional<int64_t> getSliceSize(int64_t size, int64_t parts) {
+  if (ShapedType::isDynamic(size))
+    return size;
+  if (size % parts != 0)
+    return std::nullopt;
+  return size / parts;
+}
+
 /// Rules c5, c6 and c8: rows of x, the weight, rows of the result.
 static LogicalResult verifyShardedSizes(ShardedLinearOp op) {
   SmallVector<int64_t> weight = op.getGivenWeightShape();
   ArrayRef<int64_t> x = op.getX().getType().getShape();
   ArrayRef<int64_t> result = op.getType().getShape();
   int64_t shards = op.getNumShards();
-  int64_t inputs = x.back();
+  // The slice that is multiplied, [inputs, outputs].
+  if (!op.isWeightShard()) {
+    int64_t &cut = weight[op.getShardDim()];
+    std::optional<int64_t> slice = getSliceSize(cut, shards);
+    if (!slice) // c8
+      return op.emitOpError()
+             << "cannot slice a weight of " << cut
+             << (op.isColumnParallel() ? " outputs" : " inputs") << " into "
+             << shards << " shards";
+    cut = *slice;
+  }
+  int64_t inputs = weight[0], outputs = weight[1];
 
-  bool fits = sizesAgree(inputs, weight[0]);
-  if (!op.isColumnParallel())
-    fits |= isWholeOf(inputs, weight[0], shards) ||
-            (!isa<ShardedTensorType>(op.getWeight().getType()) &&
-             isWholeOf(weight[0], inputs, shards));
-  if (!fits) // c5
-    return op.emitOpError()
-           << "has rows of " << inputs << " numbers, but a weight of "
-           << weight[0] << " inputs in " << shards << " shards";
-
-  bool isSliced = !op.isWeightShard();
-  int64_t cut = weight[op.getShardDim()];
-  if (isSliced && !ShapedType::isDynamic(cut) && cut % shards != 0) // c8
-    return op.emitOpError() << "cannot slice a weight of " << cut
-                            << (op.isColumnParallel() ? " outputs" : " inputs")
-                            << " into " << shards << " shards";
-  int64_t outputs = weight[1];
-  if (isSliced && op.isColumnParallel() && !ShapedType::isDynamic(outputs))
-    outputs /= shards;
+  std::optional<int64_t> rows = x.back();
+  bool isSliced = !op.isColumnParallel() && !op.getXIsShard();
+  if (isSliced)
+    rows = getSliceSize(x.back(), shards);
+  if (!rows || !sizesAgree(*rows, inputs)) { // c5
+    InFlightDiagnostic diag = op.emitOpError();
+    diag << "has rows of " << x.back() << " numbers, but ";
+    if (!isSliced)
+      return diag << "multiplies them by " << inputs;
+    return diag << "slices them for " << shards << " shards of " << inputs
+                << "; 'x_is_shard' says that they are the slice";
+  }
   if (!shapesAgree(x.drop_back(), result.drop_back()) ||
       !sizesAgree(result.back(), outputs)) { // c6
     SmallVector<int64_t> expected(x);
     expected.back() = outputs;
-    return op.emitOpError() << "gives " << shapeToString(expected) << ", not "
-                            << shapeToString(result);
+    return op.emitOpError()
+           << "gives " << shapeToString(expected) << ", not "
+           << shapeToString(result)
+           << (op.isColumnParallel() && !op.isWeightShard()
+                   ? "; 'weight_is_shard' says that the weight is the slice"
+                   : "");
   }
   return success();
+}
+
+/// Rules c7, c8 and c9: the bias, and what may be said to be a slice.
+static LogicalResult verifyShardedBias(ShardedLinearOp op) {
+  if (op.getXIsShard() && op.isColumnParallel()) // c9
+    return op.emitOpError() << "has 'x_is_shard', but the column form takes "
+                               "whole rows";
+  if (op.getBiasIsShard() && (!op.isColumnParallel() || !op.getBias())) // c9
+    return op.emitOpError()
+           << "has 'bias_is_shard', but "
+           << (op.getBias() ? "the row form takes the whole bias" : "no bias");
+  if (!op.getBias())
+    return success();
+  int64_t entries = tensorType(op.getBias()).getDimSize(0);
+  int64_t outputs = op.getType().getShape().back();
+  std::optional<int64_t> added = entries;
+  bool isSliced = op.isColumnParallel() && !op.getBiasIsShard();
+  if (isSliced)
+    added = getSliceSize(entries, op.getNumShards());
+  if (!added) // c8
+    return op.emitOpError()
+           << "cannot slice a bias of " << entries << " entries into "
+           << op.getNumShards() << " shards";
+  if (sizesAgree(*added, outputs)) // c7
+    return success();
+  return op.emitOpError()
+         << "has a bias of " << entries << " entries, but results of "
+         << outputs
+         << (isSliced ? "; 'bias_is_shard' says that it is the slice" : "");
 }
 
 LogicalResult ShardedLinearOp::verify() {
@@ -221,18 +238,7 @@ LogicalResult ShardedLinearOp::verify() {
                          << getX().getType() << ", not " << getType();
   if (failed(verifyShardedWeight(*this)) || failed(verifyShardedSizes(*this)))
     return failure();
-
-  if (Value bias = getBias()) {
-    int64_t entries = tensorType(bias).getDimSize(0);
-    int64_t outputs = getType().getShape().back();
-    bool fits = sizesAgree(entries, outputs);
-    if (isColumnParallel())
-      fits |= isWholeOf(entries, outputs, shards);
-    if (!fits) // c7
-      return emitOpError() << "has a bias of " << entries
-                           << " entries, but results of " << outputs;
-  }
-  return success();
+  return verifyShardedBias(*this);
 }
 
 //===----------------------------------------------------------------------===//

@@ -167,7 +167,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.sharded_tensor<tensor<64x172xi32>
 
 // RULE: sharded_linear.c5
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but a weight of 32 inputs in 4 shards}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but multiplies them by 32}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<32x172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -176,7 +176,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
 
 // RULE: sharded_linear.c5, row parallel
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but a weight of 32 inputs in 4 shards}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but slices them for 4 shards of 8; 'x_is_shard' says that they are the slice}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<32x172xf32>) -> tensor<?x172xf32>
   return
 }
@@ -255,6 +255,87 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // -----
 
+// RULE: sharded_linear.c5, the slice of x beside the whole weight
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but multiplies them by 16}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0, x_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x172xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c6, a matrix counts as whole
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x44xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op gives [?, 11], not [?, 44]; 'weight_is_shard' says that the weight is the slice}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x44xf32>) -> tensor<?x44xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c7, whole beside what is said
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 172 entries, but results of 43}}
+  %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0, bias_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<172xf32>) -> tensor<?x43xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c7, a vector counts as whole
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x176xf32>, %b: tensor<44xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 44 entries, but results of 44; 'bias_is_shard' says that it is the slice}}
+  %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x176xf32>, tensor<44xf32>) -> tensor<?x44xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c8, the rows
+func.func @test(%x: tensor<?x62xf32>, %w: tensor<16x172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 62 numbers, but slices them for 4 shards of 16}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0, weight_is_shard} : (tensor<?x62xf32>, tensor<16x172xf32>) -> tensor<?x172xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c8, the bias
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<171xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op cannot slice a bias of 171 entries into 4 shards}}
+  %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<171xf32>) -> tensor<?x43xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c9
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has 'x_is_shard', but the column form takes whole rows}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0, x_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c9, row parallel
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has 'bias_is_shard', but the row form takes the whole bias}}
+  %0 = llm.sharded_linear %x, %w, %b {shard_dim = 0, num_shards = 4, shard_id = 0, bias_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<172xf32>) -> tensor<?x172xf32>
+  return
+}
+
+// -----
+
+// RULE: sharded_linear.c9, without a bias
+func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
+  // expected-error@+1 {{'llm.sharded_linear' op has 'bias_is_shard', but no bias}}
+  %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0, bias_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf32>
+  return
+}
+
+// -----
+
 // RULE: all_gather.c1
 func.func @test(%x: tensor<?x64xf32>) {
   // expected-error@+2 {{'llm.all_gather' op dim 2 is no dimension of a tensor of rank 2}}
@@ -286,7 +367,7 @@ func.func @test(%x: tensor<?x64xf32>) {
 
 // RULE: sharded_linear.c5, a slice of the shard
 func.func @test(%x: tensor<3x4xf32>, %w: !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 4 numbers, but a weight of 16 inputs in 4 shards}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 4 numbers, but slices them for 4 shards of 16}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<3x4xf32>, !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) -> tensor<3x8xf32>
   return
 }
@@ -303,9 +384,9 @@ func.func @test(%x: tensor<4x64xf32>) {
 
 // -----
 
-// RULE: sharded_linear.c5, as many shards as overflow
+// RULE: sharded_linear.c8, as many shards as overflow
 func.func @test(%x: tensor<3x64xf32>, %w: tensor<4x8xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but a weight of 4 inputs in 4611686018427387920 shards}}
+  // expected-error@+1 {{'llm.sharded_linear' op cannot slice a weight of 4 inputs into 4611686018427387920 shards}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4611686018427387920, shard_id = 0} : (tensor<3x64xf32>, tensor<4x8xf32>) -> tensor<3x8xf32>
   return
 }

@@ -20,18 +20,20 @@ func.func @sharded_linear(%x: tensor<4x4096xf16>, %w: tensor<4096x4096xf16>, %pa
   // Column parallel: of the whole weight, then of its shard.
   // CHECK: llm.sharded_linear %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 1 : i64, shard_id = 0 : i64} : (tensor<4x4096xf16>, tensor<4096x4096xf16>) -> tensor<4x1024xf16>
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : tensor<4x4096xf16>, tensor<4096x4096xf16> -> tensor<4x1024xf16>
-  // CHECK: llm.sharded_linear %{{.*}}, %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 1 : i64, shard_id = 2 : i64} : (tensor<4x4096xf16>, tensor<4096x1024xf16>, tensor<1024xf16>) -> tensor<4x1024xf16>
-  %1 = llm.sharded_linear %x, %part, %bs {shardDim = 1 : i32, numShards = 4 : i32, shardId = 2 : i32} : (tensor<4x4096xf16>, tensor<4096x1024xf16>, tensor<1024xf16>) -> tensor<4x1024xf16>
+  // CHECK: llm.sharded_linear %{{.*}}, %{{.*}}, %{{.*}} {bias_is_shard, num_shards = 4 : i64, shard_dim = 1 : i64, shard_id = 2 : i64, weight_is_shard} : (tensor<4x4096xf16>, tensor<4096x1024xf16>, tensor<1024xf16>) -> tensor<4x1024xf16>
+  %1 = llm.sharded_linear %x, %part, %bs {shardDim = 1 : i32, numShards = 4 : i32, shardId = 2 : i32, weightIsShard, biasIsShard} : (tensor<4x4096xf16>, tensor<4096x1024xf16>, tensor<1024xf16>) -> tensor<4x1024xf16>
   // CHECK: llm.sharded_linear %{{.*}}, %{{.*}}, %{{.*}} {{.*}} : (tensor<4x4096xf16>, tensor<4096x4096xf16>, tensor<4096xf16>) -> tensor<4x1024xf16>
   %2 = llm.sharded_linear(%x, %w, %b) {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<4x4096xf16>, tensor<4096x4096xf16>, tensor<4096xf16>) -> (tensor<4x1024xf16>)
   // Row parallel: whole and whole, whole and shard, shard and whole, and the
   // shard that says that it is one.
-  // CHECK-COUNT-3: llm.sharded_linear %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 0 : i64, shard_id = 1 : i64} : ({{.*}}) -> tensor<4x4096xf16>
+  // CHECK: llm.sharded_linear %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 0 : i64, shard_id = 1 : i64} : ({{.*}}) -> tensor<4x4096xf16>
+  // CHECK: llm.sharded_linear %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 0 : i64, shard_id = 1 : i64, weight_is_shard} : ({{.*}}) -> tensor<4x4096xf16>
+  // CHECK: llm.sharded_linear %{{.*}}, %{{.*}} {num_shards = 4 : i64, shard_dim = 0 : i64, shard_id = 1 : i64, x_is_shard} : ({{.*}}) -> tensor<4x4096xf16>
   %3 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 1} : (tensor<4x4096xf16>, tensor<4096x4096xf16>) -> tensor<4x4096xf16>
-  %4 = llm.sharded_linear %x, %rows {shard_dim = 0, num_shards = 4, shard_id = 1} : (tensor<4x4096xf16>, tensor<1024x4096xf16>) -> tensor<4x4096xf16>
-  %5 = llm.sharded_linear %xs, %w {shard_dim = 0, num_shards = 4, shard_id = 1} : (tensor<4x1024xf16>, tensor<4096x4096xf16>) -> tensor<4x4096xf16>
+  %4 = llm.sharded_linear %x, %rows {shard_dim = 0, num_shards = 4, shard_id = 1, weight_is_shard} : (tensor<4x4096xf16>, tensor<1024x4096xf16>) -> tensor<4x4096xf16>
+  %5 = llm.sharded_linear %xs, %w {shard_dim = 0, num_shards = 4, shard_id = 1, x_is_shard} : (tensor<4x1024xf16>, tensor<4096x4096xf16>) -> tensor<4x4096xf16>
   // CHECK: llm.sharded_linear {{.*}} : (tensor<4x1024xf16>, !llm.sharded_tensor<tensor<4096x4096xf16>, 0, 4, 3>, tensor<4096xf16>) -> tensor<4x4096xf16>
-  %6 = llm.sharded_linear %xs, %st, %b {shard_dim = 0, num_shards = 4, shard_id = 3} : (tensor<4x1024xf16>, !llm.sharded_tensor<tensor<4096x4096xf16>, 0, 4, 3>, tensor<4096xf16>) -> tensor<4x4096xf16>
+  %6 = llm.sharded_linear %xs, %st, %b {shard_dim = 0, num_shards = 4, shard_id = 3, x_is_shard} : (tensor<4x1024xf16>, !llm.sharded_tensor<tensor<4096x4096xf16>, 0, 4, 3>, tensor<4096xf16>) -> tensor<4x4096xf16>
   // CHECK: llm.sharded_linear {{.*}} : (tensor<4x4096xf16>, !llm.sharded_tensor<tensor<4096x4096xf16>, 0, 4, 3>) -> tensor<4x4096xf16>
   %7 = llm.sharded_linear %x, %st {shard_dim = 0, num_shards = 4, shard_id = 3} : (tensor<4x4096xf16>, !llm.sharded_tensor<tensor<4096x4096xf16>, 0, 4, 3>) -> tensor<4x4096xf16>
   return

@@ -80,12 +80,11 @@ def LLM_ShardedLinearOp : LLM_PositionalOp<"sharded_linear", [Pure]> {
     `all_gather`, row shards are summed by `all_reduce` or `reduce_scatter`; in
     the row form shard 0 alone adds `bias`, so that the sum has it once.
 
-    `weight` is whole, and sliced here, or is the shard already: a
-    `!llm.sharded_tensor`; in the column form a matrix of as many columns as the
-    result; in the row form a matrix of K/n rows for `x` of K. In the row form
-    `x` is whole, and sliced here, or is the slice already: it has K/n numbers a
-    row. A matrix `weight` of as many rows as `x` has numbers is whole, and so
-    is `x`.
+    Operands are whole, and sliced here, unless the op says that they are this
+    rank's slice already; sizes decide nothing. The slice of `weight` is a
+    `!llm.sharded_tensor`, or any matrix with `weight_is_shard`. With `x_is_shard`
+    (row form) a row of `x` has the K/n numbers of `[i]`, and with `bias_is_shard`
+    (column form) `bias` has the N/n.
 
     Fails verification when
     - c1: `shard_dim` is neither 0 nor 1;
@@ -93,25 +92,35 @@ def LLM_ShardedLinearOp : LLM_PositionalOp<"sharded_linear", [Pure]> {
     - c3: `shard_id` is negative or not below `num_shards`;
     - c4: a sharded `weight` is no matrix of f16, bf16 or f32, or of another
       `shard_dim`, `num_shards` or `shard_id`;
-    - c5: the inputs of `x` and `weight` fit in none of the ways above;
+    - c5: a row of `x` does not have K numbers, or K/n with `x_is_shard`;
     - c6: the result is not `[…, N/n]` in the column form, `[…, N]` in the row
       form;
-    - c7: `bias` does not have N entries, or in the column form N/n;
-    - c8: a dimension that is to be sliced is no multiple of `num_shards`.
+    - c7: `bias` does not have N entries, or N/n with `bias_is_shard`;
+    - c8: a dimension that is to be sliced is no multiple of `num_shards`;
+    - c9: `x_is_shard` is given in the column form, or `bias_is_shard` in the row
+      form or without a bias.
+
+    Sizes that are known only at run time and break c5, c7 or c8 are an error of
+    that run.
 
     Example:
     ```mlir
     %y = llm.sharded_linear %x, %w {num_shards = 4, shard_dim = 1, shard_id = 0}
        : (tensor<4x4096xf16>, tensor<4096x4096xf16>) -> tensor<4x1024xf16>
+    %z = llm.sharded_linear %y, %rows {num_shards = 4, shard_dim = 0, shard_id = 0, weight_is_shard, x_is_shard}
+       : (tensor<4x1024xf16>, tensor<1024x4096xf16>) -> tensor<4x4096xf16>
     ```
   }];
   let arguments = (ins
-    Arg<LLM_FloatTensor, "Inputs […, K], or […, K/n] in the row form">:$x,
+    Arg<LLM_FloatTensor, "Inputs […, K], or […, K/n] with x_is_shard">:$x,
     Arg<LLM_ShardedMatrix, "Weights [K, N], or the shard of them">:$weight,
-    Arg<Optional<LLM_FloatVector>, "Added to each row [N], or [N/n] in the column form">:$bias,
+    Arg<Optional<LLM_FloatVector>, "Added to each row [N], or [N/n] with bias_is_shard">:$bias,
     Arg<LLM_IntAttr, "Dimension of the weight that is cut: 0 inputs, 1 outputs">:$shard_dim,
     Arg<LLM_IntAttr, "Number of shards n">:$num_shards,
-    Arg<LLM_IntAttr, "Number of this shard, from 0">:$shard_id);
+    Arg<LLM_IntAttr, "Number of this shard, from 0">:$shard_id,
+    Arg<UnitAttr, "Row form: x is this shard's inputs">:$x_is_shard,
+    Arg<UnitAttr, "The weight is this shard's, as a sharded tensor is">:$weight_is_shard,
+    Arg<UnitAttr, "Column form: the bias is that of this shard's outputs">:$bias_is_shard);
   let results = (outs Res<LLM_FloatTensor, "This shard's outputs, or partial sums">:$result);
   let extraClassDeclaration = [{
     bool isColumnParallel() { return getShardDim() == 1; }
@@ -119,10 +128,6 @@ def LLM_ShardedLinearOp : LLM_PositionalOp<"sharded_linear", [Pure]> {
     ::llvm::SmallVector<int64_t> getGivenWeightShape();
     /// True where `weight` is the shard already and must not be sliced.
     bool isWeightShard();
-    /// True where `x` holds only this shard's inputs.
-    bool isInputShard();
-    /// True where `bias` holds only this shard's outputs.
-    bool isBiasShard();
   }];
   let hasVerifier = 1;
 }
@@ -195,6 +200,9 @@ def LLM_ReduceScatterOp : LLM_CollectiveOp<"reduce_scatter", [InferTypeOpAdaptor
       of the function;
     - c3: `group_size` does not divide the size of `dim`;
     - c4: `reduce_op` is not one of sum, mean, max, min.
+
+    A size of `dim` that is known only at run time, and that `group_size` does not
+    divide, is an error of that run.
 
     Example:
     ```mlir
