@@ -51,7 +51,8 @@ KernelEmission::integerFormat(const std::string &name) {
 
 LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
                                     ArrayRef<int64_t> minColumns,
-                                    ArrayRef<unsigned> integers) {
+                                    ArrayRef<unsigned> integers,
+                                    ArrayRef<unsigned> wide) {
   SmallVector<Type> buffers(
       kernel.getOperandTypes().getAsValueRange<TypeAttr>());
   // Weights that the program packs itself are the first buffers.
@@ -67,15 +68,17 @@ LogicalResult KernelEmission::begin(ArrayRef<Type> weightTypes,
            << buffers.size() << " buffers, its kind " << minColumns.size();
   for (auto [i, type] : llvm::enumerate(buffers)) {
     auto memref = dyn_cast<MemRefType>(type);
-    bool isInteger = llvm::is_contained(integers, i);
     bool fits = isPlain(memref) && memref.getRank() == 2 &&
                 memref.getDimSize(1) >= minColumns[i];
-    if (isInteger && !(fits && memref.getElementType().isInteger(32)))
+    unsigned bits = llvm::is_contained(integers, i) ? 32
+                    : llvm::is_contained(wide, i)   ? 64
+                                                    : 0;
+    if (bits && !(fits && memref.getElementType().isInteger(bits)))
       return kernel.emitOpError("buffer ")
-             << i << " is " << type << ", expected static rows of i32 with "
-             << minColumns[i] << " columns or more";
-    if (!isInteger && !(fits && memref.getElementType().isF32() &&
-                        memref.getDimSize(1) % kTileRows == 0))
+             << i << " is " << type << ", expected static rows of i" << bits
+             << " with " << minColumns[i] << " columns or more";
+    if (!bits && !(fits && memref.getElementType().isF32() &&
+                   memref.getDimSize(1) % kTileRows == 0))
       return kernel.emitOpError("buffer ")
              << i << " is " << type << ", expected static rows of f32 with "
              << minColumns[i] << " columns or more, in whole tiles of "
@@ -93,12 +96,17 @@ int64_t KernelEmission::bufferRows(unsigned i) {
   return memref && memref.getRank() == 2 ? memref.getDimSize(0) : 0;
 }
 
-bool KernelEmission::isIntegerBuffer(unsigned i) {
+Type KernelEmission::elementOfBuffer(unsigned i) {
   ArrayAttr types = kernel.getOperandTypes();
   if (i >= types.size())
-    return false;
+    return {};
   auto memref = dyn_cast<MemRefType>(cast<TypeAttr>(types[i]).getValue());
-  return memref && memref.getElementType().isInteger(32);
+  return memref ? memref.getElementType() : Type();
+}
+
+bool KernelEmission::isIntegerBuffer(unsigned i, unsigned bits) {
+  Type element = elementOfBuffer(i);
+  return element && element.isInteger(bits);
 }
 
 LogicalResult

@@ -135,11 +135,14 @@ LogicalResult KernelEmission::checkNest(ArrayRef<int64_t> sizes,
 }
 
 LogicalResult KernelEmission::beginNest(size_t buffers) {
-  SmallVector<unsigned> integers;
-  for (unsigned i = 0; i < buffers; ++i)
+  SmallVector<unsigned> integers, wide;
+  for (unsigned i = 0; i < buffers; ++i) {
     if (isIntegerBuffer(i))
       integers.push_back(i);
-  return begin({}, SmallVector<int64_t>(buffers, 1), integers);
+    if (isIntegerBuffer(i, 64))
+      wide.push_back(i);
+  }
+  return begin({}, SmallVector<int64_t>(buffers, 1), integers, wide);
 }
 
 LogicalResult KernelEmission::checkPadding(int64_t columns) {
@@ -240,16 +243,10 @@ LogicalResult KernelEmission::emit(const LoopsSpec &spec) {
 // gather, scatter
 //===----------------------------------------------------------------------===//
 
-/// Whether buffer 0 is the index and the others hold numbers of one type.
-static bool areIndexAndElements(ArrayAttr types) {
-  if (types.size() != 3)
-    return false;
-  auto elementOf = [&](unsigned i) {
-    auto type = dyn_cast<MemRefType>(cast<TypeAttr>(types[i]).getValue());
-    return type ? type.getElementType() : Type();
-  };
-  Type index = elementOf(0);
-  return index && index.isInteger(32) && elementOf(1) == elementOf(2);
+bool KernelEmission::hasIndexAndElements() {
+  return kernel.getOperandTypes().size() == 3 &&
+         (isIntegerBuffer(0) || isIntegerBuffer(0, 64)) &&
+         elementOfBuffer(1) == elementOfBuffer(2);
 }
 
 /// Whether no map but number `indexed` has a symbol.
@@ -261,10 +258,10 @@ static bool onlyMapHasIndex(ArrayRef<AffineMap> maps, size_t indexed) {
 }
 
 LogicalResult KernelEmission::emit(const GatherSpec &spec) {
-  if (!areIndexAndElements(kernel.getOperandTypes()) ||
-      !onlyMapHasIndex(spec.maps, 1))
-    return kernel.emitOpError("of kind gather needs an index of i32, and two "
-                              "buffers of one type, with a map for each");
+  if (!hasIndexAndElements() || !onlyMapHasIndex(spec.maps, 1))
+    return kernel.emitOpError(
+        "of kind gather needs an index of i32 or i64, and two "
+        "buffers of one type, with a map for each");
   if (failed(checkSizes({{"bound", spec.bound}})) ||
       failed(checkNest(spec.sizes, spec.maps, spec.bound)) ||
       failed(checkPadding(spec.columns)) || failed(beginNest(3)))
@@ -275,10 +272,10 @@ LogicalResult KernelEmission::emit(const GatherSpec &spec) {
 
 LogicalResult KernelEmission::emit(const ScatterSpec &spec) {
   int64_t loops = spec.sizes.size();
-  if (!areIndexAndElements(kernel.getOperandTypes()) ||
-      !onlyMapHasIndex(spec.maps, 2))
-    return kernel.emitOpError("of kind scatter needs an index of i32, and two "
-                              "buffers of one type, with a map for each");
+  if (!hasIndexAndElements() || !onlyMapHasIndex(spec.maps, 2))
+    return kernel.emitOpError(
+        "of kind scatter needs an index of i32 or i64, and two "
+        "buffers of one type, with a map for each");
   if (failed(checkSizes({{"bound", spec.bound}})) ||
       failed(checkNest(spec.sizes, spec.maps, spec.bound)) ||
       failed(beginNest(3)))
@@ -305,13 +302,15 @@ LogicalResult KernelEmission::emit(const SortSpec &spec) {
   if (spec.count > spec.columns)
     return kernel.emitOpError("gives ")
            << spec.count << " numbers of rows of " << spec.columns;
-  SmallVector<unsigned> integers{2, 3, 4};
+  SmallVector<unsigned> integers{2, 3, 4}, wide;
   if (isIntegerBuffer(0))
     integers.append({0, 1});
+  if (isIntegerBuffer(0, 64))
+    wide.append({0, 1});
   if (failed(begin(
           {},
           {spec.columns, spec.count, spec.count, spec.columns, spec.columns},
-          integers)))
+          integers, wide)))
     return failure();
   for (unsigned i = 0; i < 5; ++i)
     if (bufferRows(i) < spec.rows)

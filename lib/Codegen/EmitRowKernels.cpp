@@ -103,9 +103,10 @@ LogicalResult KernelEmission::emit(const CopyBoxSpec &spec) {
           checkBox(0, spec, spec.fromStrides, spec.from, spec.fromColumns)) ||
       failed(checkBox(1, spec, spec.toStrides, spec.to, spec.toColumns)))
     return failure();
+  SmallVector<unsigned> both{0, 1}, none;
   if (failed(begin({}, {spec.fromColumns, spec.toColumns},
-                   isIntegerBuffer(0) ? ArrayRef<unsigned>{0, 1}
-                                      : ArrayRef<unsigned>{})))
+                   isIntegerBuffer(0) ? both : none,
+                   isIntegerBuffer(0, 64) ? both : none)))
     return failure();
   emitCopyBox(kb, spec);
   return success();

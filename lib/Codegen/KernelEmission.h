@@ -73,10 +73,12 @@ private:
 
   /// Checks that the buffers are rank-2 f32 with at least `minColumns` columns
   /// each, in whole tiles, and begins the function. Buffers whose numbers are
-  /// in `integers` are i32, of any width.
+  /// in `integers` are i32, and those in `wide` i64, with any number of
+  /// columns.
   mlir::LogicalResult begin(llvm::ArrayRef<mlir::Type> weightTypes,
                             llvm::ArrayRef<int64_t> minColumns,
-                            llvm::ArrayRef<unsigned> integers = {});
+                            llvm::ArrayRef<unsigned> integers = {},
+                            llvm::ArrayRef<unsigned> wide = {});
   /// Checks the buffers that stand for weights.
   mlir::LogicalResult checkPackedWeights(llvm::ArrayRef<mlir::Type> weightTypes,
                                          llvm::ArrayRef<mlir::Type> buffers);
@@ -89,7 +91,9 @@ private:
   mlir::LogicalResult checkRegion(mlir::Block &body, int64_t minArguments);
   /// Rows of buffer `i`; 0 where there is no such buffer of rows.
   int64_t bufferRows(unsigned i);
-  bool isIntegerBuffer(unsigned i);
+  /// What buffer `i` holds; null where there is no such buffer.
+  mlir::Type elementOfBuffer(unsigned i);
+  bool isIntegerBuffer(unsigned i, unsigned bits = 32);
   mlir::FailureOr<TensorFormat> format(llvm::StringRef name);
   mlir::FailureOr<IntegerFormat> integerFormat(const std::string &name);
   /// Checks that each is a size that a model can have, so that no product of
@@ -106,10 +110,12 @@ private:
   mlir::LogicalResult checkNest(llvm::ArrayRef<int64_t> sizes,
                                 llvm::ArrayRef<mlir::AffineMap> maps,
                                 int64_t bound);
-  /// Begins the function of a kernel whose buffers may be f32 or i32 each, and
-  /// checks that `columns` are those of the last one without padding.
+  /// Begins the function of a kernel whose buffers may be f32, i32 or i64 each,
+  /// and checks that `columns` are those of the last one without padding.
   mlir::LogicalResult beginNest(size_t buffers);
   mlir::LogicalResult checkPadding(int64_t columns);
+  /// Whether buffer 0 is an index and the other two hold numbers of one type.
+  bool hasIndexAndElements();
   /// Checks that the region of `loops` takes indices and elements, and is made
   /// of pure scalar ops.
   mlir::LogicalResult checkLoopsRegion(const LoopsSpec &spec);

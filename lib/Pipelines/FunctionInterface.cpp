@@ -13,7 +13,6 @@
 #include "llmir/Support/SmallFloat.h"
 
 #include <cstring>
-#include <limits>
 
 using namespace mlir;
 using namespace llmir::mllm::program;
@@ -24,49 +23,34 @@ namespace llmir {
 // Ports
 //===----------------------------------------------------------------------===//
 
-/// Whether a buffer holds the numbers as i32 (see LLMToProgram).
-static bool holdsIntegers(reference::ElementKind kind) {
-  return kind == reference::ElementKind::I1 ||
-         kind == reference::ElementKind::I32 ||
-         kind == reference::ElementKind::I64;
+/// Writes an element of a buffer of T, whatever its alignment.
+template <typename T> static void store(uint8_t *place, T number) {
+  std::memcpy(place, &number, sizeof(T));
 }
 
-/// The four bytes that hold an element in a buffer.
-static uint32_t encodeElement(reference::ElementKind kind, double value) {
-  if (holdsIntegers(kind))
-    return static_cast<uint32_t>(static_cast<int32_t>(value));
-  float single = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &single, 4);
-  return bits;
+template <typename T> static T load(const uint8_t *place) {
+  T number;
+  std::memcpy(&number, place, sizeof(T));
+  return number;
 }
 
-static double decodeElement(reference::ElementKind kind, uint32_t bits) {
-  if (holdsIntegers(kind))
-    return static_cast<int32_t>(bits);
-  float single;
-  std::memcpy(&single, &bits, 4);
-  return single;
+int64_t FunctionPort::placeOf(int64_t i) const {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  return offset + (i / columns * stride + i % columns) * bytes;
 }
 
-Status FunctionPort::fill(uint8_t *arena,
-                          const reference::Tensor &values) const {
-  constexpr int64_t least = std::numeric_limits<int32_t>::min();
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  for (int64_t i = 0; i < values.size(); ++i)
-    if (holdsIntegers(values.kind) &&
-        !(values.integer(i) >= least && values.integer(i) <= most))
-      return Status(StatusCode::InvalidArgument,
-                    name + " has " + std::to_string(values.integer(i)) +
-                        " at place " + std::to_string(i) +
-                        "; compiled code computes with integers of 32 bits");
-  uint8_t *base = arena + offset;
-  std::memset(base, 0, static_cast<size_t>(rows * stride * 4));
+void FunctionPort::fill(uint8_t *arena, const reference::Tensor &values) const {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  std::memset(arena + offset, 0, static_cast<size_t>(rows * stride * bytes));
   for (int64_t i = 0; i < values.size(); ++i) {
-    uint32_t bits = encodeElement(values.kind, values[i]);
-    std::memcpy(base + (i / columns * stride + i % columns) * 4, &bits, 4);
+    uint8_t *place = arena + placeOf(i);
+    if (element.isF32())
+      store(place, static_cast<float>(values[i]));
+    else if (element.isInteger(64))
+      store(place, values.integer(i));
+    else
+      store(place, static_cast<int32_t>(values.integer(i)));
   }
-  return Status();
 }
 
 reference::Tensor FunctionPort::read(const uint8_t *arena,
@@ -74,10 +58,13 @@ reference::Tensor FunctionPort::read(const uint8_t *arena,
                                      reference::Shape shape) const {
   reference::Tensor result(kind, std::move(shape));
   for (int64_t i = 0; i < result.size(); ++i) {
-    uint32_t bits;
-    std::memcpy(&bits,
-                arena + offset + (i / columns * stride + i % columns) * 4, 4);
-    result[i] = decodeElement(kind, bits);
+    const uint8_t *place = arena + placeOf(i);
+    if (element.isF32())
+      result[i] = load<float>(place);
+    else if (element.isInteger(64))
+      result[i] = load<int64_t>(place);
+    else
+      result[i] = load<int32_t>(place);
   }
   return result;
 }
@@ -89,8 +76,12 @@ reference::Tensor FunctionPort::read(const uint8_t *arena,
 static FunctionPort makePort(StringRef name, Value buffer, int64_t columns) {
   auto type = cast<MemRefType>(buffer.getType());
   auto place = buffer.getDefiningOp<BufferOp>();
-  return {name.str(), static_cast<int64_t>(place.getOffset().value_or(0)),
-          type.getDimSize(0), type.getDimSize(1), columns};
+  return {name.str(),
+          static_cast<int64_t>(place.getOffset().value_or(0)),
+          type.getDimSize(0),
+          type.getDimSize(1),
+          columns,
+          type.getElementType()};
 }
 
 FunctionInterface FunctionInterface::read(ModuleOp program) {

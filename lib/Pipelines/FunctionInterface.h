@@ -28,13 +28,17 @@ struct FunctionPort {
   std::string name; ///< Source of an input, name of an output.
   int64_t offset;   ///< Bytes from the arena's start.
   int64_t rows, stride, columns;
+  mlir::Type element; ///< f32, i32 or i64.
 
-  /// Writes the elements in order; what is behind them is zero. Fails where an
-  /// integer does not fit into 32 bits.
-  Status fill(uint8_t *arena, const reference::Tensor &values) const;
+  /// Writes the elements in order; what is behind them is zero.
+  void fill(uint8_t *arena, const reference::Tensor &values) const;
   /// The elements in order, as a tensor of that kind and shape.
   reference::Tensor read(const uint8_t *arena, reference::ElementKind kind,
                          reference::Shape shape) const;
+
+private:
+  /// Where element `i` lies.
+  int64_t placeOf(int64_t i) const;
 };
 
 /// A program's inputs, outputs, weights and memory.

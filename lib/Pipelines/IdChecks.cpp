@@ -12,22 +12,36 @@
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace llmir {
 
+/// Whether the op gives its first operand in another width, or within the
+/// limits of 32 bits, beyond which there is no id.
+static bool keepsId(Operation *op) {
+  if (isa<arith::TruncIOp, arith::ExtSIOp>(op))
+    return true;
+  APInt limit;
+  if (!isa<arith::MinSIOp, arith::MaxSIOp>(op) ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&limit)))
+    return false;
+  int64_t end = isa<arith::MinSIOp>(op) ? INT32_MAX : INT32_MIN;
+  return limit.getSExtValue() == end;
+}
+
 /// The tensor whose integers the op gives in another width, or null.
 static Value castOf(linalg::GenericOp op) {
   auto isIdentity = [](AffineMap map) { return map.isIdentity(); };
-  Block &body = *op.getBody();
   if (op.getNumDpsInputs() != 1 ||
-      !llvm::all_of(op.getIndexingMapsArray(), isIdentity) ||
-      !isa<arith::TruncIOp, arith::ExtSIOp>(body.front()) ||
-      body.front().getOperand(0) != body.getArgument(0) ||
-      body.getTerminator()->getOperand(0) != body.front().getResult(0))
+      !llvm::all_of(op.getIndexingMapsArray(), isIdentity))
     return Value();
-  return op.getDpsInputs().front();
+  Block &body = *op.getBody();
+  Value id = body.getTerminator()->getOperand(0);
+  while (id.getDefiningOp() && keepsId(id.getDefiningOp()))
+    id = id.getDefiningOp()->getOperand(0);
+  return id == body.getArgument(0) ? op.getDpsInputs().front() : Value();
 }
 
 /// The value that has the same integers in the same order.

@@ -130,14 +130,14 @@ mllm.program.fragment @kernels text {
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{of kind gather needs an index of i32, and two buffers of one type, with a map for each}}
+  // expected-error@+1 {{of kind gather needs an index of i32 or i64, and two buffers of one type, with a map for each}}
   mllm.program.kernel @index "gather" {bound = 8 : i64, columns = 16 : i64, maps = [affine_map<(i) -> (0, i)>, affine_map<(i)[s] -> (s, i)>, affine_map<(i) -> (0, i)>], sizes = array<i64: 16>} [memref<1x16xf32>, memref<8x16xf32>, memref<1x16xf32>]
 }
 
 // -----
 
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{of kind scatter needs an index of i32, and two buffers of one type, with a map for each}}
+  // expected-error@+1 {{of kind scatter needs an index of i32 or i64, and two buffers of one type, with a map for each}}
   mllm.program.kernel @scatter "scatter" {bound = 8 : i64, indexed = 1 : i64, maps = [affine_map<(i) -> (0, i)>, affine_map<(i)[s] -> (s, i)>, affine_map<(i) -> (0, i)>], sizes = array<i64: 16>} [memref<1x16xi32>, memref<8x16xf32>, memref<8x16xf32>]
 }
 

@@ -362,6 +362,24 @@ TEST(ExecutableTest, AnglesAndLogarithmsOfAnySize) {
   expectSame(*executable, model, {Tensor::fromVector({12}, numbers)});
 }
 
+TEST(ExecutableTest, IntegersHave64Bits) {
+  class Squares : public nn::Module {
+  public:
+    Squares() : Module("squares") {}
+    Tensor forward(const Tensor &x) override { return x * x + 1e12; }
+  } model;
+  const Tensor input = Tensor::empty({4}, kInt64);
+  auto executable = ir::compile(ir::trace(model, input));
+  ASSERT_TRUE(executable) << executable.status().message();
+  auto squares =
+      executable->run({Tensor::fromVector({4}, {3e9, -5e9, 7, 0}, kInt64)});
+  ASSERT_TRUE(squares) << squares.status().message();
+  // The second one wraps.
+  EXPECT_EQ(squares->front().toVector(),
+            (std::vector<double>{9000001000000000000, 6553256926290448384,
+                                 1000000000049, 1e12}));
+}
+
 TEST(ExecutableTest, IdsThatNoRowHas) {
   Lookup model;
   const Tensor input = Tensor::empty({1, dim("seq")}, kInt64);
@@ -384,7 +402,10 @@ TEST(ExecutableTest, ComputedIdsThatNoRowHasTakeTheNearestRow) {
   class Shifted : public nn::Module {
   public:
     Shifted() : Module("shifted"), lookup(reg<Lookup>("lookup")) {}
-    Tensor forward(const Tensor &ids) override { return lookup(ids * 1000.0); }
+    // The lower 32 bits are 0.
+    Tensor forward(const Tensor &ids) override {
+      return lookup(ids * 4294967296.0);
+    }
 
   private:
     Lookup lookup;

@@ -34,7 +34,8 @@ public:
   }
   /// Even in [least, end), which is not empty.
   int64_t integer(int64_t least, int64_t end) {
-    return least + int64_t(next() % uint64_t(end - least));
+    const auto first = static_cast<uint64_t>(least);
+    return int64_t(first + next() % (static_cast<uint64_t>(end) - first));
   }
 
 private:

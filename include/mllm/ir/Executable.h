@@ -14,11 +14,10 @@
 //   auto results = executable->run({Tensor::fromVector({1, 3}, {5, 6, 7},
 //                                                      kInt64)});
 //
-// It computes what the eager call computes, with two exceptions, which
-// docs/Dialects/MLLM.md describes: integers have 32 bits (those of i64 that do
-// not fit are refused where they are given, and sums and products wrap), and of
-// indices out of range, which an eager call refuses, run() sees only the ids of
-// embeddings among its inputs; others give numbers.
+// It computes what the eager call computes, with one exception, which
+// docs/Dialects/MLLM.md describes: of indices out of range, which an eager call
+// refuses, run() sees only the ids of embeddings among its inputs; others give
+// numbers.
 //
 // One trace serves every length: code is made for the sizes of the inputs when
 // they are first seen, and kept. It is for any model that can be traced;

@@ -157,7 +157,7 @@ numberElement(ProgramConversion &c, Operation *op, ArrayRef<IndexPart> parts) {
     return number;
   MLIRContext *context = op->getContext();
   number.computed =
-      c.createScratch(op->getLoc(), /*rows=*/1, /*columns=*/1, true);
+      c.createScratch(op->getLoc(), /*rows=*/1, /*columns=*/1, c.i32());
   LoopsSpec spec;
   spec.columns = 1;
   SmallVector<BufferAccess> accesses;

@@ -162,7 +162,7 @@ void FunctionConversion::assign(Location loc, ArrayRef<RowsValue> from,
           return earlier.buffer == from[i].buffer;
         })) {
       sources[i] = createScratch(loc, from[i].rows, from[i].columns,
-                                 holdsIntegers(getElementTypeOrSelf(types[i])));
+                                 bufferElementOf(types[i]));
       copy(from[i], sources[i], types[i]);
     }
   for (auto [source, target, type] : llvm::zip_equal(sources, to, types))

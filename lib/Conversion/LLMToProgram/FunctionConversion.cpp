@@ -36,11 +36,11 @@ static bool isTensorOrScalar(Type type) {
   return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
 }
 
-/// Whether numbers of that type have a place in buffers of f32 or i32.
+/// Whether buffers can hold numbers of that type.
 static bool hasRows(Type type) {
   Type element = getElementTypeOrSelf(type);
   return !isTensorOrScalar(type) || mllm::storedFormat(element) ||
-         holdsIntegers(element) ||
+         !bufferElement(element).isF32() ||
          (element.isSignlessInteger() && element.getIntOrFloatBitWidth() <= 16);
 }
 
@@ -190,10 +190,6 @@ RowsValue FunctionConversion::defaultRows(Value tensor) const {
   return rows;
 }
 
-static bool isIntegers(Value tensor) {
-  return holdsIntegers(getElementTypeOrSelf(tensor.getType()));
-}
-
 /// The value of a constant, or null; that of a scalar as a tensor of rank 0.
 static ElementsAttr constantElements(Value value) {
   Attribute attribute;
@@ -232,7 +228,7 @@ FailureOr<RowsValue> FunctionConversion::materialize(Operation *op,
     return ProgramConversion::materialize(op, tensor);
   RowsValue rows = defaultRows(tensor);
   rows.buffer = program.createBuffer(tensor.getLoc(), rows.rows, rows.columns,
-                                     isIntegers(tensor));
+                                     bufferElementOf(tensor.getType()));
   program.input(tensor.getLoc(), source, rows.buffer, rows.columns);
   bind(tensor, rows);
   return rows;
@@ -247,7 +243,7 @@ FailureOr<RowsValue> FunctionConversion::rearrange(Operation *op, Value tensor,
   int64_t elements = now.rows * now.columns;
   RowsValue rows =
       createScratch(op->getLoc(), columns == 0 ? 0 : elements / columns,
-                    columns, isIntegers(tensor));
+                    columns, bufferElementOf(tensor.getType()));
   CopyBoxSpec box;
   box.sizes = {elements};
   box.fromStrides = {1};
@@ -262,7 +258,7 @@ RowsValue FunctionConversion::createResult(Value result, const RowsValue &like,
   rows.columns = columns;
   rows.unit = unitOfHeads(result);
   rows.buffer = program.createBuffer(result.getLoc(), rows.rows, columns,
-                                     isIntegers(result));
+                                     bufferElementOf(result.getType()));
   bind(result, rows);
   return rows;
 }
@@ -302,7 +298,7 @@ RowsValue FunctionConversion::constantRows(Location loc,
   if (!buffer) {
     Builder b(module.getContext());
     auto type = RankedTensorType::get({rows.columns}, b.getI32Type());
-    buffer = program.createBuffer(loc, 1, rows.columns, /*integers=*/true);
+    buffer = program.createBuffer(loc, 1, rows.columns, i32());
     program.input(
         loc,
         program.declareConstant(loc, DenseElementsAttr::get(type, numbers)),

@@ -128,13 +128,13 @@ sortRows(ProgramConversion &c, Operation *op, Value x, int64_t count,
   if (failed(input))
     return failure();
   Location loc = op->getLoc();
-  bool isInteger = holdsIntegers(getElementTypeOrSelf(x.getType()));
-  RowsValue values = c.createScratch(loc, rows, count, isInteger);
-  RowsValue indices = c.createScratch(loc, rows, count, /*integers=*/true);
+  RowsValue values =
+      c.createScratch(loc, rows, count, bufferElementOf(x.getType()));
+  RowsValue indices = c.createScratch(loc, rows, count, c.i32());
   if (rows == 0 || count == 0)
     return std::make_pair(values, indices);
-  RowsValue one = c.createScratch(loc, rows, columns, /*integers=*/true);
-  RowsValue other = c.createScratch(loc, rows, columns, /*integers=*/true);
+  RowsValue one = c.createScratch(loc, rows, columns, c.i32());
+  RowsValue other = c.createScratch(loc, rows, columns, c.i32());
   SortSpec spec{rows, columns, count, descending};
   c.call(loc, kernelName("sort", {rows, columns, count}), spec, {},
          {{input->buffer, false, std::nullopt},

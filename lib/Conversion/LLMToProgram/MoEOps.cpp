@@ -70,7 +70,7 @@ private:
     return c.createScratch(op.getLoc(), numPlaces, columns);
   }
   RowsValue createTable(int64_t columns) {
-    return c.createScratch(op.getLoc(), 1, columns, /*integers=*/true);
+    return c.createScratch(op.getLoc(), 1, columns, c.i32());
   }
   void sort(const RowsValue &chosen);
   FailureOr<ExpertMatrices> lookupMatrices(Value tensor, int64_t rows,

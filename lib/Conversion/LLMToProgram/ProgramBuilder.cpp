@@ -50,17 +50,18 @@ ProgramBuilder::ProgramBuilder(ModuleOp module)
 
 /// No size is 0: a buffer of no rows is never read.
 static MemRefType rowsType(OpBuilder &builder, int64_t rows, int64_t columns,
-                           bool integers = false) {
-  Type element = integers ? Type(builder.getI32Type()) : builder.getF32Type();
+                           Type element = Type()) {
+  if (!element)
+    element = builder.getF32Type();
   return MemRefType::get({std::max<int64_t>(rows, 1),
                           roundUpTo(std::max<int64_t>(columns, 1), kTileRows)},
                          element);
 }
 
 Value ProgramBuilder::createBuffer(Location loc, int64_t rows, int64_t columns,
-                                   bool integers) {
+                                   Type element) {
   return BufferOp::create(
-      buffers, loc, rowsType(buffers, rows, columns, integers), IntegerAttr());
+      buffers, loc, rowsType(buffers, rows, columns, element), IntegerAttr());
 }
 
 Value ProgramBuilder::createLogits(Location loc, int64_t rows,

@@ -36,9 +36,10 @@ public:
   /// Creates the three fragments at the end of `module`.
   explicit ProgramBuilder(mlir::ModuleOp module);
 
-  /// A buffer of f32 (or i32) rows, padded to whole tiles.
+  /// A buffer of rows of `element` (f32 where it is null), padded to whole
+  /// tiles.
   mlir::Value createBuffer(mlir::Location loc, int64_t rows, int64_t columns,
-                           bool integers = false);
+                           mlir::Type element = mlir::Type());
   /// The step's output.
   mlir::Value createLogits(mlir::Location loc, int64_t rows, int64_t columns);
 

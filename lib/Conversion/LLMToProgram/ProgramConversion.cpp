@@ -55,9 +55,16 @@ ArrayRef<int64_t> tensorShape(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
-bool holdsIntegers(Type element) {
-  return element.isSignlessInteger(1) || element.isSignlessInteger(32) ||
-         element.isSignlessInteger(64) || element.isIndex();
+Type bufferElement(Type element) {
+  if (element.isSignlessInteger(64) || element.isIndex())
+    return IntegerType::get(element.getContext(), 64);
+  if (element.isSignlessInteger(1) || element.isSignlessInteger(32))
+    return IntegerType::get(element.getContext(), 32);
+  return Float32Type::get(element.getContext());
+}
+
+Type bufferElementOf(Type tensor) {
+  return bufferElement(getElementTypeOrSelf(tensor));
 }
 
 int64_t rowColumns(Value tensor) {
@@ -132,11 +139,11 @@ FailureOr<RowsValue> ProgramConversion::lookupTokens(Operation *op,
 }
 
 RowsValue ProgramConversion::createScratch(Location loc, int64_t rows,
-                                           int64_t columns, bool integers) {
+                                           int64_t columns, Type element) {
   RowsValue scratch;
   scratch.rows = rows;
   scratch.columns = columns;
-  scratch.buffer = program.createBuffer(loc, rows, columns, integers);
+  scratch.buffer = program.createBuffer(loc, rows, columns, element);
   return scratch;
 }
 

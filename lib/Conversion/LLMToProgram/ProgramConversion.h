@@ -134,9 +134,10 @@ public:
   /// Says that several values lie in the buffer: none may be written over.
   void shareBuffer(mlir::Value buffer) { sharedBuffers.insert(buffer); }
   void waitIfSplit(mlir::Location loc) { program.waitIfSplit(loc); }
-  /// Memory that belongs to no value: f32, or i32 where `integers`.
+  /// Memory that belongs to no value, of `element` (f32 where it is null).
   RowsValue createScratch(mlir::Location loc, int64_t rows, int64_t columns,
-                          bool integers = false);
+                          mlir::Type element = mlir::Type());
+  mlir::Type i32() { return mlir::IntegerType::get(module.getContext(), 32); }
 
   //===--------------------------------------------------------------------===//
   // Weights, fields of the step context, the cache
@@ -390,9 +391,13 @@ mlir::LogicalResult convertBlockLinear(ProgramConversion &c,
 /// rank 1 or less is one row.
 int64_t rowColumns(mlir::Value tensor);
 
-/// Whether buffers hold such numbers as i32: i32 itself, i64 and index, whose
-/// numbers must fit, and i1 as 0 and 1.
-bool holdsIntegers(mlir::Type element);
+/// What a buffer holds for elements of that type: i64 for i64 and index, i32
+/// for i32 and for i1, as 0 and 1, and f32 for floats and integers of fewer
+/// bits.
+mlir::Type bufferElement(mlir::Type element);
+
+/// The same of the elements of a tensor.
+mlir::Type bufferElementOf(mlir::Type tensor);
 
 /// Sizes of a tensor, a quantized tensor or the slice of a sharded one; of a
 /// scalar, which is a tensor of rank 0, there are none.

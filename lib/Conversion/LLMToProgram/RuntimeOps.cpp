@@ -50,10 +50,10 @@ static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
   int64_t count = countOf(op.getSeqIds()), tokens = op.getTokens();
   int64_t most = op.getUpdatedCache().getType().getMaxBlocksPerSequence();
   int64_t rowBlocks = op.getBlockIndices().getType().getDimSize(1);
-  RowsValue slots = c.createScratch(loc, 1, count * tokens, true);
-  RowsValue blocks = c.createScratch(loc, 1, count * rowBlocks, true);
-  RowsValue tables = c.createScratch(loc, count, most, true);
-  RowsValue lengths = c.createScratch(loc, 1, count, true);
+  RowsValue slots = c.createScratch(loc, 1, count * tokens, c.i32());
+  RowsValue blocks = c.createScratch(loc, 1, count * rowBlocks, c.i32());
+  RowsValue tables = c.createScratch(loc, count, most, c.i32());
+  RowsValue lengths = c.createScratch(loc, 1, count, c.i32());
   OpBuilder b(op);
   c.program.runtimeCall(
       loc, RuntimeFunction::reserve_kv,
@@ -107,7 +107,7 @@ static LogicalResult convert(ProgramConversion &c, ll::SampleOp op) {
   FailureOr<RowsValue> logits = c.lookup(op, op.getLogits(), shape[1]);
   if (failed(logits))
     return failure();
-  RowsValue ids = c.createScratch(op.getLoc(), 1, shape[0], true);
+  RowsValue ids = c.createScratch(op.getLoc(), 1, shape[0], c.i32());
   OpBuilder b(op);
   c.program.runtimeCall(
       op.getLoc(), RuntimeFunction::sample, {logits->buffer, ids.buffer},

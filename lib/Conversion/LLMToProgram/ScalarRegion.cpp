@@ -96,19 +96,15 @@ Type RegionWriter::typeFor(Type type) {
 
 Value RegionWriter::addElement(Value name) {
   Type type = getElementTypeOrSelf(name.getType());
-  bool isInteger = holdsIntegers(type);
-  Value element =
-      block.addArgument(isInteger ? Type(b.getI32Type()) : b.getF32Type(), loc);
+  Value element = block.addArgument(bufferElement(type), loc);
   Value value = element;
   if (type.isInteger(1))
     value = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::ne, element,
         arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0)));
-  else if (type.isInteger(64))
-    value = arith::ExtSIOp::create(b, loc, type, element);
   else if (type.isIndex())
     value = arith::IndexCastOp::create(b, loc, type, element);
-  else if (isa<IntegerType>(type) && !isInteger)
+  else if (isa<IntegerType>(type) && isa<FloatType>(element.getType()))
     value = arith::FPToSIOp::create(b, loc, type, element);
   values.map(name, value);
   return value;
@@ -189,11 +185,9 @@ void RegionWriter::yield(Value name) {
   Type type = getElementTypeOrSelf(name.getType());
   if (type.isInteger(1))
     value = arith::ExtUIOp::create(b, loc, b.getI32Type(), value);
-  else if (type.isInteger(64))
-    value = arith::TruncIOp::create(b, loc, b.getI32Type(), value);
   else if (type.isIndex())
-    value = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
-  else if (isa<IntegerType>(type) && !holdsIntegers(type))
+    value = arith::IndexCastOp::create(b, loc, bufferElement(type), value);
+  else if (isa<IntegerType>(type) && bufferElement(type).isF32())
     value = arith::SIToFPOp::create(b, loc, b.getF32Type(), value);
   mllm::program::YieldOp::create(b, loc, value);
 }

@@ -9,7 +9,7 @@
 // The scalar regions of `loops` kernels, written from ops of arith and math:
 // those in the region of a structured op, and those on whole tensors. Numbers
 // become those that buffers hold: floats of 16 bits are f32, rounded where an
-// op makes one; i1, i64 and index are i32.
+// op makes one; i1 is i32, and index i64.
 //
 //===----------------------------------------------------------------------===//
 

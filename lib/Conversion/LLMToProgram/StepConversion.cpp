@@ -104,10 +104,10 @@ bool StepConversion::isLogits(Value result) {
 }
 
 Value StepConversion::createRows(Location loc, RowSpace over, int64_t columns,
-                                 bool integers) {
+                                 Type element) {
   return program.createBuffer(
       loc, over == RowSpace::Tokens ? tokenBudget : maxLogitRows, columns,
-      integers);
+      element);
 }
 
 RowsValue StepConversion::createResult(Value result, const RowsValue &like,
@@ -119,7 +119,7 @@ RowsValue StepConversion::createResult(Value result, const RowsValue &like,
       isLogits(result) && like.over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
           : createRows(result.getLoc(), like.over, columns,
-                       getElementTypeOrSelf(result.getType()).isInteger(32));
+                       bufferElementOf(result.getType()));
   return values()[result] = where;
 }
 

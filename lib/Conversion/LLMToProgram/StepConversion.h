@@ -83,7 +83,7 @@ private:
 
   bool isLogits(mlir::Value result);
   mlir::Value createRows(mlir::Location loc, RowSpace over, int64_t columns,
-                         bool integers = false);
+                         mlir::Type element = mlir::Type());
 
   mlir::func::FuncOp step;
   int64_t tokenBudget, maxLogitRows;

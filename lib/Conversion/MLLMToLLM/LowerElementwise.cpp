@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IntegerLimits.h"
+#include "OpLowering.h"
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
@@ -20,9 +20,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
-#include <algorithm>
-#include <cmath>
-
 using namespace mlir;
 
 namespace llmir {
@@ -31,8 +28,9 @@ namespace llmir {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// A quotient of integers as mllm.linalg.div has it. Made in f64, which holds
-/// numbers of 32 bits and their quotients exactly, so that nothing traps.
+/// A quotient of integers as mllm.linalg.div has it. Of up to 32 bits it is
+/// made in f64, which holds such numbers and their quotients exactly and is
+/// faster.
 static Value divideIntegers(OpBuilder &b, Location loc, Value x, Value y) {
   Type element = x.getType(), f64 = b.getF64Type();
   Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, 0));
@@ -40,15 +38,18 @@ static Value divideIntegers(OpBuilder &b, Location loc, Value x, Value y) {
   Value isZero =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
   Value divisor = arith::SelectOp::create(b, loc, isZero, one, y);
-  Value quotient =
-      arith::DivFOp::create(b, loc, arith::SIToFPOp::create(b, loc, f64, x),
-                            arith::SIToFPOp::create(b, loc, f64, divisor));
-  // Wide enough for the least number divided by -1, which wraps to itself.
-  Value wide = arith::FPToSIOp::create(b, loc, b.getI64Type(), quotient);
-  Value narrow = element.isInteger(64)
-                     ? wide
-                     : Value(arith::TruncIOp::create(b, loc, element, wide));
-  return arith::SelectOp::create(b, loc, isZero, zero, narrow);
+  Value quotient;
+  if (element.isInteger(64)) { // Kernels wrap the least number divided by -1.
+    quotient = arith::DivSIOp::create(b, loc, x, divisor);
+  } else {
+    Value real =
+        arith::DivFOp::create(b, loc, arith::SIToFPOp::create(b, loc, f64, x),
+                              arith::SIToFPOp::create(b, loc, f64, divisor));
+    // Wide enough for the least number divided by -1, which wraps to itself.
+    Value wide = arith::FPToSIOp::create(b, loc, b.getI64Type(), real);
+    quotient = arith::TruncIOp::create(b, loc, element, wide);
+  }
+  return arith::SelectOp::create(b, loc, isZero, zero, quotient);
 }
 
 namespace {
@@ -78,11 +79,8 @@ static Value combine(OpBuilder &b, Location loc, Arithmetic how, Value x,
 /// The number as a constant of the type that scalar regions compute with.
 static Value scalarConstant(OpBuilder &b, Location loc, Type element,
                             double number) {
-  if (isa<FloatType>(element))
-    return arith::ConstantOp::create(
-        b, loc, b.getF32FloatAttr(static_cast<float>(number)));
-  return arith::ConstantOp::create(
-      b, loc, b.getIntegerAttr(element, static_cast<int64_t>(number)));
+  Type type = isa<FloatType>(element) ? b.getF32Type() : element;
+  return arith::ConstantOp::create(b, loc, numberAttr(type, number));
 }
 
 template <Arithmetic how, typename OpTy>
@@ -90,8 +88,6 @@ static LogicalResult lowerArithmetic(OpLowering &l, OpTy op) {
   Type element = op.getType().getElementType();
   SmallVector<Value> inputs(op->getOperands());
   std::optional<APFloat> scalar = op.getScalar();
-  if (scalar && failed(checkFits(l, element, scalar->convertToDouble())))
-    return failure();
   return l.replace(l.elementwise(
       l.resultType(), inputs,
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
@@ -183,11 +179,7 @@ static LogicalResult lower(OpLowering &l, mllm::ClipOp op) {
       [&](OpBuilder &b, Location loc, ValueRange x) -> Value {
         Type element = x[0].getType();
         auto limit = [&](const APFloat &number) {
-          // No integer of compiled code is beyond these.
-          double value = number.convertToDouble();
-          if (isa<IntegerType>(element))
-            value = std::clamp(value, kLeastInteger, kGreatestInteger);
-          return scalarConstant(b, loc, element, value);
+          return scalarConstant(b, loc, element, number.convertToDouble());
         };
         Value value = limitBy(b, loc, x[0], limit(op.getMinVal()), true);
         return limitBy(b, loc, value, limit(op.getMaxVal()), false);
@@ -198,7 +190,7 @@ static LogicalResult lower(OpLowering &l, mllm::ClipOp op) {
 // Fill
 //===----------------------------------------------------------------------===//
 
-/// Number i of the result in row-major order, in f64.
+/// Number i of the result in row-major order.
 static Value emitFlatIndex(OpBuilder &b, Location loc,
                            ArrayRef<int64_t> shape) {
   Value flat = arith::ConstantIndexOp::create(b, loc, 0);
@@ -208,27 +200,32 @@ static Value emitFlatIndex(OpBuilder &b, Location loc,
     flat = arith::AddIOp::create(
         b, loc, arith::MulIOp::create(b, loc, flat, factor), i);
   }
-  Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
-  return arith::SIToFPOp::create(b, loc, b.getF64Type(), wide);
+  return arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
 }
 
-/// start + i * step.
+/// start + i * step, in f64, or of integers in i64.
 static Value fillRange(OpLowering &l, RankedTensorType type, double start,
                        double step) {
   Type element = type.getElementType();
   return l.elementwise(
       type, {}, [&](OpBuilder &b, Location loc, ValueRange) -> Value {
-        auto number = [&](double value) -> Value {
-          return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
-        };
         Value i = emitFlatIndex(b, loc, type.getShape());
-        Value value = arith::AddFOp::create(
-            b, loc, number(start),
-            arith::MulFOp::create(b, loc, i, number(step)));
-        if (isa<FloatType>(element))
+        Type wide = isa<FloatType>(element) ? Type(b.getF64Type())
+                                            : Type(b.getI64Type());
+        auto number = [&](double value) -> Value {
+          return arith::ConstantOp::create(b, loc, numberAttr(wide, value));
+        };
+        if (isa<FloatType>(element)) {
+          Value real = arith::SIToFPOp::create(b, loc, wide, i);
+          Value value = arith::AddFOp::create(
+              b, loc, number(start),
+              arith::MulFOp::create(b, loc, real, number(step)));
           return arith::TruncFOp::create(b, loc, b.getF32Type(), value);
-        Value whole = arith::FPToSIOp::create(b, loc, b.getI64Type(), value);
-        if (element.isInteger(64))
+        }
+        Value whole = arith::AddIOp::create(
+            b, loc, number(start),
+            arith::MulIOp::create(b, loc, i, number(step)));
+        if (element == wide)
           return whole;
         return arith::TruncIOp::create(b, loc, element, whole);
       });
@@ -243,11 +240,11 @@ static Value fillRandom(OpLowering &l, RankedTensorType type, mllm::FillOp op) {
   SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     if (isa<FloatType>(element))
-      numbers.push_back(l.b().getFloatAttr(element, random.real(least, end)));
+      numbers.push_back(numberAttr(element, random.real(least, end)));
     else
-      numbers.push_back(l.b().getIntegerAttr(
-          element, random.integer(static_cast<int64_t>(least),
-                                  static_cast<int64_t>(end))));
+      numbers.push_back(numberAttr(
+          element, random.integer(reference::Number(least).toInteger(),
+                                  reference::Number(end).toInteger())));
   }
   return l.constant(DenseElementsAttr::get(type, numbers));
 }
@@ -258,12 +255,6 @@ static LogicalResult lower(OpLowering &l, mllm::FillOp op) {
     return number ? number->convertToDouble() : 0.0;
   };
   const double start = numberOf(op.getStart()), step = numberOf(op.getStep());
-  const int64_t last = std::max<int64_t>(type.getNumElements() - 1, 0);
-  if (failed(checkFits(l, type.getElementType(),
-                       {numberOf(op.getValue()), start,
-                        std::trunc(start + static_cast<double>(last) * step),
-                        op.getEnd() ? numberOf(op.getEnd()) - 1 : 0.0})))
-    return failure();
   switch (op.getKind()) {
   case mllm::FillKind::Zeros:
     return l.replace(l.filled(type, 0.0));

@@ -55,16 +55,16 @@ static Reduction reductionOf(OpLowering &l, RankedTensorType x,
   return r;
 }
 
-/// The greatest number of the type, or the least one. Programs compute with 32
-/// bits at most.
-static double extreme(Type element, bool greatest) {
+/// The greatest number of the type, or the least one.
+static reference::Number extreme(Type element, bool greatest) {
   if (isa<FloatType>(element))
     return greatest ? INFINITY : -INFINITY;
-  unsigned bits = std::min(element.getIntOrFloatBitWidth(), 32u);
+  unsigned bits = element.getIntOrFloatBitWidth();
   if (bits == 1)
-    return greatest ? 1 : 0;
-  double most = std::ldexp(1.0, static_cast<int>(bits) - 1);
-  return greatest ? most - 1 : -most;
+    return greatest;
+  return (greatest ? APInt::getSignedMaxValue(bits)
+                   : APInt::getSignedMinValue(bits))
+      .getSExtValue();
 }
 
 template <bool isMax, typename OpTy>
@@ -186,14 +186,19 @@ static Value joinIndices(OpLowering &l, mllm::IndexOp op,
       if (int64_t size = own[own.size() - 1 - i]; size != 1)
         shape[shape.size() - 1 - i] = size;
   }
+  auto isWide = [](Value indices) {
+    return OpLowering::type(indices).getElementType().isInteger(64);
+  };
+  Type element = llvm::any_of(op.getIndices(), isWide) ? l.b().getI64Type()
+                                                       : l.b().getI32Type();
   SmallVector<Value> inputs;
   for (Value indices : op.getIndices())
-    inputs.push_back(l.cast(indices, l.b().getI32Type()));
+    inputs.push_back(l.cast(indices, element));
   return l.elementwise(
-      RankedTensorType::get(shape, l.b().getI32Type()), inputs,
+      RankedTensorType::get(shape, element), inputs,
       [&](OpBuilder &b, Location loc, ValueRange n) -> Value {
         auto number = [&](int64_t value) -> Value {
-          return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+          return arith::ConstantOp::create(b, loc, numberAttr(element, value));
         };
         Value joined = number(0);
         for (auto [index, size] : llvm::zip_equal(n, sizes))

@@ -31,12 +31,29 @@ static SmallVector<int64_t> rowShape(ArrayRef<int64_t> shape, size_t tail) {
   return {rows, columns};
 }
 
+/// Ids of 64 bits as those of 32: what is beyond them is the nearest one, which
+/// no table has either.
+static Value narrowIds(OpLowering &l, Value ids) {
+  RankedTensorType type = OpLowering::type(ids);
+  if (!type.getElementType().isInteger(64))
+    return l.cast(ids, l.b().getI32Type());
+  return l.elementwise(
+      type.clone(l.b().getI32Type()), ids,
+      [](OpBuilder &b, Location loc, ValueRange n) -> Value {
+        auto limit = [&](int64_t number) -> Value {
+          return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(number));
+        };
+        Value id = arith::MinSIOp::create(b, loc, n[0], limit(INT32_MAX));
+        id = arith::MaxSIOp::create(b, loc, id, limit(INT32_MIN));
+        return arith::TruncIOp::create(b, loc, b.getI32Type(), id);
+      });
+}
+
 static LogicalResult lower(OpLowering &l, mllm::EmbeddingOp op) {
-  Type i32 = l.b().getI32Type();
   RankedTensorType result = l.resultType();
   int64_t columns = result.getShape().back();
   int64_t tokens = OpLowering::type(op.getIds()).getNumElements();
-  Value ids = l.cast(l.reshape(op.getIds(), {tokens}), i32);
+  Value ids = narrowIds(l, l.reshape(op.getIds(), {tokens}));
   Value rows = ll::EmbeddingOp::create(
       l.b(), RankedTensorType::get({tokens, columns}, l.b().getF32Type()), ids,
       l.parameter(op.getWeightAttr()));

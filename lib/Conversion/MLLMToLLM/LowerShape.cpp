@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IntegerLimits.h"
+#include "OpLowering.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
 
@@ -176,8 +176,6 @@ static LogicalResult lower(OpLowering &l, mllm::PadOp op) {
   Value x = op.getX();
   if (op.getMode() == mllm::PadMode::Constant) {
     double value = op.getValue() ? op.getValue()->convertToDouble() : 0.0;
-    if (failed(checkFits(l, l.resultType().getElementType(), value)))
-      return failure();
     return l.replace(l.pad(x, op.getLow(), op.getHigh(), value));
   }
   for (auto [dim, low, high] : llvm::enumerate(op.getLow(), op.getHigh()))

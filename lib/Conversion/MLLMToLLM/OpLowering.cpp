@@ -15,6 +15,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
+
 using namespace mlir;
 namespace ll = mlir::llm;
 
@@ -42,14 +44,17 @@ Value OpLowering::plainParameter(FlatSymbolRefAttr symbol) {
   return {};
 }
 
-Value OpLowering::filled(RankedTensorType type, double value) {
+TypedAttr numberAttr(Type element, reference::Number number) {
+  if (isa<FloatType>(element))
+    return FloatAttr::get(element, number.toDouble());
+  APInt whole(64, static_cast<uint64_t>(number.toInteger()));
+  return IntegerAttr::get(element,
+                          whole.trunc(element.getIntOrFloatBitWidth()));
+}
+
+Value OpLowering::filled(RankedTensorType type, reference::Number value) {
   Type element = type.getElementType();
-  Attribute number = isa<FloatType>(element)
-                         ? Attribute(builder.getFloatAttr(element, value))
-                         : Attribute(builder.getIntegerAttr(
-                               element, static_cast<int64_t>(value)));
-  Value scalar =
-      arith::ConstantOp::create(builder, mlir::cast<TypedAttr>(number));
+  Value scalar = arith::ConstantOp::create(builder, numberAttr(element, value));
   Value empty = tensor::EmptyOp::create(builder, type.getShape(), element);
   return linalg::FillOp::create(builder, scalar, empty).getResult(0);
 }
@@ -132,7 +137,7 @@ Value OpLowering::repeat(Value x, int64_t dim, int64_t times) {
 }
 
 Value OpLowering::pad(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
-                      double value) {
+                      reference::Number value) {
   RankedTensorType from = type(x);
   SmallVector<int64_t> shape, steps(from.getRank(), 1);
   for (auto [size, before, after] : llvm::zip_equal(from.getShape(), low, high))
@@ -238,7 +243,7 @@ Value OpLowering::move(RankedTensorType result, Value x, AffineMap from) {
 }
 
 Value OpLowering::reduce(RankedTensorType result, ArrayRef<int64_t> sizes,
-                         double initial, ValueRange inputs,
+                         reference::Number initial, ValueRange inputs,
                          ArrayRef<AffineMap> maps, Scalar scalar) {
   // Between two turns nothing is rounded to less than f32.
   RankedTensorType wide = result;
@@ -269,10 +274,7 @@ SmallVector<AffineExpr> OpLowering::dims(unsigned first, unsigned count) {
 /// A float, which is f32, as a signed integer: without its fraction, the
 /// nearest one of the range, 0 for NaN.
 static Value toInteger(OpBuilder &b, Location loc, Value x, Type element) {
-  // Programs compute with 32 bits at most, and f64 holds all of their numbers.
-  int64_t bits = std::min(element.getIntOrFloatBitWidth(), 32u);
-  double most = static_cast<double>((int64_t(1) << (bits - 1)) - 1);
-  Type f64 = b.getF64Type();
+  const unsigned bits = element.getIntOrFloatBitWidth();
   auto number = [&](double value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
   };
@@ -281,12 +283,18 @@ static Value toInteger(OpBuilder &b, Location loc, Value x, Type element) {
     Value holds = arith::CmpFOp::create(b, loc, predicate, a, other);
     return arith::SelectOp::create(b, loc, holds, chosen, rest);
   };
-  Value wide = arith::ExtFOp::create(b, loc, f64, x);
-  Value low = number(-most - 1), high = number(most);
-  wide = select(arith::CmpFPredicate::UNO, wide, wide, number(0), wide);
-  wide = select(arith::CmpFPredicate::OLT, wide, low, low, wide);
-  wide = select(arith::CmpFPredicate::OGT, wide, high, high, wide);
-  return arith::FPToSIOp::create(b, loc, element, wide);
+  // The least integer is a float, the greatest one of 64 bits is none: what is
+  // beyond it is chosen behind the conversion, which is given 0, as for NaN.
+  const double end = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  Value wide = arith::ExtFOp::create(b, loc, b.getF64Type(), x);
+  Value least = number(-end), beyond = number(end);
+  Value inside =
+      select(arith::CmpFPredicate::OLT, wide, beyond, wide, number(0));
+  inside = select(arith::CmpFPredicate::OLT, inside, least, least, inside);
+  Value whole = arith::FPToSIOp::create(b, loc, element, inside);
+  Value greatest = arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(element, APInt::getSignedMaxValue(bits)));
+  return select(arith::CmpFPredicate::OGE, wide, beyond, greatest, whole);
 }
 
 Value OpLowering::cast(Value x, Type to) {

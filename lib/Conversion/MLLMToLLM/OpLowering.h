@@ -93,8 +93,8 @@ public:
   /// The parameter as a tensor for loops; null, with a diagnostic, where it is
   /// stored in blocks.
   mlir::Value plainParameter(mlir::FlatSymbolRefAttr symbol);
-  /// One number in every place. Integers are rounded toward zero.
-  mlir::Value filled(mlir::RankedTensorType type, double value);
+  /// One number in every place.
+  mlir::Value filled(mlir::RankedTensorType type, reference::Number value);
   mlir::Value constant(mlir::DenseElementsAttr value);
   /// Numbers in f32.
   mlir::Value constant(const reference::Tensor &numbers);
@@ -111,7 +111,7 @@ public:
   mlir::Value repeat(mlir::Value x, int64_t dim, int64_t times);
   /// `value` before and behind each dimension.
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> low,
-                  llvm::ArrayRef<int64_t> high, double value);
+                  llvm::ArrayRef<int64_t> high, reference::Number value);
   /// The slices of a dimension that the indices name, whose shape stands in its
   /// place.
   mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim);
@@ -139,7 +139,7 @@ public:
   /// inputs' numbers, whose maps are of all loops, and last what has been
   /// reduced so far, at first `initial`. Sums of floats are made in f32.
   mlir::Value reduce(mlir::RankedTensorType result,
-                     llvm::ArrayRef<int64_t> sizes, double initial,
+                     llvm::ArrayRef<int64_t> sizes, reference::Number initial,
                      mlir::ValueRange inputs,
                      llvm::ArrayRef<mlir::AffineMap> maps, Scalar scalar);
   /// The sum of products over loops of `sizes`.
@@ -197,6 +197,10 @@ private:
 
   llvm::StringMap<Lower> entries;
 };
+
+/// The number in that type: floats are rounded, and integers keep their low
+/// bits (reference::roundTo).
+mlir::TypedAttr numberAttr(mlir::Type element, reference::Number number);
 
 /// Where ranges begin: negative starts count from the end.
 llvm::SmallVector<int64_t> rangeStarts(llvm::ArrayRef<int64_t> starts,

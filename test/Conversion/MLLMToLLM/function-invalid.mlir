@@ -199,48 +199,6 @@ mllm.graph.subgraph @f(%x: tensor<100001x2x2xf32>, %w: tensor<400xf32>) -> tenso
 
 // -----
 
-// Integers of compiled code have 32 bits.
-mllm.graph.subgraph @f(%x: tensor<2xi64>) -> tensor<2xi64> {
-  // expected-error@+1 {{'mllm.linalg.add' op cannot be compiled: compiled code computes with integers of 32 bits, and 1000000000000 is none}}
-  %y = mllm.linalg.add %x {scalar = 1.0e12 : f64} : tensor<2xi64>
-  mllm.cf.return %y : tensor<2xi64>
-}
-
-// -----
-
-mllm.graph.subgraph @f(%x: tensor<2xi64>) -> tensor<2xi64> {
-  // expected-error@+1 {{'mllm.linalg.fill' op cannot be compiled: compiled code computes with integers of 32 bits, and -2147483649 is none}}
-  %y = mllm.linalg.fill specific %x {value = -2147483649.0 : f64} : tensor<2xi64>
-  mllm.cf.return %y : tensor<2xi64>
-}
-
-// -----
-
-// The first number would do, the last one is beyond.
-mllm.graph.subgraph @f(%x: tensor<3xi64>) -> tensor<3xi64> {
-  // expected-error@+1 {{'mllm.linalg.fill' op cannot be compiled: compiled code computes with integers of 32 bits, and 4000000000 is none}}
-  %y = mllm.linalg.fill arange %x {start = 0.0 : f64, step = 2.0e9 : f64} : tensor<3xi64>
-  mllm.cf.return %y : tensor<3xi64>
-}
-
-// -----
-
-mllm.graph.subgraph @f(%x: tensor<3xi64>) -> tensor<3xi64> {
-  // expected-error@+1 {{'mllm.linalg.fill' op cannot be compiled: compiled code computes with integers of 32 bits, and 3000000000 is none}}
-  %y = mllm.linalg.fill random %x {start = 0.0 : f64, end = 3000000001.0 : f64, seed = 7 : i64} : tensor<3xi64>
-  mllm.cf.return %y : tensor<3xi64>
-}
-
-// -----
-
-mllm.graph.subgraph @f(%x: tensor<3xi64>) -> tensor<5xi64> {
-  // expected-error@+1 {{'mllm.linalg.pad' op cannot be compiled: compiled code computes with integers of 32 bits, and 2147483648 is none}}
-  %y = mllm.linalg.pad constant %x {high = array<i64: 1>, low = array<i64: 1>, value = 2147483648.0 : f64} : tensor<3xi64> -> tensor<5xi64>
-  mllm.cf.return %y : tensor<5xi64>
-}
-
-// -----
-
 mllm.graph.subgraph @f(%x: tensor<2x3xf32>) -> tensor<2199023255552x3xf32> {
   // expected-error@+1 {{'mllm.linalg.repeat' op cannot be compiled: a tensor [2199023255552, 3] has more than 2^28 numbers}}
   %y = mllm.linalg.repeat %x {dim = 0 : i64, times = 1099511627776 : i64} : tensor<2x3xf32> -> tensor<2199023255552x3xf32>

@@ -384,16 +384,17 @@ struct MoECombineSpec {
 };
 
 /// The scalar region at each point of a nest of loops, over elements of buffers
-/// of f32 or i32. Loop d runs from 0 to sizes[d]; the first `parallel` loops
-/// each write an element of their own, the others reduce, in ascending order,
-/// the last loop fastest. `maps` says for each buffer at which (row, column)
-/// the element of a point lies; the initial value's and the output's depend on
-/// parallel loops alone. The region takes the index of each loop and the
-/// element of each buffer but the output; where loops reduce, the last buffer
-/// before the output holds initial values, and its argument is what has been
-/// reduced so far. It yields the output's element. Rows of the output are zero
-/// behind `columns`. Buffers: inputs…, [initial], out. Any worker may touch any
-/// element.
+/// of f32, i32 or i64. Loop d runs from 0 to sizes[d]; the first `parallel`
+/// loops each write an element of their own, the others reduce, in ascending
+/// order, the last loop fastest. `maps` says for each buffer at which (row,
+/// column) the element of a point lies; the initial value's and the output's
+/// depend on parallel loops alone. The region takes the index of each loop and
+/// the element of each buffer but the output; where loops reduce, the last
+/// buffer before the output holds initial values, and its argument is what has
+/// been reduced so far. It yields the output's element. Integers are divided by
+/// constants that are neither 0 nor -1, or unsigned by what is at least 1. Rows
+/// of the output are zero behind `columns`. Buffers: inputs…, [initial], out.
+/// Any worker may touch any element.
 struct LoopsSpec {
   static constexpr llvm::StringLiteral kind = "loops";
   llvm::SmallVector<int64_t> sizes;
@@ -406,8 +407,8 @@ struct LoopsSpec {
 /// index from 0 to `bound`: a negative one counts from the end, and what lies
 /// beyond either end is the element at that end. `maps` says where the elements
 /// lie: those of the index and the output as functions of the loops, that of x
-/// as one of the loops and, the symbol, the index. Buffers: index (i32), x (f32
-/// or i32), out. Any worker may touch any element.
+/// as one of the loops and, the symbol, the index. Buffers: index (i32 or i64),
+/// x (f32, i32 or i64), out. Any worker may touch any element.
 struct GatherSpec {
   static constexpr llvm::StringLiteral kind = "gather";
   llvm::SmallVector<int64_t> sizes;
@@ -420,8 +421,8 @@ struct GatherSpec {
 /// fastest, so that the last of several writers of an element is the one that
 /// stays. The index is as GatherSpec has it and depends on the first `indexed`
 /// loops alone; an index beyond either end writes nothing. Elements that no
-/// point names keep what they hold. Buffers: index (i32), x (f32 or i32), out.
-/// Any worker may touch any element.
+/// point names keep what they hold. Buffers: index (i32 or i64), x (f32, i32 or
+/// i64), out. Any worker may touch any element.
 struct ScatterSpec {
   static constexpr llvm::StringLiteral kind = "scatter";
   llvm::SmallVector<int64_t> sizes;
@@ -431,9 +432,9 @@ struct ScatterSpec {
 
 /// The first `count` numbers of each row of `columns` in ascending or
 /// descending order, and where in the row they lie; equal ones in the order of
-/// the row, NaN as greater than all others. Buffers: x [rows, columns] (f32 or
-/// i32), values [rows, count] as x, indices (i32) [rows, count], two of scratch
-/// (i32) [rows, columns]. Any worker may touch any element.
+/// the row, NaN as greater than all others. Buffers: x [rows, columns] (f32,
+/// i32 or i64), values [rows, count] as x, indices (i32) [rows, count], two of
+/// scratch (i32) [rows, columns]. Any worker may touch any element.
 struct SortSpec {
   static constexpr llvm::StringLiteral kind = "sort";
   static constexpr int64_t outputs = 4;

@@ -180,7 +180,7 @@ def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"
     Example: `mllm.program.yield %sum : f32`
   }];
   let arguments = (ins
-    Arg<AnyTypeOf<[F32, I32]>, "the output's element, of its buffer's type">:$value);
+    Arg<AnyTypeOf<[F32, I32, I64]>, "the output's element, of its buffer's type">:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
