@@ -19,9 +19,7 @@ Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
                  bool normalize) {
   const int64_t tokens = logits.dim(0), numExperts = logits.dim(1);
   const Tensor scores =
-      score == RouteScore::Softmax
-          ? softmax(logits)
-          : map(logits, [](double x) { return 1 / (1 + std::exp(-x)); });
+      score == RouteScore::Softmax ? softmax(logits) : map(logits, sigmoid);
   Routing result{Tensor(ElementKind::I32, {tokens, topK}),
                  Tensor(logits.kind, {tokens, topK})};
   for (int64_t t = 0; t < tokens; ++t) {

@@ -192,11 +192,19 @@ Tensor rope(const Tensor &x, const Tensor &positions,
   return result;
 }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+/// exp(x); what f32 does not hold counts as infinite.
+static double exponential(double x) {
+  const double result = std::exp(x);
+  return std::isinf(static_cast<float>(result))
+             ? std::numeric_limits<double>::infinity()
+             : result;
+}
+
+double sigmoid(double x) { return 1 / (1 + exponential(-x)); }
 
 double relu(double x) { return x < 0 ? 0 : x; }
 
-double silu(double x) { return x / (1 + std::exp(-x)); }
+double silu(double x) { return x / (1 + exponential(-x)); }
 
 double gelu(double x, GeluApproximation approximation) {
   const double pi = 3.14159265358979323846;
@@ -204,10 +212,10 @@ double gelu(double x, GeluApproximation approximation) {
   case GeluApproximation::None:
     return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
   case GeluApproximation::Tanh:
-    return x / 2 *
-           (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
+    return x / (1 + exponential(-2 * std::sqrt(2 / pi) *
+                                (x + 0.044715 * x * x * x)));
   case GeluApproximation::Quick:
-    return x / (1 + std::exp(-1.702 * x));
+    return x / (1 + exponential(-1.702 * x));
   }
   return x;
 }

@@ -88,6 +88,11 @@ static double quotient(double x, double s) {
   return scale == 0 ? 0 : std::nearbyintf(static_cast<float>(x) / scale);
 }
 
+/// q in the range of stored integers; NaN is its least one.
+static double clamp(double q, const QuantSpec &spec) {
+  return q > spec.least() ? std::min(q, spec.greatest()) : spec.least();
+}
+
 Tensor quantize(const Tensor &x, const Tensor &scales, const Tensor *zeroPoints,
                 const QuantSpec &spec) {
   Tensor result(spec.storedKind(), x.shape);
@@ -96,7 +101,7 @@ Tensor quantize(const Tensor &x, const Tensor &scales, const Tensor *zeroPoints,
     const int64_t s = scaleOf[static_cast<size_t>(i)];
     const double q =
         quotient(x[i], scales[s]) + (zeroPoints ? (*zeroPoints)[s] : 0.0);
-    result[i] = std::clamp(q, spec.least(), spec.greatest());
+    result[i] = clamp(q, spec);
   }
   return result;
 }
@@ -135,8 +140,7 @@ QuantParams quantParams(const Tensor &x, const QuantSpec &spec) {
     result.scales[s] = (hi - lo) / static_cast<float>((1 << spec.bits) - 1);
     if (result.scales[s] != 0)
       result.zeroPoints[s] =
-          std::clamp(spec.least() - quotient(lo, result.scales[s]),
-                     spec.least(), spec.greatest());
+          clamp(spec.least() - quotient(lo, result.scales[s]), spec);
   }
   return result;
 }

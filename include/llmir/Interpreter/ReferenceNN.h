@@ -65,6 +65,9 @@ Tensor rope(const Tensor &x, const Tensor &positions,
             const std::vector<double> &frequencies, double scaling,
             bool interleaved);
 
+// Beside sigmoid, silu and the approximations of gelu an exponential that f32
+// does not hold counts as infinite (llm.silu).
+
 /// 1 / (1 + exp(−x)).
 double sigmoid(double x);
 /// max(x, 0); NaN stays NaN.
@@ -74,7 +77,8 @@ double silu(double x);
 
 enum class GeluApproximation { None, Tanh, Quick };
 /// none:  x/2 · (1 + erf(x / √2))
-/// tanh:  x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+/// tanh:  x / (1 + exp(−2 · √(2/π) · (x + 0.044715 · x³))), which is
+///        x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
 /// quick: x / (1 + exp(−1.702 · x))
 double gelu(double x, GeluApproximation approximation);
 

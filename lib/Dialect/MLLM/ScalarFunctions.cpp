@@ -270,7 +270,11 @@ static std::pair<Value, Value> cosSinOfF32(Scalars s, Value x) {
 }
 
 Value emitSin(OpBuilder &b, Location loc, Value x) {
-  return cosSinOfF32(Scalars{b, loc}, x).second;
+  Scalars s{b, loc};
+  // The difference from a multiple of pi/2 has lost the sign of -0.
+  Value isZero =
+      s.compare(arith::CmpFPredicate::OEQ, x, s.constant(x.getType(), 0.0));
+  return s.select(isZero, x, cosSinOfF32(s, x).second);
 }
 
 Value emitCos(OpBuilder &b, Location loc, Value x) {

@@ -18,7 +18,7 @@ include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 def MLLM_SiLUOp : MLLM_UnaryElementwise<"silu", "1e-10"> {
   let summary = "Sigmoid-weighted linear unit";
   let description = [{
-    `result = x / (1 + exp(-x))`, for each value.
+    `result = x / (1 + exp(-x))`, for each value, as `llm.silu` has it.
 
     Fails verification when
     - c1: the result's type is not the operand's.
@@ -142,7 +142,7 @@ def MLLM_ExpOp : MLLM_FunctionOp<"exp", "1e-10", "e^x", MLLM_FloatTensor> {
   let summary = "Exponential function";
 }
 
-def MLLM_SinOp : MLLM_FunctionOp<"sin", "1e-10", "sin(x)", MLLM_FloatTensor> {
+def MLLM_SinOp : MLLM_FunctionOp<"sin", "1e-10", "sin(x)`, which is `-0` of `-0", MLLM_FloatTensor> {
   let summary = "Sine of an angle in radians";
 }
 

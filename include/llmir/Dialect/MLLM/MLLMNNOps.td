@@ -333,7 +333,7 @@ def MLLM_GELUOp : MLLM_UnaryElementwise<"gelu", "1e-10"> {
 def MLLM_QuickGELUOp : MLLM_UnaryElementwise<"quick_gelu", "1e-10"> {
   let summary = "GELU by a sigmoid";
   let description = [{
-    `result = x / (1 + exp(-1.702 * x))`, for each value.
+    `result = x / (1 + exp(-1.702 * x))`, for each value, as `llm.gelu` has it.
 
     Fails verification when
     - c1: the result's type is not the operand's.
@@ -367,7 +367,8 @@ def MLLM_ReLUOp : MLLM_UnaryElementwise<"relu", "0"> {
 def MLLM_SigmoidOp : MLLM_UnaryElementwise<"sigmoid", "1e-10"> {
   let summary = "Logistic function";
   let description = [{
-    `result = 1 / (1 + exp(-x))`, for each value.
+    `result = 1 / (1 + exp(-x))`, for each value. An exponential that f32 does not
+    hold counts as infinite: below -88.72 the result is 0.
 
     Fails verification when
     - c1: the result's type is not the operand's.

@@ -35,7 +35,8 @@ def LLM_MoERouteOp : LLM_PositionalOp<"moe_route", [Pure, InferTypeOpAdaptor]> {
     softmax:  exp(logits[t, e]) / Σ_all exp(logits[t, ·])
     sigmoid:  1 / (1 + exp(-logits[t, e]))
     ```
-    and with `normalize` is divided by the sum of the token's chosen weights.
+    and with `normalize` is divided by the sum of the token's chosen weights. An
+    exponential of the sigmoid that f32 does not hold counts as infinite.
 
     Fails verification when
     - c1: `top_k` is not from 1 to E;

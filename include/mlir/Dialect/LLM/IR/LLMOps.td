@@ -231,7 +231,8 @@ def LLM_RopeOp : LLM_Op<"rope", [Pure, AllTypesMatch<["x", "result"]>]> {
 def LLM_SiluOp : LLM_ElementwiseOp<"silu"> {
   let summary = "x · sigmoid(x), element by element";
   let description = [{
-    `result = x / (1 + exp(-x))`.
+    `result = x / (1 + exp(-x))`. An exponential that f32 does not hold counts as
+    infinite: below -88.72 the result is -0, and of minus infinity it is NaN.
 
     Example: `%y = llm.silu %x : tensor<?x172xf32>`
   }];
@@ -248,6 +249,9 @@ def LLM_GeluOp : LLM_ElementwiseOp<"gelu"> {
     tanh:   result = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
     quick:  result = x / (1 + exp(-1.702 · x))
     ```
+    `tanh` is x / (1 + exp(-2 · a)) of the argument a of its tanh. There and in
+    `quick` an exponential that f32 does not hold counts as infinite, as in
+    `silu`.
 
     Fails verification when
     - c1: `approximate` is not one of none, tanh, quick.
@@ -265,8 +269,8 @@ def LLM_GeluOp : LLM_ElementwiseOp<"gelu"> {
 def LLM_SwiGLUOp : LLM_ElementwiseOp<"swiglu"> {
   let summary = "silu(gate) · up, element by element";
   let description = [{
-    `result = round(gate / (1 + exp(-gate))) · up`, where `round` is to the
-    element type: the op is `mul(silu(gate), up)`, bit for bit.
+    `result = round(silu(gate)) · up`, where `round` is to the element type: the
+    op is `mul(silu(gate), up)`, bit for bit.
 
     Example: `%y = llm.swiglu %gate, %up : tensor<?x172xf32>`
   }];

@@ -29,10 +29,11 @@ def LLM_QuantParamsOp : LLM_PositionalOp<"quant_params", [Pure, InferTypeOpAdapt
     ```
     symmetric:   scale = max|x| / (2^(b-1) - 1)
     asymmetric:  scale = (max - min) / (2^b - 1), with min ≤ 0 ≤ max
-                 zero_point = -2^(b-1) - roundeven(min / scale)
+                 zero_point = clamp(-2^(b-1) - roundeven(min / scale))
     ```
     `min` and `max` are those of the numbers and 0, so that 0 is represented
-    exactly. A set of nothing but zeros has the scale 0 and the zero point 0;
+    exactly; what is not a number (NaN) does not count. `clamp` is that of
+    `quantize`, to the integers of b bits. A set of nothing but zeros has the scale 0 and the zero point 0;
     `quantize` then gives the zero point.
 
     The results have the shape that `quantize` needs for the type with these
@@ -79,7 +80,9 @@ def LLM_QuantizeOp : LLM_PositionalOp<"quantize", [Pure]> {
     result = clamp(roundeven(x / s) + z, low, 2^(bits-1) - 1)
     low    = -(2^(bits-1) - 1) where symmetric, else -2^(bits-1)
     ```
-    A number whose scale is 0 becomes z. The scales are given (`quant_params`
+    `clamp(v, low, high)` is v within the range and beyond it the nearer end; a v
+    that is not a number (NaN) becomes `low`. A number whose scale is 0 becomes
+    z, whatever it is. The scales are given (`quant_params`
     makes those of a weight); which number has which scale is in the result's
     type. The attributes repeat it and may be left out.
 
