@@ -74,6 +74,17 @@ struct PagedOperands {
 };
 } // namespace
 
+/// What compiled code rounds beside the cache, where the run shall follow it.
+static reference::AttentionRounding
+roundingBeside(const PagedCache &cache, const InterpreterOptions &options) {
+  const ElementKind kind = cache.geometry().kind;
+  if (kind == ElementKind::I8 && options.roundsByteAttention)
+    return reference::AttentionRounding::Bytes;
+  if (kind == ElementKind::BF16 && options.roundsBf16Attention)
+    return reference::AttentionRounding::Bf16;
+  return reference::AttentionRounding::None;
+}
+
 /// [tokens, H, D] and the rows of each sequence, for either form.
 static LogicalResult evaluatePaged(PagedOperands operands,
                                    const PagedCache &cache, Evaluation &e) {
@@ -101,8 +112,12 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   }
   std::optional<Tensor> mask;
   reference::AttentionParams params = getParams(operands.op, mask, e);
-  params.roundsToBf16 =
-      e.options().roundsAttention && cache.geometry().kind == ElementKind::BF16;
+  params.rounding = roundingBeside(cache, e.options());
+  for (int64_t length : lens.integers())
+    if (mask && mask->dim(3) != 1 && mask->dim(3) < length)
+      return operands.op.emitOpError()
+             << "cannot be evaluated: the mask has " << mask->dim(3)
+             << " columns for a sequence of " << length << " tokens";
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);

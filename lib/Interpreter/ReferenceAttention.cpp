@@ -56,19 +56,19 @@ static double roundedToBf16(double value) {
       bf16ToFloat(floatToBf16(static_cast<float>(value))));
 }
 
-/// The weight of key j where weights are rounded.
-static double roundedWeight(const std::vector<double> &scores, int64_t j,
-                            double most) {
-  constexpr int64_t spanKeys = 64, chunkKeys = 512;
-  const int64_t chunk = j / chunkKeys * chunkKeys;
-  const int64_t end = std::min<int64_t>((j / spanKeys + 1) * spanKeys,
-                                        static_cast<int64_t>(scores.size()));
-  const double known =
-      *std::max_element(scores.begin() + chunk, scores.begin() + end);
-  if (known == minusInfinity)
-    return 0;
-  return roundedToBf16(std::exp(scores[static_cast<size_t>(j)] - known)) *
-         std::exp(known - most);
+/// Numbers as integers times a step, of 16 bits in two bytes: zeros where all
+/// are tiny.
+static void roundToCodes(double *numbers, size_t count) {
+  constexpr float greatestCode = 127 * 255 + 127;
+  float most = 0;
+  for (size_t i = 0; i < count; ++i) // NaN stays what it is, and all are.
+    if (const float x = std::fabs(static_cast<float>(numbers[i])); !(x <= most))
+      most = x;
+  const float step = most * (1 / greatestCode);
+  const float factor = most < 0x1p-100f ? 0 : greatestCode / most;
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<double>(step) *
+                 std::nearbyint(static_cast<float>(numbers[i]) * factor);
 }
 
 /// The query where queries are rounded.
@@ -77,20 +77,101 @@ static std::vector<double> roundedQuery(const AttentionParams &params,
   const double unit = params.mask ? 1 : 1.4426950408889634; // log2(e)
   const double factor = params.scale * unit;
   std::vector<double> query(row.query, row.query + row.headDim);
+  if (factor == 0)
+    return query;
+  for (double &q : query)
+    q = static_cast<double>(static_cast<float>(q) * static_cast<float>(factor));
+  if (params.rounding == AttentionRounding::Bytes)
+    roundToCodes(query.data(), query.size());
   for (double &q : query) {
-    if (factor == 0)
-      continue;
-    const auto scaled =
-        static_cast<double>(static_cast<float>(q) * static_cast<float>(factor));
-    const double greater = roundedToBf16(scaled);
-    q = (greater + roundedToBf16(scaled - greater)) / factor;
+    if (params.rounding == AttentionRounding::Bf16) {
+      const double greater = roundedToBf16(q);
+      q = greater + roundedToBf16(q - greater);
+    }
+    q /= factor;
   }
   return query;
 }
 
+namespace {
+/// What a key's value is multiplied by, and what the denominator adds.
+struct KeyWeight {
+  double ofValue, ofTotal;
+};
+} // namespace
+
+/// The scale of a value in a cache of i8, whose greatest number has the code
+/// 127.
+static double valueScale(const AttentionRow &row, int64_t j) {
+  double most = 0;
+  for (int64_t v = 0; v < row.valueDim; ++v)
+    if (const double x = std::fabs(row.value(j)[v]); !(x <= most))
+      most = x;
+  return most / 127;
+}
+
+/// Weights of keys [first, end) of a span as they are rounded beside a cache of
+/// i8, with the scales of their values.
+static void roundBytes(const AttentionRow &row, int64_t first,
+                       std::vector<KeyWeight> &weights) {
+  std::vector<double> scales, products;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    scales.push_back(valueScale(row, first + static_cast<int64_t>(i)));
+    const double weight = weights[i].ofValue;
+    products.push_back(weight != 0 ? weight * scales[i] : 0);
+  }
+  roundToCodes(products.data(), products.size());
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i].ofValue = scales[i] != 0 ? products[i] / scales[i] : 0;
+}
+
+/// The weights of all keys where they are rounded: span by span, beside the
+/// greatest score that is known by then in the span's chunk.
+static std::vector<KeyWeight> roundedWeights(const AttentionParams &params,
+                                             const AttentionRow &row,
+                                             const std::vector<double> &scores,
+                                             double most) {
+  constexpr int64_t spanKeys = 64, chunkKeys = 512;
+  std::vector<KeyWeight> all;
+  double known = minusInfinity;
+  for (int64_t first = 0; first < row.keys; first += spanKeys) {
+    const auto begin = scores.begin() + first;
+    const auto end = scores.begin() + std::min(first + spanKeys, row.keys);
+    const double greatest = *std::max_element(begin, end);
+    known = first % chunkKeys == 0 ? greatest : std::max(known, greatest);
+    std::vector<KeyWeight> span;
+    for (auto score = begin; score != end; ++score) {
+      double weight = known == minusInfinity ? 0 : std::exp(*score - known);
+      if (params.rounding == AttentionRounding::Bf16)
+        weight = roundedToBf16(weight);
+      span.push_back({weight, weight});
+    }
+    if (params.rounding == AttentionRounding::Bytes)
+      roundBytes(row, first, span);
+    const double rescale = known == minusInfinity ? 0 : std::exp(known - most);
+    for (KeyWeight weight : span)
+      all.push_back({weight.ofValue * rescale, weight.ofTotal * rescale});
+  }
+  return all;
+}
+
+static std::vector<KeyWeight> keyWeights(const AttentionParams &params,
+                                         const AttentionRow &row,
+                                         const std::vector<double> &scores,
+                                         double most) {
+  if (params.rounding != AttentionRounding::None)
+    return roundedWeights(params, row, scores, most);
+  std::vector<KeyWeight> all;
+  for (double score : scores) {
+    const double weight = std::exp(score - most);
+    all.push_back({weight, weight});
+  }
+  return all;
+}
+
 void attendRow(const AttentionParams &params, const AttentionRow &row,
                double *output) {
-  if (params.roundsToBf16 && !row.isRounded) {
+  if (params.rounding != AttentionRounding::None && !row.isRounded) {
     const std::vector<double> query = roundedQuery(params, row);
     AttentionRow rounded = row;
     rounded.query = query.data();
@@ -108,13 +189,12 @@ void attendRow(const AttentionParams &params, const AttentionRow &row,
   if (most == minusInfinity)
     return; // Sees nothing.
   double total = std::exp(sink - most);
+  const std::vector<KeyWeight> weights = keyWeights(params, row, scores, most);
   for (int64_t j = 0; j < row.keys; ++j) {
-    const double weight = params.roundsToBf16
-                              ? roundedWeight(scores, j, most)
-                              : std::exp(scores[static_cast<size_t>(j)] - most);
-    total += weight;
-    for (int64_t v = 0; v < row.valueDim && weight > 0; ++v)
-      output[v] += weight * row.value(j)[v];
+    const KeyWeight weight = weights[static_cast<size_t>(j)];
+    total += weight.ofTotal;
+    for (int64_t v = 0; v < row.valueDim && weight.ofValue != 0; ++v)
+      output[v] += weight.ofValue * row.value(j)[v];
   }
   for (int64_t v = 0; v < row.valueDim; ++v)
     output[v] /= total;

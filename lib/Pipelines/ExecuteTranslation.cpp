@@ -32,6 +32,9 @@ using namespace mlir;
 
 namespace llmir {
 
+/// The bound of an error unless the command line says another.
+static constexpr double kUsualNmse = 1e-10;
+
 namespace {
 struct CommandLine {
   llvm::cl::opt<std::string> level{
@@ -41,8 +44,12 @@ struct CommandLine {
                                  llvm::cl::init(2)};
   llvm::cl::opt<double> maxNmse{
       "max-nmse",
-      llvm::cl::desc("Greatest normalised mean squared error of a result"),
-      llvm::cl::init(1e-10)};
+      llvm::cl::desc(
+          "Greatest error of a result of --compare, Σ error² / Σ expected². "
+          "Compiled code sums in f32, the interpreter in f64; 1e-10 is an "
+          "error "
+          "of 1e-5 of the result's size"),
+      llvm::cl::init(kUsualNmse)};
 };
 
 /// The options, read before anything is compiled: lld, as a library, sets all
@@ -65,10 +72,11 @@ static ExecuteOptions executeOptions() {
 }
 
 /// Random values for weights and parameters.
-static InterpreterOptions interpreterOptions(const RunOptions &options,
-                                             bool roundsAttention = false) {
-  return {makeRandomWeights(options.seed), roundsAttention,
-          makeRandomParameters(options.seed)};
+static InterpreterOptions interpreterOptions(const RunOptions &options) {
+  InterpreterOptions interpreter;
+  interpreter.weight = makeRandomWeights(options.seed);
+  interpreter.parameter = makeRandomParameters(options.seed);
+  return interpreter;
 }
 
 /// The functions to run, those of subgraphs among them.
@@ -153,6 +161,23 @@ static double errorOf(const reference::Tensor &actual,
   return reference::nmse(actual, wanted);
 }
 
+/// What was asked for, and where the usual bound comes from.
+static void explainBound(InFlightDiagnostic &diag, double nmse,
+                         double maxNmse) {
+  auto text = [](double number) {
+    std::string digits;
+    llvm::raw_string_ostream(digits) << llvm::format("%.3g", number);
+    return digits;
+  };
+  diag << ": its error " << text(nmse) << " (sum of error^2 over sum of "
+       << "expected^2) is more than " << text(maxNmse);
+  if (maxNmse == kUsualNmse)
+    diag << ", which is 1e-5 of its size: compiled code sums in f32, the "
+            "interpreter in f64. --max-nmse allows more";
+  else
+    diag << ", which --max-nmse allows";
+}
+
 /// Prints how far a result is from what it should be; fails beyond the limit.
 static LogicalResult compareResult(func::FuncOp function, size_t index,
                                    const FunctionRunner::Result &actual,
@@ -167,7 +192,8 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
   double nmse = areFloats ? errorOf(*a, expected) : 0.0;
   bool agrees = areFloats ? nmse <= maxNmse : sameBits(*actual, expected.value);
   if (areFloats)
-    output << "nmse " << llvm::format("%.2e", nmse);
+    output << "nmse " << llvm::format("%.2e", nmse) << " of at most "
+           << llvm::format("%.3g", maxNmse);
   else
     output << (agrees ? "equal" : "different");
   output << "\n";
@@ -175,6 +201,8 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
     return success();
   InFlightDiagnostic diag = function.emitError("result ")
                             << index << " is not what it should be";
+  if (areFloats)
+    explainBound(diag, nmse, maxNmse);
   diag.attachNote() << "compiled    " << toString(*actual);
   diag.attachNote() << "interpreted " << toString(expected.value);
   return diag;
@@ -187,8 +215,10 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
     return failure();
   const CPULevel *level = findCPULevel(
       options.level == "native" ? CpuFeatures::host().level() : options.level);
-  Interpreter interpreter(interpreterOptions(
-      options.run, /*roundsAttention=*/level && level->hasBf16Dots()));
+  InterpreterOptions rounding = interpreterOptions(options.run);
+  rounding.roundsByteAttention = true;
+  rounding.roundsBf16Attention = level && level->hasBf16Dots();
+  Interpreter interpreter(std::move(rounding));
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
     auto arguments = makeArguments(function, options.run.seed);

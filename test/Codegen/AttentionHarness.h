@@ -70,7 +70,8 @@ struct AttentionRounding {
       : bf16(format == TensorFormat::BF16 && level.hasBf16Dots()) {}
 
   void apply(reference::AttentionParams &params) const {
-    params.roundsToBf16 = bf16;
+    params.rounding = bf16 ? reference::AttentionRounding::Bf16
+                           : reference::AttentionRounding::None;
   }
   /// The error that is left: weights on a border between two bf16 numbers may
   /// be rounded to either, 6e-9 for each of them in some 100 rows of 32 keys.

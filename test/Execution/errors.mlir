@@ -5,6 +5,8 @@
 // RUN: not llmir-translate %t/expectation.mlir --execute 2>&1 | FileCheck %s --check-prefix=EXPECTATION
 // RUN: not llmir-translate %t/expectation.mlir --execute --level=pdp11 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: not llmir-translate %t/error.mlir --compare --max-nmse=0 2>&1 | FileCheck %s --check-prefix=NMSE
+// RUN: not llmir-translate %t/scatter.mlir --execute 2>&1 | FileCheck %s --check-prefix=SCATTER
+// RUN: not llmir-translate %t/order.mlir --compare 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not llmir-translate %t/kernel.mlir --compare 2>&1 | FileCheck %s --check-prefix=KERNEL
 // RUN: not llmir-translate %t/ranks.mlir --execute 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not llmir-translate %t/caches.mlir --execute 2>&1 | FileCheck %s --check-prefix=CACHES
@@ -53,12 +55,29 @@ func.func @f(%x: tensor<2xf32> {check.values = dense<[1.0, 2.0]> : tensor<2xf32>
 }
 
 //--- error.mlir
-// NMSE: error: result 0 is not what it should be
+// NMSE: error: result 0 is not what it should be: its error {{.*}} (sum of error^2 over sum of expected^2) is more than 0, which --max-nmse allows
 // NMSE: note: compiled
 // NMSE: note: interpreted
 func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
   %y = llm.silu %x : tensor<9x33xf32>
   return %y : tensor<9x33xf32>
+}
+
+//--- scatter.mlir
+// Code is made for known sizes, of which the verifier sees that they divide.
+// SCATTER: scatter.mlir:3:14: error: has the type 'tensor<4x?xf32>'; a program of a function needs static sizes
+func.func @f(%x: tensor<4x?xf32> {check.shape = array<i64: 4, 7>}) -> tensor<4x?xf32> attributes {llm.num_ranks = 2 : i64} {
+  %y = llm.reduce_scatter %x {dim = 1, group_size = 2} : (tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %y : tensor<4x?xf32>
+}
+
+//--- order.mlir
+// In f32 the middle number is lost.
+// ORDER-DAG: @f result 0: nmse 1.00e+00 of at most 1e-10
+// ORDER-DAG: error: result 0 is not what it should be: its error 1 (sum of error^2 over sum of expected^2) is more than 1e-10, which is 1e-5 of its size: compiled code sums in f32, the interpreter in f64. --max-nmse allows more
+func.func @f(%x: tensor<3xf32> {check.values = dense<[1.0e8, 1.0, -1.0e8]> : tensor<3xf32>}) -> tensor<f32> {
+  %y = mllm.linalg.reduce_sum %x : tensor<3xf32> -> tensor<f32>
+  return %y : tensor<f32>
 }
 
 //--- kernel.mlir

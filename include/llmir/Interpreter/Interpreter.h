@@ -37,9 +37,10 @@ struct InterpreterOptions {
   /// The value of a parameter of the model; without it `llm.weight` is an
   /// error.
   std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)> weight;
-  /// Attention to a cache of bf16 rounds what code of a level that multiplies
-  /// bf16 rounds (AttentionParams::roundsToBf16).
-  bool roundsAttention = false;
+  /// Attention to a cache of i8 rounds what compiled code rounds, and that to a
+  /// cache of bf16 what code of a level that multiplies bf16 does
+  /// (AttentionParams::rounding).
+  bool roundsByteAttention = false, roundsBf16Attention = false;
   /// The value of a parameter that an op of the mllm dialect names, its rows in
   /// order; without it such ops are errors.
   std::function<mlir::FailureOr<InterpreterValue>(mllm::RegisterOp)> parameter =

@@ -25,6 +25,10 @@
 
 namespace llmir::reference {
 
+/// What compiled code rounds beside a cache: Bytes for one of i8, Bf16 for one
+/// of bf16 at levels that multiply bf16.
+enum class AttentionRounding { None, Bf16, Bytes };
+
 struct AttentionParams {
   double scale = 1;    ///< Factor of the scores.
   bool causal = false; ///< A query at position p sees keys up to p …
@@ -35,13 +39,8 @@ struct AttentionParams {
   /// key, otherwise it is added to the score.
   const Tensor *mask = nullptr;
   const Tensor *sinks = nullptr; ///< [H]: a score in the denominator alone.
-  /// Queries are rounded to sums of two bf16 numbers and weights to one, as
-  /// compiled code does it with a cache of bf16 at levels that multiply bf16.
-  /// The query that is rounded is multiplied by scale · log2(e), by scale where
-  /// there is a mask, and its second number is what the first leaves; the
-  /// weight is exp(s − m) with m the greatest score of the key's chunk of 512
-  /// up to the end of its span of 64.
-  bool roundsToBf16 = false;
+  /// How queries and weights are rounded, as llm.paged_attention says it.
+  AttentionRounding rounding = AttentionRounding::None;
 };
 
 /// One query of one head, and where it finds what it looks at.

@@ -32,8 +32,8 @@ static SequenceArrays createArrays(ProgramConversion &c, Location loc,
   arrays.count = count;
   arrays.columns = columns;
   arrays.stride = roundUpTo(columns, kTileRows);
-  arrays.tables = c.createScratch(loc, count, columns, /*integers=*/true);
-  arrays.lengths = c.createScratch(loc, 1, count, /*integers=*/true);
+  arrays.tables = c.createScratch(loc, count, columns, c.i32());
+  arrays.lengths = c.createScratch(loc, 1, count, c.i32());
   return arrays;
 }
 
@@ -86,7 +86,7 @@ SequenceArrays checkSequences(ProgramConversion &c, Location loc,
                               const SequenceArrays &given, int64_t numQueries,
                               int64_t maskColumns) {
   SequenceArrays checked = createArrays(c, loc, given.count, given.columns);
-  checked.offsets = c.createScratch(loc, 1, given.count + 1, /*integers=*/true);
+  checked.offsets = c.createScratch(loc, 1, given.count + 1, c.i32());
   c.program.runtimeCall(
       loc, RuntimeFunction::check_kv,
       {given.tables.buffer, given.lengths.buffer, given.offsets.buffer,
@@ -115,7 +115,7 @@ LogicalResult bindSlots(ProgramConversion &c, Operation *op, Value slots) {
   if (failed(given))
     return failure();
   Location loc = op->getLoc();
-  RowsValue checked = c.createScratch(loc, 1, count, /*integers=*/true);
+  RowsValue checked = c.createScratch(loc, 1, count, c.i32());
   c.program.runtimeCall(loc, RuntimeFunction::check_slots,
                         {given->buffer, checked.buffer},
                         toAttributes(loc, {count}), /*touchesCache=*/false);

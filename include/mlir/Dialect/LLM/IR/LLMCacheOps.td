@@ -129,6 +129,19 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
     `queryOffsets` `[S + 1]` says which rows belong to which sequence; a mask is
     `[T, M]` with M not less than any length, or 1 where all keys share it.
 
+    Compiled code multiplies the numbers of some caches by rounded ones:
+    - a cache of i8: by integers. A query, times `scale`, and the products of 64
+      keys' weights (keys 64j to 64j + 63, each weight being exp(s - m) with m the
+      greatest score of the chunk of 512 keys so far) and those keys' scales are
+      each a row x that becomes `t · roundeven(x / t)` with t = max|x| / 32512, or
+      zeros where max|x| is below 2^-100. The softmax's denominator adds weights
+      that are not rounded.
+    - a cache of bf16, at levels that multiply bf16: a query, times `scale`,
+      becomes the sum of two bf16 numbers, and a weight, exp(s - m) as above, one;
+      the denominator adds that.
+
+    Beside no mask the query is multiplied by log2(e), too, before it is rounded.
+
     `scale` absent or 0 means 1 / sqrt(D). The parentheses around the list of
     types are optional in what is parsed; with parentheses around the operands
     the cache is the last of them: `llm.paged_attention(%q, %idx, %lens, %cache)`.
