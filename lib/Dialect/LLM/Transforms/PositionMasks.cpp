@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -133,6 +134,7 @@ static std::optional<PositionMask> both(std::optional<PositionMask> a,
   if (!a || !b)
     return std::nullopt;
   a->causal |= b->causal;
+  a->isFinite |= b->isFinite;
   if (b->window > 0)
     a->window = a->window > 0 ? std::min(a->window, b->window) : b->window;
   return a;
@@ -224,6 +226,7 @@ mlir::llm::matchAddedPositionMask(ElementView mask, const QueryAndKey &loops) {
           !hidesBy(hides ? *yes : *no,
                    getElementTypeOrSelf(mask.value.getType()), everyQuerySees))
         return std::nullopt;
+      found->isFinite = std::isfinite(hides ? *yes : *no);
       return found;
     }
     if (from->kind != ElementOpKind::Move && from->kind != ElementOpKind::Cast)

@@ -38,6 +38,8 @@ std::optional<Contraction> matchContraction(Operation *op);
 struct PositionMask {
   bool causal = false;
   int64_t window = 0; ///< 0: none.
+  /// Hidden by a finite number, which counts where all other keys are hidden.
+  bool isFinite = false;
 };
 
 /// The operands and attributes of the llm.attention that means the same.
@@ -71,7 +73,7 @@ struct WrittenAttention {
 /// mask that is added, or that selects the scores or -inf; and masks of
 /// positions, added or selecting, that are shown to be causal or a window.
 /// A mask of positions may hide with a finite number of at most -1e9 (f16:
-/// -6e4) where every query sees a key.
+/// -6e4) where every query sees a key, and no other mask could hide that.
 ///
 /// Fails, with a reason, for anything else, for element types that
 /// llm.attention does not have, for tensors with an encoding, and where only

@@ -17,6 +17,8 @@
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::llm;
 namespace mllm = llmir::mllm;
@@ -44,6 +46,7 @@ private:
 /// Both masks hide.
 static void addPositions(PositionMask &mask, const PositionMask &other) {
   mask.causal |= other.causal;
+  mask.isFinite |= other.isFinite;
   if (other.window > 0)
     mask.window =
         mask.window > 0 ? std::min(mask.window, other.window) : other.window;
@@ -98,6 +101,8 @@ std::optional<WrittenScores> ScoresMatcher::walkScores(ElementView view,
       return std::nullopt;
     scores.passed.push_back(view.axes);
     if (auto product = matchContraction(view.value.getDefiningOp())) {
+      if (scores.positions.isFinite && !scores.masks.empty())
+        return std::nullopt;
       scores.product = *product;
       scores.productAxes = view.axes;
       return scores;
@@ -133,7 +138,8 @@ std::optional<WrittenScores> ScoresMatcher::walkScores(ElementView view,
               wholeLoop(loops.query, loops.numQueries))
         return std::nullopt;
       addPositions(scores.positions,
-                   {/*causal=*/true, int64_t(mask.getWindow())});
+                   {/*causal=*/true, int64_t(mask.getWindow()),
+                    /*isFinite=*/true});
       view = from->operands[0];
       continue;
     }
@@ -181,6 +187,7 @@ ScoresMatcher::walkSelected(const ElementOp &op, const ElementView &view,
                everyQuerySees))
     return std::nullopt;
   if (positionMask) {
+    positionMask->isFinite = std::isfinite(hides ? *yes : *no);
     addPositions(scores.positions, *positionMask);
   } else {
     if (!scores.masks.empty())

@@ -404,3 +404,17 @@ func.func @unknown_sizes(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>) -> te
   %o = mllm.linalg.matmul %p, %k : (tensor<2x4x?x?xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return %o : tensor<2x4x?x8xf32>
 }
+
+// -----
+
+// A mask that may hide the only keys that a query sees: then those count that
+// were hidden by a finite number.
+// CHECK-LABEL: @finite_beside_a_mask(
+func.func @finite_beside_a_mask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x5x8xf32>, %n: tensor<2x1x1x5xf32>) -> tensor<2x4x3x8xf32> {
+  %s = mllm.linalg.matmul %q, %k {transpose_b} : (tensor<2x4x3x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x5xf32>
+  %m = mllm.linalg.causal_mask %s : tensor<2x4x3x5xf32>
+  %t = mllm.linalg.add %m, %n : (tensor<2x4x3x5xf32>, tensor<2x1x1x5xf32>) -> tensor<2x4x3x5xf32>
+  %p = mllm.linalg.softmax %t {axis = -1 : i64} : tensor<2x4x3x5xf32>
+  %o = mllm.linalg.matmul %p, %k : (tensor<2x4x3x5xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x3x8xf32>
+  return %o : tensor<2x4x3x8xf32>
+}

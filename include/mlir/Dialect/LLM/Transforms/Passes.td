@@ -158,7 +158,7 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     a comparison that is not shown to be causal or a window, or whose sizes are
     dynamic; a finite number in the place of -inf, unless it is at most -1e9 (f16:
     -6e4) and the mask is causal or a window with at least as many keys as
-    queries; mixed element types, since each op rounds to its own, and f64; types
+    queries, and the only one; mixed element types, since each op rounds to its own, and f64; types
     with an encoding; a result whose type says a size that the query's does not;
     reshapes of dynamic sizes; lookups where a sequence may be shorter than what
     was looked up, since its zeros would take part, or whose cache is used up
