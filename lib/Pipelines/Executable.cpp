@@ -17,6 +17,7 @@
 #include "../Frontend/IRContextImpl.h"
 #include "../Frontend/TensorImpl.h"
 
+#include "llmir/Conversion/BoundSizes.h"
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
@@ -61,6 +62,12 @@ struct Executable::State {
   /// Where nativeCPULevel() has one.
   FailureOr<std::unique_ptr<Instance>>
   compileInstance(const llmir::mllm::SizeBinding &sizes);
+  /// Code for all sizes within their bounds, or why there is none.
+  Status compileForAll();
+  LogicalResult setBounds();
+  /// Code of a module with bound, or bounded, sizes.
+  FailureOr<std::unique_ptr<Instance>>
+  compileModule(OwningOpRef<mlir::ModuleOp> copy);
   FailureOr<InterpreterValue> parameter(llmir::mllm::RegisterOp op);
 
   IRContext::ptr_t context; ///< Has the MLIRContext and the parameters.
@@ -69,7 +76,9 @@ struct Executable::State {
   llmir::mllm::SubGraphOp entry;      ///< Of it.
   /// By all sizes.
   std::map<std::vector<int64_t>, std::unique_ptr<Instance>> instances;
-  uint64_t numCalls = 0; ///< Of instanceFor.
+  uint64_t numCalls = 0;            ///< Of instanceFor.
+  std::unique_ptr<Instance> forAll; ///< One code for all sizes.
+  std::string whySpecialized;
 };
 
 Executable::Executable(std::unique_ptr<State> state)
@@ -77,7 +86,13 @@ Executable::Executable(std::unique_ptr<State> state)
 Executable::Executable(Executable &&) noexcept = default;
 Executable::~Executable() = default;
 
-size_t Executable::numInstances() const { return state->instances.size(); }
+size_t Executable::numInstances() const {
+  return state->forAll ? 1 : state->instances.size();
+}
+
+const std::string &Executable::whySpecialized() const {
+  return state->whySpecialized;
+}
 
 static Status invalid(const std::string &cause) {
   return Status(StatusCode::InvalidArgument, cause);
@@ -193,6 +208,11 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
   OwningOpRef<mlir::ModuleOp> copy = cast<mlir::ModuleOp>(module->clone());
   if (failed(llmir::mllm::specializeSizes(*copy, sizes)))
     return failure();
+  return compileModule(std::move(copy));
+}
+
+FailureOr<std::unique_ptr<Instance>>
+Executable::State::compileModule(OwningOpRef<mlir::ModuleOp> copy) {
   // What runs several times appends to one cache, which a function has alone.
   PassManager passes(copy->getContext());
   passes.addPass(llmir::mllm::createInlineSubGraphs());
@@ -222,6 +242,54 @@ Executable::State::compileInstance(const llmir::mllm::SizeBinding &sizes) {
     return failure();
   return std::unique_ptr<Instance>(
       new Instance{std::move(copy), std::move(*runner)});
+}
+
+/// Ranges of the sizes of which the caller says how large they get.
+LogicalResult Executable::State::setBounds() {
+  if (options.bounds.empty())
+    return success();
+  mlir::Builder b(&mlirContext());
+  llvm::StringMap<llmir::mllm::RangeAttr> ranges;
+  if (auto given = entry->getAttrOfType<mlir::DictionaryAttr>(kDimsAttr))
+    for (mlir::NamedAttribute range : given)
+      if (auto known = dyn_cast<llmir::mllm::RangeAttr>(range.getValue()))
+        ranges[range.getName()] = known;
+  for (const auto &[name, most] : options.bounds) {
+    if (most < 1)
+      return entry.emitError("the bound of '")
+             << name << "' is " << most << ", want 1 or more";
+    llmir::mllm::RangeAttr &range = ranges[name];
+    const int64_t least = range ? std::min(range.getLeast(), most) : 0;
+    const int64_t multiple = range ? range.getMultiple() : 1;
+    range = llmir::mllm::RangeAttr::getChecked(
+        [&] { return entry.emitError(); }, &mlirContext(), least, most,
+        multiple);
+    if (!range)
+      return failure();
+  }
+  SmallVector<mlir::NamedAttribute> all;
+  for (const auto &range : ranges)
+    all.push_back(b.getNamedAttr(range.getKey(), range.getValue()));
+  entry->setAttr(kDimsAttr, b.getDictionaryAttr(all));
+  return success();
+}
+
+Status Executable::State::compileForAll() {
+  constexpr int64_t mostBytes = int64_t(1) << 30;
+  FailureOr<std::unique_ptr<Instance>> made = failure();
+  const std::string errors = errorsOf(mlirContext(), [&] {
+    made = compileModule(cast<mlir::ModuleOp>(module->clone()));
+    return failure(failed(made));
+  });
+  if (failed(made))
+    return invalid(errors);
+  if ((*made)->runner.arenaBytes() > mostBytes)
+    return invalid("it would need " +
+                   std::to_string((*made)->runner.arenaBytes()) +
+                   " bytes of buffers for its largest sizes, more than " +
+                   std::to_string(mostBytes));
+  forAll = std::move(*made);
+  return Status();
 }
 
 Expected<Instance *>
@@ -272,6 +340,10 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
   if (!state->entry)
     return invalid("the context holds no model: no subgraph is marked 'entry', "
                    "and the module does not call one");
+  const std::string wrongBounds =
+      errorsOf(state->mlirContext(), [&] { return state->setBounds(); });
+  if (!wrongBounds.empty())
+    return invalid(wrongBounds);
   auto isStatic = [](Type type) {
     return cast<RankedTensorType>(type).hasStaticShape();
   };
@@ -284,6 +356,8 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
     Expected<Instance *> only = state->instanceFor(key, sizes);
     if (!only)
       return only.takeStatus();
+  } else if (Status why = state->compileForAll(); !why) {
+    state->whySpecialized = why.message();
   }
   return Executable(std::move(state));
 }
@@ -302,7 +376,9 @@ Expected<Tensors> Executable::run(const Tensors &inputs) {
     llvm::append_range(key, input.shape());
     arguments.push_back(*input.get()->numbers);
   }
-  Expected<Instance *> instance = state->instanceFor(key, *sizes);
+  Expected<Instance *> instance =
+      state->forAll ? Expected<Instance *>(state->forAll.get())
+                    : state->instanceFor(key, *sizes);
   if (!instance)
     return instance.takeStatus();
   FailureOr<std::vector<FunctionRunner::Result>> values = failure();

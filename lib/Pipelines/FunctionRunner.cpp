@@ -12,6 +12,7 @@
 
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Conversion/BoundSizes.h"
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
@@ -67,12 +68,17 @@ struct FunctionRunner::State {
 
   // Compiling.
   FailureOr<func::FuncOp> copyFunction();
+  LogicalResult boundSizesOf(func::FuncOp copy);
   LogicalResult prepare(const InterpreterOptions &options);
   LogicalResult compile(const CPULevel &level);
   LogicalResult runPasses(llvm::function_ref<void(PassManager &)> build);
   LogicalResult loadImage(const CPULevel &level);
 
   // Running.
+  /// Reads the sizes of the run, and makes the arguments as large as code for
+  /// all sizes has them.
+  FailureOr<std::vector<InterpreterValue>>
+  bindSizes(ArrayRef<InterpreterValue> arguments);
   FailureOr<InterpreterValue> valueOf(StringRef source,
                                       ArrayRef<InterpreterValue> arguments);
   LogicalResult fillInputs(ArrayRef<InterpreterValue> arguments);
@@ -96,6 +102,9 @@ struct FunctionRunner::State {
   std::vector<IdCheck> idChecks;
   std::vector<InterpreterValue> parameters; ///< Arguments behind the caller's.
   int64_t numRanks = 1;
+  /// Present where sizes are read when the code runs.
+  std::optional<BoundedSizes> bounded;
+  std::vector<int64_t> sizes; ///< Of this run, in the order of `bounded`.
   FunctionInterface interface;
   std::optional<CodeImage> image;
   AlignedMemory arena, weights;
@@ -134,6 +143,9 @@ FailureOr<func::FuncOp> FunctionRunner::State::copyFunction() {
   if (failed(runPasses(
           [](PassManager &pm) { pm.addPass(createSymbolDCEPass()); })))
     return failure();
+  if (failed(boundSizesOf(
+          module->lookupSymbol<func::FuncOp>(function.getSymName()))))
+    return failure();
   for (auto reached : module->getOps<func::FuncOp>())
     if (failed(lowerMLLMOps(reached)))
       return failure();
@@ -143,6 +155,25 @@ FailureOr<func::FuncOp> FunctionRunner::State::copyFunction() {
       })))
     return failure();
   return module->lookupSymbol<func::FuncOp>(function.getSymName());
+}
+
+/// Sizes that only a run knows become arguments, and every tensor as large as
+/// it may be.
+LogicalResult FunctionRunner::State::boundSizesOf(func::FuncOp copy) {
+  if (!hasDynamicSizes(copy))
+    return success();
+  if (failed(runPasses([](PassManager &pm) {
+        pm.addPass(createInlinerPass());
+        pm.addPass(createSymbolDCEPass());
+      })))
+    return failure();
+  copy = module->lookupSymbol<func::FuncOp>(function.getSymName());
+  FailureOr<BoundedSizes> sizesOfRuns = boundSizes(copy);
+  if (failed(sizesOfRuns))
+    return failure();
+  bounded = std::move(*sizesOfRuns);
+  parameters.resize(bounded->sizes.size()); // Each run says them.
+  return success();
 }
 
 /// The value of a parameter, which an op of the mllm dialect may have named.
@@ -271,6 +302,10 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
                              std::to_string(interface.arenaBytes) +
                              " bytes of buffers"));
   return success();
+}
+
+int64_t FunctionRunner::arenaBytes() const {
+  return state->interface.arenaBytes;
 }
 
 FailureOr<FunctionRunner>
@@ -437,6 +472,66 @@ FailureOr<std::unique_ptr<PagedKVCache>> FunctionRunner::State::makeCache() {
 }
 
 //===----------------------------------------------------------------------===//
+// Sizes that a run knows
+//===----------------------------------------------------------------------===//
+
+/// Copies the elements that both tensors have, index by index.
+static void copyCommon(const Tensor &from, Tensor &to) {
+  const size_t rank = from.shape.size();
+  reference::Shape common(rank);
+  for (size_t d = 0; d < rank; ++d)
+    common[d] = std::min(from.shape[d], to.shape[d]);
+  const int64_t count = reference::numElements(common);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, source = 0, target = 0, fromStride = 1, toStride = 1;
+    for (size_t d = rank; d-- > 0; rest /= common[d]) {
+      source += rest % common[d] * fromStride;
+      target += rest % common[d] * toStride;
+      fromStride *= from.shape[d];
+      toStride *= to.shape[d];
+    }
+    to[target] = from.number(source);
+  }
+}
+
+static Tensor resized(const Tensor &tensor, reference::Shape shape) {
+  if (tensor.shape == shape)
+    return tensor;
+  Tensor result(tensor.kind, std::move(shape));
+  copyCommon(tensor, result);
+  return result;
+}
+
+FailureOr<std::vector<InterpreterValue>>
+FunctionRunner::State::bindSizes(ArrayRef<InterpreterValue> arguments) {
+  std::vector<InterpreterValue> values(arguments.begin(), arguments.end());
+  if (!bounded)
+    return values;
+  std::vector<std::optional<std::vector<int64_t>>> shapes;
+  for (const InterpreterValue &value : values) {
+    auto *tensor = std::get_if<Tensor>(&value);
+    shapes.push_back(tensor ? std::optional(tensor->shape) : std::nullopt);
+  }
+  Expected<std::vector<int64_t>> numbers = bounded->bind(shapes);
+  if (!numbers) {
+    (void)report(numbers.takeStatus());
+    return failure();
+  }
+  sizes = std::move(*numbers);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    parameters[i] =
+        Tensor::ofIntegers(reference::ElementKind::I64, {}, {sizes[i]});
+  std::vector<int64_t> greatest;
+  for (const BoundedSize &size : bounded->sizes)
+    greatest.push_back(size.greatest);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (auto *tensor = std::get_if<Tensor>(&values[i]))
+      values[i] =
+          resized(*tensor, bounded->evaluate(bounded->arguments[i], greatest));
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
@@ -465,6 +560,9 @@ std::vector<Tensor> FunctionRunner::State::readRanks(unsigned index) {
             arena.get(), *getElementKind(type.getElementType()),
             reference::Shape(type.getShape().begin(), type.getShape().end())));
   }
+  if (bounded && index < bounded->results.size())
+    for (Tensor &rank : ranks)
+      rank = resized(rank, bounded->evaluate(bounded->results[index], sizes));
   return ranks;
 }
 
@@ -527,9 +625,12 @@ FunctionRunner::run(ArrayRef<InterpreterValue> arguments, int64_t threads) {
   for (const IdCheck &ids : s.idChecks)
     if (failed(ids.check(arguments)))
       return failure();
+  FailureOr<std::vector<InterpreterValue>> values = s.bindSizes(arguments);
+  if (failed(values))
+    return failure();
   FailureOr<std::unique_ptr<PagedKVCache>> cache = s.makeCache();
-  if (failed(cache) || failed(s.fillInputs(arguments)) ||
-      failed(s.packWeights(arguments)))
+  if (failed(cache) || failed(s.fillInputs(*values)) ||
+      failed(s.packWeights(*values)))
     return failure();
   FailureOr<WorkerTeam *> team = s.teamOf(threads);
   if (failed(team))

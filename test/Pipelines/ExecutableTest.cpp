@@ -143,6 +143,69 @@ TEST(ExecutableTest, OneTraceServesEveryLength) {
   EXPECT_EQ(executable->numInstances(), 3u);
 }
 
+/// Why the code does not run with these inputs.
+std::string whyNot(ir::Executable &executable, const ir::Tensors &inputs) {
+  llmir::Expected<ir::Tensors> results = executable.run(inputs);
+  return results ? "" : results.status().message();
+}
+
+// One code serves every size within its bound, shorter ones after longer ones.
+TEST(ExecutableTest, OneCodeServesEveryLength) {
+  MLP model;
+  const Tensor traced = Tensor::empty({1, dim("seq"), 24});
+  loadRandom(model, {traced});
+  ir::CompileOptions options;
+  options.threads = 3;
+  options.bounds = {{"seq", 37}};
+  auto executable = ir::compile(ir::trace(model, traced), options);
+  ASSERT_TRUE(executable) << executable.status().message();
+  EXPECT_EQ(executable->whySpecialized(), "");
+  EXPECT_EQ(executable->numInstances(), 1u);
+  for (int64_t length : {37, 1, 18, 2, 36})
+    expectSame(*executable, model, {randomTensor({1, length, 24})});
+  EXPECT_EQ(executable->numInstances(), 1u);
+  EXPECT_NE(whyNot(*executable, {randomTensor({1, 38, 24})})
+                .find("the size 'seq' is 38; the code is made for 0 to 37"),
+            std::string::npos);
+  // It goes on after a size that it refuses.
+  expectSame(*executable, model, {randomTensor({1, 3, 24})});
+}
+
+// What holds one code back is said, and code is made for each size.
+TEST(ExecutableTest, WhatNeedsToKnowSizesIsNamed) {
+  Attention model;
+  const Tensor traced = Tensor::empty({1, dim("seq"), 16});
+  loadRandom(model, {traced});
+  ir::CompileOptions options;
+  options.bounds = {{"seq", 20}};
+  auto executable = ir::compile(ir::trace(model, traced), options);
+  ASSERT_TRUE(executable) << executable.status().message();
+  if (!executable->whySpecialized().empty()) {
+    EXPECT_NE(executable->whySpecialized().find(
+                  "cannot be compiled for sizes that only a run knows"),
+              std::string::npos)
+        << executable->whySpecialized();
+  }
+  for (int64_t length : {1, 5, 18})
+    expectSame(*executable, model, {randomTensor({1, length, 16})});
+  // Without a bound there is none for all.
+  Norm norm;
+  const Tensor rows = Tensor::empty({dim("rows"), 24});
+  loadRandom(norm, {rows});
+  auto open = ir::compile(ir::trace(norm, rows));
+  ASSERT_TRUE(open) << open.status().message();
+  EXPECT_NE(open->whySpecialized().find("its size 'rows' has no range"),
+            std::string::npos)
+      << open->whySpecialized();
+  // A bound is 1 or more.
+  options.bounds = {{"rows", 0}};
+  auto wrong = ir::compile(ir::trace(norm, rows), options);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.status().message().find("the bound of 'rows' is 0, want 1"),
+            std::string::npos)
+      << wrong.status().message();
+}
+
 TEST(ExecutableTest, OnlyCodeUsedLatelyIsKept) {
   Norm model;
   loadRandom(model, {Tensor::empty({dim("rows"), 24})});
@@ -289,12 +352,6 @@ TEST(ExecutableTest, AModuleThatAppendsTwice) {
   ASSERT_TRUE(executable) << executable.status().message();
   for (int64_t tokens : {3, 1, 5})
     expectSame(*executable, model, {randomTensor({tokens, 2, 4})});
-}
-
-/// Why the code does not run with these inputs.
-std::string whyNot(ir::Executable &executable, const ir::Tensors &inputs) {
-  llmir::Expected<ir::Tensors> results = executable.run(inputs);
-  return results ? "" : results.status().message();
 }
 
 TEST(ExecutableTest, InputsThatDoNotFit) {

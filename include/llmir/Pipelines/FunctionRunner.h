@@ -39,7 +39,9 @@ public:
 
   /// Compiles a function of a module, with what it calls. What no program can
   /// do is reported at the op. `function` must outlive the runner. Values of
-  /// parameters (`llm.weight`) come from `weight`.
+  /// parameters (`llm.weight`) come from `weight`. A function with dynamic
+  /// sizes is compiled once, for all that the ranges of its sizes (`mllm.dims`)
+  /// allow: see llmir/Conversion/BoundSizes.h.
   static mlir::FailureOr<FunctionRunner>
   compile(mlir::func::FuncOp function, const CPULevel &level,
           const InterpreterOptions &options = {});
@@ -49,9 +51,13 @@ public:
 
   /// Runs the code on that many threads. Each run starts with empty caches.
   /// Expectations (the `check` dialect) are evaluated when it has run. What
-  /// goes wrong is reported at the function, or at the check.
+  /// goes wrong is reported at the function, or at the check: also a size
+  /// beyond its range, and one name for two sizes.
   mlir::FailureOr<std::vector<Result>>
   run(llvm::ArrayRef<InterpreterValue> arguments, int64_t threads = 1);
+
+  /// Bytes of all buffers of the code.
+  int64_t arenaBytes() const;
 
 private:
   struct State;

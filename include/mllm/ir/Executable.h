@@ -32,15 +32,23 @@
 #include "llmir/Support/Status.h"
 #include "mllm/ir/Trace.h"
 
+#include <map>
+#include <string>
+
 namespace mllm::ir {
 
 struct CompileOptions {
   /// Threads that run the code, 1 to 1024; 0 = one per processor. Results do
   /// not depend on their number.
   int64_t threads = 1;
+  /// The greatest value of each size of that name, 1 or more; sizes that are
+  /// not here have the range that the trace says (`mllm.dims`), if it does.
+  std::map<std::string, int64_t> bounds;
 };
 
-/// A compiled model. Not for several threads at once.
+/// A compiled model. Not for several threads at once. Where every size of the
+/// inputs has a bound and every op can work on sizes that only a run knows,
+/// code is made once, for all of them; else for each tuple of sizes that comes.
 class Executable {
 public:
   Executable(Executable &&) noexcept;
@@ -56,8 +64,11 @@ public:
   /// For so many tuples of sizes code is kept; where another one comes, that
   /// which was not used for longest is made anew when it is needed again.
   static constexpr size_t kMostInstances = 16;
-  /// How many tuples of sizes there is code for.
+  /// How many tuples of sizes there is code for; 1 where one code serves all.
   size_t numInstances() const;
+  /// Why code is made for each tuple of sizes: the op that needs to know them,
+  /// or the size without a bound. Empty where one code serves all.
+  const std::string &whySpecialized() const;
 
 private:
   friend llmir::Expected<Executable> compile(const IRContext::ptr_t &,

@@ -12,6 +12,7 @@
 
 #include "OpLowering.h"
 
+#include "llmir/Conversion/BoundSizes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Interpreter/ReferenceElementwise.h"
 
@@ -45,6 +46,8 @@ static func::FuncOp makeFunction(mllm::SubGraphOp subgraph) {
       for (NamedAttribute attribute : own)
         if (attribute.getName().strref().contains('.'))
           function.setArgAttr(i, attribute.getName(), attribute.getValue());
+  if (auto ranges = subgraph->getAttr(kDimsAttr))
+    function->setAttr(kDimsAttr, ranges);
   function.getBody().takeBody(subgraph.getBody());
   function.walk([](Operation *op) {
     OpBuilder before(op);

@@ -81,12 +81,12 @@ void ModelFacts::write(ModuleOp module) const {
   module->setAttr(attrName(), builder.getDictionaryAttr(entries));
 }
 
-/// `mllm.dims` of a subgraph: a range for each name.
+/// `mllm.dims` of a subgraph or a function: a range for each name.
 static LogicalResult verifyDims(Operation *op, Attribute attr) {
   auto names = dyn_cast<DictionaryAttr>(attr);
-  if (!isa<SubGraphOp>(op) || !names)
-    return op->emitOpError()
-           << "carries 'mllm.dims', which is a dictionary on a subgraph";
+  if (!isa<FunctionOpInterface>(op) || !names)
+    return op->emitOpError() << "carries 'mllm.dims', which is a dictionary on "
+                                "a subgraph or a function";
   for (NamedAttribute name : names)
     if (!isa<RangeAttr>(name.getValue()))
       return op->emitOpError()

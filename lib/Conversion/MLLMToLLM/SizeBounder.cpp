@@ -1,0 +1,521 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SizeBounder.h"
+
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLM/IR/LLM.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+namespace ll = mlir::llm;
+
+namespace llmir {
+
+using shapes::DimExpr;
+using shapes::Shape;
+
+//===----------------------------------------------------------------------===//
+// Numbers for names
+//===----------------------------------------------------------------------===//
+
+static bool isName(const DimExpr &size) {
+  return size.terms().size() == 1 && size.terms()[0].second == 1 &&
+         size.constantTerm() == 0;
+}
+
+static Status invalid(const std::string &cause) {
+  return Status(StatusCode::InvalidArgument, cause);
+}
+
+static Status checkRange(const BoundedSize &size, int64_t number) {
+  if (number >= size.least && number <= size.greatest &&
+      number % size.multiple == 0)
+    return Status();
+  std::string multiples =
+      size.multiple == 1 ? ""
+                         : " in multiples of " + std::to_string(size.multiple);
+  return invalid("the size '" + size.name + "' is " + std::to_string(number) +
+                 "; the code is made for " + std::to_string(size.least) +
+                 " to " + std::to_string(size.greatest) + multiples);
+}
+
+Expected<std::vector<int64_t>> BoundedSizes::bind(
+    const std::vector<std::optional<std::vector<int64_t>>> &given) const {
+  auto where = [](size_t argument, size_t dim, int64_t size) {
+    return "argument " + std::to_string(argument) + " has " +
+           std::to_string(size) + " in dimension " + std::to_string(dim);
+  };
+  std::map<std::string, int64_t> known;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!given[i])
+      continue;
+    if (given[i]->size() != arguments[i].size())
+      return invalid("argument " + std::to_string(i) + " has rank " +
+                     std::to_string(given[i]->size()) + ", expected " +
+                     std::to_string(arguments[i].size()));
+    for (size_t d = 0; d < given[i]->size(); ++d) {
+      if (!isName(arguments[i][d]))
+        continue;
+      const std::string &name = arguments[i][d].terms()[0].first;
+      auto [entry, isNew] = known.try_emplace(name, (*given[i])[d]);
+      if (!isNew && entry->second != (*given[i])[d])
+        return invalid(where(i, d, (*given[i])[d]) + ", where '" + name +
+                       "' is " + std::to_string(entry->second) + " before");
+    }
+  }
+  std::vector<int64_t> numbers;
+  for (const BoundedSize &size : sizes) {
+    auto found = known.find(size.name);
+    if (found == known.end()) // Such a function is not made.
+      return invalid("no argument has '" + size.name + "' as a size");
+    LLMIR_RETURN_IF_ERROR(checkRange(size, found->second));
+    numbers.push_back(found->second);
+  }
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (size_t d = 0; given[i] && d < given[i]->size(); ++d) {
+      std::optional<int64_t> wanted = arguments[i][d].evaluate(known);
+      if (wanted != (*given[i])[d])
+        return invalid(where(i, d, (*given[i])[d]) + ", where " +
+                       arguments[i][d].str() + " is " +
+                       std::to_string(wanted.value_or(-1)));
+    }
+  return numbers;
+}
+
+std::vector<int64_t>
+BoundedSizes::evaluate(const Shape &shape,
+                       const std::vector<int64_t> &numbers) const {
+  std::map<std::string, int64_t> known;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    known[sizes[i].name] = numbers[i];
+  std::vector<int64_t> result;
+  for (const DimExpr &size : shape)
+    result.push_back(size.evaluate(known).value_or(0));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes of values
+//===----------------------------------------------------------------------===//
+
+Shape SizeBounder::sizesOf(Value tensor) const {
+  auto known = sizes.find(tensor);
+  if (known != sizes.end())
+    return known->second;
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (type)
+    return mllm::shapeOf(type);
+  return {};
+}
+
+int64_t SizeBounder::greatest(const DimExpr &size) const {
+  return size.evaluate(bounds).value_or(0);
+}
+
+void SizeBounder::setSizes(Value tensor, const Shape &shape) {
+  sizes[tensor] = shape;
+  SmallVector<int64_t> numbers;
+  for (const DimExpr &size : shape)
+    numbers.push_back(greatest(size));
+  tensor.setType(RankedTensorType::get(
+      numbers, cast<RankedTensorType>(tensor.getType()).getElementType()));
+}
+
+InFlightDiagnostic SizeBounder::refuse(Operation *op) {
+  return op->emitOpError(
+      "cannot be compiled for sizes that only a run knows: ");
+}
+
+LogicalResult SizeBounder::setDeclaredSizes(Operation *op) {
+  for (Value value : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    Shape shape = mllm::shapeOf(type);
+    for (const DimExpr &size : shape)
+      if (!size.evaluate(bounds))
+        return refuse(op) << "its result has the size " << size.str()
+                          << ", of which nobody knows how large it gets";
+    setSizes(value, shape);
+  }
+  return success();
+}
+
+std::optional<DimExpr> SizeBounder::numberOf(OpFoldResult number) const {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return DimExpr(*constant);
+  auto known = numbers.find(cast<Value>(number));
+  if (known == numbers.end())
+    return std::nullopt;
+  return known->second;
+}
+
+bool SizeBounder::isStatic(Value tensor) const {
+  return llvm::all_of(sizesOf(tensor),
+                      [](const DimExpr &size) { return size.isConstant(); });
+}
+
+LogicalResult SizeBounder::needStatic(Operation *op, Value tensor,
+                                      int64_t dim) {
+  DimExpr size = sizesOf(tensor)[static_cast<size_t>(dim)];
+  if (size.isConstant())
+    return success();
+  return refuse(op) << "it needs all of dimension " << dim << ", whose size is "
+                    << size.str();
+}
+
+LogicalResult SizeBounder::needStatic(Operation *op, Value tensor) {
+  for (size_t d = 0; d < sizesOf(tensor).size(); ++d)
+    if (failed(needStatic(op, tensor, static_cast<int64_t>(d))))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes as numbers, and masks
+//===----------------------------------------------------------------------===//
+
+Value SizeBounder::numberFor(const DimExpr &size) {
+  Value &known = computed[size.str()];
+  if (known)
+    return known;
+  Block &entry = function.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&entry);
+  Location loc = function.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value sum = constant(size.constantTerm());
+  for (const auto &[name, factor] : size.terms()) {
+    Value part =
+        arith::MulIOp::create(b, loc, arguments[name], constant(factor));
+    sum = arith::AddIOp::create(b, loc, sum, part);
+  }
+  return known = isName(size) ? arguments[size.terms()[0].first] : sum;
+}
+
+static TypedAttr numberOfType(Type element, double value) {
+  if (auto type = dyn_cast<FloatType>(element))
+    return FloatAttr::get(type, value);
+  auto type = cast<IntegerType>(element);
+  unsigned width = type.getWidth();
+  if (std::isinf(value)) // The least or the greatest of the type.
+    return IntegerAttr::get(type, value < 0 ? APInt::getSignedMinValue(width)
+                                            : APInt::getSignedMaxValue(width));
+  return IntegerAttr::get(type, static_cast<int64_t>(value));
+}
+
+Value SizeBounder::masked(OpBuilder &b, Location loc, Value x, int64_t dim,
+                          double value) {
+  Shape shape = sizesOf(x);
+  auto type = cast<RankedTensorType>(x.getType());
+  Value end = numberFor(shape[static_cast<size_t>(dim)]);
+  Value init =
+      tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  Value padding = arith::ConstantOp::create(
+      b, loc, numberOfType(type.getElementType(), value));
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      b, loc, type, x, init, maps, kinds,
+      [&](OpBuilder &inner, Location at, ValueRange elements) {
+        Value index = linalg::IndexOp::create(inner, at, dim);
+        Value isInside = arith::CmpIOp::create(
+            inner, at, arith::CmpIPredicate::slt, index, end);
+        linalg::YieldOp::create(
+            inner, at,
+            ValueRange{arith::SelectOp::create(inner, at, isInside, elements[0],
+                                               padding)});
+      });
+  sizes[generic.getResult(0)] = shape;
+  return generic.getResult(0);
+}
+
+void SizeBounder::maskOperand(OpOperand &operand, int64_t dim, double value) {
+  if (isStatic(operand.get(), dim))
+    return;
+  OpBuilder b(operand.getOwner());
+  operand.set(
+      masked(b, operand.getOwner()->getLoc(), operand.get(), dim, value));
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// The sizes of an argument, whose names its type or its attribute says.
+static Shape argumentSizes(func::FuncOp function, unsigned i) {
+  auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType());
+  if (!type)
+    return {};
+  if (auto names =
+          function.getArgAttrOfType<mllm::TensorEncodingAttr>(i, kSizesAttr))
+    return mllm::shapeOf(
+        RankedTensorType::get(type.getShape(), type.getElementType(), names));
+  return mllm::shapeOf(type);
+}
+
+bool hasDynamicSizes(func::FuncOp function) {
+  return llvm::any_of(function.getArgumentTypes(), [](Type type) {
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    return shaped && !shaped.hasStaticShape();
+  });
+}
+
+/// Fails where the names of an argument's sizes are not those of its type.
+static LogicalResult checkNames(func::FuncOp function, unsigned i) {
+  Attribute names = function.getArgAttr(i, kSizesAttr);
+  if (!names)
+    return success();
+  auto type = dyn_cast<RankedTensorType>(function.getArgument(i).getType());
+  auto report = [&] {
+    return function.emitOpError("cannot be compiled: argument ")
+           << i << " has the names of sizes " << names << ": ";
+  };
+  if (!type || !isa<mllm::TensorEncodingAttr>(names))
+    return report() << "want #mllm.tensor<dims = (…)> of a tensor";
+  return success(RankedTensorType::getChecked(report, type.getShape(),
+                                              type.getElementType(), names));
+}
+
+LogicalResult SizeBounder::readRanges() {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (failed(checkNames(function, i)))
+      return failure();
+  if (function->hasAttr(ll::LLMDialect::getNumRanksAttrName()))
+    return function.emitOpError("cannot be compiled: it has sizes that only a "
+                                "run knows, and several ranks; say its sizes");
+  auto ranges = function->getAttrOfType<DictionaryAttr>(kDimsAttr);
+  std::set<std::string> alone;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    for (const DimExpr &size : argumentSizes(function, i)) {
+      if (!size.isKnown())
+        return function.emitOpError("cannot be compiled: argument ")
+               << i << " has a size without a name; name it, as in "
+               << "tensor<?x64xf32, #mllm.tensor<dims = (seq, 64)>>";
+      if (isName(size))
+        alone.insert(size.terms()[0].first);
+    }
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    for (const DimExpr &size : argumentSizes(function, i))
+      for (const auto &[name, factor] : size.terms()) {
+        auto range =
+            ranges ? ranges.getAs<mllm::RangeAttr>(name) : mllm::RangeAttr();
+        if (!range)
+          return function.emitOpError("cannot be compiled: its size '")
+                 << name << "' has no range; say one, as in mllm.dims = {"
+                 << name << " = #mllm.range<1, 4096>}";
+        if (!alone.count(name))
+          return function.emitOpError("cannot be compiled: no argument has '")
+                 << name << "' alone as a size, so nobody knows what it is";
+        if (factor < 0)
+          return function.emitOpError("cannot be compiled: argument ")
+                 << i << " has the size " << size.str()
+                 << ", which is greatest where '" << name << "' is least";
+        if (bounds.try_emplace(name, range.getGreatest()).second)
+          result.sizes.push_back({name, range.getLeast(), range.getGreatest(),
+                                  range.getMultiple()});
+      }
+  return success();
+}
+
+LogicalResult SizeBounder::addArguments() {
+  Block &entry = function.getBody().front();
+  unsigned numArguments = entry.getNumArguments();
+  for (unsigned i = 0; i < numArguments; ++i) {
+    Shape shape = argumentSizes(function, i);
+    result.arguments.push_back(shape);
+    if (isa<RankedTensorType>(entry.getArgument(i).getType()))
+      setSizes(entry.getArgument(i), shape);
+    function.removeArgAttr(i, kSizesAttr);
+  }
+  for (const BoundedSize &size : result.sizes) {
+    Value argument = entry.addArgument(IndexType::get(function.getContext()),
+                                       function.getLoc());
+    arguments[size.name] = argument;
+    setNumber(argument, DimExpr::symbol(size.name));
+  }
+  return success();
+}
+
+FailureOr<BoundedSizes> SizeBounder::run() {
+  if (failed(readRanges()) || failed(addArguments()) ||
+      failed(boundBlock(function.getBody().front())))
+    return failure();
+  Operation *end = function.getBody().front().getTerminator();
+  for (Value value : end->getOperands())
+    result.results.push_back(sizesOf(value));
+  function->removeAttr(kDimsAttr);
+  Block &entry = function.getBody().front();
+  // The attributes of the signature stay with the caller's function.
+  function->removeAttr(function.getArgAttrsAttrName());
+  function->removeAttr(function.getResAttrsAttrName());
+  function.setFunctionType(FunctionType::get(
+      function.getContext(), entry.getArgumentTypes(), end->getOperandTypes()));
+  return std::move(result);
+}
+
+FailureOr<BoundedSizes> boundSizes(func::FuncOp function) {
+  return SizeBounder(function).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult SizeBounder::boundBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (failed(boundOp(&op)))
+      return failure();
+  return success();
+}
+
+static bool isDynamicTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.hasStaticShape();
+}
+
+LogicalResult SizeBounder::boundOp(Operation *op) {
+  if (isa<scf::IfOp, mllm::IfOp>(op))
+    return boundBranch(op);
+  if (isa<scf::ForOp, scf::WhileOp, mllm::ForOp, mllm::WhileOp>(op))
+    return boundLoop(op);
+  bool isFixed =
+      llvm::all_of(op->getOperands(), [&](Value x) { return isStatic(x); }) &&
+      llvm::none_of(op->getResultTypes(), isDynamicTensor);
+  // What scalars are is known of those that follow from sizes.
+  if (isFixed && !llvm::any_of(op->getOperands(), [&](Value x) {
+        return x.getType().isIndex() && numbers.contains(x);
+      }))
+    return success();
+  if (const SizeRule *rule = SizeRules::get().find(op))
+    return (*rule)(*this, op);
+  if (isFixed)
+    return success();
+  return refuse(op) << "no rule says what it makes of padding; say its sizes "
+                       "when compiling";
+}
+
+/// Both regions give results of the same sizes.
+LogicalResult SizeBounder::boundBranch(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    if (failed(boundBlock(region.front())))
+      return failure();
+    Operation *end = region.front().getTerminator();
+    for (auto [yielded, value] :
+         llvm::zip_equal(end->getOperands(), op->getResults())) {
+      if (!isa<RankedTensorType>(value.getType()))
+        continue;
+      auto known = sizes.find(value);
+      if (known != sizes.end() && known->second != sizesOf(yielded))
+        return refuse(op) << "its regions give tensors of the sizes "
+                          << shapes::str(known->second) << " and "
+                          << shapes::str(sizesOf(yielded));
+      setSizes(value, sizesOf(yielded));
+    }
+  }
+  return success();
+}
+
+/// What a loop carries keeps its sizes from turn to turn.
+LogicalResult SizeBounder::boundLoop(Operation *op) {
+  auto setAll = [&](ValueRange values, ValueRange like) -> LogicalResult {
+    for (auto [value, from] : llvm::zip_equal(values, like)) {
+      if (!isa<RankedTensorType>(value.getType()))
+        continue;
+      auto known = sizes.find(value);
+      if (known != sizes.end() && known->second != sizesOf(from))
+        return refuse(op) << "it carries a tensor of the sizes "
+                          << shapes::str(known->second)
+                          << " into a turn, and of "
+                          << shapes::str(sizesOf(from)) << " out of it";
+      setSizes(value, sizesOf(from));
+    }
+    return success();
+  };
+  Region &first = op->getRegion(0);
+  Operation *end = first.front().getTerminator();
+  if (isa<scf::WhileOp, mllm::WhileOp>(op)) {
+    Region &body = op->getRegion(1);
+    if (failed(setAll(first.getArguments(), op->getOperands())) ||
+        failed(boundBlock(first.front())))
+      return failure();
+    ValueRange passed = end->getOperands().drop_front();
+    if (failed(setAll(body.getArguments(), passed)) ||
+        failed(boundBlock(body.front())) ||
+        failed(setAll(first.getArguments(),
+                      body.front().getTerminator()->getOperands())))
+      return failure();
+    return setAll(op->getResults(), passed);
+  }
+  size_t others = op->getNumOperands() - op->getNumResults();
+  ValueRange inits = op->getOperands().drop_front(others);
+  ValueRange carried = first.getArguments().drop_front();
+  if (failed(setAll(carried, inits)) || failed(boundBlock(first.front())) ||
+      failed(setAll(carried, end->getOperands())))
+    return failure();
+  return setAll(op->getResults(), inits);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Whether elements in the first places of a tensor are its own: all sizes
+/// before the one that is not known are 1.
+static bool isPrefix(ArrayRef<DimExpr> sizes) {
+  bool isLeading = true;
+  for (const DimExpr &size : sizes) {
+    if (!size.isConstant() && !isLeading)
+      return false;
+    isLeading = isLeading && size.constant() == 1;
+  }
+  return true;
+}
+
+bool keepsPlaces(const Shape &from, const Shape &to) {
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    // The fewest dimensions of either that have the same number of elements.
+    const size_t iBegin = i, jBegin = j;
+    DimExpr left = i < from.size() ? from[i++] : DimExpr(1);
+    DimExpr right = j < to.size() ? to[j++] : DimExpr(1);
+    while (left != right) {
+      std::optional<int64_t> l = left.constant(), r = right.constant();
+      const bool takeLeft = j == to.size() || (l && (!r || *l < *r));
+      if (takeLeft && i < from.size())
+        left = left * from[i++];
+      else if (j < to.size())
+        right = right * to[j++];
+      else
+        return false;
+    }
+    auto part = [](const Shape &shape, size_t first, size_t last) {
+      return ArrayRef(shape).slice(first, last - first);
+    };
+    const bool isSame = i - iBegin == 1 && j - jBegin == 1;
+    if (!isSame &&
+        !(isPrefix(part(from, iBegin, i)) && isPrefix(part(to, jBegin, j))))
+      return false;
+  }
+  return true;
+}
+
+} // namespace llmir
