@@ -113,11 +113,6 @@ static LogicalResult evaluatePaged(PagedOperands operands,
   std::optional<Tensor> mask;
   reference::AttentionParams params = getParams(operands.op, mask, e);
   params.rounding = roundingBeside(cache, e.options());
-  for (int64_t length : lens.integers())
-    if (mask && mask->dim(3) != 1 && mask->dim(3) < length)
-      return operands.op.emitOpError()
-             << "cannot be evaluated: the mask has " << mask->dim(3)
-             << " columns for a sequence of " << length << " tokens";
   Expected<Tensor> result =
       pagedAttention({query, tables, lens, offsets, !isRagged}, cache,
                      e.integer(operands.layer), params);
