@@ -129,18 +129,18 @@ def LLM_PagedAttentionOp : LLM_CacheOp<"paged_attention", [Pure, AttrSizedOperan
     `queryOffsets` `[S + 1]` says which rows belong to which sequence; a mask is
     `[T, M]` with M not less than any length, or 1 where all keys share it.
 
-    Compiled code multiplies the numbers of some caches by rounded ones:
-    - a cache of i8: by integers. A query, times `scale`, and the products of 64
-      keys' weights (keys 64j to 64j + 63, each weight being exp(s - m) with m the
-      greatest score of the chunk of 512 keys so far) and those keys' scales are
-      each a row x that becomes `t · roundeven(x / t)` with t = max|x| / 32512, or
-      zeros where max|x| is below 2^-100. The softmax's denominator adds weights
-      that are not rounded.
-    - a cache of bf16, at levels that multiply bf16: a query, times `scale`,
-      becomes the sum of two bf16 numbers, and a weight, exp(s - m) as above, one;
-      the denominator adds that.
+    Compiled code rounds what it multiplies with the contents of some caches:
+    - i8: integers multiply integers. The query times `scale` is one row; the
+      weights of keys 64j to 64j + 63, each times the scale of its value, are
+      another. A row x becomes `t · roundeven(x / t)` with t = max|x| / 32512, or
+      zeros where max|x| is below 2^-100. The weight of a key with score s is
+      exp(s - m), where m is the greatest score of its chunk of 512 keys up to
+      key 64j + 63. The denominator of the softmax adds weights unrounded.
+    - bf16, at CPU levels that multiply bf16: the query times `scale` becomes the
+      sum of two bf16 values, and a weight, exp(s - m) as above, becomes one,
+      which the denominator adds as well.
 
-    Beside no mask the query is multiplied by log2(e), too, before it is rounded.
+    Without a mask, the query is also multiplied by log2(e) before it is rounded.
 
     `scale` absent or 0 means 1 / sqrt(D). The parentheses around the list of
     types are optional in what is parsed; with parentheses around the operands
