@@ -102,13 +102,13 @@ convertShardedLinear(TensorBuilder &t, ShardedLinearOp op,
   const bool isRowForm = !op.isColumnParallel();
   Value x = operands.getX(), weight = operands.getWeight();
   Value bias = operands.getBias();
-  if (isRowForm && !op.isInputShard())
+  if (isRowForm && !op.getXIsShard())
     x = shardOf(t, x, t.type(x).getRank() - 1, count, index);
   if (!op.isWeightShard())
     weight = shardOf(t, weight, op.getShardDim(), count, index);
   if (bias && isRowForm && index > 0)
     bias = Value(); // Shard 0 adds it.
-  else if (bias && !isRowForm && !op.isBiasShard())
+  else if (bias && !isRowForm && !op.getBiasIsShard())
     bias = shardOf(t, bias, 0, count, index);
   return {project(t, x, weight, bias, /*isTransposed=*/false)};
 }

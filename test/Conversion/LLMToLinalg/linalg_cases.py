@@ -208,11 +208,11 @@ def ranks():
     yield Case("sharded_linear_given_slices", [half, wide, b], ["tensor<2x6xf16>", "tensor<2x3xf16>"], """
   %s = llm.shard %w {dim = 0, num_shards = 2, shard_index = 1}
       : (tensor<8x6xbf16>) -> !llm.sharded_tensor<tensor<8x6xbf16>, 0, 2, 1>
-  %y = llm.sharded_linear %x, %s {num_shards = 2, shard_dim = 0, shard_id = 1}
+  %y = llm.sharded_linear %x, %s {num_shards = 2, shard_dim = 0, shard_id = 1, x_is_shard}
       : (tensor<2x4xf16>, !llm.sharded_tensor<tensor<8x6xbf16>, 0, 2, 1>) -> tensor<2x6xf16>
   %top = tensor.extract_slice %w[0, 0] [4, 6] [1, 1] : tensor<8x6xbf16> to tensor<4x6xbf16>
   %c = llm.shard %top {dim = 1, num_shards = 2, shard_index = 0} : (tensor<4x6xbf16>) -> tensor<4x3xbf16>
-  %z = llm.sharded_linear %x, %c {num_shards = 2, shard_dim = 1, shard_id = 0}
+  %z = llm.sharded_linear %x, %c {num_shards = 2, shard_dim = 1, shard_id = 0, weight_is_shard}
       : (tensor<2x4xf16>, tensor<4x3xbf16>) -> tensor<2x3xf16>
   return %y, %z : tensor<2x6xf16>, tensor<2x3xf16>""")
     yield Case("ranks_of_one", [x], ["tensor<?x8xf32>", "tensor<?x4xf32>"], """
