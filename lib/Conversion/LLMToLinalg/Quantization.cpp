@@ -71,14 +71,13 @@ struct IntegerRange {
       : most((int64_t(1) << (type.getNumBits() - 1)) - 1),
         least(type.getIsSymmetric() ? -most : -most - 1) {}
 
-  /// A float clamped, as i32; NaN becomes 0.
+  /// A float clamped, as i32; NaN becomes the least integer.
   Value toInteger(ScalarBuilder &s, Value x) const {
-    Value clamped = arith::MinimumFOp::create(
-        s, arith::MaximumFOp::create(s, x, s.f32(double(least))),
-        s.f32(double(most)));
-    Value isNaN = s.cmp(CmpFPredicate::UNO, x, x);
-    return arith::FPToSIOp::create(s, s.getI32Type(),
-                                   s.select(isNaN, s.f32(0), clamped));
+    Value low = s.f32(double(least)), high = s.f32(double(most));
+    Value raised = s.select(s.cmp(CmpFPredicate::OGT, x, low), x, low);
+    Value clamped =
+        s.select(s.cmp(CmpFPredicate::OLT, raised, high), raised, high);
+    return arith::FPToSIOp::create(s, s.getI32Type(), clamped);
   }
 
   int64_t most, least;
