@@ -114,13 +114,15 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     | `moe_ffn` | products that gather each token's experts, summed in ascending order of their numbers |
     | `sample` without a temperature | the best token |
     | `all_gather`, `all_reduce`, `reduce_scatter` with `group_size` 1 | their operand |
+    | with `cache=runtime`: `create_paged_cache`, `reserve_kv`, `append_kv`, `rope_append_kv`, `lookup_kv`, `block_tables`, `fork_kv`, `free_kv` | calls of the C runtime `llmir-c/KVCache.h` |
+    | with `cache=runtime`: `paged_attention`, `fused_attention` | a loop over sequences, each of which gathers its keys and values and attends to them as `attention` does |
 
     Refused, each with an error that names the op and the way out:
 
     | ops | instead |
     |---|---|
     | `weight` | `weights=arguments`: each parameter that a function or its callees name becomes an argument after the others, in the order of first use, with its name in `llmir.weight` |
-    | ops on a paged cache: `create_paged_cache`, `reserve_kv`, `append_kv`, `rope_append_kv`, `lookup_kv`, `paged_attention`, `fused_attention`, `fork_kv`, `free_kv` | `convert-llm-to-program` |
+    | ops on a paged cache, and functions that pass one on | `cache=runtime` |
     | `all_gather`, `all_reduce`, `reduce_scatter` of several ranks | `convert-llm-to-program` |
     | `shard` of the rank's own slice where `llm.num_ranks` is given | a `shard_index` |
     | `sample` with a temperature | a temperature of 0 |
@@ -128,8 +130,14 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     Types: `!llm.quantized_tensor` becomes the tensor of its integers (scales and
     zero points are operands of the ops that use them); with a `format` it
     becomes the i8 tensor of its bytes, as in a checkpoint, of which a row is
-    the blocks of a row. `!llm.sharded_tensor` becomes the slice. Functions,
-    calls, branches and ops of `scf` are converted with them. Attributes of the
+    the blocks of a row. `!llm.sharded_tensor` becomes the slice. With
+    `cache=runtime` `!llm.paged_kv_cache` becomes `!llvm.ptr`, the runtime's
+    cache, and arrays go to calls through `bufferization` and `memref`; no cache
+    may be used after an append to it (`-llm-check-cache-use`). A cache that a
+    block makes and that does not leave it (the block is its region's only one
+    and its terminator has no cache among its operands) is destroyed at its end;
+    all others are the caller's. Functions, calls, branches and ops of `scf` are
+    converted with them. Attributes of the
     dialect (`llm.constant`, `llm.layer`, …) are dropped.
 
     ```mlir
@@ -146,15 +154,19 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"weights", "weights", "std::string", "\"refuse\"",
-           "refuse: llm.weight is an error; arguments: it becomes an argument of its function">
+           "refuse: llm.weight is an error; arguments: it becomes an argument of its function">,
+    Option<"cache", "cache", "std::string", "\"refuse\"",
+           "refuse: ops on a paged cache are errors; runtime: they call the C runtime of llmir-c/KVCache.h">
   ];
   let statistics = [
     Statistic<"numConverted", "ops-converted", "Ops of llm that were converted">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::llm::LLMDialect", "::mlir::math::MathDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::llm::LLMDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -15,10 +15,13 @@
 #include "LLMToLinalg.h"
 #include "Patterns.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Pass/PassManager.h"
@@ -35,7 +38,7 @@ namespace llmir {
 namespace {
 
 /// Quantized tensors are their integers, or the bytes of their blocks; slices
-/// of ranks are tensors.
+/// of ranks are tensors; caches are pointers of the runtime.
 class LinalgTypes : public TypeConverter {
 public:
   LinalgTypes() {
@@ -47,6 +50,9 @@ public:
     });
     addConversion(
         [](ShardedTensorType type) -> Type { return type.getShardType(); });
+    addConversion([](PagedKVCacheType type) -> Type {
+      return LLVM::LLVMPointerType::get(type.getContext());
+    });
   }
 };
 
@@ -59,7 +65,12 @@ struct ConvertLLMToLinalgPass
       return getOperation()->emitError()
              << "convert-llm-to-linalg: weights is refuse or arguments, not '"
              << weights << "'";
+    if (cache != "refuse" && cache != "runtime")
+      return getOperation()->emitError()
+             << "convert-llm-to-linalg: cache is refuse or runtime, not '"
+             << cache << "'";
     given.weightsAreArguments = weights == "arguments";
+    given.callsRuntime = cache == "runtime";
     return success();
   }
 
@@ -80,12 +91,22 @@ struct ConvertLLMToLinalgPass
       return signalPassFailure();
     if (given.weightsAreArguments)
       makeWeightsArguments(getOperation());
-    // Ops that mean a few others become those first.
-    OpPassManager fused(ModuleOp::getOperationName());
-    fused.addPass(createLLMLowering());
-    if (failed(runPipeline(fused, getOperation())) || failed(convert()))
+    if (failed(splitOps()) || failed(convert()))
       return signalPassFailure();
+    destroyCaches(getOperation());
     dropAttributes();
+  }
+
+  /// Ops that mean a few others become those first. Calls of the runtime write
+  /// in place, so no cache may be used after an append to it.
+  LogicalResult splitOps() {
+    OpPassManager passes(ModuleOp::getOperationName());
+    passes.addPass(createLLMLowering());
+    if (given.callsRuntime) {
+      passes.addNestedPass<func::FuncOp>(createCheckCacheUse());
+      passes.addNestedPass<func::FuncOp>(createLowerKVCacheOps());
+    }
+    return runPipeline(passes, getOperation());
   }
 
   LogicalResult convert() {
@@ -97,6 +118,7 @@ struct ConvertLLMToLinalgPass
     addAttentionPatterns(ofDialect);
     addQuantizationPatterns(ofDialect);
     addExpertPatterns(ofDialect);
+    addCachePatterns(ofDialect);
     getOperation()->walk([&](Operation *op) {
       numConverted += isa_and_present<LLMDialect>(op->getDialect());
     });

@@ -22,6 +22,7 @@ namespace llmir {
 /// What to do with ops whose operand is not a tensor.
 struct LinalgOptions {
   bool weightsAreArguments = false;
+  bool callsRuntime = false; ///< Of a cache.
 };
 
 /// Why the op cannot be converted, and what to do about it; empty where it can
@@ -33,6 +34,10 @@ std::string whyRefused(mlir::Operation *op, const LinalgOptions &options);
 /// `llmir.weight` is the parameter's name. Declarations that nothing names any
 /// more are erased.
 void makeWeightsArguments(mlir::ModuleOp module);
+
+/// Ends every cache that a block makes, at its end, where the block is its
+/// region's only one and passes on no cache. (CacheOps.cpp)
+void destroyCaches(mlir::ModuleOp module);
 
 } // namespace llmir
 

@@ -86,6 +86,7 @@ void addProductPatterns(LinalgPatterns &patterns);
 void addAttentionPatterns(LinalgPatterns &patterns);
 void addQuantizationPatterns(LinalgPatterns &patterns);
 void addExpertPatterns(LinalgPatterns &patterns);
+void addCachePatterns(LinalgPatterns &patterns);
 
 //===----------------------------------------------------------------------===//
 // Weights

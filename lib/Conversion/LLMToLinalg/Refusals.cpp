@@ -60,7 +60,7 @@ static bool isOfDialect(Type type) {
   return isa<LLMDialect>(type.getDialect());
 }
 
-static std::string ofOtherDialect(Operation *op) {
+static std::string ofOtherDialect(Operation *op, const LinalgOptions &options) {
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
   if (auto function = dyn_cast<FunctionOpInterface>(op)) {
@@ -72,9 +72,10 @@ static std::string ofOtherDialect(Operation *op) {
       continue;
     std::string name;
     llvm::raw_string_ostream(name) << type;
-    if (isa<PagedKVCacheType>(type))
+    if (isa<PagedKVCacheType>(type) && !options.callsRuntime)
       return "has a value of type " + name +
-             ", which no tensor is; compile it with -convert-llm-to-program";
+             ", which no tensor is; with cache=runtime it is a pointer of the "
+             "C runtime (llmir-c/KVCache.h)";
     if (!passesValues(op))
       return "has a value of type " + name +
              ", whose conversion this op does not know; convert the op first";
@@ -84,11 +85,10 @@ static std::string ofOtherDialect(Operation *op) {
 
 std::string whyRefused(Operation *op, const LinalgOptions &options) {
   if (!isa_and_present<LLMDialect>(op->getDialect()))
-    return ofOtherDialect(op);
-  if (isa<KVCacheOpInterface>(op))
-    return "works on a paged cache, which no tensor is; compile the function "
-           "with -convert-llm-to-program, or attend to keys and values that "
-           "are tensors (llm.attention)";
+    return ofOtherDialect(op, options);
+  if (isa<KVCacheOpInterface>(op) && !options.callsRuntime)
+    return "works on a paged cache, which no tensor is; with cache=runtime it "
+           "calls the C runtime (llmir-c/KVCache.h)";
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case<AllGatherOp, AllReduceOp, ReduceScatterOp>(
           [](auto exchange) { return ofRanks(exchange.getGroupSize()); })

@@ -59,3 +59,20 @@ func.func @stranger(%c: i1, %x: !q, %y: !q) -> !q {
   %z = arith.select %c, %x, %y : !q
   return %z : !q
 }
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 1, 2, 4, 16, 64>
+
+func.func @cache() {
+  // expected-error @+1 {{'llm.create_paged_cache' op cannot be converted to linalg: works on a paged cache, which no tensor is; with cache=runtime it calls the C runtime (llmir-c/KVCache.h)}}
+  %c = llm.create_paged_cache : !cache
+  return
+}
+
+// -----
+
+!cache = !llm.paged_kv_cache<f32, 1, 2, 4, 16, 64>
+
+// expected-error @+1 {{'func.func' op cannot be converted to linalg: has a value of type !llm.paged_kv_cache<f32, 1, 2, 4, 16, 64>, which no tensor is; with cache=runtime it is a pointer of the C runtime (llmir-c/KVCache.h)}}
+func.func private @passed(%c: !cache)

@@ -2,7 +2,7 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares -convert-llm-to-linalg, lowered and run by MLIR's own tools, with the interpreter: run_upstream.py GROUP,
-a group of cases of linalg_cases.py."""
+a group of cases of linalg_cases.py or cache_cases.py. With --cache-library FILE cache ops call that library."""
 
 import os
 import sys
@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from checks import Checks, Command, fresh_folder, work_parser  # noqa: E402
 from upstream import TOLERANCE, Upstream, deviation  # noqa: E402
 
+import cache_cases  # noqa: E402
 import linalg_cases  # noqa: E402
 
 check = Checks()
@@ -19,15 +20,22 @@ check = Checks()
 
 def main():
     parser = work_parser(__doc__, "bin", "mlir-bin")
+    parser.add_argument("--cache-library")
     parser.add_argument("group")
     options = parser.parse_args()
     fresh_folder(options.work)
     tool = lambda folder, name: Command(os.path.join(folder, name))
     libraries = [os.path.join(options.mlir_bin, "..", "lib", "libmlir_%s.so" % name)
                  for name in ("runner_utils", "c_runner_utils", "float16_utils")]
+    flags = []
+    if options.cache_library:
+        libraries.append(options.cache_library)
+        flags.append("cache=runtime")
     upstream = Upstream(options.work, tool(options.bin, "llmir-opt"), tool(options.bin, "llmir-translate"),
-                        tool(options.mlir_bin, "mlir-opt"), tool(options.mlir_bin, "mlir-runner"), libraries)
-    cases = list(getattr(linalg_cases, options.group)())
+                        tool(options.mlir_bin, "mlir-opt"), tool(options.mlir_bin, "mlir-runner"), libraries,
+                        flags)
+    groups = dict(vars(linalg_cases), **vars(cache_cases))
+    cases = list(groups[options.group]())
     for name, results in upstream.run(options.group, cases).items():
         limit = next(case.tolerance for case in cases if case.name == name)
         for number, (kind, expected, bits) in enumerate(results):

@@ -464,4 +464,47 @@ Status PagedKVCache::fillBlockTable(const int32_t *seqIds, int64_t batchSize,
   return Status::ok();
 }
 
+//===----------------------------------------------------------------------===//
+// Tokens by their place
+//===----------------------------------------------------------------------===//
+
+Status PagedKVCache::storeTokens(int64_t layer, Span<const int32_t> slots,
+                                 const void *keys, const void *values) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  LLMIR_RETURN_IF_ERROR(
+      checkSlots(std::vector<int64_t>(slots.begin(), slots.end()), bounds()));
+  const auto *key = static_cast<const uint8_t *>(keys);
+  const auto *value = static_cast<const uint8_t *>(values);
+  for (int32_t slot : slots) {
+    storeToken(layer, static_cast<int32_t>(slot / layout.blockSize),
+               slot % layout.blockSize, key, value);
+    key += keyRowBytes(layout, type);
+    value += valueRowBytes(layout, type);
+  }
+  return Status::ok();
+}
+
+Status PagedKVCache::loadTokens(int64_t layer, Span<const int32_t> table,
+                                int64_t numTokens, void *keys,
+                                void *values) const {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkLayer(layer, layers));
+  auto *key = static_cast<uint8_t *>(keys);
+  auto *value = static_cast<uint8_t *>(values);
+  for (int64_t t = 0; t < numTokens; ++t) {
+    const auto entry = static_cast<size_t>(t / layout.blockSize);
+    const int32_t block = entry < table.size() ? table[entry] : -1;
+    if (block < 0 || block >= manager.numBlocks())
+      return Status(StatusCode::InvalidArgument,
+                    "KV cache: token " + std::to_string(t) +
+                        " has no block in a table of " +
+                        std::to_string(table.size()));
+    loadToken(layer, block, t % layout.blockSize, key, value);
+    key += keyRowBytes(layout, type);
+    value += valueRowBytes(layout, type);
+  }
+  return Status::ok();
+}
+
 } // namespace mlir::llm::runtime

@@ -157,6 +157,23 @@ public:
                                  int32_t *table, int32_t *seqLens) const;
 
   //===--------------------------------------------------------------------===//
+  // Tokens by their place, for callers that have block tables
+  //===--------------------------------------------------------------------===//
+
+  /// Writes token t of `keys` and `values`, [tokens, heads, dim] each with its
+  /// own head size, to slots[t] = block * blockSize + offset of one layer.
+  /// Lengths of sequences stay as they are: reserve() has set them. Fails with
+  /// InvalidArgument when there is no such layer or slot.
+  ::llmir::Status storeTokens(int64_t layer, ::llmir::Span<const int32_t> slots,
+                              const void *keys, const void *values);
+
+  /// Reads the first `numTokens` tokens of a block table of one layer. Fails
+  /// with InvalidArgument when there is no such layer or block, or the table
+  /// has too few.
+  ::llmir::Status loadTokens(int64_t layer, ::llmir::Span<const int32_t> table,
+                             int64_t numTokens, void *keys, void *values) const;
+
+  //===--------------------------------------------------------------------===//
   // Sequences, for who writes the pool himself (the executor)
   //===--------------------------------------------------------------------===//
 
