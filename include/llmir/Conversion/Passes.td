@@ -107,7 +107,7 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
     | `silu`, `gelu`, `swiglu`, `add`, `mul` | one loop nest |
     | `select_rows`, `embedding` | a gather (`tensor.extract` in a loop) |
     | `linear`, `sharded_linear` | a reduction over ascending k, then the bias |
-    | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice` |
+    | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice`; a size that only a run knows is checked there (`cf.assert`) |
     | `fused_linear`, `add_rms_norm` | the ops that they mean, as by `-llm-lowering` |
     | `quant_params`, `quantize`, `dequantize`, `quantized_matmul` | loops over integers; a grouped dimension is split in two; the matrix is never dequantized as a whole |
     | `moe_route` | ranks of logits, counted by comparison, then the chosen experts |
@@ -163,7 +163,8 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
-    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::llm::LLMDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"

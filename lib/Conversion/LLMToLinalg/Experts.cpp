@@ -164,7 +164,7 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
   Value ups = productOfExperts(t, x, experts, up);
   Value inner = t.elementwise(t.sizes(gates), t.getF32Type(), {gates, ups},
                               [](ScalarBuilder &s, ValueRange v) {
-                                return s.mulf(s.swish(v[0]), v[1]);
+                                return s.mulf(s.swish(v[0], v[0]), v[1]);
                               });
   Value outputs = productOfExperts(t, inner, experts, down);
   Value weights = t.widened(operands.getWeights());

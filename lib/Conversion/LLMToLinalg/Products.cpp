@@ -12,6 +12,8 @@
 
 #include "Patterns.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
 using namespace mlir;
 using namespace mlir::llm;
 
@@ -80,9 +82,16 @@ static SmallVector<Value> convertEmbedding(TensorBuilder &t, EmbeddingOp op,
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// The slice `index` of `count` equal ones.
+/// The slice `index` of `count` equal ones. A size that only a run knows is
+/// checked there.
 static Value shardOf(TensorBuilder &t, Value x, int64_t dim, int64_t count,
                      int64_t index) {
+  if (t.type(x).isDynamicDim(dim)) {
+    Value rest = t.remi(t.asValue(t.size(x, dim)), t.index(count));
+    cf::AssertOp::create(t, t.cmp(arith::CmpIPredicate::eq, rest, t.index(0)),
+                         "a dimension is not a multiple of " +
+                             std::to_string(count) + ", the number of shards");
+  }
   OpFoldResult size = t.quotientOf(t.size(x, dim), t.fixed(count));
   return t.slice(x, dim, t.product(size, t.fixed(index)), size);
 }

@@ -156,21 +156,22 @@ static SmallVector<Value> convertSilu(TensorBuilder &t, SiluOp op,
                                       SiluOp::Adaptor operands) {
   return eachElement(
       t, operands.getOperands(),
-      [](ScalarBuilder &s, ValueRange v) { return s.swish(v[0]); });
+      [](ScalarBuilder &s, ValueRange v) { return s.swish(v[0], v[0]); });
 }
 
+/// x · Φ(x), or what stands for Φ.
 static Value gelu(ScalarBuilder &s, Value x, StringRef form) {
   if (form == "quick")
-    return s.swish(x, 1.702);
-  Value inner;
+    return s.swish(x, s.mulf(s.f32(1.702), x));
   if (form == "tanh") {
+    // Twice the argument of tanh: x / 2 · (1 + tanh(a)) = x / (1 + exp(-2 ·
+    // a)).
     Value cube = s.mulf(s.mulf(x, x), x);
     Value sum = s.addf(x, s.mulf(s.f32(0.044715), cube));
-    inner = math::TanhOp::create(s, s.mulf(s.f32(0.79788456080286536), sum));
-  } else {
-    inner = math::ErfOp::create(s, s.mulf(x, s.f32(0.70710678118654752)));
+    return s.swish(x, s.mulf(s.f32(1.5957691216057307), sum));
   }
-  return s.mulf(s.mulf(x, s.f32(0.5)), s.addf(s.f32(1), inner));
+  Value erf = math::ErfOp::create(s, s.mulf(x, s.f32(0.70710678118654752)));
+  return s.mulf(s.mulf(x, s.f32(0.5)), s.addf(s.f32(1), erf));
 }
 
 static SmallVector<Value> convertGelu(TensorBuilder &t, GeluOp op,
@@ -186,7 +187,7 @@ static SmallVector<Value> convertSwiGLU(TensorBuilder &t, SwiGLUOp op,
   Type element = t.elementType(operands.getGate());
   return eachElement(t, operands.getOperands(),
                      [&](ScalarBuilder &s, ValueRange v) {
-                       Value gate = s.roundTo(s.swish(v[0]), element);
+                       Value gate = s.roundTo(s.swish(v[0], v[0]), element);
                        return s.mulf(s.toF32(gate), v[1]);
                      });
 }

@@ -123,9 +123,8 @@ Value ScalarBuilder::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(*this, condition, a, b);
 }
 
-Value ScalarBuilder::swish(Value x, double factor) {
-  Value power = factor == 1 ? negf(x) : mulf(f32(-factor), x);
-  return divf(x, addf(f32(1), exp(power)));
+Value ScalarBuilder::swish(Value x, Value power) {
+  return divf(x, addf(f32(1), exp(negf(power))));
 }
 
 Value ScalarBuilder::quotient(Value x, Value scale) {

@@ -69,8 +69,8 @@ public:
   Value cmp(mlir::arith::CmpFPredicate predicate, Value a, Value b);
   Value cmp(mlir::arith::CmpIPredicate predicate, Value a, Value b);
   Value select(Value condition, Value a, Value b);
-  /// x / (1 + exp(-factor · x)).
-  Value swish(Value x, double factor = 1);
+  /// x / (1 + exp(-power)).
+  Value swish(Value x, Value power);
   /// roundeven(x / scale), or 0 where the scale is 0.
   Value quotient(Value x, Value scale);
   /// A row's maximum, or 0 where nothing is greater than -inf: what exponents

@@ -212,9 +212,14 @@ def ranks():
       : (tensor<2x4xf16>, !llm.sharded_tensor<tensor<8x6xbf16>, 0, 2, 1>) -> tensor<2x6xf16>
   %top = tensor.extract_slice %w[0, 0] [4, 6] [1, 1] : tensor<8x6xbf16> to tensor<4x6xbf16>
   %c = llm.shard %top {dim = 1, num_shards = 2, shard_index = 0} : (tensor<4x6xbf16>) -> tensor<4x3xbf16>
-  %z = llm.sharded_linear %x, %c {num_shards = 2, shard_dim = 1, shard_id = 0, weight_is_shard}
-      : (tensor<2x4xf16>, tensor<4x3xbf16>) -> tensor<2x3xf16>
+  %d = tensor.extract_slice %b[0] [3] [1] : tensor<6xf32> to tensor<3xf32>
+  %z = llm.sharded_linear %x, %c, %d {num_shards = 2, shard_dim = 1, shard_id = 0, weight_is_shard, bias_is_shard}
+      : (tensor<2x4xf16>, tensor<4x3xbf16>, tensor<3xf32>) -> tensor<2x3xf16>
   return %y, %z : tensor<2x6xf16>, tensor<2x3xf16>""")
+    wide_x = floats("x", "f32", (3, 8), (0, 1))
+    yield Case("sharded_linear_dynamic", [wide_x, w], ["tensor<?x6xf32>"], """
+  %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 1} : (tensor<?x?xf32>, tensor<8x6xf32>) -> tensor<?x6xf32>
+  return %y : tensor<?x6xf32>""")
     yield Case("ranks_of_one", [x], ["tensor<?x8xf32>", "tensor<?x4xf32>"], """
   %a = llm.all_gather %x {dim = 1, group_size = 1} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   %b = llm.all_reduce %a {group_size = 1, reduce_op = "mean"} : (tensor<?x8xf32>) -> tensor<?x8xf32>
