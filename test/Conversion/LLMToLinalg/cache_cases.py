@@ -137,7 +137,7 @@ def sequences():
     k = floats("k", "f32", (2, 5, 2, 4))
     one = floats("one", "f32", (1, 2, 4))
     values = {"cache": cache, "k": k.type, "one": one.type, "row": "tensor<1x6x2x4xf32>"}
-    yield Case("forks", [k, one], ["tensor<2x8xi32>", "tensor<4xi32>", "tensor<2x4xi32>", "tensor<2xi32>"]
+    yield Case("forks", [k, one], ["tensor<2x8xi32>", "tensor<4xi32>", "tensor<2x4xi32>", "tensor<2xi32>", "tensor<1x4xi32>"]
                + ["tensor<1x6x2x4xf32>"] * 2, """
   %%c0 = llm.create_paged_cache : %(cache)s
   %%ids = arith.constant dense<[3, 9]> : tensor<2xi32>
@@ -149,10 +149,12 @@ def sequences():
   %%c2 = llm.fork_kv %%c1, %%three, %%five : (%(cache)s, tensor<1xi32>, tensor<1xi32>) -> %(cache)s
   %%c3, %%b3 = llm.append_kv %%c2, %%one, %%one, %%five : (%(cache)s, %(one)s, %(one)s, tensor<1xi32>) -> (%(cache)s, tensor<1xi32>)
   %%x, %%y = llm.lookup_kv %%c3, %%b3, %%six : (%(cache)s, tensor<1xi32>, tensor<1xi32>) -> (%(row)s, %(row)s)
+  %%whole = llm.block_tables %%c3, %%b3, %%six : (%(cache)s, tensor<1xi32>, tensor<1xi32>) -> tensor<1x4xi32>
   %%c4 = llm.free_kv %%c3, %%nine : (%(cache)s, tensor<1xi32>) -> %(cache)s
   %%c5, %%slots, %%blocks, %%tables, %%lens = llm.reserve_kv %%c4, %%ids {tokens = 2}
       : (%(cache)s, tensor<2xi32>) -> (%(cache)s, tensor<4xi32>, tensor<2x2xi32>, tensor<2x4xi32>, tensor<2xi32>)
-  return %%b1, %%slots, %%tables, %%lens, %%x, %%y : tensor<2x8xi32>, tensor<4xi32>, tensor<2x4xi32>, tensor<2xi32>, %(row)s, %(row)s""" % values)
+  return %%b1, %%slots, %%tables, %%lens, %%whole, %%x, %%y
+      : tensor<2x8xi32>, tensor<4xi32>, tensor<2x4xi32>, tensor<2xi32>, tensor<1x4xi32>, %(row)s, %(row)s""" % values)
     keys = floats("k", "f32", (4, 1, 2, 4))
     yield Case("loop", [keys], ["tensor<1x4x2x4xf32>"], """
   %%c0 = func.call @make_loop_cache() : () -> %(cache)s
