@@ -50,7 +50,7 @@ class Names(Suite):
 def paths(suite):
     for name in (EVIL, LONG):
         suite.refuse("a path of %d letters that is not there" % len(name), ["inspect", suite.path(name)])
-        suite.refuse("a flag of %d letters" % len(name), ["inspect", "--" + name], code=2)
+        suite.refuse("a flag of %d letters" % len(name), ["inspect", "--x" + name], code=2)
     for name in (EVIL, EVIL + ".gguf", EVIL + ".llmir"):
         path = suite.path(name)
         write_bytes(path, b"GGUF nothing")
@@ -85,15 +85,12 @@ def gguf(suite):
     data = read_bytes(path)
     name = b"token_embd.weight"
     at = data.index(name)
-    for evil in (EVIL.encode("utf-8"), LONG.encode("utf-8")):
-        write_bytes(path, data[:at - 8] + struct.pack("<Q", len(evil)) + evil + data[at + len(name):])
-        suite.refuse("a tensor in GGUF of %d bytes" % len(evil), ["inspect", path])
-    # The same length, and a type that is not known: the message names the tensor.
-    evil = (b"\x1b[31m\n\r\x07" + b"y" * len(name))[:len(name)]
-    changed = data[:at] + evil + data[at + len(name):]
-    entry = at + len(name)
-    write_bytes(path, changed[:entry + 20] + struct.pack("<I", 200) + changed[entry + 24:])
-    suite.refuse("a tensor in GGUF that is named", ["inspect", path], "\\x1b[31m")
+    entry = at + len(name)  # u32 dimensions, u64 sizes, u32 type, u64 offset.
+    for evil, needles in ((b"\x1b[31m\n\r\x07", ("\\x1b[31m",)), (EVIL.encode("utf-8"), ()), (LONG.encode("utf-8"), ())):
+        # Its type is not known, which the message says of the tensor.
+        write_bytes(path, data[:at - 8] + struct.pack("<Q", len(evil)) + evil + data[entry:entry + 20] +
+                    struct.pack("<I", 200) + data[entry + 24:])
+        suite.refuse("a tensor in GGUF with a name of %d bytes" % len(evil), ["inspect", path], *needles)
 
 
 def artifacts(suite):
@@ -102,16 +99,14 @@ def artifacts(suite):
     make_tiny.write_hf(model, config, weights)
     good, path = compiled(suite, model), suite.path("case.llmir")
     whole = json.loads(ArtifactFile(good).section("info").decode("utf-8"))
-    room = len(ArtifactFile(good).section("info")) - len(json.dumps(whole, separators=(",", ":")))
-    for field, evil in (("cpuFeatures", EVIL), ("level", EVIL), ("triple", EVIL), ("cpuFeatures", "x" * room)):
+    room = len(json.dumps(whole["code"][0]["cpuFeatures"], separators=(",", ":")))
+    for field, evil in (("cpuFeatures", EVIL), ("level", EVIL), ("triple", EVIL), ("cpuFeatures", "x" * (room - 4))):
         artifact = ArtifactFile(good)
         info = json.loads(json.dumps(whole))
         for target in info["code"]:
-            if field == "cpuFeatures":
-                target[field] = [evil]
-            elif field in target:
-                target["cpuFeatures"], target[field] = ["neon"], evil
-        info.pop("sites", None)  # Room for the name.
+            # Of another processor, which the message says.
+            target["cpuFeatures"] = ["neon"]
+            target[field] = [evil] if field == "cpuFeatures" else evil
         artifact.replace("info", json.dumps(info, separators=(",", ":"), ensure_ascii=False).encode("utf-8"))
         artifact.close(path)
         suite.refuse("%s of an artifact" % field, ["run", path, "--prompt-ids", "1", "-n", "1"])
