@@ -13,7 +13,7 @@ import zlib
 import numpy as np
 
 PIPELINE = ",".join([
-    "one-shot-bufferize{bufferize-function-boundaries}",
+    "one-shot-bufferize{bufferize-function-boundaries allow-return-allocs-from-loops}",
     "buffer-deallocation-pipeline",
     "func.func(convert-linalg-to-loops)",
     "convert-bufferization-to-memref",
