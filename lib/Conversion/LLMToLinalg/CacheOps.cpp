@@ -330,26 +330,22 @@ public:
         query(operands.getQuery()) {}
 
   Value build() {
-    const bool isRagged = op.isRagged();
-    OpFoldResult tokens = t.fixed(1);
-    Value tables = operands.getBlockIndices();
-    Value offsets = operands.getQueryOffsets();
-    if (!isRagged) {
-      if (t.type(query).getRank() == 4) {
-        tokens = t.size(query, 1);
-        query = t.join(query, 0);
-      }
-      tables = findTables(t, type, operands.getCache(), operands.getLayer(),
-                          tables, operands.getSeqLens());
-      offsets = evenOffsets(tokens);
-    }
-    Value result = loopOverSequences(tables, offsets);
-    if (t.type(op.getQuery()).getRank() == 4)
-      result = t.split(result, 0, tokens);
-    return result;
+    if (op.isRagged())
+      return loopOverSequences(operands.getBlockIndices(),
+                               operands.getQueryOffsets());
+    Value tables =
+        findTables(t, type, operands.getCache(), operands.getLayer(),
+                   operands.getBlockIndices(), operands.getSeqLens());
+    return loopOverSequences(tables, evenOffsets(tokensOfBatch()));
   }
 
 private:
+  /// Whether the query is [B, tokens, H, D].
+  bool isBatch() { return t.type(query).getRank() == 4; }
+  OpFoldResult tokensOfBatch() {
+    return isBatch() ? t.size(query, 1) : t.fixed(1);
+  }
+
   /// b · tokens for each sequence and the end.
   Value evenOffsets(OpFoldResult tokens) {
     Value count =
@@ -375,7 +371,7 @@ private:
         .read(tables)
         .read(lengths)
         .read(offsets)
-        .pass(t.size(query, 0))
+        .pass(t.product(t.size(query, 0), tokensOfBatch()))
         .pass(maskColumns())
         .write({t.size(lengths, 0)}, t.getI32Type())
         .write({t.size(offsets, 0)}, t.getI32Type())
@@ -408,6 +404,24 @@ private:
     return t.toIndex(tensor::ExtractOp::create(t, vector, index));
   }
 
+  /// The first `length` tokens of a sequence.
+  SmallVector<Value> keysAndValues(Value tables, Value sequence, Value length) {
+    TensorBuilder::Sizes keys = {OpFoldResult(length),
+                                 t.fixed(type.getNumHeads()),
+                                 t.fixed(type.getHeadDim())};
+    TensorBuilder::Sizes values = keys;
+    values.back() = t.fixed(type.getValueDim());
+    Type element = type.getNumberType();
+    return RuntimeCall(t, "Gather", element)
+        .pass(operands.getCache())
+        .layer(operands.getLayer())
+        .read(tables)
+        .pass(OpFoldResult(sequence))
+        .write(keys, element)
+        .write(values, element)
+        .make();
+  }
+
   /// The result with the rows of one sequence in it.
   Value attendSequence(Value sequence, Value tables, Value lengths,
                        Value offsets, Value result) {
@@ -416,33 +430,28 @@ private:
     // A sequence without queries is not read.
     Value isAsked = t.cmp(arith::CmpIPredicate::ne, rows, t.index(0));
     Value length = t.select(isAsked, at(lengths, sequence), t.index(0));
-    TensorBuilder::Sizes keys = {OpFoldResult(length),
-                                 t.fixed(type.getNumHeads()),
-                                 t.fixed(type.getHeadDim())};
-    TensorBuilder::Sizes values = keys;
-    values.back() = t.fixed(type.getValueDim());
-    Type element = type.getNumberType();
-    SmallVector<Value> found = RuntimeCall(t, "Gather", element)
-                                   .pass(operands.getCache())
-                                   .layer(operands.getLayer())
-                                   .read(tables)
-                                   .pass(OpFoldResult(sequence))
-                                   .write(keys, element)
-                                   .write(values, element)
-                                   .make();
+    SmallVector<Value> found = keysAndValues(tables, sequence, length);
     auto attention = cast<AttentionOpInterface>(op.getOperation());
     AttentionOperands given;
-    given.query = asBatch(t.slice(query, 0, first, rows));
+    TensorBuilder::Sizes part = t.sizes(query);
+    TensorBuilder::Sizes places(part.size(), t.fixed(0));
+    TensorBuilder::Sizes strides(part.size(), t.fixed(1));
+    part[isBatch() ? 1 : 0] = rows;
+    if (isBatch())
+      part[0] = t.fixed(1);
+    places[0] = isBatch() ? sequence : first;
+    Value queries =
+        tensor::ExtractSliceOp::create(t, query, places, part, strides);
+    given.query = isBatch() ? queries : asBatch(queries);
     given.key = asBatch(found[0]);
     given.value = asBatch(found[1]);
     given.mask = maskOf(sequence, first, rows, length);
     given.sinks = operands.getSinks();
-    Value output = t.join(attend(t, attention, given), 0);
-    TensorBuilder::Sizes sizes = t.sizes(output);
-    TensorBuilder::Sizes places(3, t.fixed(0)), strides(3, t.fixed(1));
-    sizes[0] = rows;
-    places[0] = first;
-    return tensor::InsertSliceOp::create(t, output, result, places, sizes,
+    Value output = attend(t, attention, given);
+    if (!isBatch())
+      output = t.join(output, 0);
+    part.back() = t.fixed(type.getValueDim());
+    return tensor::InsertSliceOp::create(t, output, result, places, part,
                                          strides);
   }
 
@@ -490,7 +499,7 @@ private:
   PagedAttentionOp op;
   PagedAttentionOp::Adaptor operands;
   PagedKVCacheType type;
-  Value query; ///< [T, H, D]
+  Value query; ///< [T, H, D] or [B, tokens, H, D]
 };
 
 } // namespace
