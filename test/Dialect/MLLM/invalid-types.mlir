@@ -95,7 +95,7 @@ module attributes {a = #mllm.quant<q8_0, bits = 8>} {}
 
 // -----
 
-// expected-error@+1 {{carries 'mllm.dims', which is a dictionary on a subgraph}}
+// expected-error@+1 {{carries 'mllm.dims', which is a dictionary on a subgraph or a function}}
 module attributes {mllm.dims = 3} {}
 
 // -----
