@@ -64,8 +64,8 @@ func.func @f(%x: tensor<9x33xf32>) -> tensor<9x33xf32> {
 }
 
 //--- scatter.mlir
-// Code is made for known sizes, of which the verifier sees that they divide.
-// SCATTER: scatter.mlir:3:14: error: has the type 'tensor<4x?xf32>'; a program of a function needs static sizes
+// Functions of several ranks have known sizes, of which the verifier sees that they divide.
+// SCATTER: scatter.mlir:3:1: error: 'func.func' op cannot be compiled: it has sizes that only a run knows, and several ranks; say its sizes
 func.func @f(%x: tensor<4x?xf32> {check.shape = array<i64: 4, 7>}) -> tensor<4x?xf32> attributes {llm.num_ranks = 2 : i64} {
   %y = llm.reduce_scatter %x {dim = 1, group_size = 2} : (tensor<4x?xf32>) -> tensor<4x?xf32>
   return %y : tensor<4x?xf32>
