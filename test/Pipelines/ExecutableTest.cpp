@@ -425,6 +425,7 @@ TEST(ExecutableTest, IntegersHave64Bits) {
     Squares() : Module("squares") {}
     Tensor forward(const Tensor &x) override { return x * x + 1e12; }
   } model;
+  ASSERT_TRUE(model.load(emptyParameters()));
   const Tensor input = Tensor::empty({4}, kInt64);
   auto executable = ir::compile(ir::trace(model, input));
   ASSERT_TRUE(executable) << executable.status().message();
