@@ -36,7 +36,7 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.cond_br %[[FIRST]], ^[[CALL:.*]], ^[[AFTER:.*]]
   // CHECK: ^[[CALL]]:
   // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(3 : i64)
-  // CHECK: %[[FREE_AT:.*]] = llvm.getelementptr %{{.*}}[3]
+  // CHECK: %[[FREE_AT:.*]] = llvm.getelementptr %{{.*}}[6]
   // CHECK: %[[FREE:.*]] = llvm.load %[[FREE_AT]]
   // CHECK: llvm.call %[[FREE]](%[[CTX]], %[[X]], %[[COUNT]]) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i64) -> ()
   // CHECK: llvm.br ^[[AFTER]]

@@ -56,7 +56,7 @@ mllm.program.fragment @llmir_step code {
   // CHECK: %[[SITE:.*]] = llvm.mlir.constant(0 : i64)
   // CHECK: %[[FUNCTIONS_AT:.*]] = llvm.getelementptr %[[CTX]][0]
   // CHECK: %[[FUNCTIONS:.*]] = llvm.load %[[FUNCTIONS_AT]]
-  // CHECK: %[[FUNCTION_AT:.*]] = llvm.getelementptr %[[FUNCTIONS]][5]
+  // CHECK: %[[FUNCTION_AT:.*]] = llvm.getelementptr %[[FUNCTIONS]][8]
   // CHECK: %[[FUNCTION:.*]] = llvm.load %[[FUNCTION_AT]]
   // CHECK: llvm.call %[[FUNCTION]](%[[CTX]], %[[WORKER]], %[[SITE]], %[[LAYER]])
   // CHECK: llvm.br ^[[ON]]
