@@ -186,6 +186,8 @@ def check_plan(at):
     items = json.loads(at.read("docs/spec-coverage.json"))["items"]
     planned = sum(each["status"] == "planned" for each in items)
     check("it counts the %d planned items" % planned, "%d are planned" % planned in text)
+    decided = sum(each["status"] == "decided" for each in items)
+    check("it counts the %d decided items" % decided, "and %d decided otherwise" % decided in text)
 
 
 def write(folder, files):
