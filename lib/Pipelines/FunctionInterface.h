@@ -30,7 +30,7 @@ struct FunctionPort {
   int64_t rows, stride, columns;
   mlir::Type element; ///< f32, i32 or i64.
 
-  /// Writes the elements in order; what is behind them is zero.
+  /// Writes the elements in order; the rest of the buffer is zero.
   void fill(uint8_t *arena, const reference::Tensor &values) const;
   /// The elements in order, as a tensor of that kind and shape.
   reference::Tensor read(const uint8_t *arena, reference::ElementKind kind,

@@ -46,7 +46,7 @@ public:
   /// The other tensors that it reads, each once, in the order of their first
   /// use.
   llvm::ArrayRef<mlir::Value> operands() const { return inputs.getArrayRef(); }
-  /// Whether it may make other numbers of the zeros behind a row.
+  /// Whether it may change the zeros after the end of a row.
   bool needsWholeTiles() const;
   /// "silu_mul"
   std::string name() const;

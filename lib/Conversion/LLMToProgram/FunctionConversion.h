@@ -75,7 +75,7 @@ private:
   mlir::LogicalResult convertIf(mlir::Operation *op, mlir::Value condition,
                                 mlir::Region &then, mlir::Region &otherwise);
   /// An op that takes initial values and gives what the condition passes on
-  /// behind its truth value.
+  /// after its condition.
   mlir::LogicalResult convertWhile(mlir::Operation *op, mlir::Region &condition,
                                    mlir::Region &body);
   /// Converts a region and gives what it yields.

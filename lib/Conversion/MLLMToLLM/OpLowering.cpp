@@ -283,8 +283,9 @@ static Value toInteger(OpBuilder &b, Location loc, Value x, Type element) {
     Value holds = arith::CmpFOp::create(b, loc, predicate, a, other);
     return arith::SelectOp::create(b, loc, holds, chosen, rest);
   };
-  // The least integer is a float, the greatest one of 64 bits is none: what is
-  // beyond it is chosen behind the conversion, which is given 0, as for NaN.
+  // The least integer is exact as a float, the greatest 64-bit one is not:
+  // values beyond it are selected after the conversion, which gets 0, as for
+  // NaN.
   const double end = std::ldexp(1.0, static_cast<int>(bits) - 1);
   Value wide = arith::ExtFOp::create(b, loc, b.getF64Type(), x);
   Value least = number(-end), beyond = number(end);

@@ -115,7 +115,7 @@ static LogicalResult bound(SizeBounder &s, ll::SelectRowsOp op) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// A causal query sees no key behind itself, and so no padding, where there are
+/// A causal query sees no key after itself, and so no padding, when there are
 /// as many keys as queries.
 static LogicalResult checkAttention(SizeBounder &s, Operation *op, Value query,
                                     Value key, size_t tokens, bool isCausal) {

@@ -393,8 +393,8 @@ void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
   const int64_t size = layout.blockSize;
   int64_t endBlock = ceilDiv(first + numTokens, size);
   int64_t present = static_cast<int64_t>(sequence.table.size());
-  // Blocks after those that are written are copied too: whoever shares a block
-  // shares all before it (I5).
+  // Blocks after the written ones are copied too: sequences that share a block
+  // share all blocks before it (I5).
   for (int64_t i = first / size; numTokens > 0 && i < present; ++i) {
     int32_t &block = sequence.table[static_cast<size_t>(i)];
     if (manager.refCount(block) > 1) {

@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Geometry{KVElementType::BF16, 2, 1, 80, 64}));
 
 // SPEC: 67 68 69 70
-// The lines of the README, as they stand there, and no other.
+// Exactly the three lines of the README.
 TEST(PagedKVCache, DocumentsExampleCompilesAsWritten) {
   int64_t numLayers = 2, numHeads = 12, headDim = 64, blockSize = 4;
   int64_t maxSeqLen = 4096, batchSize = 2, seqLen = 6;
