@@ -4,12 +4,48 @@
 # Own headers come first, LLVM's are system headers.
 set(LLMIR_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
 
+# llmir_install_library(NAME runtime|compiler)
+# Installs a library and exports it as LLMIR::<its name without LLMIR>. `compiler` is what links MLIR.
+function(llmir_install_library name component)
+  string(REGEX REPLACE "^LLMIR" "" exported "${name}")
+  set_target_properties(${name} PROPERTIES EXPORT_NAME "${exported}")
+  install(TARGETS ${name} EXPORT LLMIR_${component}
+    ARCHIVE DESTINATION lib COMPONENT dev
+    LIBRARY DESTINATION lib COMPONENT ${component})
+  set_property(GLOBAL APPEND PROPERTY LLMIR_INSTALLED_${component} "${exported}")
+  # The tests install what was built.
+  set_property(GLOBAL APPEND PROPERTY LLMIR_TEST_TARGETS ${name})
+endfunction()
+
+# llmir_install_program(NAME runtime|compiler)
+function(llmir_install_program name component)
+  install(TARGETS ${name}
+    RUNTIME DESTINATION bin COMPONENT ${component}
+    LIBRARY DESTINATION lib COMPONENT ${component})
+endfunction()
+
+# Own headers come first: those of the source and the generated ones, or those that are installed.
+function(llmir_use_own_headers name)
+  foreach(dir IN LISTS LLMIR_INCLUDE_DIRS)
+    target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${dir}>")
+  endforeach()
+  target_include_directories(${name} PUBLIC "$<INSTALL_INTERFACE:include>")
+endfunction()
+
 # llmir_add_library(NAME source... LINK_LIBS lib... [DEPENDS target...])
 # A plain C++ library: no MLIR, no LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving).
 function(llmir_add_library name)
+  llmir_declare_library(${name} ${ARGN})
+  # A tool's own library and the one of the precompiled header are nobody else's.
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/" AND NOT name STREQUAL "LLMIRPrecompiledMLIR")
+    llmir_install_library(${name} runtime)
+  endif()
+endfunction()
+
+function(llmir_declare_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} BEFORE PUBLIC ${LLMIR_INCLUDE_DIRS})
+  llmir_use_own_headers(${name})
   target_compile_options(${name} PRIVATE ${LLMIR_WARNINGS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
   if(ARG_DEPENDS)
@@ -20,7 +56,10 @@ endfunction()
 # llmir_use_mlir(TARGET): compile against MLIR's headers, link its shared
 # libraries, and reuse the one precompiled header.
 function(llmir_use_mlir name)
-  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  # Users of the installed libraries get them from LLMIR::MLIR (LLMIRConfig.cmake).
+  foreach(dir IN LISTS MLIR_INCLUDE_DIRS LLVM_INCLUDE_DIRS)
+    target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${dir}>")
+  endforeach()
   target_compile_options(${name} PRIVATE -Wno-unused-parameter -Wno-comment -fno-exceptions)
   target_link_libraries(${name} PUBLIC MLIR LLVM)
   get_target_property(type ${name} TYPE)
@@ -40,8 +79,9 @@ function(llmir_add_compiler_library name)
   if(LLMIR_RUNTIME_ONLY)
     return()
   endif()
-  llmir_add_library(${name} ${ARGN})
+  llmir_declare_library(${name} ${ARGN})
   llmir_use_mlir(${name})
+  llmir_install_library(${name} compiler)
 endfunction()
 
 # llmir_add_tool(NAME source... LINK_LIBS lib... [MLIR])

@@ -15,6 +15,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+# Installed programs find an LLVM that is not in the system's folders of libraries, as Debian's is not.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # Debian's LLVM is built without assertions, so upstream's own checks are off;
 # ours stay on in every build type, with the library's cheap checks beside them.

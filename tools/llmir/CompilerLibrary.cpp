@@ -49,11 +49,12 @@ Expected<std::string> cli::findCompilerLibrary() {
     if (access(path.c_str(), R_OK) == 0)
       return path;
   }
-  return Status(StatusCode::NotFound,
-                std::string(libraryName) + " is neither in '" + folder +
-                    "/../lib' nor in '" + folder + "'",
-                "build it (`./dev build`), or run a compiled .llmir artifact, "
-                "which needs no compiler");
+  return Status(
+      StatusCode::NotFound,
+      std::string(libraryName) + " is neither in '" + folder +
+          "/../lib' nor in '" + folder + "'",
+      "build it (`./dev build`), install the package llmir-compiler, or run "
+      "a compiled .llmir artifact, which needs no compiler");
 }
 
 Expected<std::string> cli::compilerIdentity() {

@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pass in a plugin, which prints how many ops of each name a module has:
+//
+//   llmir-opt --load-pass-plugin=CountOps.so \
+//     --pass-pipeline='builtin.module(count-ops)' model.mlir
+//
+// docs/AddingAPass.md and docs/AddingADialect.md show larger ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace {
+
+struct CountOps : PassWrapper<CountOps, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountOps)
+
+  StringRef getArgument() const override { return "count-ops"; }
+  StringRef getDescription() const override {
+    return "Print how many ops of each name there are";
+  }
+
+  void runOnOperation() override {
+    std::map<std::string, int> counts;
+    getOperation().walk(
+        [&](Operation *op) { ++counts[op->getName().getStringRef().str()]; });
+    for (const auto &[name, count] : counts)
+      llvm::errs() << name << ": " << count << "\n";
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "CountOps", "1",
+          [] { PassRegistration<CountOps>(); }};
+}
