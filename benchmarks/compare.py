@@ -8,7 +8,7 @@
                [--prompt 512] [--gen 64] [--depth 0,4096] [--sequences 1,4,16] [--kv bf16,f16,q8]
                [--level x86-64-v3] [--plan performance] [--only TEXT]... [--list]
                [--rounds 3] [--minutes 60] [--accuracy-tokens 3072]
-               [--markdown OUT.md] [--json OUT.json] [--plot OUT.png]
+               [--markdown OUT.md] [--json OUT.json] [--plot OUT.svg]
 
 Models have the shapes and formats of make_model.py and random weights; they are made in FOLDER, as
 is what llmir compiles of them. A type of llmir's own (int8, int4:g128) quantizes the bf16 file;

@@ -4,6 +4,8 @@
 import statistics
 import sys
 
+import speed_chart
+
 PEERS = ("llama.cpp", "ik", "ik +rtr")
 
 
@@ -289,27 +291,11 @@ def write_markdown(results, path):
 
 
 def write_plot(results, path):
-    """Bars of tokens per second as multiples of the better peer's; decode above, prefill below."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    figure, both = pyplot.subplots(2, 1, figsize=(11, 8), constrained_layout=True)
-    engines = ("llmir",) + PEERS
-    colors = ("#1b6ca8", "#b0b0b0", "#e3a857", "#c46f2d")
-    for axes, kind, title in zip(both, ("tg", "pp"), ("decode", "prefill of 512 tokens")):
-        rows = [entry for entry in results["cases"].values()
-                if entry["kind"] == kind and best_peer(entry)[0] and median(entry, "llmir")]
-        for index, (engine, color) in enumerate(zip(engines, colors)):
-            heights = [(median(entry, engine) or 0) / best_peer(entry)[0] for entry in rows]
-            axes.bar([at + (index - 1.5) * 0.2 for at in range(len(rows))], heights, 0.2,
-                     label=engine, color=color)
-        axes.axhline(1, color="black", linewidth=0.8)
-        axes.set_xticks(range(len(rows)))
-        axes.set_xticklabels(["%s\n%s, %d thr.%s" % (
-            entry["shape"], entry["type"], entry["threads"],
-            "\n" + test_name(entry) if entry["depth"] or options_text(entry) else "")
-            for entry in rows], fontsize=6, rotation=45, ha="right")
-        axes.set_ylabel("speed, better peer = 1")
-        axes.set_title("%s (%s)" % (title, results["machine"]["cpu"]), fontsize=10)
-        axes.legend(fontsize=8, ncol=4)
-    figure.savefig(path, dpi=110)
+    """The chart of speed_chart.py: the first model's formats with as few threads as were measured."""
+    threads = min((case["threads"] for case in results["cases"].values()), default=1)
+    try:
+        picture = speed_chart.draw(markdown(results), threads=threads)
+    except ValueError as error:
+        sys.exit("compare.py: no plot is written: %s" % error)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(picture)
