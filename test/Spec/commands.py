@@ -2,7 +2,8 @@
 
 commands.py --source FOLDER --build FOLDER --work FOLDER
 
-MODEL is the demo model for the README and a tiny one for the developer guide, which shows every form of a model.
+MODEL, or model.gguf, is the demo model for the README; MODEL is a tiny one for the developer guide, which shows every
+form of a model.
 """
 
 import os
@@ -17,7 +18,8 @@ from checks import Checks, fresh_folder, work_parser  # noqa: E402
 check = Checks()
 # What a command must print, beside ending with 0.
 SHOWN = (
-    (r"llmir run MODEL", r"\w+ \w+"),
+    (r"llmir run model\.gguf", r"\w+ \w+"),
+    (r"llmir bench model\.llmir", r"tg128"),
     (r"--llm-optimization-pipeline", r"check\.expect_close"),
     (r"--interpret ", r"\d+ expectations? hold"),
     (r"--compare ", r"\d+ expectations? hold"),
@@ -54,16 +56,17 @@ def run_all(options, page, heading, least, model):
     environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"],
                        XDG_CACHE_HOME=os.path.join(options.work, "cache"))
     for line in lines:
+        run = re.sub(r"\bMODEL\b|\bmodel\.gguf\b", model, line)
         if "--run-xnnpack" in line and not options.has_xnnpack:
             check.skip(line, "XNNPACK is not installed")
             continue
-        result = subprocess.run(["bash", "-o", "pipefail", "-c", re.sub(r"\bMODEL\b", model, line)], cwd=options.work,
+        result = subprocess.run(["bash", "-o", "pipefail", "-c", run], cwd=options.work,
                                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = result.stdout.decode("utf-8", "replace")
         wanted = [text for command, text in SHOWN if re.search(command, line)]
         check(line, result.returncode == 0 and all(re.search(text, said) for text in wanted),
               "exit code %d: %s" % (result.returncode, said[-600:]))
-        for name in re.findall(r"(?:-o|--graph) (\S+)", re.sub(r"\bMODEL\b", model, line)):
+        for name in re.findall(r"(?:-o|--graph) (\S+)", run):
             path = os.path.join(options.work, name)
             check("%s writes %s" % (line, name), os.path.exists(path) and os.path.getsize(path) > 1000)
 

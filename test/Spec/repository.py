@@ -152,6 +152,19 @@ def check_licence(at):
     check("every source names it", code == 0, said)
 
 
+def check_readme(at):
+    """The README is short, and its tables name each family, format and level that the sources have."""
+    text = at.read("README.md")
+    check("it has fewer than 150 lines", text.count("\n") < 150, text.count("\n"))
+    tables = "\n".join(re.findall(r"^\|.*$", text.partition("## How it works")[0], re.M)).lower()
+    families = re.findall(r"&(\w+)Family,", at.read("lib/Frontend/Models/Families.cpp"))
+    formats = re.findall(r"^LLMIR_TENSOR_FORMAT\((\w+),", at.read("include/llmir/Support/TensorFormats.def"), re.M)
+    levels = re.findall(r"^LLMIR_CPU_LEVEL\(\"([\w-]+)\"", at.read("include/llmir/Support/CPULevels.def"), re.M)
+    check("there are families, formats and levels", families and formats and levels, (families, formats, levels))
+    for name in ["`%s`" % level for level in levels] + formats + [family.replace("gpt", "gpt-") for family in families]:
+        check("its tables name " + name, re.search(r"(?<![\w-])" + re.escape(name.lower()) + r"(?![\w-])", tables), tables)
+
+
 def check_guidance(at):
     """What CONTRIBUTING.md asks of people."""
     text = at.read("CONTRIBUTING.md")
@@ -253,6 +266,7 @@ def main():
     fresh_folder(options.work)
     at = Repository(options)
     check_name(at)
+    check_readme(at)
     check_tests(at, check_definitions(at))
     check_implementation(at)
     check_examples(at)
