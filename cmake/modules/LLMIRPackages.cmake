@@ -21,26 +21,28 @@ endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The LLMIR developers <llmir@localhost>")
-set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME llmir)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command llmir runs compiled models with one small program that needs neither MLIR nor LLVM. To compile
 checkpoints (Hugging Face folders and GGUF files), install llmir-compiler.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION})")
 
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME llmir-compiler)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)
 set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler that llmir loads for checkpoints, and the tools for its intermediate representations:
 llmir-opt, llmir-translate, llmir-reduce, llmir-lsp-server, and a plugin for MLIR's own tools.")
-set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION})")
+# dpkg-shlibdeps may find libLLVM in LLVM's own folder, where the link to it is of llvm-dev, and then names no package for it.
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), libllvm${LLMIR_LLVM_RELEASE}")
 
 # Programs of the runtime need no LLVM, hence only a recommendation.
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME llmir-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static libraries and a CMake package to run artifacts, to trace models in C++, and to
 write passes and dialects as plugins. The libraries of the compiler need the recommended packages.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), pkg-config, nlohmann-json3-dev, libpcre2-dev, libutf8proc-dev")
-set(llvm "${LLMIR_LLVM_RELEASE}")
-set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION}), llvm-${llvm}-dev, libmlir-${llvm}-dev, mlir-${llvm}-tools, liblld-${llvm}-dev, lld-${llvm}, zlib1g-dev, libzstd-dev, libxml2-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "llmir-compiler (= ${PROJECT_VERSION}), llvm-${LLMIR_LLVM_RELEASE}-dev, libmlir-${LLMIR_LLVM_RELEASE}-dev, mlir-${LLMIR_LLVM_RELEASE}-tools, liblld-${LLMIR_LLVM_RELEASE}-dev, lld-${LLMIR_LLVM_RELEASE}, zlib1g-dev, libzstd-dev, libxml2-dev")
 if(LLMIR_RUNTIME_ONLY)
   unset(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS)
   unset(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS)
