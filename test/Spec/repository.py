@@ -165,6 +165,21 @@ def check_readme(at):
         check("its tables name " + name, re.search(r"(?<![\w-])" + re.escape(name.lower()) + r"(?![\w-])", tables), tables)
 
 
+def check_speeds(at):
+    """What the README says of speeds beside its chart is in docs/Performance.md; of the chart, test/Tools says so."""
+    sys.path.insert(0, os.path.join(at.source, "benchmarks"))
+    import speed_chart
+    text, measured = at.read("README.md"), at.read("docs/Performance.md")
+    ratios = [row.ratio for row in speed_chart.rows_of(measured)
+              if row.threads == 2 and re.match(r"tg\d+$", row.test) and row.ratio]
+    said = re.search(r"decoding is\s+([\d.]+) to ([\d.]+ ×)", text)
+    check("the README's range of two threads", said and ratios and said.groups() == (min(ratios)[:-2], max(ratios)),
+          (said and said.groups(), ratios))
+    for name, pattern in (("the README's processor", r"AMD EPYC of the Zen 5 kind"), ("its version of llama.cpp", r"3\.22\.1"),
+                          ("its commit of ik_llama.cpp", r"8337e4cd3")):
+        check(name, re.search(pattern, text) and re.search(pattern, measured))
+
+
 def check_guidance(at):
     """What CONTRIBUTING.md asks of people."""
     text = at.read("CONTRIBUTING.md")
@@ -267,6 +282,7 @@ def main():
     at = Repository(options)
     check_name(at)
     check_readme(at)
+    check_speeds(at)
     check_tests(at, check_definitions(at))
     check_implementation(at)
     check_examples(at)
