@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Installs the packages of `./dev package` in a new Debian 12 and uses them there: check_packages.sh BUILD
+# Installs the packages of `./dev package` in a new Debian 12 and uses them there: check_packages.sh BUILD [COUNTS.json]
 #
 # The system is made by debootstrap, from the mirrors of this machine, in a temporary folder. Needs root (or sudo).
 set -euo pipefail
-[ $# -eq 1 ] || { echo "usage: check_packages.sh BUILD" >&2; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: check_packages.sh BUILD [COUNTS.json]" >&2; exit 2; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(realpath "$1")
 
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "check_packages: making a Debian system needs root, and there is no sudo here." >&2; exit 1; }
-  exec sudo "$0" "$build"
+  exec sudo "$0" "$@"
 fi
 # Mounts are this process's own: nothing is left when it ends, however it ends.
-[ -n "${LLMIR_OWN_MOUNTS:-}" ] || LLMIR_OWN_MOUNTS=1 exec unshare --mount -- "$0" "$build"
+[ -n "${LLMIR_OWN_MOUNTS:-}" ] || LLMIR_OWN_MOUNTS=1 exec unshare --mount -- "$0" "$@"
 command -v debootstrap >/dev/null || { echo "check_packages: debootstrap is missing: run './dev setup --all'." >&2; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/llmir-packages.XXXXXX")
 root=$work/root
-passed=0 failed=0
+passed=0 failed=()
 finish() {
   umount -l "$root/proc" "$root/dev" 2>/dev/null || true
   rm -rf --one-file-system "$work"
@@ -32,7 +32,7 @@ check() {
     passed=$((passed + 1))
     echo "ok   $name"
   else
-    failed=$((failed + 1))
+    failed+=("$name")
     echo "FAIL $name: $*"
     tail -n 25 "$work/output"
   fi
@@ -111,5 +111,7 @@ check "a plugin counts ops" says "llm.attention" inside llmir-opt --load-pass-pl
 check "all is removed" inside apt-get purge -y -q llmir llmir-compiler llmir-dev
 check "and leaves nothing" refuses grep -q . <(inside find /usr -ipath '*llmir*')
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+[ $# -lt 2 ] || printf '{"passed": %d, "failed": [%s]}\n' "$passed" \
+  "$(printf '"%s", ' ${failed[@]+"${failed[@]}"} | sed 's/, $//; s/^""$//')" >"$2"
+echo "$passed passed, ${#failed[@]} failed"
+[ ${#failed[@]} -eq 0 ]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The last lines of `./dev check`: skipped tests, failed tests, and the count.
 
-test_summary.py [--lint LINT.json] BUILD_FOLDER...
+test_summary.py [--counts FILE.json]... BUILD_FOLDER...
 
-Reads BUILD_FOLDER/results/tests.json (written by lit). A part of a test that was
+Reads BUILD_FOLDER/results/tests.json (written by lit), and what other checks counted: {"passed": 3, "failed":
+["name"]} in a file that is called after the check. A part of a test that was
 skipped says so in its output: "skipped: NAME: REASON" or "SKIP NAME: REASON". Exits
 with 1 when anything failed or nothing ran.
 """
@@ -45,19 +46,20 @@ def summarize_folder(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lint", help="the counts that utils/lint.py wrote")
+    parser.add_argument("--counts", action="append", default=[], help="what utils/lint.py, say, wrote")
     parser.add_argument("folders", nargs="+")
     options = parser.parse_args()
 
     passed, failed, skipped = 0, [], []
-    if options.lint:
+    for path in options.counts:
+        check = os.path.splitext(os.path.basename(path))[0]
         try:
-            with open(options.lint, encoding="utf-8") as stream:
+            with open(path, encoding="utf-8") as stream:
                 counts = json.load(stream)
             passed += counts["passed"]
-            failed += [f"lint: {rule}" for rule in counts["failed"]]
+            failed += [f"{check}: {name}" for name in counts["failed"]]
         except (OSError, ValueError, KeyError):
-            failed.append("lint: ended without a result")
+            failed.append(f"{check}: ended without a result")
     for folder in options.folders:
         more_passed, more_failed, more_skipped = summarize_folder(folder)
         passed += more_passed
