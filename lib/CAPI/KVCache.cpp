@@ -220,12 +220,18 @@ Status checkCounts(const LLMIRIndexTable &tables,
                     std::to_string(seqLens.sizes[0]) + " sequences");
 }
 
-/// The block tables of the sequences that rows name, for one layer.
+/// The block tables of the sequences that rows name, for one layer and for
+/// results of as many sequences.
 Expected<std::vector<Span<const int32_t>>>
 findTables(const PagedKVCache &cache, int64_t layer,
-           const LLMIRIndexTable &blockIndices,
-           const LLMIRIndexVector &seqLens) {
+           const LLMIRIndexTable &blockIndices, const LLMIRIndexVector &seqLens,
+           int64_t numResults) {
   LLMIR_RETURN_IF_ERROR(checkRows(blockIndices, seqLens));
+  if (numResults != seqLens.sizes[0])
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: the results have room for " +
+                      std::to_string(numResults) + " sequences, not for " +
+                      std::to_string(seqLens.sizes[0]));
   if (layer < 0 || layer >= cache.getNumLayers())
     return Status(StatusCode::InvalidArgument,
                   "KV cache: layer " + std::to_string(layer) +
@@ -314,7 +320,8 @@ void lookup(LLMIRKVCache *cache, int64_t layer,
     LLMIR_RETURN_IF_ERROR(checkShapes(*keys, *values, 4, cache->cache));
     const std::vector<int64_t> lengths = readWide(*seqLens);
     LLMIR_RETURN_IF_ERROR(checkRoom(lengths, keys->sizes[1]));
-    auto tables = findTables(cache->cache, layer, *blockIndices, *seqLens);
+    auto tables = findTables(cache->cache, layer, *blockIndices, *seqLens,
+                             keys->sizes[0]);
     if (!tables)
       return tables.takeStatus();
     return load<Type>(cache->cache, layer, *tables, lengths, keys->sizes[1], k,
@@ -335,6 +342,11 @@ void gather(LLMIRKVCache *cache, int64_t layer,
   std::vector<typename ElementOf<Type>::T> k, v;
   auto find = [&]() -> Status {
     LLMIR_RETURN_IF_ERROR(checkShapes(*keys, *values, 3, cache->cache));
+    if (sequence < 0 || sequence >= blockTables->sizes[0])
+      return Status(StatusCode::InvalidArgument,
+                    "KV cache: row " + std::to_string(sequence) +
+                        " does not exist; there are " +
+                        std::to_string(blockTables->sizes[0]));
     const IndexRows rows = read(*blockTables);
     std::vector<int32_t> table;
     for (int64_t i = 0; i < rows.columns; ++i)
@@ -444,19 +456,14 @@ void _mlir_ciface_llmirKVCacheFork(LLMIRKVCache *cache,
                                    const LLMIRIndexVector *srcIds,
                                    const LLMIRIndexVector *dstIds) {
   attempt(cache, [&]() -> Status {
-    const std::vector<int32_t> from = read(*srcIds), to = read(*dstIds);
-    for (size_t b = 0; b < std::min(from.size(), to.size()); ++b)
-      LLMIR_RETURN_IF_ERROR(cache->cache.fork(from[b], to[b]));
-    return Status::ok();
+    return cache->cache.forkSequences(read(*srcIds), read(*dstIds));
   });
 }
 
 void _mlir_ciface_llmirKVCacheFree(LLMIRKVCache *cache,
                                    const LLMIRIndexVector *seqIds) {
   attempt(cache, [&]() -> Status {
-    for (int32_t id : read(*seqIds))
-      LLMIR_RETURN_IF_ERROR(cache->cache.freeSequence(id));
-    return Status::ok();
+    return cache->cache.freeSequences(read(*seqIds));
   });
 }
 
@@ -466,7 +473,8 @@ void _mlir_ciface_llmirKVCacheFindTables(LLMIRKVCache *cache, int64_t layer,
                                          LLMIRIndexTable *blockTables) {
   clear(*blockTables);
   attempt(cache, [&]() -> Status {
-    auto tables = findTables(cache->cache, layer, *blockIndices, *seqLens);
+    auto tables = findTables(cache->cache, layer, *blockIndices, *seqLens,
+                             blockTables->sizes[0]);
     if (!tables)
       return tables.takeStatus();
     for (size_t b = 0; b < tables->size(); ++b)

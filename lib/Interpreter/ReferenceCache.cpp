@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string>
 
 namespace llmir::reference {
@@ -111,11 +110,7 @@ Status PagedCache::checkLayer(int64_t layer) const {
 }
 
 Status PagedCache::checkDistinct(const Tensor &ids) const {
-  std::set<int64_t> seen;
-  for (int64_t id : ids.integers())
-    if (!seen.insert(id).second)
-      return invalid(named(id) + " is listed twice");
-  return Status::ok();
+  return mlir::llm::runtime::checkDistinct(ids.integers());
 }
 
 PagedCache::Sequence &PagedCache::findOrAdd(int64_t id) {

@@ -147,15 +147,18 @@ struct RuntimeFunctions {
   static void forkKV(const LLMIRStepContext *ctx, const int32_t *sources,
                      const int32_t *targets, int64_t count) {
     StepRuntime &runtime = of(ctx);
-    for (int64_t i = 0; i < count && ready(runtime); ++i)
-      keep(runtime, runtime.cache->fork(sources[i], targets[i]));
+    const auto size = static_cast<size_t>(count);
+    if (ready(runtime))
+      keep(runtime,
+           runtime.cache->forkSequences({sources, size}, {targets, size}));
   }
 
   static void freeKV(const LLMIRStepContext *ctx, const int32_t *sequences,
                      int64_t count) {
     StepRuntime &runtime = of(ctx);
-    for (int64_t i = 0; i < count && ready(runtime); ++i)
-      keep(runtime, runtime.cache->freeSequence(sequences[i]));
+    if (ready(runtime))
+      keep(runtime, runtime.cache->freeSequences(
+                        {sequences, static_cast<size_t>(count)}));
   }
 
   static void sample(const LLMIRStepContext *ctx, const float *logits,

@@ -145,9 +145,32 @@ static void refuseArrays(void) {
   // CHECK: rows: KV cache: 2 lengths are given for 1 rows of blocks
   refuse("rows", cache);
   cache = create();
+  slot[1] = 1; // The call before has written zeros.
   _mlir_ciface_llmirKVCacheFork(cache, &two, &two);
   // CHECK: fork: sequence 0 does not exist
   refuse("fork", cache);
+}
+
+// Results for other sequences than there are, and a row that is not there.
+static void refuseRows(void) {
+  int32_t blocks[2] = {0, 0}, found[4], length[2] = {1, 1};
+  float out[kRow];
+  LLMIRIndexTable two = table(blocks, 2, 1), one = table(found, 1, 2);
+  LLMIRIndexVector lengths = indices(length, 2);
+  LLMIRBatch room = batch(out, 1);
+  LLMIRTokens token = tokens(out, 1);
+  LLMIRKVCache *cache = create();
+  _mlir_ciface_llmirKVCacheFindTables(cache, 0, &two, &lengths, &one);
+  // CHECK: tables: KV cache: the results have room for 1 sequences, not for 2
+  refuse("tables", cache);
+  cache = create();
+  _mlir_ciface_llmirKVCacheLookupF32(cache, 0, &two, &lengths, &room, &room);
+  // CHECK: lookup: KV cache: the results have room for 1 sequences, not for 2
+  refuse("lookup", cache);
+  cache = create();
+  _mlir_ciface_llmirKVCacheGatherF32(cache, 0, &two, 2, &token, &token);
+  // CHECK: row: KV cache: row 2 does not exist; there are 2
+  refuse("row", cache);
 }
 
 int main(void) {
@@ -159,6 +182,7 @@ int main(void) {
   keepErrors(cache);
   llmirKVCacheDestroy(cache);
   refuseArrays();
+  refuseRows();
   // CHECK: element type: KV cache: there is no element type 9
   refuse("element type", llmirKVCacheCreate(9, 1, 1, 1, 1, 2, 4));
   // CHECK: geometry: KV cache: blockSize is 3

@@ -394,3 +394,41 @@ func.func @slots(%k: tensor<2x1x2xf32>) -> !cache {
       : (!cache, tensor<2x1x2xf32>, tensor<2x1x2xf32>, tensor<2xi32>) -> !cache
   return %c : !cache
 }
+
+// CHECK: KV cache: sequence 7 is listed twice
+func.func @append_twice(%k: tensor<2x1x1x2xf32>) -> tensor<2xi32> {
+  %ids = arith.constant dense<7> : tensor<2xi32>
+  %c0 = llm.create_paged_cache : !cache
+  %c, %b = llm.append_kv %c0, %k, %k, %ids : (!cache, tensor<2x1x1x2xf32>, tensor<2x1x1x2xf32>, tensor<2xi32>) -> (!cache, tensor<2xi32>)
+  return %b : tensor<2xi32>
+}
+
+// CHECK: 17 tokens{{.*}} the cache is made for at most 16
+func.func @append_too_many(%k: tensor<1x17x1x2xf32>) -> tensor<1xi32> {
+  %ids = arith.constant dense<7> : tensor<1xi32>
+  %c0 = llm.create_paged_cache : !cache
+  %c, %b = llm.append_kv %c0, %k, %k, %ids : (!cache, tensor<1x17x1x2xf32>, tensor<1x17x1x2xf32>, tensor<1xi32>) -> (!cache, tensor<1xi32>)
+  return %b : tensor<1xi32>
+}
+
+// The sources of a fork are there before it.
+// CHECK: sequence 8 does not exist
+func.func @fork_of_a_fork(%k: tensor<1x1x1x2xf32>) -> !cache {
+  %ids = arith.constant dense<7> : tensor<1xi32>
+  %from = arith.constant dense<[7, 8]> : tensor<2xi32>
+  %to = arith.constant dense<[8, 9]> : tensor<2xi32>
+  %c0 = llm.create_paged_cache : !cache
+  %c, %b = llm.append_kv %c0, %k, %k, %ids : (!cache, tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi32>) -> (!cache, tensor<1xi32>)
+  %c2 = llm.fork_kv %c, %from, %to : (!cache, tensor<2xi32>, tensor<2xi32>) -> !cache
+  return %c2 : !cache
+}
+
+// CHECK: KV cache: sequence 7 is listed twice
+func.func @free_twice(%k: tensor<1x1x1x2xf32>) -> !cache {
+  %ids = arith.constant dense<7> : tensor<1xi32>
+  %both = arith.constant dense<7> : tensor<2xi32>
+  %c0 = llm.create_paged_cache : !cache
+  %c, %b = llm.append_kv %c0, %k, %k, %ids : (!cache, tensor<1x1x1x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi32>) -> (!cache, tensor<1xi32>)
+  %c2 = llm.free_kv %c, %both : (!cache, tensor<2xi32>) -> !cache
+  return %c2 : !cache
+}

@@ -46,14 +46,27 @@ static FailureOr<RowsValue> lookupRows(ProgramConversion &c, Operation *op,
 // append_kv
 //===----------------------------------------------------------------------===//
 
+/// Says why a batched append is still there: others are lowered before.
+static LogicalResult refuseBatched(Operation *op, Value keys,
+                                   ll::PagedKVCacheType cache) {
+  ArrayRef<int64_t> shape = tensorShape(keys.getType());
+  int64_t tokens = shape.size() == 4 ? shape[1] : 1;
+  if (tokens > cache.getMaxSeqLen())
+    return op->emitOpError()
+           << "appends " << tokens
+           << " tokens to each sequence, but the cache is made for at most "
+           << cache.getMaxSeqLen();
+  return op->emitOpError("is batched; a program appends to a ragged batch, "
+                         "which -llm-lower-kv-cache-ops makes of it");
+}
+
 /// Writes tokens to their slots: append_kv, and the first half of
 /// fused_attention.
 template <typename OpTy>
 static LogicalResult append(ProgramConversion &c, OpTy op,
                             ll::PagedKVCacheType cache) {
   if (!op.isRagged())
-    return op.emitOpError("is batched; a program appends to a ragged batch, "
-                          "which -llm-lower-kv-cache-ops makes of it");
+    return refuseBatched(op, op.getKeys(), cache);
   AppendKVSpec spec;
   setGeometry(spec, cache);
   FailureOr<RowsValue> keys =

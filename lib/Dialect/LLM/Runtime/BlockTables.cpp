@@ -230,6 +230,17 @@ findBlockTables(const IndexRows &blockIndices, Span<const int64_t> seqLens,
   return RowReader(blockIndices, seqLens, sequences, bounds, where).find();
 }
 
+Status checkDistinct(Span<const int64_t> sequences) {
+  std::vector<int64_t> sorted(sequences.begin(), sequences.end());
+  std::sort(sorted.begin(), sorted.end());
+  auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end())
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument,
+                "KV cache: sequence " + text(*twice) + " is listed twice",
+                "list each sequence once");
+}
+
 Status checkRoom(Span<const int64_t> seqLens, int64_t numTokens) {
   for (size_t row = 0; row < seqLens.size(); ++row)
     if (seqLens[row] > numTokens)
@@ -285,7 +296,8 @@ static Status checkLengthOfBatch(const RaggedBatch &batch, size_t s,
                            text(bounds.maxSeqLen),
                        StatusCode::OutOfRange);
   if (length < queries)
-    return refuseBatch(name + " has " + text(queries) + " queries, but only " +
+    return refuseBatch(name + " has " + text(queries) +
+                       (queries == 1 ? " query" : " queries") + ", but only " +
                        counted(length, "token"));
   if (batch.maskColumns > 1 && length > batch.maskColumns)
     return refuseBatch(name + " has length " + text(length) +

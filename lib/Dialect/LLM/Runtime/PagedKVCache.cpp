@@ -317,6 +317,41 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
   return Status::ok();
 }
 
+static std::vector<int64_t> widened(Span<const int32_t> ids) {
+  return std::vector<int64_t>(ids.begin(), ids.end());
+}
+
+Status PagedKVCache::forkSequences(Span<const int32_t> sources,
+                                   Span<const int32_t> targets) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  if (sources.size() != targets.size())
+    return Status(StatusCode::InvalidArgument,
+                  "KV cache: " + std::to_string(sources.size()) +
+                      " sequences are forked to " +
+                      std::to_string(targets.size()));
+  LLMIR_RETURN_IF_ERROR(checkDistinct(widened(targets)));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!find(sources[i]))
+      return unknownSequence(sources[i]);
+    if (find(targets[i]))
+      return takenSequence(targets[i]);
+  }
+  for (size_t i = 0; i < sources.size(); ++i)
+    LLMIR_RETURN_IF_ERROR(fork(sources[i], targets[i]));
+  return Status::ok();
+}
+
+Status PagedKVCache::freeSequences(Span<const int32_t> list) {
+  LLMIR_RETURN_IF_ERROR(constructed);
+  LLMIR_RETURN_IF_ERROR(checkDistinct(widened(list)));
+  for (int32_t id : list)
+    if (!find(id))
+      return unknownSequence(id);
+  for (int32_t id : list)
+    LLMIR_RETURN_IF_ERROR(freeSequence(id));
+  return Status::ok();
+}
+
 Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
   LLMIR_RETURN_IF_ERROR(constructed);
   Sequence *found = find(sequence);

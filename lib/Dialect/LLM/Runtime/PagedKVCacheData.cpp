@@ -225,14 +225,8 @@ static Status nullPointer(const char *name) {
 Status PagedKVCache::planAppend(int64_t firstLayer, int64_t numLayers,
                                 int64_t batchSize, int64_t seqLen,
                                 const int32_t *seqIds) {
-  std::vector<int32_t> sorted(seqIds, seqIds + batchSize);
-  std::sort(sorted.begin(), sorted.end());
-  auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end())
-    return Status(StatusCode::InvalidArgument,
-                  "sequence " + std::to_string(*twice) +
-                      " is in the batch twice",
-                  "list each sequence once");
+  LLMIR_RETURN_IF_ERROR(
+      checkDistinct(std::vector<int64_t>(seqIds, seqIds + batchSize)));
   int64_t needed = 0;
   Status result;
   for (int64_t b = 0; b < batchSize && result; ++b) {

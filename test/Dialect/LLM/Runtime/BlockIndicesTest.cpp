@@ -342,7 +342,7 @@ TEST(BlockIndices, RaggedArraysAreChecked) {
             "paged attention: row 0 has length 17, which is not from 0 to the "
             "cache's maximum of 16");
   EXPECT_EQ(check(tables, {6, 0}, offsets),
-            "paged attention: row 1 has 1 queries, but only 0 tokens");
+            "paged attention: row 1 has 1 query, but only 0 tokens");
   EXPECT_EQ(check(tables, {9, 1}, offsets),
             "paged attention: row 0 has length 9, but 2 blocks of 4 tokens");
   EXPECT_EQ(check({{3, 4, 8, 0}, 2}, lengths, offsets),

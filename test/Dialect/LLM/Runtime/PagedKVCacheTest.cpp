@@ -471,6 +471,30 @@ TEST(PagedKVCache, TheLastOwnerOfASharedBlockKeepsIt) {
   EXPECT_TRUE(cache.checkInvariants());
 }
 
+TEST(PagedKVCache, ListsAreForkedAndFreedAsAWhole) {
+  PagedKVCache cache(1, 1, 2, 4, 64, KVElementType::F32, blocks(4));
+  ASSERT_TRUE(cache.createSequence(1));
+  auto fork = [&](std::vector<int32_t> from, std::vector<int32_t> to) {
+    return cache.forkSequences(from, to).cause();
+  };
+  auto free = [&](std::vector<int32_t> list) {
+    return cache.freeSequences(list).cause();
+  };
+  // A source is there before: one that the list makes is none.
+  EXPECT_EQ(fork({1, 2}, {2, 3}), "sequence 2 does not exist");
+  EXPECT_EQ(fork({1, 1}, {2, 2}), "KV cache: sequence 2 is listed twice");
+  EXPECT_EQ(fork({1, 1}, {2, 1}), "sequence 1 exists");
+  EXPECT_EQ(fork({1, 1}, {2}), "KV cache: 2 sequences are forked to 1");
+  EXPECT_EQ(cache.getNumSequences(), 1);
+  EXPECT_EQ(fork({1, 1}, {2, 3}), "");
+  EXPECT_EQ(free({2, 3, 2}), "KV cache: sequence 2 is listed twice");
+  EXPECT_EQ(free({2, 9}), "sequence 9 does not exist");
+  EXPECT_EQ(cache.getNumSequences(), 3);
+  EXPECT_EQ(free({2, 3}), "");
+  EXPECT_EQ(cache.getNumSequences(), 1);
+  EXPECT_TRUE(cache.checkInvariants());
+}
+
 TEST(PagedKVCache, BadCallsAreErrors) {
   PagedKVCache cache(2, 1, 2, 4, 8, KVElementType::F32, blocks(4));
   std::vector<float> data(256, 1.0f), out(256);

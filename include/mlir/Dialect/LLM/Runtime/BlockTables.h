@@ -16,7 +16,9 @@
 // last block of a row and reads through its whole block table, so that a full
 // table, any window of it and the row of the newest block alone give the same
 // result. Blocks that a fork shares have several owners, whose tables are equal
-// up to such a block: a reader takes one that is as long as it has to read.
+// up to such a block: a reader takes one that is as long as it has to read. The
+// first of them that writes to it takes a copy. Rows that end with the block
+// then name the others, and of the writer only rows that it gives from then on.
 //
 // Block tables, of the ragged form of ops, are explicit: entry i of a row is
 // the block of tokens i * blockSize to (i + 1) * blockSize - 1. The caller
@@ -98,6 +100,9 @@ findBlockTables(const IndexRows &blockIndices,
                 ::llmir::Span<const int64_t> seqLens,
                 ::llmir::Span<const SequenceView> sequences,
                 const CacheBounds &bounds, const std::string &where);
+
+/// Fails where a sequence is listed twice.
+::llmir::Status checkDistinct(::llmir::Span<const int64_t> sequences);
 
 /// Fails where a length is more than the result of a lookup has room for.
 ::llmir::Status checkRoom(::llmir::Span<const int64_t> seqLens,

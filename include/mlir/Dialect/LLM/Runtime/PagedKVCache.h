@@ -208,6 +208,13 @@ public:
   ::llmir::Status fork(SequenceId source, SequenceId target);
   ::llmir::Status fork(SequenceId source, SequenceId target, int64_t numTokens);
 
+  /// Forks each of `sources`, all of which are there before, to the entry of
+  /// `targets`, or none of them.
+  ::llmir::Status forkSequences(::llmir::Span<const int32_t> sources,
+                                ::llmir::Span<const int32_t> targets);
+  /// Forgets all sequences of a list, or none of them.
+  ::llmir::Status freeSequences(::llmir::Span<const int32_t> list);
+
   /// Drops the tokens from position `length` on.
   ::llmir::Status truncate(SequenceId sequence, int64_t length);
 
