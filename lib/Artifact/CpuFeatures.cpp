@@ -320,16 +320,20 @@ Status checkCpuLevel(std::string_view name, const CpuFeatures &cpu) {
 static Expected<size_t> chooseNamed(const ArtifactInfo &info,
                                     const std::string &level,
                                     const CpuFeatures &cpu) {
+  const Level *known = findLevel(level);
+  std::string advice = "name one of these";
+  if (known && known->hasCode)
+    advice += ", or compile it again with --target " + level;
   for (size_t i = 0; i < info.code.size(); ++i) {
     if (info.code[i].level != level)
       continue;
     LLMIR_RETURN_IF_ERROR(checkAskedFor(info.code[i], cpu));
     return i;
   }
-  return Status(
-      StatusCode::IncompatibleTarget,
-      "it has no code for level '" + level + "', only for " + levelNames(info),
-      "name one of these, or compile it again with --target " + level);
+  return Status(StatusCode::IncompatibleTarget,
+                "it has no code for level '" + level + "', only for " +
+                    levelNames(info),
+                advice);
 }
 
 /// Why none of the images runs: of those for this kind of machine the one that

@@ -157,6 +157,12 @@ TEST(CpuFeatures, ALowerLevelCanBeForced) {
             "it has no code for level 'x86-64-v4-vnni', only for x86-64-v3, "
             "x86-64-v4; name one of these, or compile it again with --target "
             "x86-64-v4-vnni");
+  // No code is ever generated for a baseline, nor for what is no level.
+  for (const char *level : {"x86-64", "nothing"}) {
+    Status none = chooseCode(info, level, cpuOf("x86-64-v4")).takeStatus();
+    EXPECT_EQ(none.code(), StatusCode::IncompatibleTarget);
+    EXPECT_EQ(none.advice(), "name one of these");
+  }
   Status higher =
       chooseCode(info, "x86-64-v4", cpuOf("x86-64-v3")).takeStatus();
   EXPECT_EQ(higher.code(), StatusCode::IncompatibleTarget);
