@@ -80,6 +80,9 @@ def check_ids(llmir, path):
     message = "line 2: token id 256 is not in the vocabulary of 256; use ids from 0 to 255"
     check("ids outside the vocabulary", result.code == 0 and [a.get("decoded") for a in got] == ["ab", None, None, "c"]
           and got[1]["error"] == {"code": "out_of_range", "message": message}, result)
+    both = llmir.run("tokenize", path, "--jsonl", stdin=b'{"text": "a", "ids": [98]}\n')
+    check("a text and ids", answers(both)[0].get("error", {}).get("message")
+          == "line 1: the object has both 'text' and 'ids'; give one of them", both)
     single = llmir.run("tokenize", path, "--decode", "97,256")
     check("as --decode says", single.code == 1 and message[len("line 2: "):] in single.err, single)
 
@@ -92,7 +95,7 @@ def check_growth(llmir, work):
     result = llmir.run("tokenize", path, "--jsonl", stdin=b'{"text": "a"}\n{"text": "b"}\n', timeout=MOST_SECONDS)
     got = answers(result)
     check("a normalizer that doubles", result.code == 0 and got[0]["error"]["code"] == "out_of_range"
-          and "normalizer Replace: a text of 1 bytes grows to " in got[0]["error"]["message"]
+          and "line 1: normalizer Replace: a text of 1 bytes grows to " in got[0]["error"]["message"]
           and got[1]["ids"] == [98] and time.time() - start < MOST_SECONDS, result)
     result = llmir.run("tokenize", path, "a" * 1000, timeout=MOST_SECONDS)
     check("in a text on the command line", result.code == 1 and "grows to" in result.err, result)

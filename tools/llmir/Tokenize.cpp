@@ -62,16 +62,16 @@ static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
   bare.addSpecialTokens = false;
   Expected<std::vector<int32_t>> own = tokenizer.encode(*text, bare);
   if (!own)
-    return own.takeStatus();
+    return own.takeStatus().withContext(request.file());
   Expected<std::string> decoded =
       decodeIds(tokenizer, *own, /*skipSpecialTokens=*/false);
   if (!decoded)
-    return decoded.takeStatus();
+    return decoded.takeStatus().withContext(request.file());
   if (!*addSpecial)
     return Json{{"ids", *own}, {"decoded", std::move(*decoded)}};
   Expected<std::vector<int32_t>> ids = tokenizer.encode(*text);
   if (!ids)
-    return ids.takeStatus();
+    return ids.takeStatus().withContext(request.file());
   return Json{{"ids", *ids}, {"decoded", std::move(*decoded)}};
 }
 
@@ -108,6 +108,10 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
   Expected<JsonReader> request = JsonReader::of(*json, where);
   if (!request)
     return request.takeStatus();
+  if (request->has("text") && request->has("ids"))
+    return Status(StatusCode::InvalidArgument,
+                  where + ": the object has both 'text' and 'ids'",
+                  "give one of them");
   if (request->has("text"))
     return encodeRequest(tokenizer, *request);
   if (request->has("ids"))
