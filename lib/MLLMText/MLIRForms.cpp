@@ -219,6 +219,8 @@ bool FormReader::symbol() {
   do {
     if (!consume("@"))
       return refuse();
+    if (rest.starts_with("\"\""))
+      return fail("a symbol has no name");
     if (rest.starts_with("\"")) {
       if (!text())
         return false;

@@ -120,6 +120,8 @@ TEST_F(MLIRFormsTest, OfNoAttributeAreRefused) {
       {"[1", "the text is not complete"},
       {"\"a", "a text in MLIR's text does not end"},
       {"loc(nowhere)", "this is not a location"},
+      {"@\"\"", "a symbol has no name"},
+      {"[@a::@\"\"]", "a symbol has no name"},
   };
   for (auto [text, part] : cases)
     EXPECT_NE(whyNotMLIRForm(text, kDepth).find(part), std::string::npos)
