@@ -37,6 +37,24 @@ struct Traced {
 };
 } // namespace
 
+namespace {
+/// Of a model that was not loaded: one without parameters can be traced.
+class NoParameters : public ParameterSource {
+public:
+  explicit NoParameters(std::string model) : model(std::move(model)) {}
+  Expected<ParameterBinding> bind(MLIRContext &,
+                                  const nn::Parameter &) override {
+    return Status(StatusCode::InvalidArgument,
+                  model + ": the model has no parameters yet",
+                  "call load() with mllm::load(path), or with "
+                  "mllm::emptyParameters(config) to trace from a config alone");
+  }
+
+private:
+  std::string model;
+};
+} // namespace
+
 /// Traces into a module of `context`.
 static Expected<Traced> traceInto(MLIRContext &context, nn::Module &model,
                                   const std::vector<Tensor> &inputs) {
@@ -46,12 +64,10 @@ static Expected<Traced> traceInto(MLIRContext &context, nn::Module &model,
     return root.made;
   if (!root.loaded)
     return root.loaded;
-  if (!root.parameters)
-    return Status(StatusCode::InvalidArgument,
-                  name + ": the model has no parameters yet",
-                  "call load() with mllm::load(path), or with "
-                  "mllm::emptyParameters(config) to trace from a config alone");
-  Tracer tracer(context, *root.parameters);
+  NoParameters none(name);
+  ParameterSource &parameters =
+      root.parameters ? *root.parameters : static_cast<ParameterSource &>(none);
+  Tracer tracer(context, parameters);
   SmallVector<Type> types;
   for (const Tensor &input : inputs) {
     RankedTensorType type =
