@@ -31,6 +31,10 @@
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+
 using namespace mlir;
 using namespace llmir;
 
@@ -244,6 +248,17 @@ Executable::State::compileModule(OwningOpRef<mlir::ModuleOp> copy) {
       new Instance{std::move(copy), std::move(*runner)});
 }
 
+/// The names of the inputs' sizes.
+static std::set<std::string> sizeNames(ArrayRef<Type> inputs) {
+  std::set<std::string> names;
+  for (Type input : inputs)
+    for (const shapes::DimExpr &size :
+         llmir::mllm::shapeOf(cast<RankedTensorType>(input)))
+      for (const auto &term : size.terms())
+        names.insert(term.first);
+  return names;
+}
+
 /// Ranges of the sizes of which the caller says how large they get.
 LogicalResult Executable::State::setBounds() {
   if (options.bounds.empty())
@@ -254,7 +269,14 @@ LogicalResult Executable::State::setBounds() {
     for (mlir::NamedAttribute range : given)
       if (auto known = dyn_cast<llmir::mllm::RangeAttr>(range.getValue()))
         ranges[range.getName()] = known;
+  const std::set<std::string> names = sizeNames(inputTypes());
   for (const auto &[name, most] : options.bounds) {
+    if (!names.count(name))
+      return entry.emitError("there is a bound of '")
+             << name << "', but "
+             << (names.empty() ? "no size of the inputs has a name"
+                               : "the sizes of the inputs are " +
+                                     llvm::join(names, ", "));
     if (most < 1)
       return entry.emitError("the bound of '")
              << name << "' is " << most << ", want 1 or more";

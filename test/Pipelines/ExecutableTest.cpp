@@ -204,6 +204,34 @@ TEST(ExecutableTest, WhatNeedsToKnowSizesIsNamed) {
   EXPECT_NE(wrong.status().message().find("the bound of 'rows' is 0, want 1"),
             std::string::npos)
       << wrong.status().message();
+  // A name that no size has would leave another one without a bound.
+  options.bounds = {{"row", 9}};
+  auto unknown = ir::compile(ir::trace(norm, rows), options);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(
+      unknown.status().message().find("there is a bound of 'row', but the "
+                                      "sizes of the inputs are rows"),
+      std::string::npos)
+      << unknown.status().message();
+}
+
+namespace {
+struct Rectifier : nn::Module {
+  Rectifier() : Module("model") {}
+  Tensor forward(const Tensor &x) override { return nn::F::relu(x); }
+};
+} // namespace
+
+TEST(ExecutableTest, AModelWithoutParametersNeedsNoLoad) {
+  Rectifier model;
+  auto context = ir::trace(model, Tensor::empty({2, 2}, kFp32));
+  ASSERT_TRUE(context->status()) << context->status().message();
+  auto executable = ir::compile(context);
+  ASSERT_TRUE(executable) << executable.status().message();
+  auto results =
+      executable->run({Tensor::fromVector({2, 2}, {-1, 2, -3, 4}, kFp32)});
+  ASSERT_TRUE(results) << results.status().message();
+  EXPECT_EQ(results->front().toVector(), (std::vector<double>{0, 2, 0, 4}));
 }
 
 TEST(ExecutableTest, OnlyCodeUsedLatelyIsKept) {

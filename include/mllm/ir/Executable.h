@@ -41,7 +41,8 @@ struct CompileOptions {
   /// Threads that run the code, 1 to 1024; 0 = one per processor. Results do
   /// not depend on their number.
   int64_t threads = 1;
-  /// The greatest value of each size of that name, 1 or more; sizes that are
+  /// The greatest value of each size of that name, 1 or more. A name that no
+  /// size of the inputs has is an error. Sizes that are
   /// not here have the range that the trace says (`mllm.dims`), if it does.
   std::map<std::string, int64_t> bounds;
 };
