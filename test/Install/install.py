@@ -120,6 +120,19 @@ def check_refusals(at):
         check("find_package(LLMIR %s)" % arguments, code and sentence in said, said[-1200:])
 
 
+def check_build_folder(at):
+    """A build folder is found as a prefix is; one of the runtime alone needs no LLVM and has no compiler."""
+    code, said = find_package(at, "COMPONENTS compiler", "-DCMAKE_PREFIX_PATH=" + at.build)
+    check("the package of the build folder", code == 0, said[-800:])
+    alone = os.path.join(at.work, "runtime build")
+    code, said = at.configure(at.source, alone, "-DLLMIR_RUNTIME_ONLY=ON", *without_mlir())
+    check("the runtime alone is configured", code == 0, said[-800:])
+    code, said = find_package(at, "COMPONENTS runtime", "-DCMAKE_PREFIX_PATH=" + alone, *without_mlir())
+    check("its package has a runtime", code == 0, said[-800:])
+    code, said = find_package(at, "COMPONENTS compiler", "-DCMAKE_PREFIX_PATH=" + alone)
+    check("and no compiler", code and "this LLMIR was built without its compiler" in said, said[-800:])
+
+
 def check_command(at):
     """The moved command compiles and runs; without the compiler it runs artifacts and says what is missing."""
     model = os.path.join(at.source, "models", "demo")
@@ -193,6 +206,7 @@ def main():
     check_files(at)
     check_version(at)
     check_refusals(at)
+    check_build_folder(at)
     check_command(at)
     check_runtime_project(at)
     check_whole_project(at)
