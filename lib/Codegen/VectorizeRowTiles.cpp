@@ -31,10 +31,8 @@ namespace llmir {
 #define GEN_PASS_DEF_VECTORIZEROWTILES
 #include "llmir/Codegen/Passes.h.inc"
 
-/// Functions that are made of others.
-static constexpr StringLiteral kComposed[] = {
-    "acosh", "asinh", "atanh", "clampf", "cosh",
-    "exp2",  "powf",  "round", "sinh",   "tan"};
+/// Functions that MLIR makes of others.
+static constexpr StringLiteral kComposed[] = {"round", "tan"};
 
 /// Functions that neither a processor nor ScalarFunctions.h has.
 static constexpr StringLiteral kApproximated[] = {
@@ -52,10 +50,39 @@ static Value emitLogTo(OpBuilder &b, Operation *op, double base) {
       b, op->getLoc(), log, arith::ConstantOp::create(b, op->getLoc(), factor));
 }
 
-/// What ScalarFunctions.h makes of the op, or null.
+static bool isOfF32(Operation *op) {
+  return op->getNumOperands() > 0 &&
+         getElementTypeOrSelf(op->getOperand(0)).isF32();
+}
+
+/// What ScalarFunctions.h makes of an op of f32 numbers, or null: of one whose
+/// parts may be made of others.
+static Value emitCompound(OpBuilder &b, Operation *op) {
+  using namespace mllm::program;
+  if (!isOfF32(op))
+    return Value();
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::PowFOp power) {
+        return emitPower(b, loc, x, power.getRhs());
+      })
+      .Case([&](math::Atan2Op angle) {
+        return emitAtan2(b, loc, x, angle.getRhs());
+      })
+      .Case([&](math::Exp2Op) { return emitExp2(b, loc, x); })
+      .Case([&](math::SinhOp) { return emitSinh(b, loc, x); })
+      .Case([&](math::CoshOp) { return emitCosh(b, loc, x); })
+      .Case([&](math::AsinhOp) { return emitAsinh(b, loc, x); })
+      .Case([&](math::AcoshOp) { return emitAcosh(b, loc, x); })
+      .Case([&](math::AtanhOp) { return emitAtanh(b, loc, x); })
+      .Case([&](math::CbrtOp) { return emitCbrt(b, loc, x); })
+      .Default(Value());
+}
+
+/// The same of one that nothing else is made of any more.
 static Value emitFunction(OpBuilder &b, Operation *op) {
-  if (op->getNumOperands() != 1 ||
-      !getElementTypeOrSelf(op->getOperand(0)).isF32())
+  if (!isOfF32(op))
     return Value();
   Value x = op->getOperand(0);
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -81,9 +108,10 @@ struct VectorizeRowTilesPass
   void runOnOperation() override {
     if (failed(vectorizeLinalgOps()))
       return signalPassFailure();
+    expandFunctions(emitCompound);
     if (failed(composeFunctions()))
       return signalPassFailure();
-    expandFunctions();
+    expandFunctions(emitFunction);
     RewritePatternSet patterns(&getContext());
     vector::populateVectorTransferLoweringPatterns(patterns,
                                                    /*maxTransferRank=*/1);
@@ -102,17 +130,17 @@ private:
         SmallVector<StringRef>(std::begin(kComposed), std::end(kComposed)));
     return applyPatternsGreedily(getOperation(), std::move(patterns));
   }
-  /// Once: emitLog makes a math.log.
-  void expandFunctions() {
+  /// Each op once: what is emitted may have the op in it, as emitLog has a
+  /// math.log.
+  void expandFunctions(Value (*emit)(OpBuilder &, Operation *)) {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<math::SinOp, math::CosOp, math::LogOp, math::Log2Op,
-              math::Log10Op>(op))
+      if (isa_and_present<math::MathDialect>(op->getDialect()))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       OpBuilder builder(op);
-      Value result = emitFunction(builder, op);
+      Value result = emit(builder, op);
       if (!result)
         continue;
       op->getResult(0).replaceAllUsesWith(result);

@@ -43,11 +43,17 @@ static bool isConversion(Operation *op) {
              arith::TruncIOp>(op);
 }
 
+/// The greater one; NaN where one of them is.
+static double maximum(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+}
+static double minimum(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+}
+
 /// One number from one; the caller rounds.
 static Unary getUnary(StringRef name) {
   static const llvm::StringMap<Unary> table = {
-      {"arith.fptosi", +[](double x) { return std::trunc(x); }},
-      {"arith.fptoui", +[](double x) { return std::trunc(x); }},
       {"arith.negf", +[](double x) { return -x; }},
       {"math.absf", +[](double x) { return std::fabs(x); }},
       {"math.acos", +[](double x) { return std::acos(x); }},
@@ -93,14 +99,8 @@ static Binary getBinary(StringRef name) {
       {"arith.remf", +[](double a, double b) { return std::fmod(a, b); }},
       {"arith.maxnumf", +[](double a, double b) { return std::fmax(a, b); }},
       {"arith.minnumf", +[](double a, double b) { return std::fmin(a, b); }},
-      {"arith.maximumf",
-       +[](double a, double b) {
-         return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-       }},
-      {"arith.minimumf",
-       +[](double a, double b) {
-         return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-       }},
+      {"arith.maximumf", maximum},
+      {"arith.minimumf", minimum},
       {"math.atan2", +[](double a, double b) { return std::atan2(a, b); }},
       {"math.copysign",
        +[](double a, double b) { return std::copysign(a, b); }},
@@ -136,8 +136,6 @@ static IntegerBinary getIntegerBinary(StringRef name) {
        +[](int64_t a, int64_t b) { return quotientToward(a, b, -1); }},
       {"arith.ceildivsi",
        +[](int64_t a, int64_t b) { return quotientToward(a, b, 1); }},
-      {"arith.maxsi", +[](int64_t a, int64_t b) { return std::max(a, b); }},
-      {"arith.minsi", +[](int64_t a, int64_t b) { return std::min(a, b); }},
       {"arith.andi", +[](int64_t a, int64_t b) { return a & b; }},
       {"arith.ori", +[](int64_t a, int64_t b) { return a | b; }},
       {"arith.xori", +[](int64_t a, int64_t b) { return a ^ b; }},
@@ -166,7 +164,7 @@ static Bits bitsOf(Value value) {
   return {type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64};
 }
 
-/// What integers taken as unsigned, or bit by bit, give.
+/// What integers taken with or without their sign, or bit by bit, give.
 static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
   const Bits bits = bitsOf(op->getOperand(0));
   auto at = [&](size_t i) { return bits.toUnsigned(x[i]); };
@@ -180,6 +178,12 @@ static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
         return at(1) ? at(0) / at(1) + (at(0) % at(1) != 0) : U(0);
       })
       .Case([&](arith::RemUIOp) { return at(1) ? at(0) % at(1) : at(0); })
+      .Case([&](arith::MaxSIOp) {
+        return std::max(bits.toSigned(x[0]), bits.toSigned(x[1]));
+      })
+      .Case([&](arith::MinSIOp) {
+        return std::min(bits.toSigned(x[0]), bits.toSigned(x[1]));
+      })
       .Case([&](arith::MaxUIOp) { return std::max(at(0), at(1)); })
       .Case([&](arith::MinUIOp) { return std::min(at(0), at(1)); })
       .Case(
@@ -222,6 +226,21 @@ static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
         return power;
       })
       .Default(std::nullopt);
+}
+
+/// A float without its fraction: the nearest integer of the result's type, 0
+/// for NaN.
+static int64_t wholeNumber(Operation *op, double x) {
+  const bool isSigned = isa<arith::FPToSIOp>(op);
+  const unsigned width = bitsOf(op->getResult(0)).width;
+  const double end = std::ldexp(1, int(isSigned ? width - 1 : width));
+  if (std::isnan(x) || (!isSigned && x < 0))
+    return 0;
+  if (x >= end)
+    return isSigned ? INT64_MAX >> (64 - width) : -1; // All bits.
+  if (x < -end)
+    return INT64_MIN >> (64 - width);
+  return isSigned ? int64_t(x) : int64_t(uint64_t(x));
 }
 
 /// What a float is.
@@ -341,10 +360,12 @@ llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<Number> operands) {
     return binary(real(0), real(1));
   if (IntegerBinary binary = getIntegerBinary(name))
     return binary(whole(0), whole(1));
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
+    return wholeNumber(op, real(0));
   if (isa<math::FmaOp>(op))
     return std::fma(real(0), real(1), real(2));
   if (isa<math::ClampFOp>(op))
-    return std::min(std::max(real(0), real(1)), real(2));
+    return minimum(maximum(real(0), real(1)), real(2));
   if (isa<arith::SelectOp>(op))
     return whole(0) != 0 ? operands[1] : operands[2];
   if (auto integers = dyn_cast<arith::CmpIOp>(op))

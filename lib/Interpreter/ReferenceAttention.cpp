@@ -183,7 +183,9 @@ void attendRow(const AttentionParams &params, const AttentionRow &row,
   double most = sink;
   for (int64_t j = 0; j < row.keys; ++j) {
     scores[static_cast<size_t>(j)] = score(params, row, j);
-    most = std::max(most, scores[static_cast<size_t>(j)]);
+    if (const double found = scores[static_cast<size_t>(j)];
+        !std::isnan(most) && !(found <= most))
+      most = found; // A NaN makes the whole result one.
   }
   std::fill_n(output, row.valueDim, 0.0);
   if (most == minusInfinity)

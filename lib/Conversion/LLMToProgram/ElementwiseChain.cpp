@@ -147,16 +147,6 @@ static Value emitConstant(OpBuilder &b, Location loc, TypedAttr number) {
       b, loc, b.getF32FloatAttr(static_cast<float>(value)));
 }
 
-/// An op of arith or math on f32.
-static Value emitComputation(OpBuilder &b, Operation *op,
-                             ArrayRef<Value> operands) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return operands[0];
-  OperationState state(op->getLoc(), op->getName(), operands, b.getF32Type());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
-}
-
 static Value emitGelu(OpBuilder &b, ll::GeluOp op, Value x) {
   using namespace mllm::program;
   if (op.getApproximate() == "tanh")
@@ -212,7 +202,7 @@ void ElementwiseChain::emitScalar(OpBuilder &b, Block &block) const {
                      .getResult();
                })
                .Default([&](Operation *computation) {
-                 return emitComputation(b, computation, operands);
+                 return emitComputation(b, loc, *computation, operands);
                });
     last = mllm::program::emitRound(b, loc, last, element);
     mapping.map(op->getResult(0), last);

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace llmir {
@@ -89,11 +91,6 @@ RegionWriter::RegionWriter(OpBuilder &b, Block &block, Location loc,
 
 static bool isSmallFloat(Type type) { return type.isF16() || type.isBF16(); }
 
-Type RegionWriter::typeFor(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return isSmallFloat(element) ? b.getF32Type() : element;
-}
-
 Value RegionWriter::addElement(Value name) {
   Type type = getElementTypeOrSelf(name.getType());
   Value element = block.addArgument(bufferElement(type), loc);
@@ -155,6 +152,90 @@ static Value emitDivision(OpBuilder &b, Location loc, Operation &op,
                                arith::MulIOp::create(b, loc, x[1], quotient));
 }
 
+/// What stands for a shift that may be by the width of the type or more, which
+/// leaves nothing but the sign. Null for any other op.
+static Value emitShift(OpBuilder &b, Location loc, Operation &op,
+                       ArrayRef<Value> x) {
+  if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
+    return Value();
+  Type type = x[0].getType();
+  const int64_t width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  auto amount = dyn_cast_or_null<IntegerAttr>(constantNumber(op.getOperand(1)));
+  if (amount && amount.getValue().ult(uint64_t(width)))
+    return Value();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  };
+  Value most = number(width - 1);
+  if (isa<arith::ShRSIOp>(op))
+    return arith::ShRSIOp::create(b, loc, x[0],
+                                  arith::MinUIOp::create(b, loc, x[1], most));
+  Value shifted = isa<arith::ShLIOp>(op)
+                      ? Value(arith::ShLIOp::create(b, loc, x[0], x[1]))
+                      : Value(arith::ShRUIOp::create(b, loc, x[0], x[1]));
+  Value isInside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, x[1], most);
+  return arith::SelectOp::create(b, loc, isInside, shifted, number(0));
+}
+
+/// What stands for an op on floats that MLIR leaves undefined for some of them,
+/// or has no instructions for. Null for any other op.
+static Value emitOfFloats(OpBuilder &b, Location loc, Operation &op,
+                          ArrayRef<Value> x) {
+  using namespace mllm::program;
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
+    return emitToInteger(
+        b, loc, x[0],
+        cast<IntegerType>(getElementTypeOrSelf(op.getResult(0).getType())),
+        isa<arith::FPToSIOp>(op));
+  if (isa<math::ClampFOp>(op))
+    return arith::MinimumFOp::create(
+        b, loc, arith::MaximumFOp::create(b, loc, x[0], x[1]), x[2]);
+  if (!isa<math::IsInfOp, math::IsNormalOp>(op))
+    return Value();
+  auto type = cast<FloatType>(x[0].getType());
+  auto compare = [&](arith::CmpFPredicate predicate, Value size,
+                     double bound) -> Value {
+    return arith::CmpFOp::create(
+        b, loc, predicate, size,
+        arith::ConstantOp::create(b, loc, b.getFloatAttr(type, bound)));
+  };
+  Value size = math::AbsFOp::create(b, loc, x[0]);
+  if (isa<math::IsInfOp>(op))
+    return compare(arith::CmpFPredicate::OEQ, size, INFINITY);
+  // Of the type that the op names: numbers of 16 bits are f32 here.
+  auto named =
+      cast<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
+  const double least = APFloat::getSmallestNormalized(named.getFloatSemantics())
+                           .convertToDouble();
+  return arith::AndIOp::create(
+      b, loc, compare(arith::CmpFPredicate::OGE, size, least),
+      compare(arith::CmpFPredicate::OLT, size, INFINITY));
+}
+
+/// The type in which a kernel has numbers of an element type.
+static Type computedType(OpBuilder &b, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return isSmallFloat(element) ? b.getF32Type() : element;
+}
+
+Value emitComputation(OpBuilder &b, Location loc, Operation &op,
+                      ArrayRef<Value> operands) {
+  Type type = computedType(b, op.getResult(0).getType());
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && operands[0].getType() == type)
+    return operands[0];
+  if (op.getNumOperands() == 2 && mayTrap(op.getOperand(1)))
+    if (Value quotient = emitDivision(b, loc, op, operands))
+      return quotient;
+  if (Value shifted = emitShift(b, loc, op, operands))
+    return shifted;
+  if (Value value = emitOfFloats(b, loc, op, operands))
+    return value;
+  OperationState state(loc, op.getName(), operands, type);
+  state.propertiesAttr = op.getPropertiesAsAttribute();
+  return b.create(state)->getResult(0);
+}
+
 void RegionWriter::clone(Operation &op) {
   Value result = op.getResult(0);
   if (auto index = dyn_cast<linalg::IndexOp>(op))
@@ -164,20 +245,9 @@ void RegionWriter::clone(Operation &op) {
   SmallVector<Value> operands;
   for (Value operand : op.getOperands())
     operands.push_back(get(operand));
-  Type type = typeFor(result.getType());
-  Value value;
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && operands[0].getType() == type)
-    value = operands[0];
-  else if (op.getNumOperands() == 2 && mayTrap(op.getOperand(1)))
-    value = emitDivision(b, loc, op, operands);
-  if (!value) {
-    OperationState state(loc, op.getName(), operands, type);
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    value = b.create(state)->getResult(0);
-  }
-  values.map(result,
-             mllm::program::emitRound(b, loc, value,
-                                      getElementTypeOrSelf(result.getType())));
+  values.map(result, mllm::program::emitRound(
+                         b, loc, emitComputation(b, loc, op, operands),
+                         getElementTypeOrSelf(result.getType())));
 }
 
 void RegionWriter::yield(Value name) {

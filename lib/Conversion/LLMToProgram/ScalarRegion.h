@@ -43,7 +43,6 @@ public:
 
 private:
   mlir::Value get(mlir::Value name);
-  mlir::Type typeFor(mlir::Type type);
 
   mlir::OpBuilder &b;
   mlir::Block &block;
@@ -51,6 +50,12 @@ private:
   llvm::ArrayRef<unsigned> order;
   mlir::IRMapping values;
 };
+
+/// What the op of arith or math makes of numbers, floats of 16 bits among them
+/// in f32: a number for any operands, not yet rounded to the op's type.
+mlir::Value emitComputation(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Operation &op,
+                            llvm::ArrayRef<mlir::Value> operands);
 
 /// Fails, with a diagnostic that names the op and the way out, where a kernel
 /// cannot compute an op of arith or math.

@@ -9,6 +9,7 @@
 #include "OpLowering.h"
 
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -271,33 +272,6 @@ SmallVector<AffineExpr> OpLowering::dims(unsigned first, unsigned count) {
   return result;
 }
 
-/// A float, which is f32, as a signed integer: without its fraction, the
-/// nearest one of the range, 0 for NaN.
-static Value toInteger(OpBuilder &b, Location loc, Value x, Type element) {
-  const unsigned bits = element.getIntOrFloatBitWidth();
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getF64FloatAttr(value));
-  };
-  auto select = [&](arith::CmpFPredicate predicate, Value a, Value other,
-                    Value chosen, Value rest) -> Value {
-    Value holds = arith::CmpFOp::create(b, loc, predicate, a, other);
-    return arith::SelectOp::create(b, loc, holds, chosen, rest);
-  };
-  // The least integer is exact as a float, the greatest 64-bit one is not:
-  // values beyond it are selected after the conversion, which gets 0, as for
-  // NaN.
-  const double end = std::ldexp(1.0, static_cast<int>(bits) - 1);
-  Value wide = arith::ExtFOp::create(b, loc, b.getF64Type(), x);
-  Value least = number(-end), beyond = number(end);
-  Value inside =
-      select(arith::CmpFPredicate::OLT, wide, beyond, wide, number(0));
-  inside = select(arith::CmpFPredicate::OLT, inside, least, least, inside);
-  Value whole = arith::FPToSIOp::create(b, loc, element, inside);
-  Value greatest = arith::ConstantOp::create(
-      b, loc, b.getIntegerAttr(element, APInt::getSignedMaxValue(bits)));
-  return select(arith::CmpFPredicate::OGE, wide, beyond, greatest, whole);
-}
-
 Value OpLowering::cast(Value x, Type to) {
   Type from = type(x).getElementType();
   if (from == to)
@@ -319,7 +293,8 @@ Value OpLowering::cast(Value x, Type to) {
         if (wasFloat && isFloat)
           return number; // Rounded where it is stored.
         if (wasFloat)
-          return toInteger(b, loc, number, to);
+          return mllm::program::emitToInteger(
+              b, loc, number, llvm::cast<IntegerType>(to), /*isSigned=*/true);
         if (isFloat && isBool(from))
           return arith::UIToFPOp::create(b, loc, b.getF32Type(), number);
         if (isFloat)

@@ -8,94 +8,13 @@
 
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "Scalars.h"
 
 #include <cmath>
 
 using namespace mlir;
 
 namespace llmir::mllm::program {
-
-namespace {
-/// Short names for the ops, at one place.
-struct Scalars {
-  OpBuilder &b;
-  Location loc;
-
-  Type like(Type type, Type element) const {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.clone(element);
-    return element;
-  }
-  Value constant(Type type, double value) {
-    TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), value);
-    if (auto vector = dyn_cast<VectorType>(type))
-      attr = SplatElementsAttr::get(vector, Attribute(attr));
-    return arith::ConstantOp::create(b, loc, attr);
-  }
-  Value integer(Type type, int64_t value) {
-    TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
-    if (auto vector = dyn_cast<VectorType>(type))
-      attr = SplatElementsAttr::get(vector, Attribute(attr));
-    return arith::ConstantOp::create(b, loc, attr);
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
-  Value mul(Value x, double y) { return mul(x, constant(x.getType(), y)); }
-  Value add(Value x, double y) { return add(x, constant(x.getType(), y)); }
-  Value fma(Value x, Value y, Value z) {
-    return math::FmaOp::create(b, loc, x, y, z);
-  }
-  Value negate(Value x) { return arith::NegFOp::create(b, loc, x); }
-  Value exp(Value x) { return math::ExpOp::create(b, loc, x); }
-  Value compare(arith::CmpFPredicate predicate, Value x, Value y) {
-    return arith::CmpFOp::create(b, loc, predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, condition, x, y);
-  }
-  Value toF64(Value x) {
-    return arith::ExtFOp::create(b, loc, like(x.getType(), b.getF64Type()), x);
-  }
-  Value toF32(Value x) {
-    return arith::TruncFOp::create(b, loc, like(x.getType(), b.getF32Type()),
-                                   x);
-  }
-  Value bitcast(Value x, Type element) {
-    return arith::BitcastOp::create(b, loc, like(x.getType(), element), x);
-  }
-
-  Value polynomial(Value x, ArrayRef<double> coefficients) {
-    Value sum = constant(x.getType(), coefficients.back());
-    for (double c : llvm::reverse(coefficients.drop_back()))
-      sum = fma(sum, x, constant(x.getType(), c));
-    return sum;
-  }
-
-  /// exp of an f64 argument, exact to about an ulp of f32. Rounding the
-  /// argument alone would cost as many ulps as it is large: exp(h + l) = exp(h)
-  /// (1 + l).
-  Value expOfF64(Value argument) {
-    // Beyond these the result is 0 or infinity, and the low part would be too.
-    for (auto [predicate, bound] :
-         {std::pair(arith::CmpFPredicate::OLT, -200.0),
-          std::pair(arith::CmpFPredicate::OGT, 200.0)}) {
-      Value limit = constant(argument.getType(), bound);
-      argument = select(compare(predicate, argument, limit), limit, argument);
-    }
-    Value high = toF32(argument);
-    Value low = sub(argument, toF64(high));
-    return mul(toF64(exp(high)), add(low, 1.0));
-  }
-
-  /// x / (1 + y).
-  Value divideByOnePlus(Value x, Value y) { return div(x, add(y, 1.0)); }
-};
-} // namespace
 
 Value emitSilu(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
@@ -372,6 +291,37 @@ Value emitQuotient(OpBuilder &b, Location loc, Value x, Value y,
   return rounding == QuotientRounding::Down
              ? s.select(isNegative, negate(more), less)
              : s.select(isNegative, negate(less), more);
+}
+
+Value emitToInteger(OpBuilder &b, Location loc, Value x, IntegerType element,
+                    bool isSigned) {
+  Scalars s{b, loc};
+  const unsigned width = element.getWidth();
+  const double end = std::ldexp(1.0, int(isSigned ? width - 1 : width));
+  const double least = isSigned ? -end : 0;
+  // `least` and `end` are exact as floats, the greatest integer need not be: 0
+  // is converted in place of what is beyond it, and of NaN.
+  auto number = [&](double value) { return s.constant(x.getType(), value); };
+  auto isBelow = [&](Value a, double bound) {
+    return s.compare(arith::CmpFPredicate::OLT, a, number(bound));
+  };
+  Value inside = s.select(isBelow(x, end), x, number(0));
+  inside = s.select(isBelow(inside, least), number(least), inside);
+  Type type = s.like(x.getType(), element);
+  Value whole;
+  if (width < 32) // As one of 32 bits, which processors convert to.
+    whole = arith::TruncIOp::create(
+        b, loc, type,
+        arith::FPToSIOp::create(b, loc, s.like(x.getType(), b.getI32Type()),
+                                inside));
+  else if (isSigned)
+    whole = arith::FPToSIOp::create(b, loc, type, inside);
+  else
+    whole = arith::FPToUIOp::create(b, loc, type, inside);
+  const APInt greatest =
+      isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+  return s.select(s.compare(arith::CmpFPredicate::OGE, x, number(end)),
+                  s.integer(type, greatest.getSExtValue()), whole);
 }
 
 Value emitCombination(OpBuilder &b, Location loc, Combination how,

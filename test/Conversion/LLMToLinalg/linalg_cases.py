@@ -345,6 +345,9 @@ def attention_special():
         yield attention("later_nan" + suffix, queries=5, dynamic=dynamic, attributes="causal = true",
                         given={"k": last_is(NAN), "v": last_is(NAN), "q": last_is(0)},
                         mask=("i1", np.tril(np.ones((1, 1, 5, 5), bool), -1)))
+        yield attention("nan_query" + suffix, dynamic=dynamic, given={"q": last_is(NAN)}, attributes="causal = true")
+        yield attention("nan_query_sees_nothing" + suffix, mask=("i1", nothing), dynamic=dynamic, given={"q": last_is(NAN)})
+        yield attention("nan_key" + suffix, dynamic=dynamic, queries=5, given={"k": last_is(NAN)}, attributes="causal = true")
     for scale in (50.0, 1e4):
         yield attention("great_scores_%d" % scale, attributes="scale = %.1f : f64" % scale)
 
@@ -421,6 +424,7 @@ def quantization():
                           ", ".join(made), "" if symmetric else ", %z", ", ".join(made)), tolerance=0)
     yield boundary()
     yield special_numbers()
+    yield special_scales()
 
 
 def boundary():
@@ -455,6 +459,17 @@ def special_numbers():
   %%s = arith.constant dense<1.0> : tensor<f32>
   %%q = llm.quantize %%x, %%s : (tensor<8xf32>, tensor<f32>) -> %s
   return %%q : %s""" % (of_type, of_type), converted_results=["tensor<8xi8>"])
+
+
+def special_scales():
+    """Scales of 0 and NaN beside zero points: NaN is the least integer, all of a scale of 0 the zero point."""
+    row = [NAN, INF, -INF, 1.0, -2.5, 0.5]
+    x = Argument("x", "tensor<3x6xf32>", np.array([row] * 3))
+    s, z = Argument("s", "tensor<3xf32>", np.array([1.0, 0.0, NAN])), integers("z", [3, 5, 7], kind="i8")
+    of_type = "!llm.quantized_tensor<i8, [3, 6], false, true, 0, -1, 8>"
+    return Case("quantize_special_scales", [x, s, z], [of_type], """
+  %%q = llm.quantize %%x, %%s, %%z : (tensor<3x6xf32>, tensor<3xf32>, tensor<3xi8>) -> %s
+  return %%q : %s""" % (of_type, of_type), converted_results=["tensor<3x6xi8>"])
 
 
 def quantized_products():

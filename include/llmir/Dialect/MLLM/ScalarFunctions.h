@@ -45,6 +45,24 @@ mlir::Value emitCos(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 /// number.
 mlir::Value emitLog(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
+// What other ops of math on f32 numbers become, as C's functions of these names
+// define them, also of zeros, infinities and NaN.
+
+/// x to the power y.
+mlir::Value emitPower(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                      mlir::Value y);
+mlir::Value emitExp2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitSinh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitCosh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitAsinh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitAcosh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+mlir::Value emitAtanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+/// By math.cbrt of normal numbers.
+mlir::Value emitCbrt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+/// By math.atan2 of numbers that are not both 0 or both infinite.
+mlir::Value emitAtan2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value y,
+                      mlir::Value x);
+
 /// x rounded to nearest even to `element` (f32, f16 or bf16), as f32.
 mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                       mlir::Type element);
@@ -62,6 +80,11 @@ mlir::Value emitQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 mlir::Value emitUnsignedQuotient(mlir::OpBuilder &b, mlir::Location loc,
                                  mlir::Value x, mlir::Value y,
                                  QuotientRounding rounding);
+
+/// A float as an integer of type `element`, its fraction dropped: the nearest
+/// one that the type has, as a signed or an unsigned type; 0 for NaN.
+mlir::Value emitToInteger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                          mlir::IntegerType element, bool isSigned);
 
 /// How several values become one.
 enum class Combination { Sum, Mean, Max, Min };

@@ -54,7 +54,9 @@ def LLM_AttentionOp : LLM_InferredOp<"attention", [AttrSizedOperandSegments,
     and the last key are the same token. `causal` leaves only keys with j ≤ p_i,
     `window` only those with j > p_i - window. `sinks[h]` is a score without a
     value: `exp(sinks[h])` joins the sum by which the softmax divides. A query
-    that sees no key gives zeros. `scale` absent or 0 means 1 / sqrt(D).
+    that sees no key gives zeros. One that has a score that is not a number
+    (NaN), of a key that it sees, gives NaN; what is hidden counts for nothing,
+    whatever it is. `scale` absent or 0 means 1 / sqrt(D).
 
     Operands of rank 3 are `[B, T, D]`: one head, and a mask `[B, Tq, Tk]`.
     A size of the mask may be 1 where all share it.
