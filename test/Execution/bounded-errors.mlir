@@ -19,6 +19,10 @@
 // RUN: not llmir-translate %t/carried.mlir --execute 2>&1 | FileCheck %s --check-prefix=CARRIED
 // RUN: not llmir-translate %t/ranks.mlir --execute 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not llmir-translate %t/computed.mlir --execute 2>&1 | FileCheck %s --check-prefix=COMPUTED
+// RUN: not llmir-translate %t/negative.mlir --execute 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not llmir-translate %t/last.mlir --execute 2>&1 | FileCheck %s --check-prefix=LAST
+// RUN: not llmir-translate %t/first.mlir --execute 2>&1 | FileCheck %s --check-prefix=FIRST
+// RUN: not llmir-translate %t/forgets.mlir --execute 2>&1 | FileCheck %s --check-prefix=FORGETS
 
 //--- beyond.mlir
 // BEYOND: beyond.mlir:2:1: error: cannot be run: the size 'seq' is 41; the code is made for 1 to 40
@@ -163,4 +167,45 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.s
     attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
   %e = tensor.empty(%n) : tensor<?xf32>
   return %e : tensor<?xf32>
+}
+
+//--- negative.mlir
+// NEGATIVE: error: 'tensor.empty' op cannot be compiled for sizes that only a run knows: its result has the size seq - 3, which may be -2
+func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}) -> tensor<?xf32>
+    attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = arith.subi %n, %c3 : index
+  %e = tensor.empty(%m) : tensor<?xf32>
+  return %e : tensor<?xf32>
+}
+
+//--- last.mlir
+// LAST: error: 'mllm.linalg.slice' op cannot be compiled for sizes that only a run knows: it takes elements from -3 on of dimension 0, which may have 1
+mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check.shape = array<i64: 2, 2>}) -> tensor<3x2xf32>
+    attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
+  %y = mllm.linalg.slice %x[-3:, :] : tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> -> tensor<3x2xf32>
+  mllm.cf.return %y : tensor<3x2xf32>
+}
+
+//--- first.mlir
+// FIRST: error: 'mllm.linalg.slice' op cannot be compiled for sizes that only a run knows: it takes elements from 0 on of dimension 0, which may have 2
+mllm.graph.subgraph @f(%x: tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> {check.shape = array<i64: 2, 2>}) -> tensor<3x2xf32>
+    attributes {mllm.dims = {seq = #mllm.range<2, 40>}} {
+  %y = mllm.linalg.slice %x[:3, :] : tensor<?x2xf32, #mllm.tensor<dims = (seq, 2)>> -> tensor<3x2xf32>
+  mllm.cf.return %y : tensor<3x2xf32>
+}
+
+//--- forgets.mlir
+// The last element twice is no sum.
+// FORGETS: error: 'linalg.reduce' op cannot be compiled for sizes that only a run knows: it reduces seq numbers in a way of its own
+func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>}, %i: tensor<f32>) -> tensor<f32>
+    attributes {mllm.dims = {seq = #mllm.range<1, 40>}} {
+  %y = linalg.reduce ins(%x : tensor<?xf32>) outs(%i : tensor<f32>) dimensions = [0]
+    (%a: f32, %acc: f32) {
+      %s = arith.addf %a, %a : f32
+      linalg.yield %s : f32
+    }
+  return %y : tensor<f32>
 }

@@ -120,3 +120,18 @@ func.func @builtin(%x: tensor<?x6xf32, #mllm.tensor<dims = (seq, 6)>> {check.sha
   %half = tensor.extract_slice %plain[0, 3] [%n, 3] [1, 1] : tensor<?x6xf32> to tensor<?x3xf32>
   return %y, %sum, %half : tensor<?x6xf32>, tensor<6xf32>, tensor<?x3xf32>
 }
+
+// A size that is greatest where the one that it follows from is least.
+// CHECK-DAG: @decreasing result 0: nmse 0.00e+00
+// CHECK-DAG: @decreasing result 1: nmse
+func.func @decreasing(%x: tensor<20xf32>, %y: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (seq)>, check.shape = array<i64: 5>})
+    -> (tensor<?xf32>, tensor<f32>) attributes {mllm.dims = {seq = #mllm.range<1, 10>}} {
+  %c0 = arith.constant 0 : index
+  %c20 = arith.constant 20 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %rest = arith.subi %c20, %n : index
+  %s = tensor.extract_slice %x[0] [%rest] [1] : tensor<20xf32> to tensor<?xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %sum = linalg.reduce { arith.addf } ins(%s : tensor<?xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+  return %s, %sum : tensor<?xf32>, tensor<f32>
+}

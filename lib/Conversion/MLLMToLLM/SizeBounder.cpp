@@ -122,8 +122,32 @@ Shape SizeBounder::sizesOf(Value tensor) const {
   return {};
 }
 
+std::optional<int64_t> SizeBounder::extreme(const DimExpr &size,
+                                            bool isGreatest) const {
+  std::map<std::string, int64_t> numbers;
+  for (const auto &[name, factor] : size.terms())
+    if (auto range = ranges.find(name); range != ranges.end())
+      numbers[name] = isGreatest == (factor > 0) ? range->second.greatest
+                                                 : range->second.least;
+  return size.evaluate(numbers);
+}
+
 int64_t SizeBounder::greatest(const DimExpr &size) const {
-  return size.evaluate(bounds).value_or(0);
+  return extreme(size, /*isGreatest=*/true).value_or(0);
+}
+
+int64_t SizeBounder::least(const DimExpr &size) const {
+  return extreme(size, /*isGreatest=*/false).value_or(0);
+}
+
+LogicalResult SizeBounder::checkSize(Operation *op, const DimExpr &size) {
+  if (!extreme(size, /*isGreatest=*/true))
+    return refuse(op) << "its result has the size " << size.str()
+                      << ", of which nobody knows how large it gets";
+  if (least(size) < 0)
+    return refuse(op) << "its result has the size " << size.str()
+                      << ", which may be " << least(size);
+  return success();
 }
 
 void SizeBounder::setSizes(Value tensor, const Shape &shape) {
@@ -147,9 +171,8 @@ LogicalResult SizeBounder::setDeclaredSizes(Operation *op) {
       continue;
     Shape shape = mllm::shapeOf(type);
     for (const DimExpr &size : shape)
-      if (!size.evaluate(bounds))
-        return refuse(op) << "its result has the size " << size.str()
-                          << ", of which nobody knows how large it gets";
+      if (failed(checkSize(op, size)))
+        return failure();
     setSizes(value, shape);
   }
   return success();
@@ -300,7 +323,7 @@ LogicalResult SizeBounder::readRanges() {
   if (function->hasAttr(ll::LLMDialect::getNumRanksAttrName()))
     return function.emitOpError("cannot be compiled: it has sizes that only a "
                                 "run knows, and several ranks; say its sizes");
-  auto ranges = function->getAttrOfType<DictionaryAttr>(kDimsAttr);
+  auto given = function->getAttrOfType<DictionaryAttr>(kDimsAttr);
   std::set<std::string> alone;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     for (const DimExpr &size : argumentSizes(function, i)) {
@@ -315,7 +338,7 @@ LogicalResult SizeBounder::readRanges() {
     for (const DimExpr &size : argumentSizes(function, i))
       for (const auto &[name, factor] : size.terms()) {
         auto range =
-            ranges ? ranges.getAs<mllm::RangeAttr>(name) : mllm::RangeAttr();
+            given ? given.getAs<mllm::RangeAttr>(name) : mllm::RangeAttr();
         if (!range)
           return function.emitOpError("cannot be compiled: its size '")
                  << name << "' has no range; say one, as in mllm.dims = {"
@@ -327,9 +350,10 @@ LogicalResult SizeBounder::readRanges() {
           return function.emitOpError("cannot be compiled: argument ")
                  << i << " has the size " << size.str()
                  << ", which is greatest where '" << name << "' is least";
-        if (bounds.try_emplace(name, range.getGreatest()).second)
-          result.sizes.push_back({name, range.getLeast(), range.getGreatest(),
-                                  range.getMultiple()});
+        BoundedSize bounded{name, range.getLeast(), range.getGreatest(),
+                            range.getMultiple()};
+        if (ranges.try_emplace(name, bounded).second)
+          result.sizes.push_back(bounded);
       }
   return success();
 }

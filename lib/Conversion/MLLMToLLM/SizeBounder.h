@@ -65,8 +65,13 @@ public:
   mlir::LogicalResult needStatic(mlir::Operation *op, mlir::Value tensor,
                                  int64_t dim);
   mlir::LogicalResult needStatic(mlir::Operation *op, mlir::Value tensor);
-  /// The greatest value of a size that follows from the ranges.
+  /// The greatest and the least value of a size that follows from the ranges; 0
+  /// of one that is refused.
   int64_t greatest(const shapes::DimExpr &size) const;
+  int64_t least(const shapes::DimExpr &size) const;
+  /// Fails where a size has no greatest value, or is negative in some run.
+  mlir::LogicalResult checkSize(mlir::Operation *op,
+                                const shapes::DimExpr &size);
   /// The size as a number of type index, which the function computes.
   mlir::Value numberFor(const shapes::DimExpr &size);
   /// `x` with `value` in the padding of a dimension, so that it may be reduced.
@@ -79,6 +84,10 @@ public:
   mlir::LogicalResult boundBlock(mlir::Block &block);
 
 private:
+  /// The value of a size where it is greatest, or where it is least; nullopt
+  /// where that is not known.
+  std::optional<int64_t> extreme(const shapes::DimExpr &size,
+                                 bool isGreatest) const;
   mlir::LogicalResult readRanges();
   mlir::LogicalResult addArguments();
   mlir::LogicalResult boundOp(mlir::Operation *op);
@@ -87,7 +96,7 @@ private:
 
   mlir::func::FuncOp function;
   BoundedSizes result;
-  std::map<std::string, int64_t> bounds;
+  std::map<std::string, BoundedSize> ranges; ///< By name of the size.
   llvm::DenseMap<mlir::Value, shapes::Shape> sizes;
   llvm::DenseMap<mlir::Value, shapes::DimExpr> numbers;
   std::map<std::string, mlir::Value> arguments; ///< By name of the size.

@@ -80,9 +80,16 @@ static LogicalResult boundElementwise(SizeBounder &s, Operation *op) {
 static std::optional<double> neutralNumber(linalg::LinalgOp op) {
   if (linalg::isaContractionOpInterface(op))
     return 0.0;
-  if (!isa<linalg::ReduceOp>(op) || op.getBlock()->getOperations().size() != 2)
+  Block *block = op.getBlock();
+  if (!isa<linalg::ReduceOp>(op) || block->getOperations().size() != 2)
     return std::nullopt;
-  Operation &combines = op.getBlock()->front();
+  Operation &combines = block->front();
+  // An element with what has been reduced so far, and nothing else.
+  if (combines.getNumOperands() != 2 || block->getNumArguments() != 2 ||
+      !llvm::is_contained(combines.getOperands(), block->getArgument(0)) ||
+      !llvm::is_contained(combines.getOperands(), block->getArgument(1)) ||
+      block->getTerminator()->getOperand(0).getDefiningOp() != &combines)
+    return std::nullopt;
   if (isa<arith::AddFOp, arith::AddIOp>(combines))
     return 0.0;
   if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(combines))
@@ -165,6 +172,8 @@ static FailureOr<Shape> numbersOf(SizeBounder &s, Operation *op,
       return s.refuse(op) << "it has a size that does not follow from those of "
                              "the function's arguments",
              failure();
+    if (failed(s.checkSize(op, *number)))
+      return failure();
     shape.push_back(*number);
   }
   return shape;

@@ -278,6 +278,12 @@ static LogicalResult bound(SizeBounder &s, mllm::SliceOp op) {
   SmallVector<OpFoldResult> offsets, sizes, steps;
   bool isComputed = false;
   for (auto [d, start, step] : llvm::enumerate(op.getStarts(), op.getSteps())) {
+    const int64_t needed =
+        start < 0 ? -start : start + (s.least(to[d]) - 1) * step + 1;
+    if (!from[d].isConstant() && needed > s.least(from[d]))
+      return s.refuse(op) << "it takes elements from " << start
+                          << " on of dimension " << d << ", which may have "
+                          << s.least(from[d]);
     if (from[d].isConstant() || start >= 0) {
       int64_t begin = start < 0 ? start + *from[d].constant() : start;
       offsets.push_back(b.getIndexAttr(std::max<int64_t>(begin, 0)));
