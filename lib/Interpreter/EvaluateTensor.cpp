@@ -19,6 +19,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace llmir;
 using namespace llmir::interpreter;
@@ -33,10 +35,23 @@ static Shape resolve(ArrayRef<OpFoldResult> mixed, Evaluation &e) {
   return result;
 }
 
+/// Fails where no tensor of that shape is made.
+static LogicalResult checkShape(Operation *op, const Shape &shape) {
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (size < 0)
+      return op->emitOpError() << "cannot be evaluated: dimension " << d
+                               << " has the size " << size;
+  if (isAffordable(shape))
+    return success();
+  return op->emitOpError("cannot be evaluated: its result is too large");
+}
+
 static LogicalResult evaluateExpandShape(tensor::ExpandShapeOp op,
                                          Evaluation &e) {
   Shape shape = resolve(op.getMixedOutputShape(), e);
   const Tensor &source = e.tensor(op.getSrc());
+  if (failed(checkShape(op, shape)))
+    return failure();
   if (reference::numElements(shape) != source.size())
     return op.emitOpError() << "cannot be evaluated: " << typeString(source)
                             << " does not fill the shape";
@@ -55,14 +70,28 @@ static LogicalResult evaluateCollapseShape(tensor::CollapseShapeOp op,
   return e.set(op, source.reshaped(shape));
 }
 
+/// Whether a slice's elements of one dimension, of which there are `size`, are
+/// elements 0 to `whole` - 1.
+static bool isInside(int64_t whole, int64_t offset, int64_t size,
+                     int64_t stride) {
+  if (size == 0)
+    return true;
+  if (offset < 0 || offset >= whole)
+    return false;
+  if (size == 1 || stride == 0)
+    return true;
+  const int64_t room = stride > 0 ? whole - 1 - offset : offset;
+  // No magnitude of a number is lost as a negative one.
+  return size - 1 <= -(room / (stride > 0 ? -stride : stride));
+}
+
 /// Calls visit(number in the slice, number in the whole) for each place of a
 /// slice. False where the slice does not lie in `whole`.
 static bool forEachInSlice(const Shape &whole, const Shape &offsets,
                            const Shape &sizes, const Shape &strides,
                            function_ref<void(int64_t, int64_t)> visit) {
   for (size_t d = 0; d < whole.size(); ++d)
-    if (sizes[d] > 0 && (offsets[d] < 0 ||
-                         offsets[d] + (sizes[d] - 1) * strides[d] >= whole[d]))
+    if (!isInside(whole[d], offsets[d], sizes[d], strides[d]))
       return false;
   for (int64_t i = 0; i < reference::numElements(sizes); ++i) {
     int64_t rest = i, place = 0, factor = 1;
@@ -80,6 +109,8 @@ static LogicalResult evaluateExtractSlice(tensor::ExtractSliceOp op,
                                           Evaluation &e) {
   const Tensor &source = e.tensor(op.getSource());
   const Shape sizes = resolve(op.getMixedSizes(), e);
+  if (failed(checkShape(op, sizes)))
+    return failure();
   Tensor result(source.kind, sizes);
   if (!forEachInSlice(
           source.shape, resolve(op.getMixedOffsets(), e), sizes,
@@ -100,6 +131,8 @@ static LogicalResult evaluateInsertSlice(tensor::InsertSliceOp op,
   const Tensor &source = e.tensor(op.getSource());
   Tensor result = e.tensor(op.getDest());
   const Shape sizes = resolve(op.getMixedSizes(), e);
+  if (failed(checkShape(op, sizes)))
+    return failure();
   if (reference::numElements(sizes) != source.size() ||
       !forEachInSlice(
           result.shape, resolve(op.getMixedOffsets(), e), sizes,
@@ -123,7 +156,10 @@ static LogicalResult evaluateEmpty(tensor::EmptyOp op, Evaluation &e) {
       getElementKind(op.getType().getElementType());
   if (!kind)
     return op.emitOpError("cannot be evaluated: unknown element type");
-  return e.set(op, Tensor(*kind, resolve(op.getMixedSizes(), e)));
+  Shape shape = resolve(op.getMixedSizes(), e);
+  if (failed(checkShape(op, shape)))
+    return failure();
+  return e.set(op, Tensor(*kind, std::move(shape)));
 }
 
 static LogicalResult evaluateDim(tensor::DimOp op, Evaluation &e) {
@@ -180,8 +216,9 @@ static LogicalResult evaluateReshape(tensor::ReshapeOp op, Evaluation &e) {
   Shape shape;
   for (int64_t i = 0; i < sizes.size(); ++i)
     shape.push_back(sizes.integer(i));
-  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) ||
-      reference::numElements(shape) != source.size())
+  if (failed(checkShape(op, shape)))
+    return failure();
+  if (reference::numElements(shape) != source.size())
     return op.emitOpError() << "cannot be evaluated: " << typeString(source)
                             << " does not fill the shape";
   return e.set(op, source.reshaped(shape));
@@ -210,10 +247,15 @@ static LogicalResult evaluatePad(tensor::PadOp op, Evaluation &e) {
     if (low[d] < 0 || high[d] < 0)
       return op.emitOpError() << "cannot be evaluated: it pads dimension " << d
                               << " by " << low[d] << " and " << high[d];
-    shape[d] += low[d] + high[d];
+    // More than an integer counts is -1, which is no size.
+    if (llvm::AddOverflow(shape[d], low[d], shape[d]) ||
+        llvm::AddOverflow(shape[d], high[d], shape[d]))
+      shape[d] = -1;
   }
-  if (!number || !isAffordable(shape))
-    return op.emitOpError("cannot be evaluated: its result is too large");
+  if (!number)
+    return op.emitOpError("cannot be evaluated: it pads with no one number");
+  if (failed(checkShape(op, shape)))
+    return failure();
   Tensor result = pick(*number, shape, [](const Shape &) { return 0; });
   forEachInSlice(
       shape, low, source.shape, Shape(shape.size(), 1),
@@ -238,6 +280,8 @@ static LogicalResult evaluateSplat(tensor::SplatOp op, Evaluation &e) {
   for (int64_t &entry : shape)
     if (ShapedType::isDynamic(entry))
       entry = e.integer(*size++);
+  if (failed(checkShape(op, shape)))
+    return failure();
   return e.set(op, pick(e.tensor(op.getInput()), shape,
                         [](const Shape &) { return 0; }));
 }

@@ -40,6 +40,7 @@ struct RankValues : std::vector<InterpreterValue> {
 /// The values of one function while it runs.
 struct Frame {
   int64_t numRanks = 1;
+  int64_t numCallers = 0; ///< Functions that wait for this one's results.
   const InterpreterOptions *options = nullptr;
   /// What ops of the mllm dialect keep; null where an op is evaluated by
   /// itself.

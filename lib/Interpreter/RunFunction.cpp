@@ -204,7 +204,13 @@ FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
 }
 
 LogicalResult Runner::runCallee(Operation *op, FunctionOpInterface callee) {
+  constexpr int64_t mostCallers = 200;
+  if (frame.numCallers == mostCallers)
+    return op->emitOpError("cannot be evaluated: more than ")
+           << mostCallers << " calls are in one another; does a function call "
+           << "itself?";
   Frame inner;
+  inner.numCallers = frame.numCallers + 1;
   inner.numRanks = frame.numRanks;
   inner.options = frame.options;
   inner.state = frame.state;
@@ -253,7 +259,18 @@ LogicalResult Runner::runFor(scf::ForOp op) {
   if (*step <= 0)
     return op.emitOpError() << "cannot be evaluated: its step is " << *step;
   std::vector<RankValues> carried = get(op.getInitArgs());
-  for (int64_t i = *first; i < *end; i += *step) {
+  // From the lower bound, because the next number may be none of the type's.
+  Type type = op.getInductionVar().getType();
+  const unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  const bool isBelow =
+      op.getUnsignedCmp() ? uint64_t(*first) < uint64_t(*end) : *first < *end;
+  const uint64_t mask = llvm::maskTrailingOnes<uint64_t>(width);
+  const uint64_t span =
+      isBelow ? (uint64_t(*end) - uint64_t(*first)) & mask : 0;
+  const auto stride = uint64_t(*step);
+  for (uint64_t done = 0; done < span;
+       done = stride < span - done ? done + stride : span) {
+    const int64_t i = llvm::SignExtend64(uint64_t(*first) + done, width);
     frame.values[op.getInductionVar()] = RankValues(
         size_t(frame.numRanks), Tensor::ofIntegers(ElementKind::I64, {}, {i}));
     bind(op.getRegionIterArgs(), std::move(carried));

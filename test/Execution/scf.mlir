@@ -232,3 +232,24 @@ func.func @branch_appends(%id: tensor<1xi32> {check.values = dense<4> : tensor<1
   %z = llm.paged_attention %q, %c5, %t5, %l5 : (tensor<1x2x4x16xf32>, !cache, tensor<1x8xi32>, tensor<1xi32>) -> tensor<1x2x4x16xf32>
   return %y, %z : tensor<1x2x4x16xf32>, tensor<1x2x4x16xf32>
 }
+
+// At the ends of the induction variable's type, signed and unsigned.
+// CHECK-DAG: @ends_of_range result 0: equal
+// CHECK-DAG: @ends_of_range result 1: equal
+func.func @ends_of_range(%high: i64 {check.values = 9223372036854775807 : i64}, %middle: i32 {check.values = -2147483640 : i32}) -> (i64, i32) {
+  %begin = arith.constant 9223372036854775800 : i64
+  %c3 = arith.constant 3 : i64
+  %zero = arith.constant 0 : i64
+  %a = scf.for %i = %begin to %high step %c3 iter_args(%x = %zero) -> (i64) : i64 {
+    %y = arith.xori %x, %i : i64
+    scf.yield %y : i64
+  }
+  %below = arith.constant 2147483640 : i32
+  %c7 = arith.constant 7 : i32
+  %none = arith.constant 0 : i32
+  %b = scf.for unsigned %i = %below to %middle step %c7 iter_args(%x = %none) -> (i32) : i32 {
+    %y = arith.addi %x, %i : i32
+    scf.yield %y : i32
+  }
+  return %a, %b : i64, i32
+}

@@ -259,3 +259,79 @@ func.func @other_bias(%x: tensor<2x4xf32>, %w: tensor<4x?xf32> {check.shape = ar
   %y = llm.sharded_linear %x, %w, %b {num_shards = 2, shard_dim = 1, shard_id = 0} : (tensor<2x4xf32>, tensor<4x?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
   return
 }
+
+// -----
+
+func.func @negative_size(%n: index {check.values = -2 : index}) -> tensor<?xf32> {
+  // expected-error @+1 {{'tensor.empty' op cannot be evaluated: dimension 0 has the size -2}}
+  %e = tensor.empty(%n) : tensor<?xf32>
+  return %e : tensor<?xf32>
+}
+
+// -----
+
+func.func @endless(%n: index {check.values = 4611686018427387904 : index}) -> tensor<?x8xf32> {
+  // expected-error @+1 {{'tensor.empty' op cannot be evaluated: its result is too large}}
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  return %e : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @negative_splat(%n: index {check.values = -2 : index}, %x: f32) -> tensor<?xf32> {
+  // expected-error @+1 {{'tensor.splat' op cannot be evaluated: dimension 0 has the size -2}}
+  %e = tensor.splat %x[%n] : tensor<?xf32>
+  return %e : tensor<?xf32>
+}
+
+// -----
+
+func.func @negative_slice(%n: index {check.values = -2 : index}, %x: tensor<4xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{'tensor.extract_slice' op cannot be evaluated: dimension 0 has the size -2}}
+  %e = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
+  return %e : tensor<?xf32>
+}
+
+// -----
+
+func.func @far_stride(%s: index {check.values = 9223372036854775807 : index}, %x: tensor<4xf32>) -> tensor<3xf32> {
+  // expected-error @+1 {{'tensor.extract_slice' op cannot be evaluated: the slice is not in tensor<4xf32>}}
+  %e = tensor.extract_slice %x[1] [3] [%s] : tensor<4xf32> to tensor<3xf32>
+  return %e : tensor<3xf32>
+}
+
+// -----
+
+func.func @backward_stride(%s: index {check.values = -2 : index}, %x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{'tensor.extract_slice' op cannot be evaluated: the slice is not in tensor<4xf32>}}
+  %e = tensor.extract_slice %x[1] [2] [%s] : tensor<4xf32> to tensor<2xf32>
+  return %e : tensor<2xf32>
+}
+
+// -----
+
+func.func @reshape_of_nothing(%n: tensor<2xi64> {check.values = dense<4294967296> : tensor<2xi64>}, %x: tensor<0xf32>) -> tensor<?x?xf32> {
+  // expected-error @+1 {{'tensor.reshape' op cannot be evaluated: its result is too large}}
+  %e = tensor.reshape %x(%n) : (tensor<0xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %e : tensor<?x?xf32>
+}
+
+// -----
+
+func.func @wrapping_pad(%n: index {check.values = 9223372036854775807 : index}, %x: tensor<4xf32>) -> tensor<?xf32> {
+  %f = arith.constant 1.0 : f32
+  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: dimension 0 has the size -1}}
+  %e = tensor.pad %x low[%n] high[%n] {
+  ^bb0(%i: index):
+    tensor.yield %f : f32
+  } : tensor<4xf32> to tensor<?xf32>
+  return %e : tensor<?xf32>
+}
+
+// -----
+
+func.func @recursion(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 calls are in one another; does a function call itself?}}
+  %y = func.call @recursion(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
