@@ -253,3 +253,16 @@ func.func @ends_of_range(%high: i64 {check.values = 9223372036854775807 : i64}, 
   }
   return %a, %b : i64, i32
 }
+
+// Carried values that change places: each is read before it is written over.
+// CHECK-DAG: @swapped result 0: nmse 0.00e+00
+// CHECK-DAG: @swapped result 1: nmse 0.00e+00
+func.func @swapped(%x: tensor<3xf32>, %z: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %a:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %x, %q = %z) -> (tensor<3xf32>, tensor<3xf32>) {
+    scf.yield %q, %p : tensor<3xf32>, tensor<3xf32>
+  }
+  return %a#0, %a#1 : tensor<3xf32>, tensor<3xf32>
+}
