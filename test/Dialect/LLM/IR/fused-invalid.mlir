@@ -147,6 +147,17 @@ func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<5xi32>) {
 
 // -----
 
+!cache = !llm.paged_kv_cache<bf16, 1, 2, 4, 16, 256>
+// RULE: rope_append_kv.c5 (frequency)
+func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<5xi32>) {
+  // expected-error @+1 {{frequency INF is not finite}}
+  %c2 = llm.rope_append_kv %c, %k, %k positions(%p) slots(%p) {frequencies = array<f64: 1.0, 0x7FF0000000000000>}
+    : (!cache, tensor<5x2x4xf32>, tensor<5x2x4xf32>, tensor<5xi32>, tensor<5xi32>) -> !cache
+  return
+}
+
+// -----
+
 !cache = !llm.paged_kv_cache<bf16, 2, 2, 4, 16, 256>
 // RULE: rope_append_kv.c6
 func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<5xi32>) {
