@@ -16,6 +16,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace llmir {
@@ -62,8 +63,20 @@ int combiningClass(utf8proc_int32_t point) {
   return point < 0x300 ? 0 : utf8proc_get_property(point)->combining_class;
 }
 
+/// A mark with what orders it: its class, then its place in the text.
+struct Mark {
+  int combiningClass;
+  size_t place;
+  utf8proc_int32_t point;
+
+  bool operator<(const Mark &other) const {
+    return std::tie(combiningClass, place) <
+           std::tie(other.combiningClass, other.place);
+  }
+};
+
 /// Sorts each row of marks by their combining classes; equal ones keep their
-/// order.
+/// order. (clang warns of what std::stable_sort of libstdc++ 12 uses.)
 void orderMarks(CodePoints &points) {
   auto isBase = [](utf8proc_int32_t point) {
     return combiningClass(point) == 0;
@@ -71,11 +84,18 @@ void orderMarks(CodePoints &points) {
   auto isBefore = [](utf8proc_int32_t a, utf8proc_int32_t b) {
     return combiningClass(a) < combiningClass(b);
   };
+  std::vector<Mark> marks;
   for (auto end = points.begin(); end != points.end();) {
     auto first = std::find_if_not(end, points.end(), isBase);
     end = std::find_if(first, points.end(), isBase);
-    if (!std::is_sorted(first, end, isBefore))
-      std::stable_sort(first, end, isBefore);
+    if (std::is_sorted(first, end, isBefore))
+      continue;
+    marks.clear();
+    for (auto it = first; it != end; ++it)
+      marks.push_back({combiningClass(*it), marks.size(), *it});
+    std::sort(marks.begin(), marks.end());
+    for (const Mark &mark : marks)
+      *first++ = mark.point;
   }
 }
 
