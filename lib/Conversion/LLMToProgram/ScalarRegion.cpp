@@ -152,8 +152,8 @@ static Value emitDivision(OpBuilder &b, Location loc, Operation &op,
                                arith::MulIOp::create(b, loc, x[1], quotient));
 }
 
-/// What stands for a shift that may be by the width of the type or more, which
-/// leaves nothing but the sign. Null for any other op.
+/// Emits a shift whose amount may be the width of the type or more, which MLIR
+/// leaves undefined: only the sign remains then. Null for any other op.
 static Value emitShift(OpBuilder &b, Location loc, Operation &op,
                        ArrayRef<Value> x) {
   if (!isa<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(op))
@@ -178,8 +178,8 @@ static Value emitShift(OpBuilder &b, Location loc, Operation &op,
   return arith::SelectOp::create(b, loc, isInside, shifted, number(0));
 }
 
-/// What stands for an op on floats that MLIR leaves undefined for some of them,
-/// or has no instructions for. Null for any other op.
+/// Emits an op on floats that MLIR leaves undefined for some operands, or does
+/// not lower to instructions. Null for any other op.
 static Value emitOfFloats(OpBuilder &b, Location loc, Operation &op,
                           ArrayRef<Value> x) {
   using namespace mllm::program;

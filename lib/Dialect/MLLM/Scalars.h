@@ -35,19 +35,18 @@ struct Scalars {
       return vector.clone(element);
     return element;
   }
-  Value constant(Type type, double value) {
-    mlir::TypedAttr attr =
-        b.getFloatAttr(mlir::getElementTypeOrSelf(type), value);
+  /// The element in every lane of `type`, or the scalar.
+  Value splat(Type type, mlir::TypedAttr element) {
     if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
-      attr = mlir::SplatElementsAttr::get(vector, mlir::Attribute(attr));
-    return mlir::arith::ConstantOp::create(b, loc, attr);
+      element = mlir::SplatElementsAttr::get(vector, mlir::Attribute(element));
+    return mlir::arith::ConstantOp::create(b, loc, element);
+  }
+  Value constant(Type type, double value) {
+    return splat(type, b.getFloatAttr(mlir::getElementTypeOrSelf(type), value));
   }
   Value integer(Type type, int64_t value) {
-    mlir::TypedAttr attr =
-        b.getIntegerAttr(mlir::getElementTypeOrSelf(type), value);
-    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
-      attr = mlir::SplatElementsAttr::get(vector, mlir::Attribute(attr));
-    return mlir::arith::ConstantOp::create(b, loc, attr);
+    return splat(type,
+                 b.getIntegerAttr(mlir::getElementTypeOrSelf(type), value));
   }
   Value add(Value x, Value y) {
     return mlir::arith::AddFOp::create(b, loc, x, y);
@@ -94,9 +93,10 @@ struct Scalars {
     return sum;
   }
 
-  /// exp of an f64 argument, exact to about an ulp of f32. Rounding the
-  /// argument alone would cost as many ulps as it is large: exp(h + l) = exp(h)
-  /// (1 + l).
+  /// exp of an f64 argument, exact to about one ulp of f32. Rounding the
+  /// argument to f32 would cost a number of ulps that grows with its magnitude,
+  /// so the rounding error l is added back: exp(h + l) is about exp(h) * (1 +
+  /// l).
   Value expOfF64(Value argument) {
     // Beyond these the result is 0 or infinity, and the low part would be too.
     for (auto [predicate, bound] :
