@@ -8,8 +8,8 @@
 
 #include "llmir/Artifact/Artifact.h"
 #include "Checksum.h"
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/ArtifactInfoJSON.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 
 #include <algorithm>
 #include <cerrno>

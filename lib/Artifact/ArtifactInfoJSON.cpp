@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Artifact/ArtifactInfoJSON.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Artifact/ArtifactFormat.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/Json.h"
 
 #include <cmath>

@@ -15,7 +15,7 @@
 #include "AttentionSoftmax.h"
 #include "SpanLocator.h"
 
-#include "llmir/Runtime/ABI/AttentionSplit.h"
+#include "llmir/ABI/AttentionSplit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

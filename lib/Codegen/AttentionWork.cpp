@@ -8,7 +8,7 @@
 
 #include "AttentionWork.h"
 
-#include "llmir/Runtime/ABI/AttentionSplit.h"
+#include "llmir/ABI/AttentionSplit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

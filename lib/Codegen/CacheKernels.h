@@ -15,7 +15,7 @@
 
 #include "Emitters.h"
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 
 namespace llmir {
 

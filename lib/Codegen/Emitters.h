@@ -14,8 +14,8 @@
 #ifndef LLMIR_LIB_CODEGEN_EMITTERS_H
 #define LLMIR_LIB_CODEGEN_EMITTERS_H
 
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Codegen/KernelBuilder.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Support/IntegerLayout.h"
 
 namespace llmir {

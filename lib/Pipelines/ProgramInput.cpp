@@ -12,6 +12,7 @@
 
 #include "ProgramInput.h"
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
@@ -20,7 +21,6 @@
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
 #include "llmir/Pipelines/TargetNames.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/MappedFile.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Pipelines/Compilation.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Target/CPU/CPUTarget.h"
 #include "llmir/Tokenizer/FromGGUF.h"

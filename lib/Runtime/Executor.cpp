@@ -9,11 +9,11 @@
 #include "llmir/Runtime/Executor.h"
 #include "NumaPlacement.h"
 #include "StepMemory.h"
+#include "llmir/ABI/AttentionSplit.h"
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactInfoJSON.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Runtime/ABI/AttentionSplit.h"
 #include "llmir/Runtime/StepRuntime.h"
 #include "llmir/Runtime/UsableMemory.h"
 

@@ -13,11 +13,11 @@
 #ifndef LLMIR_TEST_ARTIFACT_HANDMADE_H
 #define LLMIR_TEST_ARTIFACT_HANDMADE_H
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/ArtifactInfo.h"
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CodeNote.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -23,8 +23,8 @@
 #include "../../tools/llmir/MemoryBandwidth.h"
 #include "KernelHarness.h"
 
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
 #include "llmir/Runtime/WorkerTeam.h"
 
 #include <algorithm>

@@ -16,8 +16,8 @@
 
 #include "KernelHarness.h"
 
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Interpreter/ReferenceAttention.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
 
 namespace llmir::test {
 

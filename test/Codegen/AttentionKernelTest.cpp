@@ -14,7 +14,7 @@
 
 #include "AttentionHarness.h"
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Support/SmallFloat.h"
 
 #include <cmath>

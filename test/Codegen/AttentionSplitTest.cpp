@@ -14,7 +14,7 @@
 
 #include "AttentionHarness.h"
 
-#include "llmir/Runtime/ABI/AttentionSplit.h"
+#include "llmir/ABI/AttentionSplit.h"
 
 #include <cmath>
 #include <numeric>

@@ -15,11 +15,11 @@
 #ifndef LLMIR_TEST_CODEGEN_KERNELHARNESS_H
 #define LLMIR_TEST_CODEGEN_KERNELHARNESS_H
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/Status.h"
 

@@ -14,8 +14,8 @@
 #ifndef LLMIR_TEST_CONFORMANCE_EMULATION_H
 #define LLMIR_TEST_CONFORMANCE_EMULATION_H
 
+#include "llmir/ABI/StepFields.h"
 #include "llmir/Codegen/CPULevel.h"
-#include "llmir/Runtime/ABI/StepFields.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 

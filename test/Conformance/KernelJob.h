@@ -15,7 +15,7 @@
 #ifndef LLMIR_TEST_CONFORMANCE_KERNELJOB_H
 #define LLMIR_TEST_CONFORMANCE_KERNELJOB_H
 
-#include "llmir/Runtime/ABI/StepFields.h"
+#include "llmir/ABI/StepFields.h"
 
 #include <cstdint>
 

@@ -14,7 +14,7 @@
 #ifndef LLMIR_TEST_CONFORMANCE_STEPTHREADS_H
 #define LLMIR_TEST_CONFORMANCE_STEPTHREADS_H
 
-#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/ABI/StepContext.h"
 
 #include <condition_variable>
 #include <mutex>

@@ -16,7 +16,7 @@
 
 #include "BatchRunner.h"
 
-#include "llmir/Runtime/ABI/AttentionSplit.h"
+#include "llmir/ABI/AttentionSplit.h"
 
 #include <algorithm>
 

@@ -22,8 +22,8 @@
 #define LLMIR_TEST_RUNTIME_HANDWRITTENSTEP_H
 
 #include "Artifact/Handmade.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
-#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/ABI/KVBlockLayout.h"
+#include "llmir/ABI/StepContext.h"
 
 namespace llmir::test {
 

@@ -17,8 +17,8 @@
 #include "MemoryBandwidth.h"
 #include "ModelResolver.h"
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Json.h"
 #include "llmir/Support/MessageLine.h"

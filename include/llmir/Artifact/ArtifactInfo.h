@@ -14,7 +14,7 @@
 #ifndef LLMIR_ARTIFACT_ARTIFACTINFO_H
 #define LLMIR_ARTIFACT_ARTIFACTINFO_H
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Support/GenerationDefaults.h"
 #include "llmir/Support/TensorFormat.h"
 

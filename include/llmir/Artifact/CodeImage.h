@@ -18,7 +18,7 @@
 #ifndef LLMIR_ARTIFACT_CODEIMAGE_H
 #define LLMIR_ARTIFACT_CODEIMAGE_H
 
-#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 

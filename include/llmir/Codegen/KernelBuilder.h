@@ -14,9 +14,9 @@
 #ifndef LLMIR_CODEGEN_KERNELBUILDER_H
 #define LLMIR_CODEGEN_KERNELBUILDER_H
 
+#include "llmir/ABI/StepFields.h"
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Dialect/MLLM/KernelSpec.h"
-#include "llmir/Runtime/ABI/StepFields.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

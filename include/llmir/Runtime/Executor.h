@@ -27,8 +27,8 @@
 #ifndef LLMIR_RUNTIME_EXECUTOR_H
 #define LLMIR_RUNTIME_EXECUTOR_H
 
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/ArtifactInfo.h"
-#include "llmir/Runtime/ABI/StepContext.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/PagedKVCache.h"

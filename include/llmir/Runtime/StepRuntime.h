@@ -15,7 +15,7 @@
 #ifndef LLMIR_RUNTIME_STEPRUNTIME_H
 #define LLMIR_RUNTIME_STEPRUNTIME_H
 
-#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/ABI/StepContext.h"
 #include "llmir/Runtime/StepTrace.h"
 #include "llmir/Runtime/WorkerTeam.h"
 #include "llmir/Support/Status.h"

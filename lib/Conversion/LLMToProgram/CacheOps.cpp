@@ -13,8 +13,8 @@
 #include "DenseAttention.h"
 #include "SequenceArrays.h"
 
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
 
 using namespace mlir;
 namespace ll = mlir::llm;

@@ -14,7 +14,7 @@
 #include "DenseAttention.h"
 #include "Places.h"
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Support/PackedLayout.h"
 
 using namespace mlir;

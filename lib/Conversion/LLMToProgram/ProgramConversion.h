@@ -43,7 +43,7 @@
 
 #include "ProgramBuilder.h"
 
-#include "llmir/Runtime/ABI/StepFields.h"
+#include "llmir/ABI/StepFields.h"
 #include "llmir/Support/IntegerLayout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,11 +8,11 @@
 
 #include "llmir/Conversion/ProgramToLLVM.h"
 
+#include "llmir/ABI/StepFields.h"
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
-#include "llmir/Runtime/ABI/StepFields.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

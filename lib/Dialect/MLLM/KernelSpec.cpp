@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/ABI/AttentionSplit.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
-#include "llmir/Runtime/ABI/AttentionSplit.h"
 
 using namespace mlir;
 

@@ -13,9 +13,9 @@
 #ifndef LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS_H
 #define LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS_H
 
+#include "llmir/ABI/StepFields.h"
 #include "llmir/Dialect/MLLM/KernelCall.h"
 #include "llmir/Dialect/MLLM/MLLMDialect.h"
-#include "llmir/Runtime/ABI/StepFields.h"
 
 #include "llmir/Dialect/MLLM/MLLMProgramEnums.h.inc"
 

@@ -12,7 +12,7 @@
 
 #include "BlockSizeModel.h"
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 using namespace mlir;

@@ -31,7 +31,7 @@
 #ifndef MLIR_DIALECT_LLM_RUNTIME_PAGEDKVCACHE_H
 #define MLIR_DIALECT_LLM_RUNTIME_PAGEDKVCACHE_H
 
-#include "llmir/Runtime/ABI/KVBlockLayout.h"
+#include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Support/Span.h"
 #include "llmir/Support/Status.h"
 #include "mlir/Dialect/LLM/Runtime/BlockManager.h"

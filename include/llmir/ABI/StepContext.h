@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_RUNTIME_ABI_STEPCONTEXT_H
-#define LLMIR_RUNTIME_ABI_STEPCONTEXT_H
+#ifndef LLMIR_ABI_STEPCONTEXT_H
+#define LLMIR_ABI_STEPCONTEXT_H
 
 #include <stdint.h>
 
@@ -29,13 +29,13 @@ struct LLMIRStepContext;
 struct LLMIRRuntimeTable {
 #define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc)                  \
   result(*name) parameters;
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
 };
 
 /// One step's inputs and outputs; see RuntimeABI.def for each field.
 struct LLMIRStepContext {
 #define LLMIR_STEP_FIELD(type, name, doc) type name;
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
 };
 
 /// The compiled step. Every worker of the team calls it with the same context,
@@ -47,4 +47,4 @@ typedef void (*LLMIRStepFunction)(const struct LLMIRStepContext *ctx,
 }
 #endif
 
-#endif // LLMIR_RUNTIME_ABI_STEPCONTEXT_H
+#endif // LLMIR_ABI_STEPCONTEXT_H

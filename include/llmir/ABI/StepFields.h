@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_RUNTIME_ABI_STEPFIELDS_H
-#define LLMIR_RUNTIME_ABI_STEPFIELDS_H
+#ifndef LLMIR_ABI_STEPFIELDS_H
+#define LLMIR_ABI_STEPFIELDS_H
 
-#include "llmir/Runtime/ABI/StepContext.h"
+#include "llmir/ABI/StepContext.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -24,19 +24,19 @@ namespace llmir {
 /// The fields of the step context, in the order of RuntimeABI.def.
 enum class StepField {
 #define LLMIR_STEP_FIELD(type, name, doc) name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
 };
 
 /// The functions of the runtime, in the order of RuntimeABI.def.
 enum class RuntimeFunction {
 #define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc) name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
 };
 
 inline const char *stepFieldName(StepField field) {
   static constexpr const char *names[] = {
 #define LLMIR_STEP_FIELD(type, name, doc) #name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
   };
   return names[static_cast<int>(field)];
 }
@@ -44,7 +44,7 @@ inline const char *stepFieldName(StepField field) {
 inline const char *runtimeFunctionName(RuntimeFunction function) {
   static constexpr const char *names[] = {
 #define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc) #name,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
   };
   return names[static_cast<int>(function)];
 }
@@ -56,7 +56,7 @@ constexpr int kNumRuntimeFunctions = sizeof(LLMIRRuntimeTable) / sizeof(void *);
 inline bool isPointerField(StepField field) {
   static constexpr bool pointers[] = {
 #define LLMIR_STEP_FIELD(type, name, doc) std::is_pointer_v<type>,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
   };
   return pointers[static_cast<int>(field)];
 }
@@ -103,11 +103,11 @@ inline RuntimeSignature runtimeSignature(RuntimeFunction function) {
   static constexpr RuntimeSignature signatures[] = {
 #define LLMIR_RUNTIME_FUNCTION(result, name, parameters, doc)                  \
   detail::SignatureOf<decltype(LLMIRRuntimeTable::name)>::value,
-#include "llmir/Runtime/ABI/RuntimeABI.def"
+#include "llmir/ABI/RuntimeABI.def"
   };
   return signatures[static_cast<int>(function)];
 }
 
 } // namespace llmir
 
-#endif // LLMIR_RUNTIME_ABI_STEPFIELDS_H
+#endif // LLMIR_ABI_STEPFIELDS_H

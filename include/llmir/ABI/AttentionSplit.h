@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_RUNTIME_ABI_ATTENTIONSPLIT_H
-#define LLMIR_RUNTIME_ABI_ATTENTIONSPLIT_H
+#ifndef LLMIR_ABI_ATTENTIONSPLIT_H
+#define LLMIR_ABI_ATTENTIONSPLIT_H
 
 #include <stdint.h>
 
@@ -58,4 +58,4 @@ private:
 
 } // namespace llmir
 
-#endif // LLMIR_RUNTIME_ABI_ATTENTIONSPLIT_H
+#endif // LLMIR_ABI_ATTENTIONSPLIT_H

@@ -22,8 +22,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
-#define LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
+#ifndef LLMIR_ABI_KVBLOCKLAYOUT_H
+#define LLMIR_ABI_KVBLOCKLAYOUT_H
 
 #include <optional>
 #include <stdint.h>
@@ -108,4 +108,4 @@ private:
 
 } // namespace llmir
 
-#endif // LLMIR_RUNTIME_ABI_KVBLOCKLAYOUT_H
+#endif // LLMIR_ABI_KVBLOCKLAYOUT_H
