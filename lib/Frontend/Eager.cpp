@@ -18,7 +18,7 @@
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Interpreter/ModelState.h"
+#include "llmir/Reference/ModelState.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"
 

@@ -19,7 +19,7 @@
 
 #include "Errors.h"
 
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 #include "mllm/ir/IRContext.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -11,7 +11,7 @@
 #include "ParametersImpl.h"
 #include "Tracer.h"
 
-#include "llmir/Interpreter/ModelState.h"
+#include "llmir/Reference/ModelState.h"
 
 using namespace mllm;
 using namespace mllm::nn;

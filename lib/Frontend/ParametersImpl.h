@@ -14,7 +14,7 @@
 #define LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H
 
 #include "llmir/Frontend/TraceModel.h"
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 #include "mllm/Parameters.h"
 
 #include <map>

@@ -10,8 +10,8 @@
 
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 #include "llmir/Dialect/MLLM/TensorTypes.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
 #include "llmir/MLLMText/Text.h"
+#include "llmir/Reference/Elementwise.h"
 
 #include <cmath>
 #include <cstdio>

@@ -13,7 +13,7 @@
 #ifndef LLMIR_LIB_FRONTEND_TENSORIMPL_H
 #define LLMIR_LIB_FRONTEND_TENSORIMPL_H
 
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 #include "mllm/Tensor.h"
 
 #include "mlir/IR/BuiltinTypes.h"

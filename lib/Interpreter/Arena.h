@@ -13,7 +13,7 @@
 #ifndef LLMIR_LIB_INTERPRETER_ARENA_H
 #define LLMIR_LIB_INTERPRETER_ARENA_H
 
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -14,7 +14,7 @@
 #include "Affordable.h"
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -13,7 +13,7 @@
 #include "Affordable.h"
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceAttention.h"
+#include "llmir/Reference/Attention.h"
 
 #include <numeric>
 

@@ -12,7 +12,7 @@
 
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceNN.h"
+#include "llmir/Reference/NN.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

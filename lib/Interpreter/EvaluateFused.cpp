@@ -13,7 +13,7 @@
 
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceNN.h"
+#include "llmir/Reference/NN.h"
 
 #include <functional>
 

@@ -12,9 +12,9 @@
 
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceMoE.h"
-#include "llmir/Interpreter/ReferenceNN.h"
-#include "llmir/Interpreter/ReferenceQuant.h"
+#include "llmir/Reference/MoE.h"
+#include "llmir/Reference/NN.h"
+#include "llmir/Reference/Quant.h"
 
 #include <functional>
 

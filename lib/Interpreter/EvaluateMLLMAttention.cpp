@@ -13,12 +13,12 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMAttentionOps.h"
-#include "llmir/Interpreter/ModelState.h"
-#include "llmir/Interpreter/ReferenceAttention.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
-#include "llmir/Interpreter/ReferenceNN.h"
-#include "llmir/Interpreter/ReferencePositions.h"
-#include "llmir/Interpreter/ReferenceShape.h"
+#include "llmir/Reference/Attention.h"
+#include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/ModelState.h"
+#include "llmir/Reference/NN.h"
+#include "llmir/Reference/Positions.h"
+#include "llmir/Reference/Shape.h"
 
 using namespace mlir;
 using namespace llmir;

@@ -13,8 +13,8 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMElementwiseOps.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
-#include "llmir/Interpreter/ReferenceNN.h"
+#include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/NN.h"
 
 #include <cmath>
 

@@ -13,8 +13,8 @@
 #include "MLLMEvaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMIndexOps.h"
-#include "llmir/Interpreter/ReferenceIndex.h"
-#include "llmir/Interpreter/ReferenceReduce.h"
+#include "llmir/Reference/Index.h"
+#include "llmir/Reference/Reduce.h"
 
 using namespace llmir;
 using namespace llmir::interpreter;

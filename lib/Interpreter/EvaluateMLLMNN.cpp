@@ -13,9 +13,9 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMNNOps.h"
-#include "llmir/Interpreter/CustomOps.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
-#include "llmir/Interpreter/ReferenceNN.h"
+#include "llmir/Reference/CustomOps.h"
+#include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/NN.h"
 
 using namespace mlir;
 using namespace llmir;

@@ -16,7 +16,7 @@
 #include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Dialect/MLLM/MLLMShapeOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 using namespace llmir;
 using namespace llmir::interpreter;

@@ -13,7 +13,7 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMSignalOps.h"
-#include "llmir/Interpreter/ReferenceSignal.h"
+#include "llmir/Reference/Signal.h"
 
 using namespace mlir;
 using namespace llmir;

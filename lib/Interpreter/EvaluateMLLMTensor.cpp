@@ -14,7 +14,7 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 using namespace mlir;
 using namespace llmir;

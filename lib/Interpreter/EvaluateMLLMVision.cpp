@@ -13,7 +13,7 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMVisionOps.h"
-#include "llmir/Interpreter/ReferenceVision.h"
+#include "llmir/Reference/Vision.h"
 
 #include <cmath>
 

@@ -13,7 +13,7 @@
 #include "Affordable.h"
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceShape.h"
+#include "llmir/Reference/Shape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -16,8 +16,8 @@
 #include "Arena.h"
 
 #include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Interpreter/ModelState.h"
-#include "llmir/Interpreter/ReferenceCollectives.h"
+#include "llmir/Reference/Collectives.h"
+#include "llmir/Reference/ModelState.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace llmir::interpreter {

@@ -14,8 +14,8 @@
 #include "Evaluation.h"
 
 #include "llmir/Dialect/MLLM/MLLMCFOps.h"
-#include "llmir/Interpreter/ModelState.h"
 #include "llmir/Interpreter/OpEvaluatorInterface.h"
+#include "llmir/Reference/ModelState.h"
 
 #include "mlir/IR/SymbolTable.h"
 

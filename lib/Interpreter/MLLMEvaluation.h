@@ -15,7 +15,7 @@
 
 #include "Evaluation.h"
 
-#include "llmir/Interpreter/ReferenceShape.h"
+#include "llmir/Reference/Shape.h"
 
 namespace llmir::interpreter {
 

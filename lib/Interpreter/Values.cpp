@@ -10,8 +10,8 @@
 #include "Affordable.h"
 
 #include "llmir/Dialect/Check/Check.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
-#include "llmir/Interpreter/ReferenceRandom.h"
+#include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/Random.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/SmallFloat.h"
 #include "llvm/ADT/TypeSwitch.h"

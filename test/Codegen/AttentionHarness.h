@@ -17,7 +17,7 @@
 #include "KernelHarness.h"
 
 #include "llmir/ABI/KVBlockLayout.h"
-#include "llmir/Interpreter/ReferenceAttention.h"
+#include "llmir/Reference/Attention.h"
 
 namespace llmir::test {
 

@@ -15,9 +15,9 @@
 #include "LayerCases.h"
 
 #include "llmir/Conversion/MLLMToLLM.h"
-#include "llmir/Interpreter/CustomOps.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/FunctionRunner.h"
+#include "llmir/Reference/CustomOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

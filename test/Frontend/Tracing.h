@@ -18,7 +18,7 @@
 
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Interpreter/ModelState.h"
+#include "llmir/Reference/ModelState.h"
 #include "mllm/ir/MLIR.h"
 
 #include <functional>

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Interpreter/CustomOps.h"
 #include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Reference/CustomOps.h"
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 #include "mlir/Parser/Parser.h"

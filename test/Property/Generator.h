@@ -14,7 +14,7 @@
 #ifndef LLMIR_TEST_PROPERTY_GENERATOR_H
 #define LLMIR_TEST_PROPERTY_GENERATOR_H
 
-#include "llmir/Interpreter/ReferenceCache.h"
+#include "llmir/Reference/Cache.h"
 
 #include <cstdint>
 #include <random>

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Support/Quantization.h"
-#include "llmir/Interpreter/ReferenceQuant.h"
+#include "llmir/Reference/Quant.h"
 #include "llmir/Support/SmallFloat.h"
 
 #include <cmath>

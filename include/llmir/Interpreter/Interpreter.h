@@ -24,8 +24,8 @@
 #define LLMIR_INTERPRETER_INTERPRETER_H
 
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
-#include "llmir/Interpreter/ModelState.h"
 #include "llmir/Interpreter/Values.h"
+#include "llmir/Reference/ModelState.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -15,7 +15,7 @@
 #ifndef LLMIR_INTERPRETER_OPEVALUATORINTERFACE_H
 #define LLMIR_INTERPRETER_OPEVALUATORINTERFACE_H
 
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 #include "llmir/Support/Status.h"
 
 #include "mlir/IR/Operation.h"

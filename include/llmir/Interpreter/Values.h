@@ -15,9 +15,9 @@
 #ifndef LLMIR_INTERPRETER_VALUES_H
 #define LLMIR_INTERPRETER_VALUES_H
 
-#include "llmir/Interpreter/ReferenceCache.h"
-#include "llmir/Interpreter/ReferenceQuant.h"
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Cache.h"
+#include "llmir/Reference/Quant.h"
+#include "llmir/Reference/Tensor.h"
 #include "llmir/Support/TensorFormat.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"

@@ -113,7 +113,7 @@ struct ResultType {
   std::vector<Dim> shape;
   DataTypes dtype = kFp32;
 };
-/// What the function registered under `id` (llmir/Interpreter/CustomOps.h)
+/// What the function registered under `id` (llmir/Reference/CustomOps.h)
 /// computes from at least one input. Compiled code does not know it.
 std::vector<Tensor> customized(const std::string &name, int64_t id,
                                const std::vector<Tensor> &inputs,

@@ -14,7 +14,7 @@
 
 #include "llmir/Conversion/BoundSizes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

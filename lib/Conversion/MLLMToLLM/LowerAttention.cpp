@@ -15,7 +15,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
-#include "llmir/Interpreter/ReferencePositions.h"
+#include "llmir/Reference/Positions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -14,7 +14,7 @@
 
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
-#include "llmir/Interpreter/ReferenceRandom.h"
+#include "llmir/Reference/Random.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -12,7 +12,7 @@
 
 #include "OpLowering.h"
 
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

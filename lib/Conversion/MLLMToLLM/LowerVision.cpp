@@ -13,8 +13,8 @@
 
 #include "OpLowering.h"
 
-#include "llmir/Interpreter/ReferenceElementwise.h"
-#include "llmir/Interpreter/ReferenceVision.h"
+#include "llmir/Reference/Elementwise.h"
+#include "llmir/Reference/Vision.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -28,7 +28,7 @@
 
 #include "llmir/Conversion/MLLMToLLM.h"
 #include "llmir/Dialect/MLLM/MLLMLinalgOps.h"
-#include "llmir/Interpreter/ReferenceTensor.h"
+#include "llmir/Reference/Tensor.h"
 
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/AffineMap.h"

@@ -12,7 +12,7 @@
 
 #include "Planner.h"
 
-#include "llmir/Interpreter/ReferenceElementwise.h"
+#include "llmir/Reference/Elementwise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Interpreter/ReferenceQuant.h"
+#include "llmir/Reference/Quant.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/Dialect/LLM/Transforms/Passes.h"
 #include "mlir/Dialect/LLM/Transforms/QuantScheme.h"

@@ -1,0 +1,47 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What choosing means: experts for a token, a token from logits.
+//
+// T tokens, E experts, k chosen ones, K inputs, F inner numbers of an expert.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_REFERENCE_MOE_H
+#define LLMIR_REFERENCE_MOE_H
+
+#include "llmir/Reference/Tensor.h"
+#include "llmir/Support/Sampler.h"
+
+namespace llmir::reference {
+
+enum class RouteScore { Softmax, Sigmoid };
+
+struct Routing {
+  Tensor experts; ///< [T, k] i32, by descending logit; equals by number,
+                  ///< NaN last.
+  Tensor weights; ///< [T, k]
+};
+/// Scores are the softmax or the sigmoid of logits [T, E]; `normalize` divides
+/// the chosen ones by their sum.
+Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
+                 bool normalize);
+
+/// y[t] = Σ_e weight_e · down_e · (silu(gate_e · x[t]) ⊙ (up_e · x[t])) over
+/// the token's experts in ascending number. x [T, K]; gate, up [E, F, K]; down
+/// [E, K, F]; every expert is below E.
+Tensor moeFFN(const Tensor &x, const Tensor &experts, const Tensor &weights,
+              const Tensor &gate, const Tensor &up, const Tensor &down);
+
+/// One id [R] from each row of logits [R, V] as the runtime's Sampler chooses;
+/// row r is the first draw of a generator with seed `params.seed` + r.
+Tensor sample(const Tensor &logits, const SamplingParams &params);
+
+} // namespace llmir::reference
+
+#endif // LLMIR_REFERENCE_MOE_H

@@ -1,0 +1,71 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What positions mean: rotary embeddings by tables of cosines and sines, the
+// tables of text, of several planes and of pictures, and the causal mask.
+//
+// T tokens, H heads, D numbers in a head, R rotated pairs: 2·R ≤ D. Pair j of a
+// head is (j, j + R); numbers from 2·R on are copied.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_REFERENCE_POSITIONS_H
+#define LLMIR_REFERENCE_POSITIONS_H
+
+#include "llmir/Reference/Tensor.h"
+#include "llmir/Support/Status.h"
+
+namespace llmir::reference {
+
+/// Cosines and sines of the angle of each token and pair.
+struct RopeTables {
+  Tensor cosines; ///< [T, R], or [B, T, R] for sequences with their own.
+  Tensor sines;   ///< Shaped as the cosines.
+};
+
+/// angle[…, t, j] = positions[…, t] · frequencies[j], cosines and sines times
+/// `scaling`; positions [T] or [B, T].
+RopeTables ropeTables(const Tensor &positions,
+                      const std::vector<double> &frequencies, double scaling);
+
+/// Tables of tokens with a position in each of several planes (time, height and
+/// width in Qwen2-VL): from tables [planes, T, R] the [T, R] that have pair j
+/// from plane i mod planes, i being the section that pair j lies in. Fails
+/// where the sections do not add up to R.
+Expected<RopeTables> selectPlanes(const RopeTables &tables,
+                                  const std::vector<int64_t> &sections);
+
+/// A picture's patches: `times` frames of `rows` × `columns`, listed block by
+/// block of `merge` × `merge` patches.
+struct PatchGrid {
+  int64_t times = 1, rows = 1, columns = 1;
+  int64_t merge = 2; ///< Divides rows and columns.
+};
+/// The tables of a picture [times · rows · columns, R], R even: of R/2
+/// frequencies theta^(−2j/R), the first R/2 pairs turn by the patch's row, the
+/// others by its column (Qwen2-VL). Fails where the grid is none.
+Expected<RopeTables> visionTables(const PatchGrid &grid, int64_t pairs,
+                                  double theta);
+
+/// Rotates the pairs of x […, D], tokens being dimension `tokenDim`:
+///   result[j]     = x[j] · cos − x[j + R] · sin
+///   result[j + R] = x[j + R] · cos + x[j] · sin
+/// Fails where the tables do not fit x's tokens, sequences (dimension 0) or D.
+Expected<Tensor> rotate(const Tensor &x, const RopeTables &tables,
+                        int64_t tokenDim);
+
+/// What a hidden score becomes.
+constexpr double maskedScore = -1e10;
+/// Scores […, S, D] of the last S among D positions: row r keeps the columns
+/// c ≤ D − S + r, with a window only those above D − S + r − window; all others
+/// become `maskedScore`. 0 = no window.
+Tensor causalMask(const Tensor &scores, int64_t window);
+
+} // namespace llmir::reference
+
+#endif // LLMIR_REFERENCE_POSITIONS_H
