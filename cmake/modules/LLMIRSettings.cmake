@@ -51,8 +51,11 @@ endif()
 
 find_program(LLMIR_CCACHE ccache)
 if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need ccache to look past their time stamps.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${LLMIR_CCACHE})
+  # Precompiled headers need ccache to look past their time stamps. Paths within the clone are
+  # hashed relative to the build folder, so that a clone elsewhere finds what this one compiled.
+  set(launcher ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LLMIR_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
