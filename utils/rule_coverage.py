@@ -23,7 +23,8 @@ import llm_dialect
 from llm_dialect import IR_FOLDER, read
 
 # What the trait InfersResults checks of every op whose results are inferred.
-INFERRED = re.compile(r"the result(?:'s type)? is not|the results are not")
+INFERRED = re.compile(
+    r"the result(?: type)? (?:is not|differs from)|the result(?: type)?s are not")
 
 # Not a callback that says nothing itself: `[&] { return op->emitError(); }`.
 DIAGNOSTIC = re.compile(r"\bemit(?:Op)?Error\((?!\w*\);? \})")

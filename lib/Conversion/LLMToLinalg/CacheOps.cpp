@@ -302,7 +302,7 @@ static SmallVector<Value> convertLookup(TensorBuilder &t, LookupKVOp op,
                                t.fixed(type.getHeadDim())};
   TensorBuilder::Sizes values = keys;
   values.back() = t.fixed(type.getValueDim());
-  Type element = type.getNumberType();
+  Type element = type.getComputeElementType();
   return RuntimeCall(t, "Lookup", element)
       .pass(operands.getCache())
       .layer(operands.getLayer())
@@ -411,7 +411,7 @@ private:
                                  t.fixed(type.getHeadDim())};
     TensorBuilder::Sizes values = keys;
     values.back() = t.fixed(type.getValueDim());
-    Type element = type.getNumberType();
+    Type element = type.getComputeElementType();
     return RuntimeCall(t, "Gather", element)
         .pass(operands.getCache())
         .layer(operands.getLayer())

@@ -15,13 +15,13 @@
 
 include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 
-// One sequence [tokens, heads, head size], or several [sequences, tokens, heads,
-// head size]; with the layout "bhsd" heads come before tokens.
+// One sequence [tokens, heads, head size], or several [sequences, tokens,
+// heads, head size]; with the layout "bhsd" heads come before tokens.
 def MLLM_HeadsTensor : RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[3, 4]>]>;
-// Rows of a pool [rows, heads, head size], which many sequences share.
+// Rows of a pool [rows, heads, head size] shared by sequences.
 def MLLM_PoolTensor : RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[3]>]>;
 def MLLM_IndexList : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>]>;
-// A score for each head that is no token's.
+// Attention sinks: one score per head without a token.
 def MLLM_SinkTensor : RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[1]>]>;
 // Cosines or sines: [tokens, pairs], or [sequences, tokens, pairs].
 def MLLM_TableTensor : RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[2, 3]>]>;
@@ -33,14 +33,14 @@ def MLLM_LayoutAttr : MLLM_WordAttr<["bshd", "bhsd"]>;
 //===----------------------------------------------------------------------===//
 
 def MLLM_PositionsOp : MLLM_LinalgOp<"positions", "0"> {
-  let summary = "The position of each token in its sequence";
+  let summary = "Position of each token in its sequence";
   let description = [{
-    `result[t…, i] = past + i` for token i of each sequence, past being the number
-    of tokens that the model has seen of the sequence in earlier steps.
+    `result[t…, i] = past + i` for token i of each sequence, where `past` is the
+    number of tokens of the sequence that the model processed in earlier steps.
 
     Fails verification when
     - c1: `ids` has rank 0;
-    - c2: the result's type is not i64 with the sizes of `ids`.
+    - c2: the result is not an i64 tensor with the shape of `ids`.
 
     Example:
 
@@ -49,9 +49,9 @@ def MLLM_PositionsOp : MLLM_LinalgOp<"positions", "0"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_IndexTensor, "the tokens, of which only their number counts">:$ids
+    Arg<MLLM_IndexTensor, "token ids, of which only the shape is used">:$ids
   );
-  let results = (outs Res<MLLM_IndexTensor, "positions from 0, shaped as `ids`">:$result);
+  let results = (outs Res<MLLM_IndexTensor, "0-based positions, shaped as `ids`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops() { return 0; }
   }];
@@ -59,25 +59,25 @@ def MLLM_PositionsOp : MLLM_LinalgOp<"positions", "0"> {
 }
 
 def MLLM_RoPEOp : MLLM_LinalgOp<"rope", "1e-10"> {
-  let summary = "Rotary position embedding, halves of a head rotated together";
+  let summary = "Rotary position embedding, pairing the halves of a head";
   let description = [{
-    With n pairs, the first 2n values of each head are rotated and the rest pass
-    through. For i < n and an angle a:
+    With n pairs, the first 2n elements of each head are rotated and the rest
+    are copied. For i < n and an angle a:
     `result[i]     = scaling * (x[i] * cos(a) - x[i + n] * sin(a))`,
-    `result[i + n] = scaling * (x[i + n] * cos(a) + x[i] * sin(a))`.
-    With `frequencies` the angle is `p * frequencies[i]` for a token at position p
-    of its sequence (see `mllm.linalg.positions`); without, the cosine and sine of
-    token and pair are read from tables. Scaling rules that
-    change frequencies are folded into them.
+    `result[i + n] = scaling * (x[i + n] * cos(a) + x[i] * sin(a))`. With
+    `frequencies`, the angle is `p * frequencies[i]` for a token at position p
+    of its sequence (see `mllm.linalg.positions`); otherwise, cosine and sine
+    per token and pair are read from tables. Frequency scaling rules are folded
+    into the frequencies.
 
     Fails verification when
-    - c1: there is no frequency, or twice their number (or the pairs of the
-      tables) exceeds the head size;
+    - c1: there are no frequencies, or twice the number of frequencies (or of
+      table columns) exceeds the head size;
     - c2: a frequency is not finite;
     - c3: `scaling` is not a finite positive number;
-    - c4: it has neither frequencies nor tables, or both;
-    - c5: the tables differ, or do not have the tokens (and sequences) of `x`;
-    - c6: the result's type is not `x`'s.
+    - c4: not exactly one of frequencies and tables is given;
+    - c5: the tables differ in shape, or in tokens (or sequences) from `x`;
+    - c6: the result type differs from that of `x`.
 
     Examples:
 
@@ -90,11 +90,11 @@ def MLLM_RoPEOp : MLLM_LinalgOp<"rope", "1e-10"> {
   let arguments = (ins
     Arg<MLLM_HeadsTensor, "queries or keys [tokens, heads, head size]">:$x,
     Arg<Variadic<MLLM_TableTensor>, "sines and cosines, each [tokens, pairs] or [sequences, tokens, pairs]; none or both">:$tables,
-    Arg<OptionalAttr<DenseF64ArrayAttr>, "radians per position, one for each rotated pair">:$frequencies,
-    Arg<F64Attr, "factor of cosine and sine; 1 for most models">:$scaling,
-    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "whether tokens (`\"bshd\"`) or heads (`\"bhsd\"`) come first">:$layout
+    Arg<OptionalAttr<DenseF64ArrayAttr>, "angle per position of each rotated pair, in radians">:$frequencies,
+    Arg<F64Attr, "factor of cosines and sines, usually 1">:$scaling,
+    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "dimension order: tokens before heads (`\"bshd\"`) or after (`\"bhsd\"`)">:$layout
   );
-  let results = (outs Res<MLLM_HeadsTensor, "the rotated heads, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_HeadsTensor, "rotated heads, shaped as `x`">:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$x,
       "::mlir::DenseF64ArrayAttr":$frequencies, "::mlir::FloatAttr":$scaling), [{
     build($_builder, $_state, type, x, /*tables=*/::mlir::ValueRange(),
@@ -102,9 +102,9 @@ def MLLM_RoPEOp : MLLM_LinalgOp<"rope", "1e-10"> {
   }]>];
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
-    /// The dimension that counts tokens.
+    /// The token dimension.
     int64_t getTokenDim();
-    /// Rotated pairs of a head; nullopt where a table does not say it.
+    /// The number of rotated pairs per head; nullopt if dynamic in a table.
     std::optional<int64_t> getNumPairs();
   }];
   let assemblyFormat = [{
@@ -115,17 +115,18 @@ def MLLM_RoPEOp : MLLM_LinalgOp<"rope", "1e-10"> {
 }
 
 def MLLM_MultimodalRoPEOp : MLLM_LinalgOp<"multimodal_rope", "1e-10"> {
-  let summary = "Rotary embedding by positions in several planes";
+  let summary = "Rotary position embedding with several position planes";
   let description = [{
-    `mllm.linalg.rope` by tables that have a plane for each kind of position (time,
-    height and width in Qwen2-VL). The pairs fall into sections one after another;
-    those of section i read plane `i mod planes`.
+    `mllm.linalg.rope` with tables that have one plane per kind of position
+    (time, height and width in Qwen2-VL). The pairs are divided into consecutive
+    sections; those of section i use plane `i mod planes`.
 
     Fails verification when
-    - c1: the sections are negative, or do not sum up to the pairs of the tables;
+    - c1: a section is negative, or the sections do not sum to the number of
+      pairs of the tables;
     - c2: twice the pairs exceeds the head size;
-    - c3: the tables differ, or do not have the tokens of `x`;
-    - c4: the result's type is not `x`'s.
+    - c3: the tables differ in shape, or in tokens from `x`;
+    - c4: the result type differs from that of `x`.
 
     Example:
 
@@ -138,10 +139,10 @@ def MLLM_MultimodalRoPEOp : MLLM_LinalgOp<"multimodal_rope", "1e-10"> {
     Arg<MLLM_HeadsTensor, "queries or keys [tokens, heads, head size]">:$x,
     Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[3]>]>, "sines [planes, tokens, pairs]">:$sin,
     Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[3]>]>, "cosines, shaped as `sin`">:$cos,
-    Arg<DenseI64ArrayAttr, "pairs of each section">:$mrope_section,
-    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "whether tokens (`\"bshd\"`) or heads (`\"bhsd\"`) come first">:$layout
+    Arg<DenseI64ArrayAttr, "number of pairs of each section">:$mrope_section,
+    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "dimension order: tokens before heads (`\"bshd\"`) or after (`\"bhsd\"`)">:$layout
   );
-  let results = (outs Res<MLLM_HeadsTensor, "the rotated heads, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_HeadsTensor, "rotated heads, shaped as `x`">:$result);
   let assemblyFormat = [{
     $x `by` $sin `,` $cos attr-dict `:` custom<UnaryTypes>(type($x), type($result))
     `by` type($sin) `,` type($cos)
@@ -149,25 +150,24 @@ def MLLM_MultimodalRoPEOp : MLLM_LinalgOp<"multimodal_rope", "1e-10"> {
 }
 
 def MLLM_VisionRoPEOp : MLLM_LinalgOp<"vision_rope", "1e-10"> {
-  let summary = "Rotary embedding by a patch's place in its picture";
+  let summary = "Rotary position embedding by the 2-D position of an image patch";
   let description = [{
-    `mllm.linalg.rope` with half as many pairs as a head has values: by tables, or,
-    with `grid = [frames, rows, columns]`, by the angles
-    `row * theta^(-4i/D)` for the first half of the pairs and
-    `column * theta^(-4i/D)` for the other, i counting in its half and D being the
-    head size. Patches are listed block by block of `spatial_merge_size` squared
-    (Qwen2-VL).
+    `mllm.linalg.rope` with D/2 pairs for head size D: from tables, or, with
+    `grid = [frames, rows, columns]`, with the angles `row * theta^(-4i/D)` for
+    the first half of the pairs and `column * theta^(-4i/D)` for the second,
+    where i is the index within the half. Patches are ordered in blocks of
+    `spatial_merge_size` squared (Qwen2-VL).
 
     Fails verification when
-    - c1: it has neither a grid nor tables, or both;
-    - c2: the grid is not three numbers above 0, or its rows and columns are not
-      multiples of `spatial_merge_size`;
-    - c3: the patches of the grid are not the tokens of `x`;
-    - c4: the head size is not a multiple of 4, where there is a grid;
+    - c1: not exactly one of grid and tables is given;
+    - c2: the grid does not have three positive elements, or its rows or columns
+      are not a multiple of `spatial_merge_size`;
+    - c3: the number of patches of the grid is not the number of tokens of `x`;
+    - c4: a grid is given and the head size is not a multiple of 4;
     - c5: `theta` is not a finite positive number;
-    - c6: the tables differ, have more pairs than half a head, or do not have the
-      tokens of `x`;
-    - c7: the result's type is not `x`'s.
+    - c6: the tables differ in shape, have more than D/2 pairs, or differ in
+      tokens from `x`;
+    - c7: the result type differs from that of `x`.
 
     Example:
 
@@ -179,10 +179,10 @@ def MLLM_VisionRoPEOp : MLLM_LinalgOp<"vision_rope", "1e-10"> {
     Arg<MLLM_HeadsTensor, "queries or keys [patches, heads, head size]">:$x,
     Arg<Variadic<MLLM_TableTensor>, "sines and cosines, each [patches, pairs]; none or both">:$tables,
     Arg<OptionalAttr<DenseI64ArrayAttr>, "frames, rows and columns of patches">:$grid,
-    Arg<DefaultValuedAttr<I64Attr, "2">, "side of a block of patches that are listed together">:$spatial_merge_size,
+    Arg<DefaultValuedAttr<I64Attr, "2">, "side length of a block of patches">:$spatial_merge_size,
     Arg<DefaultValuedAttr<F64Attr, "1.0e4">, "base of the frequencies">:$theta
   );
-  let results = (outs Res<MLLM_HeadsTensor, "the rotated heads, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_HeadsTensor, "rotated heads, shaped as `x`">:$result);
   let assemblyFormat = [{
     $x (`by` $tables^)? attr-dict `:` custom<UnaryTypes>(type($x), type($result))
     (`by` type($tables)^)?
@@ -191,25 +191,26 @@ def MLLM_VisionRoPEOp : MLLM_LinalgOp<"vision_rope", "1e-10"> {
 }
 
 //===----------------------------------------------------------------------===//
-// The cache and the mask
+// Cache and mask
 //===----------------------------------------------------------------------===//
 
 def MLLM_KVCacheOp : MLLM_LinalgOpBase<"kv_cache", "0", [
     MemoryEffects<[MemRead, MemWrite]>, AllElementTypesMatch<["k", "v", "keys", "values"]>]> {
-  let summary = "Adds new keys and values to a layer's cache and gives all of them";
+  let summary = "Append keys and values to the cache of a layer and return all of them";
   let description = [{
-    `k` and `v` follow what the layer's cache holds for the sequence and stay in
-    it; `keys` and `values` are all of them, oldest first. With `q_head` each head
-    is given `q_head / heads` times in a row, so that there is one for each query
-    head.
+    `k` and `v` are appended to the layer's cache of the sequence; `keys` and
+    `values` are the whole contents, oldest first. With `q_head`, each KV head
+    is repeated `q_head / heads` times, so that there is one per query head.
 
     Fails verification when
-    - c1: `k` and `v` differ in their number of sequences, tokens or heads;
-    - c2: `keys` differs from `k`, or `values` from `v`, in sequences or head size;
-    - c3: `keys` and `values` differ in their number of tokens;
+    - c1: `k` and `v` differ in the number of sequences, tokens or heads;
+    - c2: `keys` differs from `k`, or `values` from `v`, in sequences or head
+      size;
+    - c3: `keys` and `values` differ in the number of tokens;
     - c4: `layer` is negative;
-    - c5: `q_head` is not a multiple of the heads of `k`;
-    - c6: `keys` or `values` does not have as many heads as `k`, or `q_head`;
+    - c5: `q_head` is not a multiple of the number of heads of `k`;
+    - c6: the number of heads of `keys` or `values` is neither `q_head` nor,
+      without it, that of `k`;
     - c7: operands and results differ in rank or device.
 
     Examples:
@@ -224,9 +225,9 @@ def MLLM_KVCacheOp : MLLM_LinalgOpBase<"kv_cache", "0", [
   let arguments = (ins
     Arg<MLLM_HeadsTensor, "new keys [tokens, heads, head size], rotated">:$k,
     Arg<MLLM_HeadsTensor, "new values [tokens, heads, head size]">:$v,
-    Arg<I64Attr, "index of the layer whose cache it is, from 0">:$layer,
-    Arg<OptionalAttr<I64Attr>, "heads of the results; as many as `k` has when absent">:$q_head,
-    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "whether tokens (`\"bshd\"`) or heads (`\"bhsd\"`) come first">:$layout
+    Arg<I64Attr, "0-based index of the layer">:$layer,
+    Arg<OptionalAttr<I64Attr>, "number of heads of the results; that of `k` if absent">:$q_head,
+    Arg<DefaultValuedStrAttr<MLLM_LayoutAttr, "bshd">, "dimension order: tokens before heads (`\"bshd\"`) or after (`\"bhsd\"`)">:$layout
   );
   let results = (outs
     Res<MLLM_HeadsTensor, "all keys [past and new tokens, heads, head size]">:$keys,
@@ -239,7 +240,7 @@ def MLLM_KVCacheOp : MLLM_LinalgOpBase<"kv_cache", "0", [
   }]>];
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops() { return 0; }
-    /// The dimensions that count tokens and heads.
+    /// The token and head dimensions.
     int64_t getTokenDim();
     int64_t getHeadDim();
   }];
@@ -250,18 +251,18 @@ def MLLM_KVCacheOp : MLLM_LinalgOpBase<"kv_cache", "0", [
 }
 
 def MLLM_CausalMaskOp : MLLM_LinalgOp<"causal_mask", "0"> {
-  let summary = "Hides the keys after a query among its scores";
+  let summary = "Apply a causal mask to attention scores";
   let description = [{
-    Scores […, S, D] of the last S among D positions: row r keeps column c where
-    `c <= D - S + r`, and with a window only where `c > D - S + r - window`; all
-    others become -1e10. A row that keeps nothing is all -1e10, so that a softmax
-    after it is uniform; `mllm.linalg.flash_attention2` gives zeros for such a
-    row. With D >= S there is none. Masking twice is masking once: it folds.
+    For scores […, S, D] of the last S of D positions, row r keeps column c if
+    `c <= D - S + r` and, with a window, `c > D - S + r - window`; all other
+    elements become -1e10. A row that keeps no column is all -1e10, so that its
+    softmax is uniform, whereas `mllm.linalg.flash_attention2` yields zeros;
+    there is no such row if D >= S. The op is idempotent and folds accordingly.
 
     Fails verification when
-    - c1: `x` has less than two dimensions;
+    - c1: the rank of `x` is less than 2;
     - c2: `window` is negative;
-    - c3: the result's type is not `x`'s.
+    - c3: the result type differs from that of `x`.
 
     Example:
 
@@ -271,7 +272,7 @@ def MLLM_CausalMaskOp : MLLM_LinalgOp<"causal_mask", "0"> {
   }];
   let arguments = (ins
     Arg<MLLM_FloatTensor, "scores […, queries, keys]">:$x,
-    Arg<DefaultValuedAttr<I64Attr, "0">, "keys that a query sees, itself included; 0 = all before it">:$window
+    Arg<DefaultValuedAttr<I64Attr, "0">, "number of keys, including its own, that a query attends to; 0: unlimited">:$window
   );
   let results = (outs Res<MLLM_FloatTensor, "scores, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
@@ -286,18 +287,18 @@ def MLLM_CausalMaskOp : MLLM_LinalgOp<"causal_mask", "0"> {
 //===----------------------------------------------------------------------===//
 
 def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
-  let summary = "Attention of the new tokens over all keys and values";
+  let summary = "Attention of new tokens over all keys and values";
   let description = [{
-    For head h of the H query heads, served by key head `g = h / (H / G)` of G:
-    `result[t][h] = sum over s of softmax(scale * q[t][h] . k[s][g]) * v[s][g]`,
-    the softmax taken over s. The queries belong to the last tokens among the
-    keys; when `causal`, a token sees itself and those before it. A token that
-    sees nothing gives zeros.
+    For query head h of H, with KV head `g = h / (H / G)` of G: `result[t][h] =
+    sum over s of softmax(scale * q[t][h] . k[s][g]) * v[s][g]`, with the
+    softmax over s. The queries are the last tokens among the keys; if `causal`,
+    a token attends only to itself and earlier tokens. A token without visible
+    keys yields zeros.
 
     Fails verification when
-    - c1: the heads of `q` are not a multiple of those of `k`;
+    - c1: the number of heads of `q` is not a multiple of that of `k`;
     - c2: `q` and `k` differ in head size;
-    - c3: `k` and `v` differ in their number of tokens or of heads;
+    - c3: `k` and `v` differ in the number of tokens or heads;
     - c4: the result is not [tokens of `q`, heads of `q`, head size of `v`];
     - c5: `scale` is not a finite positive number;
     - c6: operands differ in rank, element type, device or number of sequences.
@@ -314,10 +315,10 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
     Arg<MLLM_HeadsTensor, "all keys [past and new tokens, key heads, head size]">:$k,
     Arg<MLLM_HeadsTensor, "all values [past and new tokens, key heads, value size]">:$v,
     Arg<F64Attr, "factor of the scores, usually head size ^ -0.5">:$scale,
-    Arg<BoolAttr, "whether a token sees only itself and those before it">:$causal
+    Arg<BoolAttr, "whether a token attends only to itself and earlier tokens">:$causal
   );
   let results = (outs
-    Res<MLLM_HeadsTensor, "mixed values [tokens, heads, value size]">:$result
+    Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result
   );
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
@@ -329,16 +330,16 @@ def MLLM_FlashAttention2Op : MLLM_LinalgOp<"flash_attention2", "1e-10"> {
 }
 
 def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "1e-10"> {
-  let summary = "Attention over the last keys, with a score that is no key's";
+  let summary = "Sliding-window attention with attention sinks";
   let description = [{
-    Causal `mllm.linalg.flash_attention2` in which a token sees itself and the
-    `sliding_window - 1` tokens before it. A sink `s_aux[h]` is a score of head h
-    whose exponential stands in the softmax's denominator alone.
+    Causal `mllm.linalg.flash_attention2` in which a token attends to itself and
+    the `sliding_window - 1` tokens before it. A sink `s_aux[h]` is a score of
+    head h whose exponential is added to the denominator of the softmax only.
 
     Fails verification when
-    - c1: the heads of `q` are not a multiple of those of `k`;
+    - c1: the number of heads of `q` is not a multiple of that of `k`;
     - c2: `q` and `k` differ in head size;
-    - c3: `k` and `v` differ in their number of tokens or of heads;
+    - c3: `k` and `v` differ in the number of tokens or heads;
     - c4: the result is not [tokens of `q`, heads of `q`, head size of `v`];
     - c5: `scale` is not a finite positive number;
     - c6: operands differ in rank, element type, device or number of sequences;
@@ -357,12 +358,12 @@ def MLLM_FlashAttention2SwaSinkOp : MLLM_LinalgOp<"flash_attention2_swa_sink", "
     Arg<MLLM_HeadsTensor, "queries [tokens, heads, head size]">:$q,
     Arg<MLLM_HeadsTensor, "all keys [tokens, key heads, head size]">:$k,
     Arg<MLLM_HeadsTensor, "all values [tokens, key heads, value size]">:$v,
-    Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none when absent">:$s_aux,
+    Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none if absent">:$s_aux,
     Arg<F64Attr, "factor of the scores">:$scale,
-    Arg<I64Attr, "tokens that a token sees, itself included">:$sliding_window
+    Arg<I64Attr, "number of tokens, including itself, that a token attends to">:$sliding_window
   );
   let results = (outs
-    Res<MLLM_HeadsTensor, "mixed values [tokens, heads, value size]">:$result
+    Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result
   );
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
@@ -379,11 +380,11 @@ class MLLM_RadixAttnOp<string mnemonic, dag attributes> : MLLM_LinalgOp<mnemonic
     Arg<MLLM_HeadsTensor, "queries [tokens, heads, head size] or [1, tokens, heads, head size]">:$q,
     Arg<MLLM_PoolTensor, "pool of keys [rows, key heads, head size]">:$k_pool,
     Arg<MLLM_PoolTensor, "pool of values [rows, key heads, value size]">:$v_pool,
-    Arg<MLLM_IndexList, "row of the pool for each key, oldest first">:$k,
-    Arg<MLLM_IndexList, "row of the pool for each value, oldest first">:$v);
+    Arg<MLLM_IndexList, "pool row of each key, oldest first">:$k,
+    Arg<MLLM_IndexList, "pool row of each value, oldest first">:$v);
   let arguments = !con(poolArguments, attributes);
   let results = (outs
-    Res<MLLM_HeadsTensor, "mixed values [tokens, heads, value size]">:$result
+    Res<MLLM_HeadsTensor, "attention output [tokens, heads, value size]">:$result
   );
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
@@ -392,28 +393,30 @@ class MLLM_RadixAttnOp<string mnemonic, dag attributes> : MLLM_LinalgOp<mnemonic
 }
 
 def MLLM_RadixAttnSwaSinkOp : MLLM_RadixAttnOp<"radix_attn_swa_sink", (ins
-    Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none when absent">:$s_aux,
+    Arg<Optional<MLLM_SinkTensor>, "sinks [heads of `q`]; none if absent">:$s_aux,
     Arg<F64Attr, "factor of the scores">:$scale,
-    Arg<I64Attr, "tokens that a token sees, itself included">:$sliding_window,
+    Arg<I64Attr, "number of tokens, including itself, that a token attends to">:$sliding_window,
     Arg<MLLM_WordAttr<["prefill", "decode", "append"]>,
-        "which tokens are new: all (`\"prefill\"`), one (`\"decode\"`) or the last ones (`\"append\"`)">:$pattern)> {
-  let summary = "Attention over rows of a pool, within a window and with sinks";
+        "new tokens: all (`\"prefill\"`), one (`\"decode\"`) or the last ones (`\"append\"`)">:$pattern)> {
+  let summary = "Sliding-window attention over pool rows, with attention sinks";
   let description = [{
-    `mllm.linalg.flash_attention2_swa_sink` whose key j is row `k[j]` of `k_pool`,
-    and whose value j is row `v[j]` of `v_pool`. The runtime of mllm passes
-    addresses; an address has no meaning for a value of this IR, so rows of a pool
-    stand for them. Rows are checked when the op is computed.
+    `mllm.linalg.flash_attention2_swa_sink` in which key j is row `k[j]` of
+    `k_pool` and value j is row `v[j]` of `v_pool`. The mllm runtime passes
+    addresses, which this IR represents as rows of a pool. Row indices are
+    checked at run time.
 
     Fails verification when
-    - c1: the heads of `q` are not a multiple of those of `k_pool`;
+    - c1: the number of heads of `q` is not a multiple of that of `k_pool`;
     - c2: `q` and `k_pool` differ in head size;
-    - c3: the pools differ in heads, or `k` and `v` in length;
-    - c4: the result is not [tokens of `q`, heads of `q`, head size of `v_pool`];
+    - c3: the pools differ in the number of heads, or `k` and `v` in length;
+    - c4: the result is not [tokens of `q`, heads of `q`, head size of
+      `v_pool`];
     - c5: `scale` is not a finite positive number;
-    - c6: operands differ in element type or device, or `q` has several sequences;
+    - c6: operands differ in element type or device, or `q` has several
+      sequences;
     - c7: `sliding_window` is less than 1;
     - c8: `s_aux` is not [heads of `q`];
-    - c9: the number of tokens of `q` is not what `pattern` says.
+    - c9: `pattern` does not allow the number of tokens of `q`.
 
     Example:
 
@@ -430,19 +433,21 @@ def MLLM_RadixAttnSwaSinkOp : MLLM_RadixAttnOp<"radix_attn_swa_sink", (ins
 
 def MLLM_RadixAttnRelaxOp : MLLM_RadixAttnOp<"radix_attn_relax", (ins
     Arg<F64Attr, "factor of the scores">:$scale)> {
-  let summary = "Attention over rows of a pool, keys and values of different sizes";
+  let summary = "Attention over pool rows, with different key and value sizes";
   let description = [{
-    Causal `mllm.linalg.flash_attention2` whose key j is row `k[j]` of `k_pool`,
-    and whose value j is row `v[j]` of `v_pool` (see
+    Causal `mllm.linalg.flash_attention2` in which key j is row `k[j]` of
+    `k_pool` and value j is row `v[j]` of `v_pool` (see
     `mllm.linalg.radix_attn_swa_sink`).
 
     Fails verification when
-    - c1: the heads of `q` are not a multiple of those of `k_pool`;
+    - c1: the number of heads of `q` is not a multiple of that of `k_pool`;
     - c2: `q` and `k_pool` differ in head size;
-    - c3: the pools differ in heads, or `k` and `v` in length;
-    - c4: the result is not [tokens of `q`, heads of `q`, head size of `v_pool`];
+    - c3: the pools differ in the number of heads, or `k` and `v` in length;
+    - c4: the result is not [tokens of `q`, heads of `q`, head size of
+      `v_pool`];
     - c5: `scale` is not a finite positive number;
-    - c6: operands differ in element type or device, or `q` has several sequences.
+    - c6: operands differ in element type or device, or `q` has several
+      sequences.
 
     Example:
 
@@ -457,19 +462,19 @@ def MLLM_RadixAttnRelaxOp : MLLM_RadixAttnOp<"radix_attn_relax", (ins
 }
 
 def MLLM_PagedAttnOp : MLLM_LinalgOpBase<"paged_attn", "1e-10", [Pure]> {
-  let summary = "Attention over tokens of a cache that an index lists";
+  let summary = "Attention over indexed tokens of a cache";
   let description = [{
-    Causal `mllm.linalg.flash_attention2` in which key j is token `index[j]` of `k`,
-    and value j token `index[j]` of `v`. With a second result the weights of the
-    softmax [sequences, heads, queries, keys] are given too.
+    Causal `mllm.linalg.flash_attention2` in which key j is token `index[j]` of
+    `k`, and value j is token `index[j]` of `v`. The optional second result is
+    the softmax weights [sequences, heads, queries, keys].
 
     Fails verification when
-    - c1: the heads of `q` are not a multiple of those of `k`;
+    - c1: the number of heads of `q` is not a multiple of that of `k`;
     - c2: `q` and `k` differ in head size;
-    - c3: `k` and `v` differ in their number of tokens or of heads;
-    - c4: the result is not [sequences, tokens of `q`, heads of `q`, head size of
-      `v`], or the weights are not [sequences, heads of `q`, tokens of `q`, length
-      of `index`];
+    - c3: `k` and `v` differ in the number of tokens or heads;
+    - c4: the result is not [sequences, tokens of `q`, heads of `q`, head size
+      of `v`], or the weights are not [sequences, heads of `q`, tokens of `q`,
+      length of `index`];
     - c5: `scale` is not a finite positive number;
     - c6: operands differ in rank, element type, device or number of sequences.
 
@@ -482,14 +487,14 @@ def MLLM_PagedAttnOp : MLLM_LinalgOpBase<"paged_attn", "1e-10", [Pure]> {
   }];
   let arguments = (ins
     Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "queries [sequences, tokens, heads, head size]">:$q,
-    Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "the cache's keys [sequences, tokens, key heads, head size]">:$k,
-    Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "the cache's values [sequences, tokens, key heads, value size]">:$v,
-    Arg<MLLM_IndexList, "tokens of the cache, oldest first">:$index,
+    Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "cached keys [sequences, tokens, key heads, head size]">:$k,
+    Arg<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "cached values [sequences, tokens, key heads, value size]">:$v,
+    Arg<MLLM_IndexList, "cache token indices, oldest first">:$index,
     Arg<F64Attr, "factor of the scores">:$scale
   );
   let results = (outs
-    Res<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "mixed values [sequences, tokens, heads, value size]">:$result,
-    Res<Optional<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>>, "the softmax's weights, where they are asked for">:$weights
+    Res<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>, "attention output [sequences, tokens, heads, value size]">:$result,
+    Res<Optional<RankedTensorOf<MLLM_FloatTypes, [HasAnyRankOfPred<[4]>]>>, "softmax weights, optional">:$weights
   );
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();

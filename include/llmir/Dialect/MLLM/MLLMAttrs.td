@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The attributes that several levels share.
+// Attributes shared by several levels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/TensorEncoding.td"
 
-def MLLM_Device : I32EnumAttr<"Device", "where a tensor lies or a subgraph runs", [
+def MLLM_Device : I32EnumAttr<"Device", "device of a tensor or a subgraph", [
     I32EnumAttrCase<"CPU", 0, "kCPU">,
     I32EnumAttrCase<"CUDA", 1, "kCUDA">,
     I32EnumAttrCase<"OpenCL", 2, "kOpenCL">,
@@ -35,20 +35,19 @@ def MLLM_DeviceAttr : EnumAttr<MLLM_Dialect, MLLM_Device, "device"> {
 def MLLM_TensorEncodingAttr : AttrDef<MLLM_Dialect, "TensorEncoding", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "tensor";
-  let summary = "What a tensor type says beside sizes and element type";
+  let summary = "Device and symbolic sizes of a tensor type";
   let description = [{
-    The encoding of a value's type: the device on which it lies, and an
-    expression for each of its sizes. An expression is a number, a sum of
-    symbols and numbers with number factors, or `?` for a size without a name.
-    Two sizes of the same name are equal wherever they stand in the module.
-    Without an encoding a tensor lies on the CPU and its dynamic sizes have no
-    names; an encoding that says no more than that is not allowed.
+    The encoding of a tensor type: its device, and an expression for each of its
+    sizes. An expression is an integer, a linear combination of symbols with
+    integer coefficients, or `?` for an unnamed size. Sizes with the same name
+    are equal throughout the module. Without an encoding, a tensor is on the CPU
+    and its dynamic sizes are unnamed; an encoding that says no more is invalid.
 
     Fails verification when
     - c1: it names neither a device other than `kCPU` nor a dynamic size;
     - c2: the number of expressions is not the rank of the tensor;
-    - c3: an expression is a number other than the tensor's size, or names a
-      static size.
+    - c3: an expression is an integer that differs from the tensor's size, or
+      names a static size.
 
     Examples:
 
@@ -60,10 +59,10 @@ def MLLM_TensorEncodingAttr : AttrDef<MLLM_Dialect, "TensorEncoding", [
   }];
   let parameters = (ins
     "::llmir::mllm::Device":$device,
-    ArrayRefParameter<"::mlir::StringAttr", "canonical text of each size; empty when none has a name">:$sizes
+    ArrayRefParameter<"::mlir::StringAttr", "canonical text of each size; empty if no size is named">:$sizes
   );
   let extraClassDeclaration = [{
-    /// The expressions of the sizes; empty when none has a name.
+    /// The expressions of the sizes; empty if no size is named.
     ::llmir::shapes::Shape getDims() const;
   }];
   let hasCustomAssemblyFormat = 1;
@@ -71,7 +70,7 @@ def MLLM_TensorEncodingAttr : AttrDef<MLLM_Dialect, "TensorEncoding", [
 }
 
 //===----------------------------------------------------------------------===//
-// What attributes of linalg ops choose from
+// Enum attributes of linalg ops
 //===----------------------------------------------------------------------===//
 
 class MLLM_Choice<string name, string summary, list<I32EnumAttrCase> cases>
@@ -80,14 +79,14 @@ class MLLM_Choice<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def MLLM_FillKind : MLLM_Choice<"FillKind", "the values of fill", [
+def MLLM_FillKind : MLLM_Choice<"FillKind", "kind of values that fill creates", [
     I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,
     I32EnumAttrCase<"Specific", 2, "specific">,
     I32EnumAttrCase<"Random", 3, "random">,
     I32EnumAttrCase<"Arange", 4, "arange">]>;
 def MLLM_FillKindAttr : EnumAttr<MLLM_Dialect, MLLM_FillKind, "fill_kind">;
 
-def MLLM_Comparison : MLLM_Choice<"Comparison", "what compare asks", [
+def MLLM_Comparison : MLLM_Choice<"Comparison", "comparison predicate", [
     I32EnumAttrCase<"NotEqual", 0, "not_equal">,
     I32EnumAttrCase<"Less", 1, "less">,
     I32EnumAttrCase<"LessEqual", 2, "less_equal">,
@@ -95,7 +94,7 @@ def MLLM_Comparison : MLLM_Choice<"Comparison", "what compare asks", [
     I32EnumAttrCase<"GreaterEqual", 4, "greater_equal">]>;
 def MLLM_ComparisonAttr : EnumAttr<MLLM_Dialect, MLLM_Comparison, "comparison">;
 
-def MLLM_PadMode : MLLM_Choice<"PadMode", "what stands around a tensor", [
+def MLLM_PadMode : MLLM_Choice<"PadMode", "how a tensor is padded", [
     I32EnumAttrCase<"Constant", 0, "constant">,
     I32EnumAttrCase<"Reflect", 1, "reflect">,
     I32EnumAttrCase<"Replicate", 2, "replicate">,
@@ -104,14 +103,14 @@ def MLLM_PadModeEnumAttr : EnumAttr<MLLM_Dialect, MLLM_PadMode, "pad_mode">;
 
 def MLLM_RangeAttr : AttrDef<MLLM_Dialect, "Range"> {
   let mnemonic = "range";
-  let summary = "The values that a named size takes";
+  let summary = "Range of a symbolic size";
   let description = [{
-    From `least` to `greatest`, both included, in multiples of `multiple`.
+    The multiples of `multiple` from `least` to `greatest`, inclusive.
 
     Fails verification when
     - c1: `least` is negative, or greater than `greatest`;
     - c2: `multiple` is less than 1;
-    - c3: no multiple lies in the range.
+    - c3: the range contains no multiple.
 
     Examples: `#mllm.range<1, 32768>`, `#mllm.range<0, 4096, multiple of 16>`
   }];
@@ -126,24 +125,25 @@ def MLLM_RangeAttr : AttrDef<MLLM_Dialect, "Range"> {
 
 def MLLM_QuantAttr : AttrDef<MLLM_Dialect, "Quant"> {
   let mnemonic = "quant";
-  let summary = "How numbers are to be quantized";
+  let summary = "Quantization annotation";
   let description = [{
-    An annotation: of a weight in `mllm.quant.weights`, of an argument or a result
-    in its attribute dictionary. `scheme` is one of `raw` (not quantized),
+    Annotates a weight (in `mllm.quant.weights`) or an argument or result (in
+    its attribute dictionary). `scheme` is one of `raw` (not quantized),
     `sym_per_tensor`, `sym_per_channel`, `sym_per_block`, `asym_per_tensor`,
     `asym_per_channel`, `asym_per_block`, `lpbq` (a 4-bit integer scale for each
-    block and a float scale for each channel), and the block formats of files by
-    name (`q8_0`, `q4_0`, …), with their rounding. `axis` is the dimension of
-    channels, `block` how many numbers along the last dimension share a scale.
+    block and a float scale for each channel), or the name of a file block
+    format (`q8_0`, `q4_0`, …), with its rounding. `axis` is the channel
+    dimension, `block` the number of consecutive elements along the last
+    dimension that share a scale.
 
     Fails verification when
     - c1: the scheme is none of these;
-    - c2: `bits` is not from 2 to 8 (0 for `raw`);
+    - c2: `bits` is not between 2 and 8 (0 for `raw`);
     - c3: `axis` is given for a scheme other than per channel or `lpbq`, or is
       less than -1;
-    - c4: `block` is given for a scheme without blocks, or missing or less than
-      1 for one with blocks;
-    - c5: `bits` or `block` of a block format are not that format's.
+    - c4: `block` is given for a scheme without blocks, or absent or less than 1
+      for one with blocks;
+    - c5: `bits` or `block` differs from that of the named block format.
 
     Examples:
     - `#mllm.quant<sym_per_block, bits = 4, block = 32>`

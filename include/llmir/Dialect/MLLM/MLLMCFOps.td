@@ -19,12 +19,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def MLLM_ReturnOp : MLLM_Op<"cf.return", [
     Pure, Terminator, ReturnLike, HasParent<"::llmir::mllm::SubGraphOp">]> {
-  let summary = "Ends a subgraph and gives its results";
+  let summary = "Return from a subgraph";
   let description = [{
-    The operands are the results of the subgraph around it.
+    The operands are the results of the enclosing subgraph.
 
     Fails verification when
-    - c1: the number or the types of the operands are not those of the
+    - c1: the number or types of the operands differ from those of the
       subgraph's results.
 
     Example:
@@ -34,26 +34,27 @@ def MLLM_ReturnOp : MLLM_Op<"cf.return", [
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<AnyRankedTensor>, "the subgraph's results, in order">:$operands
+    Arg<Variadic<AnyRankedTensor>, "results of the subgraph">:$operands
   );
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
-// Branches and loops. Their regions see the values around them.
+// Branches and loops. Their regions are not isolated from above.
 //===----------------------------------------------------------------------===//
 
 def MLLM_YieldOp : MLLM_Op<"cf.yield", [
     Pure, Terminator, ParentOneOf<["::llmir::mllm::IfOp", "::llmir::mllm::WhileOp", "::llmir::mllm::ForOp"]>,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
-  let summary = "Ends a region of a branch or loop and gives its values";
+  let summary = "Yield values from a region of a branch or loop";
   let description = [{
-    The operands are the results of the branch, or the values with which a loop
-    goes on. In the condition of a `while` the first operand says whether it goes
-    on, and the others are what the body takes and the loop finally gives.
+    The operands are the results of the branch, or the next values carried by a
+    loop. In the condition of a `while`, the first operand is the condition, and
+    the others are the arguments of the body or, finally, the results of the
+    loop.
 
-    Fails verification when the op around it does.
+    Verified with the enclosing op.
 
     Example:
 
@@ -62,18 +63,20 @@ def MLLM_YieldOp : MLLM_Op<"cf.yield", [
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<MLLM_Tensor>, "the region's values, in order">:$operands
+    Arg<Variadic<MLLM_Tensor>, "yielded values">:$operands
   );
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
-// A branch or loop: what its regions yield fits what takes it.
+// A branch or loop, whose regions yield values compatible with their
+// destinations.
 class MLLM_RegionOp<string mnemonic, list<string> methods = []>
     : MLLM_Op<"cf." # mnemonic, [
         RecursiveMemoryEffects, SingleBlock,
         DeclareOpInterfaceMethods<RegionBranchOpInterface, methods>]> {
   string branchDeclaration = [{
-    /// A size that is `?` fits every size; a name may get lost.
+    /// Dynamic sizes are compatible with any size; symbolic names may be
+    /// dropped.
     bool areTypesCompatible(::mlir::Type from, ::mlir::Type to) {
       return ::llmir::mllm::fits(from, to);
     }
@@ -83,14 +86,15 @@ class MLLM_RegionOp<string mnemonic, list<string> methods = []>
 }
 
 def MLLM_IfOp : MLLM_RegionOp<"if"> {
-  let summary = "One of two regions";
+  let summary = "Conditional with two regions";
   let description = [{
-    The values of `then` where the condition is true, else those of `else`.
+    Yields the values of the `then` region if the condition is true, otherwise
+    those of the `else` region.
 
     Fails verification when
-    - c1: the condition is not one value;
-    - c2: a region does not end in `mllm.cf.yield`;
-    - c3: what a region yields does not fit the results.
+    - c1: the condition does not have exactly one element;
+    - c2: a region does not end with `mllm.cf.yield`;
+    - c3: the yielded values of a region are not compatible with the results.
 
     Example:
 
@@ -102,24 +106,25 @@ def MLLM_IfOp : MLLM_RegionOp<"if"> {
     }
     ```
   }];
-  let arguments = (ins Arg<MLLM_BoolTensor, "one truth value, of any rank">:$condition);
-  let results = (outs Res<Variadic<MLLM_Tensor>, "what the chosen region yields">:$results);
+  let arguments = (ins Arg<MLLM_BoolTensor, "condition with one element, of any rank">:$condition);
+  let results = (outs Res<Variadic<MLLM_Tensor>, "values yielded by the selected region">:$results);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
   let assemblyFormat = "$condition attr-dict `:` type($condition) (`->` type($results)^)? $then `else` $otherwise";
 }
 
 def MLLM_WhileOp : MLLM_RegionOp<"while", ["getEntrySuccessorOperands"]> {
-  let summary = "A body again and again, as long as a condition holds";
+  let summary = "While loop";
   let description = [{
-    The condition takes the carried values and yields a truth value, and values;
-    where it is true, the body takes those and yields the next carried values,
-    else they are the results.
+    The condition region takes the carried values and yields a condition and
+    values. While the condition is true, the body takes these values and yields
+    the next carried values; otherwise, they are the results.
 
     Fails verification when
-    - c1: the condition does not yield one truth value first;
-    - c2: a region does not end in `mllm.cf.yield`;
-    - c3: what a region yields, or what the loop begins with, does not fit what
-      takes it.
+    - c1: the first value that the condition region yields is not a condition
+      with one element;
+    - c2: a region does not end with `mllm.cf.yield`;
+    - c3: a yielded or initial value is not compatible with the argument or
+      result that receives it.
 
     Example:
 
@@ -134,24 +139,25 @@ def MLLM_WhileOp : MLLM_RegionOp<"while", ["getEntrySuccessorOperands"]> {
     }
     ```
   }];
-  let arguments = (ins Arg<Variadic<MLLM_Tensor>, "the carried values at first">:$inits);
-  let results = (outs Res<Variadic<MLLM_Tensor>, "the carried values at last">:$results);
+  let arguments = (ins Arg<Variadic<MLLM_Tensor>, "initial carried values">:$inits);
+  let results = (outs Res<Variadic<MLLM_Tensor>, "final carried values">:$results);
   let regions = (region SizedRegion<1>:$condition, SizedRegion<1>:$body);
   let assemblyFormat = "`(` $inits `)` attr-dict `:` functional-type($inits, $results) $condition `do` $body";
 }
 
 def MLLM_ForOp : MLLM_RegionOp<"for", ["getEntrySuccessorOperands"]> {
-  let summary = "A body as often as a number says";
+  let summary = "Counted loop";
   let description = [{
-    The body takes the number of the turn, from 0, and the carried values; it
-    yields the next ones. A count of 0 or less gives the values of the beginning.
+    The body takes the 0-based iteration number and the carried values, and
+    yields the next carried values. A count of 0 or less yields the initial
+    values.
 
     Fails verification when
-    - c1: the count is not one integer, or the body's first argument does not have
-      its type;
-    - c2: the body does not end in `mllm.cf.yield`;
-    - c3: what the body yields, or what the loop begins with, does not fit what
-      takes it.
+    - c1: the count does not have exactly one element, or the first argument of
+      the body has a different type;
+    - c2: the body does not end with `mllm.cf.yield`;
+    - c3: a yielded or initial value is not compatible with the argument or
+      result that receives it.
 
     Example:
 
@@ -164,10 +170,10 @@ def MLLM_ForOp : MLLM_RegionOp<"for", ["getEntrySuccessorOperands"]> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_IndexTensor, "how often; one integer, of any rank">:$count,
-    Arg<Variadic<MLLM_Tensor>, "the carried values at first">:$inits
+    Arg<MLLM_IndexTensor, "trip count: one integer, of any rank">:$count,
+    Arg<Variadic<MLLM_Tensor>, "initial carried values">:$inits
   );
-  let results = (outs Res<Variadic<MLLM_Tensor>, "the carried values at last">:$results);
+  let results = (outs Res<Variadic<MLLM_Tensor>, "final carried values">:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count `(` $inits `)` attr-dict `:` functional-type(operands, $results) $body";
 }

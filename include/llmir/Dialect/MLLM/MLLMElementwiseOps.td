@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Ops that compute value by value.
+// Element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +17,10 @@ include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 def MLLM_SiLUOp : MLLM_UnaryElementwise<"silu", "1e-10"> {
   let summary = "Sigmoid-weighted linear unit";
   let description = [{
-    `result = x / (1 + exp(-x))`, for each value, as `llm.silu` has it.
+    `result = x / (1 + exp(-x))`, element-wise, computed like `llm.silu`.
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -35,15 +34,15 @@ def MLLM_SiLUOp : MLLM_UnaryElementwise<"silu", "1e-10"> {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-// lhs and rhs, or lhs and a number. `type` is that of the values.
+// Element-wise lhs and rhs, or lhs and a scalar.
 class MLLM_ArithmeticOp<string mnemonic, string symbol, list<Trait> traits = []>
     : MLLM_LinalgOp<mnemonic, "1e-12", traits # [Pure]> {
   let arguments = (ins
-    Arg<MLLM_NumberTensor, "left values, of any shape">:$lhs,
-    Arg<Optional<MLLM_NumberTensor>, "right values, of a shape that broadcasts with `lhs`; absent beside `scalar`">:$rhs,
-    Arg<OptionalAttr<F64Attr>, "the number that stands for all right values; absent beside `rhs`">:$scalar
+    Arg<MLLM_NumberTensor, "left operand of any shape">:$lhs,
+    Arg<Optional<MLLM_NumberTensor>, "right operand, broadcastable with `lhs`; exclusive with `scalar`">:$rhs,
+    Arg<OptionalAttr<F64Attr>, "scalar right operand; exclusive with `rhs`">:$scalar
   );
-  let results = (outs Res<MLLM_NumberTensor, "one value for each pair">:$result);
+  let results = (outs Res<MLLM_NumberTensor, "element-wise result of the broadcast shape">:$result);
   let assemblyFormat = [{
     $lhs (`,` $rhs^)? attr-dict `:`
     custom<ArithmeticTypes>(ref($rhs), type($lhs), type($rhs), type($result))
@@ -57,15 +56,15 @@ class MLLM_ArithmeticOp<string mnemonic, string symbol, list<Trait> traits = []>
             $_builder.getF64FloatAttr(scalar));
     }]>
   ];
-  code meaning = "\n    `result = lhs " # symbol # " rhs`, for each pair of values; sizes of 1 repeat. A `scalar` stands\n    for a `rhs` of that number.";
+  code meaning = "\n    `result = lhs " # symbol # " rhs`, element-wise with broadcasting. A `scalar`\n    is a right operand with that value.";
   code rules = [{
 
     Fails verification when
-    - c1: the operands differ in element type or lie on different devices;
-    - c2: their shapes do not broadcast;
-    - c3: the result's type is not that of the broadcast;
-    - c4: there are both `rhs` and `scalar`, or neither;
-    - c5: `scalar` is not a finite number, or not a whole one beside integers.
+    - c1: the operands differ in element type or device;
+    - c2: the shapes cannot be broadcast;
+    - c3: the result type is not the broadcast type;
+    - c4: not exactly one of `rhs` and `scalar` is given;
+    - c5: `scalar` is not finite, or not an integer for integer operands.
 
     Example:
 
@@ -82,38 +81,38 @@ class MLLM_ArithmeticOp<string mnemonic, string symbol, list<Trait> traits = []>
 }
 
 def MLLM_AddOp : MLLM_ArithmeticOp<"add", "+", [Commutative]> {
-  let summary = "Sum of two tensors";
+  let summary = "Element-wise addition";
   let description = meaning # " Integers wrap around." # rules;
   let hasFolder = 1;
 }
 
 def MLLM_SubOp : MLLM_ArithmeticOp<"sub", "-"> {
-  let summary = "Difference of two tensors";
+  let summary = "Element-wise subtraction";
   let description = meaning # " Integers wrap around." # rules;
   let hasFolder = 1;
 }
 
 def MLLM_MulOp : MLLM_ArithmeticOp<"mul", "*", [Commutative]> {
-  let summary = "Product of two tensors, value by value";
+  let summary = "Element-wise multiplication";
   let description = meaning # " Integers wrap around." # rules;
   let hasFolder = 1;
 }
 
 def MLLM_DivOp : MLLM_ArithmeticOp<"div", "/"> {
-  let summary = "Quotient of two tensors, value by value";
-  let description = meaning # [{ A quotient of integers is cut
-    toward zero; it is 0 where `rhs` is 0, and the least integer divided by -1
-    is itself.}] # rules;
+  let summary = "Element-wise division";
+  let description = meaning # [{ Integer quotients are
+    rounded toward zero; division by 0 yields 0, and the least integer divided by
+    -1 wraps around to itself.}] # rules;
   let hasFolder = 1;
 }
 
-// The description of f(x) for each value.
+// An element-wise function with a generated description.
 class MLLM_FunctionOp<string mnemonic, string bound, string formula, Type type>
     : MLLM_UnaryElementwise<mnemonic, bound, type> {
-  let description = "\n    `result = " # formula # "`, for each value." # [{
+  let description = "\n    `result = " # formula # "`, element-wise." # [{
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -125,41 +124,41 @@ class MLLM_FunctionOp<string mnemonic, string bound, string formula, Type type>
 }
 
 def MLLM_NegOp : MLLM_FunctionOp<"neg", "0", "-x", MLLM_NumberTensor> {
-  let summary = "Negation; the least integer stays as it is";
+  let summary = "Element-wise negation; integers wrap around";
   let hasFolder = 1;
 }
 
 def MLLM_AbsOp : MLLM_FunctionOp<"abs", "0", "|x|", MLLM_NumberTensor> {
-  let summary = "Absolute value; the least integer stays as it is";
+  let summary = "Element-wise absolute value; integers wrap around";
   let hasFolder = 1;
 }
 
 def MLLM_LogOp : MLLM_FunctionOp<"log", "1e-10", "ln(x)", MLLM_FloatTensor> {
-  let summary = "Natural logarithm";
+  let summary = "Element-wise natural logarithm";
 }
 
 def MLLM_ExpOp : MLLM_FunctionOp<"exp", "1e-10", "e^x", MLLM_FloatTensor> {
-  let summary = "Exponential function";
+  let summary = "Element-wise exponential";
 }
 
-def MLLM_SinOp : MLLM_FunctionOp<"sin", "1e-10", "sin(x)`, which is `-0` of `-0", MLLM_FloatTensor> {
-  let summary = "Sine of an angle in radians";
+def MLLM_SinOp : MLLM_FunctionOp<"sin", "1e-10", "sin(x)`, where sin(-0) is `-0", MLLM_FloatTensor> {
+  let summary = "Element-wise sine of angles in radians";
 }
 
 def MLLM_CosOp : MLLM_FunctionOp<"cos", "1e-10", "cos(x)", MLLM_FloatTensor> {
-  let summary = "Cosine of an angle in radians";
+  let summary = "Element-wise cosine of angles in radians";
 }
 
 def MLLM_ClipOp : MLLM_UnaryElementwise<"clip", "0", MLLM_NumberTensor> {
-  let summary = "Values brought into a range";
+  let summary = "Clamp elements to a range";
   let description = [{
-    `result = min(max(x, min_val), max_val)`, for each value; NaN stays NaN.
+    `result = min(max(x, min_val), max_val)`, element-wise; NaN is preserved.
 
     Fails verification when
-    - c1: the result's type is not the operand's;
-    - c2: `min_val` is not a number, or `max_val` not one that is as great;
-    - c3: `min_val` or `max_val` is not a whole number of the element type beside
-      integers.
+    - c1: the result type differs from the operand type;
+    - c2: `min_val` or `max_val` is NaN, or `max_val` is less than `min_val`;
+    - c3: for integer operands, `min_val` or `max_val` is not representable in
+      the element type.
 
     Example:
 
@@ -168,32 +167,32 @@ def MLLM_ClipOp : MLLM_UnaryElementwise<"clip", "0", MLLM_NumberTensor> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_NumberTensor, "values of any shape">:$x,
-    Arg<DefaultValuedAttr<F64Attr, "-1.0">, "the least value, -1 unless said">:$min_val,
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "the greatest value, 1 unless said">:$max_val
+    Arg<MLLM_NumberTensor, "input of any shape">:$x,
+    Arg<DefaultValuedAttr<F64Attr, "-1.0">, "lower bound">:$min_val,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "upper bound">:$max_val
   );
   let hasVerifier = 1;
 }
 
 def MLLM_FillOp : MLLM_UnaryElementwise<"fill", "1e-12", MLLM_Tensor> {
-  let summary = "A tensor shaped as another one, with values of its own";
+  let summary = "Create a filled tensor with the type of another";
   let description = [{
-    What stands in the i-th value of the result, in row-major order, by `kind`:
+    Element i of the result, in row-major order, depends on `kind`:
     - `zeros`: 0; `ones`: 1; `specific`: `value`;
     - `arange`: `start + i * step`;
-    - `random`: a number drawn evenly from [`start`, `end`), the same in every run:
-      z being what SplitMix64 with `seed` gives in step i + 1, a float is
+    - `random`: drawn uniformly from [`start`, `end`), the same in every run:
+      with z the output of step i + 1 of SplitMix64 with `seed`, a float is
       `start + (end - start) * floor(z / 2^11) / 2^53`, an integer
-      `start + z mod (end - start)`. Rounding to f16 or bf16 may give `end`.
+      `start + z mod (end - start)`. Rounding to f16 or bf16 may yield `end`.
 
-    The values of `x` are not read.
+    The elements of `x` are not read.
 
     Fails verification when
-    - c1: the result's type is not the operand's;
-    - c2: an attribute that the kind reads is absent, or one that it does not
-      read is there;
-    - c3: `value`, `start`, `end` or `step` is not a finite number, or not a whole
-      one beside integers;
+    - c1: the result type differs from the operand type;
+    - c2: an attribute that the kind uses is absent, or one that it does not use
+      is given;
+    - c3: `value`, `start`, `end` or `step` is not finite, or not an integer for
+      integer elements;
     - c4: `start` is not less than `end`.
 
     Example:
@@ -205,13 +204,13 @@ def MLLM_FillOp : MLLM_UnaryElementwise<"fill", "1e-12", MLLM_Tensor> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_FillKindAttr, "zeros, ones, specific, random or arange">:$kind,
-    Arg<MLLM_Tensor, "gives shape, element type and device">:$x,
-    Arg<OptionalAttr<F64Attr>, "all values of `specific`">:$value,
-    Arg<OptionalAttr<F64Attr>, "first value of `arange`, least of `random`">:$start,
-    Arg<OptionalAttr<F64Attr>, "what values of `random` stay below">:$end,
-    Arg<OptionalAttr<F64Attr>, "distance of neighbours of `arange`">:$step,
-    Arg<OptionalAttr<I64Attr>, "what `random` numbers are made from">:$seed
+    Arg<MLLM_FillKindAttr, "kind of values: zeros, ones, specific, random or arange">:$kind,
+    Arg<MLLM_Tensor, "determines shape, element type and device">:$x,
+    Arg<OptionalAttr<F64Attr>, "value of `specific`">:$value,
+    Arg<OptionalAttr<F64Attr>, "first value of `arange`, inclusive lower bound of `random`">:$start,
+    Arg<OptionalAttr<F64Attr>, "exclusive upper bound of `random`">:$end,
+    Arg<OptionalAttr<F64Attr>, "step of `arange`">:$step,
+    Arg<OptionalAttr<I64Attr>, "seed of `random`">:$seed
   );
   let assemblyFormat = "$kind $x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasVerifier = 1;
@@ -221,21 +220,21 @@ def MLLM_FillOp : MLLM_UnaryElementwise<"fill", "1e-12", MLLM_Tensor> {
 // Conditions
 //===----------------------------------------------------------------------===//
 
-// An op on pairs of values that gives true or false.
+// An element-wise predicate.
 class MLLM_ConditionOp<string mnemonic, Type type, list<Trait> traits = []>
     : MLLM_LinalgOp<mnemonic, "0", traits # [Pure]> {
   dag pair = (ins
-    Arg<type, "left values, of any shape">:$lhs,
-    Arg<type, "right values, of a shape that broadcasts with `lhs`">:$rhs
+    Arg<type, "left operand of any shape">:$lhs,
+    Arg<type, "right operand, broadcastable with `lhs`">:$rhs
   );
   let arguments = pair;
-  let results = (outs Res<MLLM_BoolTensor, "true or false for each pair">:$result);
+  let results = (outs Res<MLLM_BoolTensor, "element-wise truth value of the broadcast shape">:$result);
   code rules = [{
 
     Fails verification when
-    - c1: the operands differ in element type or lie on different devices;
-    - c2: their shapes do not broadcast;
-    - c3: the result's type is not that of the broadcast, with elements of i1.
+    - c1: the operands differ in element type or device;
+    - c2: the shapes cannot be broadcast;
+    - c3: the result type is not the broadcast type with element type i1.
 
     Example:
 
@@ -244,37 +243,37 @@ class MLLM_ConditionOp<string mnemonic, Type type, list<Trait> traits = []>
 }
 
 def MLLM_EqualOp : MLLM_ConditionOp<"equal", MLLM_Tensor, [Commutative]> {
-  let summary = "Where two tensors are equal";
+  let summary = "Element-wise equality";
   let description = [{
-    `result = lhs == rhs`, true or false for each pair of values; sizes of 1
-    repeat. NaN is equal to nothing.}] # rules # [{%m = mllm.linalg.equal %ids, %pad : (tensor<1x?xi64>, tensor<1xi64>) -> tensor<1x?xi1>
+    `result = lhs == rhs`, element-wise with broadcasting. NaN is not equal to
+    any value.}] # rules # [{%m = mllm.linalg.equal %ids, %pad : (tensor<1x?xi64>, tensor<1xi64>) -> tensor<1x?xi1>
     ```
   }];
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
 def MLLM_CompareOp : MLLM_ConditionOp<"compare", MLLM_NumberTensor> {
-  let summary = "Where one tensor is less or greater than another";
+  let summary = "Element-wise comparison";
   let description = [{
     `result = lhs < rhs` for `less`, and likewise `less_equal`, `greater`,
-    `greater_equal` and `not_equal`; true or false for each pair of values, sizes
-    of 1 repeat. NaN is not equal to anything, and neither less nor greater.}] # rules # [{%m = mllm.linalg.compare less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    `greater_equal` and `not_equal`, element-wise with broadcasting. NaN is not
+    equal to, less than or greater than any value.}] # rules # [{%m = mllm.linalg.compare less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
     ```
   }];
   let arguments = !con(
-      (ins Arg<MLLM_ComparisonAttr, "less, less_equal, greater, greater_equal or not_equal">:$comparison),
+      (ins Arg<MLLM_ComparisonAttr, "predicate: less, less_equal, greater, greater_equal or not_equal">:$comparison),
       pair);
   let assemblyFormat = "$comparison $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
 class MLLM_LogicalOp<string mnemonic, string meaning>
     : MLLM_BinaryElementwise<mnemonic, "0", [Commutative], MLLM_BoolTensor> {
-  let description = "\n    `result = lhs " # meaning # " rhs`, for each pair of values; sizes of 1 repeat." # [{
+  let description = "\n    `result = lhs " # meaning # " rhs`, element-wise with broadcasting." # [{
 
     Fails verification when
-    - c1: the operands lie on different devices;
-    - c2: their shapes do not broadcast;
-    - c3: the result's type is not that of the broadcast.
+    - c1: the operands are on different devices;
+    - c2: the shapes cannot be broadcast;
+    - c3: the result type is not the broadcast type.
 
     Example:
 
@@ -286,29 +285,29 @@ class MLLM_LogicalOp<string mnemonic, string meaning>
 }
 
 def MLLM_LogicalAndOp : MLLM_LogicalOp<"logical_and", "and"> {
-  let summary = "Where two conditions hold";
+  let summary = "Element-wise logical and";
 }
 
 def MLLM_LogicalOrOp : MLLM_LogicalOp<"logical_or", "or"> {
-  let summary = "Where one of two conditions holds";
+  let summary = "Element-wise logical or";
 }
 
 def MLLM_LogicalNotOp : MLLM_FunctionOp<"logical_not", "0", "not x", MLLM_BoolTensor> {
-  let summary = "Where a condition does not hold";
+  let summary = "Element-wise logical not";
   let hasFolder = 1;
 }
 
 def MLLM_WhereOp : MLLM_MoveOp<"where"> {
-  let summary = "Values of one tensor where a condition holds, else of another";
+  let summary = "Element-wise selection by a condition";
   let description = [{
-    `result = condition ? lhs : rhs`, for each value; all three operands
-    broadcast.
+    `result = condition ? lhs : rhs`, element-wise with broadcasting of all
+    three operands.
 
     Fails verification when
-    - c1: `lhs` and `rhs` differ in element type, or operands lie on different
+    - c1: `lhs` and `rhs` differ in element type, or operands are on different
       devices;
-    - c2: the shapes do not broadcast;
-    - c3: the result's type is not that of the broadcast.
+    - c2: the shapes cannot be broadcast;
+    - c3: the result type is not the broadcast type.
 
     Example:
 
@@ -317,11 +316,11 @@ def MLLM_WhereOp : MLLM_MoveOp<"where"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_BoolTensor, "chooses, of a shape that broadcasts with the others">:$condition,
-    Arg<MLLM_Tensor, "values where the condition holds">:$lhs,
-    Arg<MLLM_Tensor, "values where it does not">:$rhs
+    Arg<MLLM_BoolTensor, "condition, broadcastable with the other operands">:$condition,
+    Arg<MLLM_Tensor, "values where the condition is true">:$lhs,
+    Arg<MLLM_Tensor, "values where the condition is false">:$rhs
   );
-  let results = (outs Res<MLLM_Tensor, "the chosen values">:$result);
+  let results = (outs Res<MLLM_Tensor, "selected values">:$result);
   let assemblyFormat = [{
     $condition `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
   }];

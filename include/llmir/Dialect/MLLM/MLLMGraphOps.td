@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The graph level: modules and the calls between them.
+// Ops of the graph level: modules and calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,29 +22,28 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
     FunctionOpInterface, IsolatedFromAbove, SingleBlock,
     HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "One instance of a module: its computation under its path";
+  let summary = "Computation of a module instance";
   let description = [{
-    Holds what one module instance computes from its arguments. The symbol is
-    the module's path in the checkpoint, for example
-    `@model.layers.3.self_attn`; each instance has a subgraph of its own, equal
-    layers included. The subgraph marked `entry` is the traced model: it takes
-    the token ids and gives the logits, and nothing calls it.
-
-    Parameters are not arguments: a layer's op names its parameters by symbol.
+    Holds the computation of one module instance. The symbol is the path of the
+    module in the checkpoint, for example `@model.layers.3.self_attn`; each
+    instance, including identical layers, has its own subgraph. The subgraph
+    marked `entry` is the traced model: it maps token ids to logits, and no
+    other subgraph calls it. Parameters are not arguments: layer ops reference
+    their parameters by symbol.
 
     Fails verification when
     - c1: an argument or a result is not a ranked tensor;
-    - c2: the body does not end in `mllm.cf.return`;
+    - c2: the body does not end with `mllm.cf.return`;
     - c3: it is marked `entry`, and so is another subgraph of the module;
-    - c4: it is marked `entry`, and following the calls from it leads back to a
-      subgraph that is still being called;
-    - c5: it is marked `entry`, and a call in the module itself is of another
-      subgraph;
-    - c6: `device` is `kCPU`, which is what no device means;
-    - c7: it has no body, and its module does not stand in another one.
+    - c4: it is marked `entry`, and the call graph reachable from it has a
+      cycle;
+    - c5: it is marked `entry`, and a call at module level has a different
+      callee;
+    - c6: `device` is `kCPU`, the default;
+    - c7: it has no body, and its module is not nested in another module.
 
-    In modules that stand in a module a subgraph may have no body: then it says
-    that another one of the modules defines it, and `mllm-link` joins them.
+    In a nested module, a subgraph without a body declares a subgraph that
+    another nested module defines; `mllm-link` links them.
 
     Example:
 
@@ -61,11 +59,11 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
   let arguments = (ins
     Arg<SymbolNameAttr, "path of the module instance, for example `model.layers.3.mlp`">:$sym_name,
     Arg<TypeAttrOf<FunctionType>, "types of the arguments and results">:$function_type,
-    Arg<UnitAttr, "present on the traced model itself: token ids in, logits out">:$entry,
-    Arg<OptionalAttr<MLLM_DeviceAttr>, "where the subgraph runs; the CPU when absent">:$device,
-    Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public when absent">:$sym_visibility,
-    Arg<OptionalAttr<DictArrayAttr>, "attributes of the arguments, one dictionary each">:$arg_attrs,
-    Arg<OptionalAttr<DictArrayAttr>, "attributes of the results, one dictionary each">:$res_attrs
+    Arg<UnitAttr, "whether this is the traced model itself">:$entry,
+    Arg<OptionalAttr<MLLM_DeviceAttr>, "device of the subgraph; the CPU if absent">:$device,
+    Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public if absent">:$sym_visibility,
+    Arg<OptionalAttr<DictArrayAttr>, "argument attributes, one dictionary per argument">:$arg_attrs,
+    Arg<OptionalAttr<DictArrayAttr>, "result attributes, one dictionary per result">:$res_attrs
   );
   let regions = (region AnyRegion:$body);
 
@@ -82,7 +80,7 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() {
       return getFunctionType().getResults();
     }
-    /// FunctionOpInterface: constraint c1.
+    /// FunctionOpInterface: rule c1.
     ::llvm::LogicalResult verifyType();
   }];
   let hasCustomAssemblyFormat = 1;
@@ -91,15 +89,15 @@ def MLLM_SubGraphOp : MLLM_Op<"graph.subgraph", [
 
 def MLLM_CallGraphOp : MLLM_Op<"graph.call_graph", [
     CallOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs a subgraph";
+  let summary = "Call a subgraph";
   let description = [{
-    Gives the results of the callee for the operands.
+    Calls the subgraph `callee` with the operands as arguments.
 
     Fails verification when
     - c1: the callee is not an `mllm.graph.subgraph` of the module;
-    - c2: the number or the types of the operands are not those of the callee's
+    - c2: the number or types of the operands differ from those of the callee's
       arguments;
-    - c3: the number or the types of the results are not those of the callee's
+    - c3: the number or types of the results differ from those of the callee's
       results.
 
     Example:
@@ -110,13 +108,13 @@ def MLLM_CallGraphOp : MLLM_Op<"graph.call_graph", [
   }];
 
   let arguments = (ins
-    Arg<FlatSymbolRefAttr, "the subgraph to run">:$callee,
-    Arg<Variadic<AnyRankedTensor>, "the callee's arguments, in order">:$operands,
-    Arg<OptionalAttr<DictArrayAttr>, "attributes of the operands, one dictionary each">:$arg_attrs,
-    Arg<OptionalAttr<DictArrayAttr>, "attributes of the results, one dictionary each">:$res_attrs
+    Arg<FlatSymbolRefAttr, "called subgraph">:$callee,
+    Arg<Variadic<AnyRankedTensor>, "arguments of the callee">:$operands,
+    Arg<OptionalAttr<DictArrayAttr>, "argument attributes, one dictionary per argument">:$arg_attrs,
+    Arg<OptionalAttr<DictArrayAttr>, "result attributes, one dictionary per result">:$res_attrs
   );
   let results = (outs
-    Res<Variadic<AnyRankedTensor>, "the callee's results, in order">:$results
+    Res<Variadic<AnyRankedTensor>, "results of the callee">:$results
   );
 
   let builders = [
@@ -144,12 +142,12 @@ def MLLM_CallGraphOp : MLLM_Op<"graph.call_graph", [
 }
 
 def MLLM_CommentOp : MLLM_Op<"dbg.comment", [MemoryEffects<[MemWrite]>]> {
-  let summary = "A note that computes nothing";
+  let summary = "Annotation without computation";
   let description = [{
-    Stands where whoever traced the model wanted to find it again. It survives
-    every pass but `mllm-remove-debug-ops`.
+    Marks a position in the traced program. All passes except
+    `mllm-remove-debug-ops` preserve it.
 
-    Fails verification when ODS' own constraints do: the text is no string.
+    Only the ODS constraints apply.
 
     Example:
 
@@ -157,7 +155,7 @@ def MLLM_CommentOp : MLLM_Op<"dbg.comment", [MemoryEffects<[MemWrite]>]> {
     mllm.dbg.comment "attention of the first layer"
     ```
   }];
-  let arguments = (ins Arg<StrAttr, "the note">:$text);
+  let arguments = (ins Arg<StrAttr, "text of the comment">:$text);
   let assemblyFormat = "$text attr-dict";
 }
 

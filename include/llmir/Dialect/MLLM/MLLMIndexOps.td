@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops whose values choose: gathers, comparisons, sorts, reductions.
+// Gathers, scatters, sorts and reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,17 @@
 include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 
 def MLLM_GatherOp : MLLM_MoveOp<"gather"> {
-  let summary = "Slices of a table, chosen by index";
+  let summary = "Gather slices by index";
   let description = [{
-    `result[a…, i…, b…] = table[a…, indices[i…], b…]`, the index standing in
-    dimension `dim` of the table. Indices are from 0 and less than its size.
+    `result[a…, i…, b…] = table[a…, indices[i…], b…]`, where the index applies
+    to dimension `dim` of the table. Indices are 0-based and less than the size
+    of that dimension.
 
     Fails verification when
     - c1: `dim` is not a dimension of the table;
-    - c2: table and indices lie on different devices;
-    - c3: the result's type is not the table's with the shape of `indices` in the
-      place of `dim`.
+    - c2: table and indices are on different devices;
+    - c3: the result type is not the table type with `dim` replaced by the shape
+      of `indices`.
 
     Example:
 
@@ -35,29 +36,30 @@ def MLLM_GatherOp : MLLM_MoveOp<"gather"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "what is chosen from, any rank but 0">:$table,
-    Arg<MLLM_IndexTensor, "indices along `dim`, any shape">:$indices,
-    Arg<I64Attr, "dimension of the table; negative ones count from the end">:$dim
+    Arg<MLLM_Tensor, "table of rank 1 or more">:$table,
+    Arg<MLLM_IndexTensor, "indices into `dim`, of any shape">:$indices,
+    Arg<I64Attr, "dimension of the table; counted from the end if negative">:$dim
   );
-  let results = (outs Res<MLLM_Tensor, "the chosen slices">:$result);
+  let results = (outs Res<MLLM_Tensor, "gathered slices">:$result);
   let assemblyFormat = "$table `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 
 def MLLM_ScatterOp : MLLM_MoveOp<"scatter"> {
-  let summary = "Values written to places that indices choose";
+  let summary = "Scatter values by index";
   let description = [{
-    The result is `x` but for `result[a…, indices[a…, i, b…], b…] =
-    source[a…, i, b…]`, the index standing in dimension `dim`. Indices are from 0
-    and less than the size of `dim`. Of several values for one place the last in
-    row-major order stays.
+    The result is `x` with
+    `result[a…, indices[a…, i, b…], b…] = source[a…, i, b…]`, where the index
+    applies to dimension `dim`. Indices are 0-based and less than the size of
+    `dim`. If several elements have the same destination, the last one in
+    row-major order is written.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
     - c2: `indices` and `source` differ in shape, or in rank from `x`, or are
       larger than `x` in a dimension other than `dim`;
-    - c3: `x` and `source` differ in element type, or operands lie on different
+    - c3: `x` and `source` differ in element type, or operands are on different
       devices;
-    - c4: the result's type is not that of `x`.
+    - c4: the result type differs from that of `x`.
 
     Example:
 
@@ -67,29 +69,29 @@ def MLLM_ScatterOp : MLLM_MoveOp<"scatter"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "what is written to, any rank but 0">:$x,
-    Arg<MLLM_IndexTensor, "places along `dim`">:$indices,
-    Arg<MLLM_Tensor, "a value for each index">:$source,
-    Arg<I64Attr, "dimension of the indices; negative ones count from the end">:$dim
+    Arg<MLLM_Tensor, "destination of rank 1 or more">:$x,
+    Arg<MLLM_IndexTensor, "indices into `dim`">:$indices,
+    Arg<MLLM_Tensor, "one value per index">:$source,
+    Arg<I64Attr, "scattered dimension; counted from the end if negative">:$dim
   );
-  let results = (outs Res<MLLM_Tensor, "`x` with the new values">:$result);
+  let results = (outs Res<MLLM_Tensor, "updated `x`">:$result);
   let assemblyFormat = [{
     $x `,` $indices `,` $source attr-dict `:` functional-type(operands, results)
   }];
 }
 
 def MLLM_MaskedScatterOp : MLLM_MoveOp<"masked_scatter"> {
-  let summary = "Values put one after another where a mask is true";
+  let summary = "Scatter consecutive values to where a mask is true";
   let description = [{
-    The values of `x` where `mask` is true, in row-major order, are replaced by
-    those of `source`, from its first one on; `source` has enough of them. It puts
-    the rows of pictures between those of words.
+    The elements of `x` where `mask` is true, in row-major order, are replaced
+    by consecutive elements of `source`, which must have enough elements. Used
+    to insert image embeddings among token embeddings.
 
     Fails verification when
-    - c1: the mask does not broadcast to the shape of `x`;
-    - c2: `x` and `source` differ in element type, or operands lie on different
+    - c1: the mask cannot be broadcast to the shape of `x`;
+    - c2: `x` and `source` differ in element type, or operands are on different
       devices;
-    - c3: the result's type is not that of `x`.
+    - c3: the result type differs from that of `x`.
 
     Example:
 
@@ -99,31 +101,31 @@ def MLLM_MaskedScatterOp : MLLM_MoveOp<"masked_scatter"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "what is written to">:$x,
-    Arg<MLLM_BoolTensor, "chooses places, of a shape that broadcasts to that of `x`">:$mask,
-    Arg<MLLM_Tensor, "the new values, of any shape">:$source
+    Arg<MLLM_Tensor, "destination">:$x,
+    Arg<MLLM_BoolTensor, "mask, broadcastable to the shape of `x`">:$mask,
+    Arg<MLLM_Tensor, "new values, of any shape">:$source
   );
-  let results = (outs Res<MLLM_Tensor, "`x` with the new values">:$result);
+  let results = (outs Res<MLLM_Tensor, "updated `x`">:$result);
   let assemblyFormat = [{
     $x `,` $mask `,` $source attr-dict `:` functional-type(operands, results)
   }];
 }
 
 def MLLM_IndexOp : MLLM_MoveOp<"index"> {
-  let summary = "Ranges and index tensors, one for each dimension";
+  let summary = "Index each dimension by a range or an index tensor";
   let description = [{
     Each dimension of `x` has a range, as in `mllm.linalg.slice`, or a tensor of
-    indices from 0 and less than its size. The tensors broadcast and choose
-    together: value by value, each gives the index of its dimension. Their shape
-    stands in the place of their first dimension where these dimensions are
-    neighbours, else before all others.
+    0-based indices less than its size. The index tensors are broadcast;
+    corresponding elements form an index tuple. Their shape replaces the indexed
+    dimensions if these are adjacent, and comes before all other dimensions
+    otherwise.
 
     Fails verification when
-    - c1: there is not one range or tensor for each dimension of `x`;
+    - c1: the number of ranges and tensors is not the rank of `x`;
     - c2: a step is less than 1;
-    - c3: `dims` are not ascending dimensions of `x`, one for each tensor;
-    - c4: the tensors do not broadcast, or operands lie on different devices;
-    - c5: the result's type is not that of the chosen values.
+    - c3: `dims` are not ascending dimensions of `x`, one per tensor;
+    - c4: the tensors cannot be broadcast, or operands are on different devices;
+    - c5: the result type is not that of the selected elements.
 
     Example:
 
@@ -132,14 +134,14 @@ def MLLM_IndexOp : MLLM_MoveOp<"index"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape">:$x,
-    Arg<Variadic<MLLM_IndexTensor>, "indices, of shapes that broadcast">:$indices,
-    Arg<DenseI64ArrayAttr, "the dimension of each tensor of indices, ascending">:$dims,
-    Arg<DenseI64ArrayAttr, "first index of each dimension; 0 beside a tensor">:$starts,
-    Arg<DenseI64ArrayAttr, "index that each dimension stays below; the least i64 for none">:$ends,
-    Arg<DenseI64ArrayAttr, "distance of the indices of each dimension; 1 beside a tensor">:$steps
+    Arg<MLLM_Tensor, "input of any shape">:$x,
+    Arg<Variadic<MLLM_IndexTensor>, "index tensors of broadcastable shapes">:$indices,
+    Arg<DenseI64ArrayAttr, "dimension of each index tensor, ascending">:$dims,
+    Arg<DenseI64ArrayAttr, "start index of each dimension; 0 for index tensors">:$starts,
+    Arg<DenseI64ArrayAttr, "exclusive end index of each dimension; the minimum i64 for none">:$ends,
+    Arg<DenseI64ArrayAttr, "step of each dimension; 1 for index tensors">:$steps
   );
-  let results = (outs Res<MLLM_Tensor, "the chosen values">:$result);
+  let results = (outs Res<MLLM_Tensor, "selected elements">:$result);
   let assemblyFormat = [{
     $x custom<Indexers>($indices, $dims, $starts, $ends, $steps) attr-dict `:`
     type($x) `,` functional-type($indices, results)
@@ -148,21 +150,22 @@ def MLLM_IndexOp : MLLM_MoveOp<"index"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Sorting
 //===----------------------------------------------------------------------===//
 
 def MLLM_TopKOp : MLLM_LinalgOp<"top_k", "0"> {
-  let summary = "The greatest values of a dimension, and where they stand";
+  let summary = "Greatest or least elements of a dimension and their indices";
   let description = [{
-    The `k` greatest values along `dim`, or the least ones, from the most extreme
-    one on, and their indices. Of equal values the one with the lower index comes
-    first; NaN counts as greater than all numbers. `sorted` may be false: the
-    order is the same then, but no one relies on it.
+    The `k` greatest (or least) elements along `dim`, in descending (or
+    ascending) order, and their indices. Equal elements are ordered by index;
+    NaN is greater than all other values. With `sorted = false`, the order is
+    the same, but users do not depend on it.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
     - c2: `k` is less than 0 or greater than the size of `dim`;
-    - c3: the results' types are not `x`'s and that of i32, with `k` in `dim`.
+    - c3: the results are not tensors of the element type of `x` and of i32 with
+      the shape of `x` and size `k` in `dim`.
 
     Example:
 
@@ -171,29 +174,29 @@ def MLLM_TopKOp : MLLM_LinalgOp<"top_k", "0"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_NumberTensor, "values of any shape but rank 0">:$x,
-    Arg<I64Attr, "how many values">:$k,
-    Arg<DefaultValuedAttr<I64Attr, "-1">, "dimension of the values; the last unless said, negative ones count from the end">:$dim,
-    Arg<DefaultValuedAttr<BoolAttr, "true">, "whether the greatest are meant, or the least; true unless said">:$largest,
-    Arg<DefaultValuedAttr<BoolAttr, "true">, "whether the order matters; true unless said">:$sorted
+    Arg<MLLM_NumberTensor, "input of rank 1 or more">:$x,
+    Arg<I64Attr, "number of elements">:$k,
+    Arg<DefaultValuedAttr<I64Attr, "-1">, "dimension; counted from the end if negative">:$dim,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "whether to select the greatest elements instead of the least">:$largest,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "whether users depend on the order">:$sorted
   );
   let results = (outs
-    Res<MLLM_NumberTensor, "the values">:$values,
-    Res<MLLM_IndexTensor, "their indices along `dim`, i32">:$indices
+    Res<MLLM_NumberTensor, "selected elements">:$values,
+    Res<MLLM_IndexTensor, "their indices in `dim`, i32">:$indices
   );
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type(results)";
 }
 
 def MLLM_ArgsortOp : MLLM_LinalgOp<"argsort", "0"> {
-  let summary = "The indices that sort a dimension";
+  let summary = "Indices that sort a dimension";
   let description = [{
-    `result[…, i, …]` is the index along `dim` of the i-th value of `x` in
-    ascending or descending order. Of equal values the one with the lower index
-    comes first in both; NaN counts as greater than all numbers.
+    `result[…, i, …]` is the index in `dim` of element i of `x` in ascending or
+    descending order. Equal elements are ordered by ascending index in both
+    cases; NaN is greater than all other values.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
-    - c2: the result's type is not `x`'s with elements of i32.
+    - c2: the result is not an i32 tensor with the shape of `x`.
 
     Example:
 
@@ -202,11 +205,11 @@ def MLLM_ArgsortOp : MLLM_LinalgOp<"argsort", "0"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_NumberTensor, "values of any shape but rank 0">:$x,
-    Arg<DefaultValuedAttr<I64Attr, "-1">, "dimension that is sorted; the last unless said, negative ones count from the end">:$dim,
-    Arg<DefaultValuedAttr<BoolAttr, "false">, "whether the greatest comes first; false unless said">:$descending
+    Arg<MLLM_NumberTensor, "input of rank 1 or more">:$x,
+    Arg<DefaultValuedAttr<I64Attr, "-1">, "sorted dimension; counted from the end if negative">:$dim,
+    Arg<DefaultValuedAttr<BoolAttr, "false">, "whether to sort in descending order">:$descending
   );
-  let results = (outs Res<MLLM_IndexTensor, "indices along `dim`, i32">:$result);
+  let results = (outs Res<MLLM_IndexTensor, "indices in `dim`, i32">:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
 }
 
@@ -218,12 +221,12 @@ class MLLM_ReduceOp<string mnemonic, string bound, string meaning, Type type = M
     : MLLM_LinalgOp<mnemonic, bound> {
   let description = meaning # [{
 
-    Without `dim`, of all values. The reduced dimensions go, or stay with size 1
-    where `keep_dim`.
+    Without `dim`, reduces all dimensions. Reduced dimensions are dropped, or
+    kept with size 1 if `keep_dim` is set.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
-    - c2: the result's type is not `x`'s with the sizes that stay.
+    - c2: the result type is not that of `x` with the remaining dimensions.
 
     Example:
 
@@ -232,11 +235,11 @@ class MLLM_ReduceOp<string mnemonic, string bound, string meaning, Type type = M
     ```
   }];
   let arguments = (ins
-    Arg<type, "values of any shape">:$x,
-    Arg<OptionalAttr<I64Attr>, "dimension that is reduced, negative ones count from the end; all when absent">:$dim,
-    Arg<UnitAttr, "whether a reduced dimension stays with size 1">:$keep_dim
+    Arg<type, "input of any shape">:$x,
+    Arg<OptionalAttr<I64Attr>, "reduced dimension, counted from the end if negative; all if absent">:$dim,
+    Arg<UnitAttr, "whether to keep reduced dimensions with size 1">:$keep_dim
   );
-  let results = (outs Res<type, "the reduced values">:$result);
+  let results = (outs Res<type, "reduced elements">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let commonDeclaration = !strconcat(
       "static double getErrorBound() { return ", bound, "; }",
@@ -250,27 +253,26 @@ class MLLM_ReduceOp<string mnemonic, string bound, string meaning, Type type = M
 }
 
 def MLLM_ReduceMaxOp : MLLM_ReduceOp<"reduce_max", "0", [{
-    The greatest value along `dim`; NaN where one is NaN. Of no values it is the
-    least number of the type, for floats minus infinity.}], MLLM_Tensor> {
-  let summary = "Greatest value of a dimension";
+    The maximum along `dim`; NaN if any element is NaN. The maximum of no
+    elements is the least value of the type (-∞ for floats).}], MLLM_Tensor> {
+  let summary = "Maximum over a dimension";
 }
 
 def MLLM_ReduceMinOp : MLLM_ReduceOp<"reduce_min", "0", [{
-    The least value along `dim`; NaN where one is NaN. Of no values it is the
-    greatest number of the type, for floats infinity.}], MLLM_Tensor> {
-  let summary = "Least value of a dimension";
+    The minimum along `dim`; NaN if any element is NaN. The minimum of no
+    elements is the greatest value of the type (∞ for floats).}], MLLM_Tensor> {
+  let summary = "Minimum over a dimension";
 }
 
 def MLLM_ReduceSumOp : MLLM_ReduceOp<"reduce_sum", "1e-10", [{
-    The sum of the values along `dim`; integers wrap around. Of no values it
-    is 0.}]> {
-  let summary = "Sum of a dimension";
+    The sum of the elements along `dim`; integers wrap around. The sum of no
+    elements is 0.}]> {
+  let summary = "Sum over a dimension";
 }
 
 def MLLM_MeanOp : MLLM_ReduceOp<"mean", "1e-10", [{
-    The sum of the values along `dim`, divided by their number. Of no values it
-    is NaN.}], MLLM_FloatTensor> {
-  let summary = "Mean of a dimension";
+    The mean of the elements along `dim`. The mean of no elements is NaN.}], MLLM_FloatTensor> {
+  let summary = "Mean over a dimension";
 }
 
 #endif // LLMIR_DIALECT_MLLM_MLLMINDEXOPS

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every op of the linalg level tells of itself.
+// The interface of ops of the linalg level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,30 +18,27 @@ include "mlir/IR/OpBase.td"
 def MLLM_LinalgOpInterface : OpInterface<"LinalgOpInterface"> {
   let cppNamespace = "::llmir::mllm";
   let description = [{
-    An op of the linalg level: how near compiled code comes to its meaning, and
-    what it costs.
+    An op of the linalg level: the accuracy of compiled code and its cost.
   }];
   let methods = [
     StaticInterfaceMethod<[{
-      The greatest normalized mean squared error of a compiled result against the
-      reference; 0 where the op only moves values or computes exactly.
+      The maximum normalized mean squared error of a compiled result relative to
+      the reference; 0 if the op only moves data or is exact.
     }], "double", "getErrorBound">,
     InterfaceMethod<[{
-      Floating-point operations, a multiply-add counting as two; nullopt while a
-      size that matters is dynamic. By default one for each value of the
-      results.
+      The number of floating-point operations (a multiply-add is two); nullopt if
+      a relevant size is dynamic. The default is one per result element.
     }], "std::optional<int64_t>", "getFlops", (ins), "", [{
       return ::llmir::mllm::detail::numResultValues($_op);
     }]>,
     InterfaceMethod<[{
-      Bytes read and written: operands, parameters and results once each;
-      nullopt while a size is dynamic.
+      The number of bytes read and written, counting operands, parameters and
+      results once each; nullopt if a size is dynamic.
     }], "std::optional<int64_t>", "getBytes", (ins), "", [{
       return ::llmir::mllm::detail::bytesTouched($_op);
     }]>,
     InterfaceMethod<[{
-      The symbols of the parameters that the op reads, sorted by the name of the
-      attribute.
+      The symbols of the parameters that the op reads, sorted by attribute name.
     }], "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getParameters", (ins),
     "", [{
       return ::llmir::mllm::detail::parameterSymbols($_op);

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The classes from which the ops of the linalg level are made. An op with
-// inferred results has one function of its own,
+// Base classes of ops of the linalg level. An op with inferred results
+// implements
 //   static llmir::Expected<ResultTypes> inferResults(Adaptor op);
-// that says the types of the results from the operands and attributes, or why
-// there are none. Builders, verifier and eager execution all call it.
+// which returns the result types for given operands and attributes, or an
+// error. Builders, the verifier and eager execution call it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,8 @@ def MLLM_TokenIds
     : Type<CPred<"::llmir::mllm::isTokenIds($_self)">,
            "tensor [tokens] of i32 or i64", "::mlir::RankedTensorType">;
 
-// A word out of a list; the message about another one lists them.
+// A string attribute restricted to a list of words, which the diagnostic for
+// other values includes.
 class MLLM_WordAttr<list<string> words>
     : StringBasedAttr<And<[
           CPred<"::llvm::isa<::mlir::StringAttr>($_self)">,
@@ -64,9 +65,9 @@ def MLLM_InfersResults : NativeOpTrait<"InfersResults"> {
   let cppNamespace = "::llmir::mllm";
 }
 
-// `bound`: see LinalgOpInterface::getErrorBound, as C++ text. An op that needs
-// declarations of its own appends them: `let extraClassDeclaration =
-// commonDeclaration # [{…}];`.
+// `bound`: C++ expression of LinalgOpInterface::getErrorBound. Ops append
+// declarations of their own:
+// `let extraClassDeclaration = commonDeclaration # [{…}];`.
 class MLLM_LinalgOpBase<string mnemonic, string bound, list<Trait> traits>
     : MLLM_Op<"linalg." # mnemonic, traits # [MLLM_LinalgOpInterface]> {
   string errorBound = bound;
@@ -88,7 +89,7 @@ defvar MLLM_InferDeclaration = [{
           inferResults(Adaptor(operands, attributes, properties, regions)),
           types);
     }
-    /// The trait InfersResults verifies, with better words.
+    /// The trait InfersResults verifies result types, with better diagnostics.
     static ::llvm::LogicalResult refineReturnTypes(
         ::mlir::MLIRContext *, std::optional<::mlir::Location>,
         ::mlir::ValueRange, ::mlir::DictionaryAttr, ::mlir::OpaqueProperties,
@@ -101,7 +102,7 @@ defvar MLLM_InferDeclaration = [{
     }
 }];
 
-// An op without parameters. `Pure` unless its traits say more.
+// An op without parameters. `Pure` unless other traits are given.
 class MLLM_LinalgOp<string mnemonic, string bound, list<Trait> traits = [Pure]>
     : MLLM_LinalgOpBase<mnemonic, bound,
                         traits # [InferTypeOpInterface, MLLM_InfersResults]> {
@@ -110,7 +111,7 @@ class MLLM_LinalgOp<string mnemonic, string bound, list<Trait> traits = [Pure]>
       MLLM_InferDeclaration);
 }
 
-// An op that only moves values: exact, and no floating-point operation.
+// An op that only moves data: exact, without floating-point operations.
 class MLLM_MoveOp<string mnemonic, list<Trait> traits = [Pure]>
     : MLLM_LinalgOp<mnemonic, "0", traits> {
   let commonDeclaration = !strconcat(
@@ -119,9 +120,9 @@ class MLLM_MoveOp<string mnemonic, list<Trait> traits = [Pure]>
       MLLM_InferDeclaration);
 }
 
-// A layer with parameters, which attributes name by symbol. They are verified
-// in verifySymbolUses() against operands and results; the result's type stands
-// in the text, as it follows from a parameter's shape.
+// A layer with parameters, which attributes reference by symbol.
+// verifySymbolUses() verifies them against operands and results. The result
+// type is part of the assembly, since it depends on the shape of a parameter.
 class MLLM_ParamOp<string mnemonic, string bound, list<Trait> traits = [Pure]>
     : MLLM_LinalgOpBase<mnemonic, bound,
                         traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
@@ -131,11 +132,11 @@ class MLLM_InferredParamOp<string mnemonic, string bound, list<Trait> traits = [
     : MLLM_LinalgOp<mnemonic, bound,
                     traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
 
-// f(x) for each value. The text says the result's type where it is another.
+// Element-wise f(x). The assembly includes the result type if it differs.
 class MLLM_UnaryElementwise<string mnemonic, string bound, Type type = MLLM_FloatTensor>
     : MLLM_LinalgOp<mnemonic, bound, [Pure, Elementwise]> {
-  let arguments = (ins Arg<type, "values of any shape">:$x);
-  let results = (outs Res<type, "one value for each of `x`">:$result);
+  let arguments = (ins Arg<type, "input of any shape">:$x);
+  let results = (outs Res<type, "element-wise result, shaped as `x`">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let extraClassDefinition = [{
     ::llmir::Expected<::llmir::mllm::ResultTypes> $cppClass::inferResults(Adaptor op) {
@@ -144,16 +145,16 @@ class MLLM_UnaryElementwise<string mnemonic, string bound, Type type = MLLM_Floa
   }];
 }
 
-// f(lhs, rhs) for each pair of values; sizes of 1 repeat. Operands have one
-// element type.
+// Element-wise f(lhs, rhs) with broadcasting of dimensions of size 1. Operands
+// have the same element type.
 class MLLM_BinaryElementwise<string mnemonic, string bound, list<Trait> traits = [],
                              Type type = MLLM_NumberTensor>
     : MLLM_LinalgOp<mnemonic, bound, traits # [Pure]> {
   let arguments = (ins
-    Arg<type, "left values, of any shape">:$lhs,
-    Arg<type, "right values, of a shape that broadcasts with `lhs`">:$rhs
+    Arg<type, "left operand of any shape">:$lhs,
+    Arg<type, "right operand, broadcastable with `lhs`">:$rhs
   );
-  let results = (outs Res<type, "one value for each pair">:$result);
+  let results = (outs Res<type, "element-wise result of the broadcast shape">:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<BinaryTypes>(type($lhs), type($rhs), type($result))";
   let extraClassDefinition = [{
     ::llmir::Expected<::llmir::mllm::ResultTypes> $cppClass::inferResults(Adaptor op) {

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers: products, embeddings, norms, activations, and what a model says of
-// its layers.
+// Layers: products, embeddings, norms, activations, and layer annotations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,25 +16,24 @@
 include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 
 //===----------------------------------------------------------------------===//
-// Products and tables
+// Products and embeddings
 //===----------------------------------------------------------------------===//
 
 def MLLM_MatMulOp : MLLM_LinalgOp<"matmul", "1e-10"> {
-  let summary = "Product of two tensors of matrices";
+  let summary = "Batched matrix product";
   let description = [{
     `result[…, m, n] = sum over k of lhs[…, m, k] * rhs[…, k, n]`. With
-    `transpose_a` the left matrices are stored [K, M], with `transpose_b` the
-    right ones [N, K]. The dimensions before the last two broadcast. Which
-    kernel computes it is the compiler's choice and not said here.
-    Canonicalization takes a transposition of the last two dimensions into the
-    product.
+    `transpose_a`, the left matrices are [K, M]; with `transpose_b`, the right
+    matrices are [N, K]. Leading dimensions are broadcast. The compiler chooses
+    the kernel. Canonicalization folds a transposition of the last two
+    dimensions into the product.
 
     Fails verification when
-    - c1: an operand has less than two dimensions;
+    - c1: the rank of an operand is less than 2;
     - c2: the operands differ in K;
-    - c3: the dimensions before the last two do not broadcast;
+    - c3: the leading dimensions cannot be broadcast;
     - c4: the operands differ in element type or device;
-    - c5: the result's type is not that of the product.
+    - c5: the result type is not that of the product.
 
     Example:
 
@@ -47,8 +45,8 @@ def MLLM_MatMulOp : MLLM_LinalgOp<"matmul", "1e-10"> {
   let arguments = (ins
     Arg<MLLM_FloatTensor, "left matrices […, M, K]">:$lhs,
     Arg<MLLM_FloatTensor, "right matrices […, K, N]">:$rhs,
-    Arg<UnitAttr, "the left matrices are […, K, M]">:$transpose_a,
-    Arg<UnitAttr, "the right matrices are […, N, K]">:$transpose_b
+    Arg<UnitAttr, "whether the left matrices are […, K, M]">:$transpose_a,
+    Arg<UnitAttr, "whether the right matrices are […, N, K]">:$transpose_b
   );
   let results = (outs Res<MLLM_FloatTensor, "products […, M, N]">:$result);
   let extraClassDeclaration = commonDeclaration # [{
@@ -59,14 +57,14 @@ def MLLM_MatMulOp : MLLM_LinalgOp<"matmul", "1e-10"> {
 }
 
 def MLLM_EmbeddingOp : MLLM_ParamOp<"embedding", "0"> {
-  let summary = "Rows of a table, chosen by token id";
+  let summary = "Embedding lookup";
   let description = [{
-    `result[t…] = table[ids[t…]]`, for each token t of each sequence; ids are less
-    than the number of rows.
+    `result[t…] = table[ids[t…]]` for each token t of each sequence; ids must be
+    less than the number of rows.
 
     Fails verification when
     - c1: `weight` does not name an `mllm.tensor.register` of the module;
-    - c2: the table is not [vocabulary, columns of the result];
+    - c2: the table is not [vocabulary, last dimension of the result];
     - c3: the result is not [sizes of `ids`…, columns].
 
     Examples:
@@ -78,9 +76,9 @@ def MLLM_EmbeddingOp : MLLM_ParamOp<"embedding", "0"> {
   }];
   let arguments = (ins
     Arg<MLLM_IndexTensor, "token ids, [tokens] or [sequences, tokens]">:$ids,
-    Arg<FlatSymbolRefAttr, "the table [vocabulary, columns]">:$weight
+    Arg<FlatSymbolRefAttr, "embedding table [vocabulary, columns]">:$weight
   );
-  let results = (outs Res<MLLM_FloatTensor, "the tokens' rows [sizes of `ids`…, columns]">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "selected rows [sizes of `ids`…, columns]">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops() { return 0; }
   }];
@@ -91,21 +89,21 @@ def MLLM_EmbeddingOp : MLLM_ParamOp<"embedding", "0"> {
 }
 
 def MLLM_LinearOp : MLLM_ParamOp<"linear", "1e-10"> {
-  let summary = "Product with a weight matrix, and an optional bias";
+  let summary = "Linear projection with optional bias";
   let description = [{
-    `result[t…][n] = sum over k of x[t…][k] * weight[n][k], + bias[n]`. Beside a
-    weight of bf16, x is rounded to bf16. The result may split n into several
-    dimensions, row-major: heads and their sizes. Canonicalization makes a split
-    result one dimension and an `mllm.linalg.view`.
+    `result[t…][n] = sum over k of x[t…][k] * weight[n][k], + bias[n]`. If the
+    weight is bf16, x is rounded to bf16. The result may split n into several
+    dimensions in row-major order, such as heads and head size. Canonicalization
+    turns a split result into a single dimension and an `mllm.linalg.view`.
 
     Fails verification when
     - c1: `weight` or `bias` does not name an `mllm.tensor.register` of the
       module;
-    - c2: the weight is not [product of the sizes into which n is split, last
-      size of `x`];
+    - c2: the weight is not [product of the dimensions that n is split into,
+      last dimension of `x`];
     - c3: the bias is not [that product];
-    - c4: the result does not have the sizes of `x` before the last, and after
-      them one or more numbers;
+    - c4: the shape of the result is not that of `x` without the last dimension,
+      followed by one or more static sizes;
     - c5: operand and result differ in element type or device.
 
     Examples:
@@ -117,14 +115,14 @@ def MLLM_LinearOp : MLLM_ParamOp<"linear", "1e-10"> {
   }];
   let arguments = (ins
     Arg<MLLM_FloatTensor, "activations […, in]">:$x,
-    Arg<FlatSymbolRefAttr, "the matrix [out, in]">:$weight,
-    Arg<OptionalAttr<FlatSymbolRefAttr>, "the bias [out]; none when absent">:$bias
+    Arg<FlatSymbolRefAttr, "weight matrix [out, in]">:$weight,
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "bias [out]; none if absent">:$bias
   );
-  let results = (outs Res<MLLM_FloatTensor, "activations […, out], out in one or more dimensions">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "activations […, out], where out may be split into several dimensions">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
-    /// The product of the sizes into which the outputs are split; nullopt
-    /// where one is dynamic or the product overflows.
+    /// The number of outputs (the product of their dimensions); nullopt if one
+    /// is dynamic or the product overflows.
     std::optional<int64_t> getNumOutputs();
     /// Whether the outputs are split into more than one dimension.
     bool isSplit() { return getType().getRank() > getX().getType().getRank(); }
@@ -137,13 +135,13 @@ def MLLM_LinearOp : MLLM_ParamOp<"linear", "1e-10"> {
 }
 
 def MLLM_ParamOp : MLLM_ParamOp<"param", "0"> {
-  let summary = "A parameter of the model as a value";
+  let summary = "Model parameter as a value";
   let description = [{
-    `result = weight`, decoded where it is stored in blocks.
+    `result = weight`, dequantized if it is stored in a block format.
 
     Fails verification when
     - c1: `weight` does not name an `mllm.tensor.register` of the module;
-    - c2: the parameter's shape is not that of the result.
+    - c2: the shape of the parameter differs from that of the result.
 
     Example:
 
@@ -152,9 +150,9 @@ def MLLM_ParamOp : MLLM_ParamOp<"param", "0"> {
     ```
   }];
   let arguments = (ins
-    Arg<FlatSymbolRefAttr, "the parameter">:$weight
+    Arg<FlatSymbolRefAttr, "parameter">:$weight
   );
-  let results = (outs Res<MLLM_Tensor, "its values">:$result);
+  let results = (outs Res<MLLM_Tensor, "its elements">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops() { return 0; }
   }];
@@ -166,18 +164,18 @@ def MLLM_ParamOp : MLLM_ParamOp<"param", "0"> {
 //===----------------------------------------------------------------------===//
 
 def MLLM_RMSNormOp : MLLM_InferredParamOp<"rms_norm", "1e-10"> {
-  let summary = "Division by the root mean square of the last dimension";
+  let summary = "RMS normalization over the last dimension";
   let description = [{
-    `result = x / sqrt(mean(x^2) + eps) * weight`, the mean taken over the last
-    dimension: the columns of a token, or each head by itself. With `unit_offset`
-    the factor is `weight + 1` (Gemma).
+    `result = x / sqrt(mean(x^2) + eps) * weight`, with the mean over the last
+    dimension: the columns of a token, or a head. With `unit_offset`, the scale
+    is `weight + 1` (Gemma).
 
     Fails verification when
     - c1: `weight` does not name an `mllm.tensor.register` of the module;
-    - c2: the weight is not [last size of `x`];
+    - c2: the weight is not [last dimension of `x`];
     - c3: `eps` is not a finite positive number;
     - c4: `x` has rank 0;
-    - c5: the result's type is not `x`'s.
+    - c5: the result type differs from that of `x`.
 
     Example:
 
@@ -187,11 +185,11 @@ def MLLM_RMSNormOp : MLLM_InferredParamOp<"rms_norm", "1e-10"> {
   }];
   let arguments = (ins
     Arg<MLLM_FloatTensor, "activations […, columns]">:$x,
-    Arg<FlatSymbolRefAttr, "the scale of each column">:$weight,
-    Arg<F64Attr, "what is added to the mean square">:$eps,
-    Arg<UnitAttr, "1 is added to each scale">:$unit_offset
+    Arg<FlatSymbolRefAttr, "scale of each column">:$weight,
+    Arg<F64Attr, "added to the mean square">:$eps,
+    Arg<UnitAttr, "whether to add 1 to each scale">:$unit_offset
   );
-  let results = (outs Res<MLLM_FloatTensor, "activations, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "normalized activations, shaped as `x`">:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$x,
       "::mlir::FlatSymbolRefAttr":$weight, "::mlir::FloatAttr":$eps), [{
     build($_builder, $_state, type, x, weight, eps, ::mlir::UnitAttr());
@@ -204,19 +202,20 @@ def MLLM_RMSNormOp : MLLM_InferredParamOp<"rms_norm", "1e-10"> {
 }
 
 def MLLM_LayerNormOp : MLLM_InferredParamOp<"layer_norm", "1e-10"> {
-  let summary = "Mean 0 and variance 1 over the last dimensions";
+  let summary = "Layer normalization over the last dimensions";
   let description = [{
-    `result = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias`, mean and
-    variance (that of all the numbers, not of a sample) taken over the last
-    dimensions together, whose sizes are `normalized_shape`.
+    `result = (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias`, with the
+    mean and the (population) variance over the last dimensions, whose sizes are
+    `normalized_shape`.
 
     Fails verification when
     - c1: `weight` or `bias` does not name an `mllm.tensor.register` of the
       module;
-    - c2: the weight or the bias is not shaped as `normalized_shape`;
+    - c2: the shape of the weight or the bias is not `normalized_shape`;
     - c3: `eps` is not a finite positive number;
-    - c4: `normalized_shape` is empty or is not the last sizes of `x`;
-    - c5: the result's type is not `x`'s.
+    - c4: `normalized_shape` is empty or differs from the last dimensions of
+      `x`;
+    - c5: the result type differs from that of `x`.
 
     Example:
 
@@ -227,12 +226,12 @@ def MLLM_LayerNormOp : MLLM_InferredParamOp<"layer_norm", "1e-10"> {
   }];
   let arguments = (ins
     Arg<MLLM_FloatTensor, "activations">:$x,
-    Arg<OptionalAttr<FlatSymbolRefAttr>, "factors; 1 when absent">:$weight,
-    Arg<OptionalAttr<FlatSymbolRefAttr>, "what is added; 0 when absent">:$bias,
-    Arg<DenseI64ArrayAttr, "sizes of the dimensions that are normalized together">:$normalized_shape,
-    Arg<F64Attr, "what is added to the variance">:$eps
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "scale; 1 if absent">:$weight,
+    Arg<OptionalAttr<FlatSymbolRefAttr>, "bias; 0 if absent">:$bias,
+    Arg<DenseI64ArrayAttr, "sizes of the normalized dimensions">:$normalized_shape,
+    Arg<F64Attr, "added to the variance">:$eps
   );
-  let results = (outs Res<MLLM_FloatTensor, "activations, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "normalized activations, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
   }];
@@ -243,10 +242,11 @@ def MLLM_LayerNormOp : MLLM_InferredParamOp<"layer_norm", "1e-10"> {
 }
 
 def MLLM_LayerNorm2DOp : MLLM_InferredParamOp<"layer_norm_2d", "1e-10"> {
-  let summary = "Mean 0 and variance 1 over the channels at each place of a picture";
+  let summary = "Layer normalization over the channels of images";
   let description = [{
-    `result[b, c, h, w] = (x[b, c, h, w] - mean) / sqrt(variance + eps) * weight[c]
-    + bias[c]`, mean and variance taken over c (LayerNorm2d of Segment Anything).
+    `result[b, c, h, w] = (x[b, c, h, w] - mean) / sqrt(variance + eps) *
+    weight[c] + bias[c]`, with mean and variance over c (LayerNorm2d of Segment
+    Anything).
 
     Fails verification when
     - c1: `weight` or `bias` does not name an `mllm.tensor.register` of the
@@ -254,7 +254,7 @@ def MLLM_LayerNorm2DOp : MLLM_InferredParamOp<"layer_norm_2d", "1e-10"> {
     - c2: the weight or the bias is not [channels of `x`];
     - c3: `eps` is not a finite positive number;
     - c4: `x` does not have rank 4;
-    - c5: the result's type is not `x`'s.
+    - c5: the result type differs from that of `x`.
 
     Example:
 
@@ -263,12 +263,12 @@ def MLLM_LayerNorm2DOp : MLLM_InferredParamOp<"layer_norm_2d", "1e-10"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_FloatTensor, "pictures [pictures, channels, height, width]">:$x,
-    Arg<FlatSymbolRefAttr, "the factor of each channel">:$weight,
-    Arg<FlatSymbolRefAttr, "what is added to each channel">:$bias,
-    Arg<F64Attr, "what is added to the variance">:$eps
+    Arg<MLLM_FloatTensor, "images [batch, channels, height, width]">:$x,
+    Arg<FlatSymbolRefAttr, "scale of each channel">:$weight,
+    Arg<FlatSymbolRefAttr, "bias of each channel">:$bias,
+    Arg<F64Attr, "added to the variance">:$eps
   );
-  let results = (outs Res<MLLM_FloatTensor, "pictures, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "normalized images, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
   }];
@@ -277,14 +277,14 @@ def MLLM_LayerNorm2DOp : MLLM_InferredParamOp<"layer_norm_2d", "1e-10"> {
 }
 
 def MLLM_SoftmaxOp : MLLM_LinalgOp<"softmax", "1e-10"> {
-  let summary = "Exponentials of an axis, divided by their sum";
+  let summary = "Softmax along an axis";
   let description = [{
-    `result = exp(x - max) / sum over the axis of exp(x - max)`, the maximum taken
-    along the axis. A slice of minus infinity only gives zeros.
+    `result = exp(x - max) / sum over the axis of exp(x - max)`, with the
+    maximum along the axis. A slice in which every element is -∞ yields zeros.
 
     Fails verification when
     - c1: `axis` is not a dimension of `x`;
-    - c2: the result's type is not `x`'s.
+    - c2: the result type differs from that of `x`.
 
     Example:
 
@@ -293,10 +293,10 @@ def MLLM_SoftmaxOp : MLLM_LinalgOp<"softmax", "1e-10"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_FloatTensor, "scores of any shape but rank 0">:$x,
-    Arg<I64Attr, "dimension of the sums; negative ones count from the end">:$axis
+    Arg<MLLM_FloatTensor, "scores of rank 1 or more">:$x,
+    Arg<I64Attr, "softmax dimension; counted from the end if negative">:$axis
   );
-  let results = (outs Res<MLLM_FloatTensor, "shares of 1, shaped as `x`">:$result);
+  let results = (outs Res<MLLM_FloatTensor, "probabilities, shaped as `x`">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops();
   }];
@@ -308,14 +308,14 @@ def MLLM_SoftmaxOp : MLLM_LinalgOp<"softmax", "1e-10"> {
 //===----------------------------------------------------------------------===//
 
 def MLLM_GELUOp : MLLM_UnaryElementwise<"gelu", "1e-10"> {
-  let summary = "Gaussian error linear unit";
+  let summary = "Element-wise GELU";
   let description = [{
-    For each value, with `approximate`
-    `"tanh"`: `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`,
-    `"none"`: `x / 2 * (1 + erf(x / sqrt(2)))`.
+    Element-wise, with `approximate` `"tanh"`:
+    `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`, `"none"`:
+    `x / 2 * (1 + erf(x / sqrt(2)))`.
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -324,19 +324,20 @@ def MLLM_GELUOp : MLLM_UnaryElementwise<"gelu", "1e-10"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_FloatTensor, "values of any shape">:$x,
+    Arg<MLLM_FloatTensor, "input of any shape">:$x,
     Arg<DefaultValuedStrAttr<MLLM_WordAttr<["none", "tanh"]>, "tanh">,
-        "how the error function is computed: `\"none\"` (as it is) or `\"tanh\"`">:$approximate
+        "approximation of the error function: `\"none\"` or `\"tanh\"`">:$approximate
   );
 }
 
 def MLLM_QuickGELUOp : MLLM_UnaryElementwise<"quick_gelu", "1e-10"> {
-  let summary = "GELU by a sigmoid";
+  let summary = "Element-wise sigmoid approximation of GELU";
   let description = [{
-    `result = x / (1 + exp(-1.702 * x))`, for each value, as `llm.gelu` has it.
+    `result = x / (1 + exp(-1.702 * x))`, element-wise, computed like
+    `llm.gelu`.
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -347,13 +348,13 @@ def MLLM_QuickGELUOp : MLLM_UnaryElementwise<"quick_gelu", "1e-10"> {
 }
 
 def MLLM_ReLUOp : MLLM_UnaryElementwise<"relu", "0"> {
-  let summary = "Rectified linear unit";
+  let summary = "Element-wise ReLU";
   let description = [{
-    `result = max(x, 0)`, for each value; NaN stays NaN. Idempotent: a relu of a
-    relu folds.
+    `result = max(x, 0)`, element-wise; NaN is preserved. The op is idempotent
+    and folds accordingly.
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -365,13 +366,13 @@ def MLLM_ReLUOp : MLLM_UnaryElementwise<"relu", "0"> {
 }
 
 def MLLM_SigmoidOp : MLLM_UnaryElementwise<"sigmoid", "1e-10"> {
-  let summary = "Logistic function";
+  let summary = "Element-wise logistic function";
   let description = [{
-    `result = 1 / (1 + exp(-x))`, for each value. An exponential that f32 does not
-    hold counts as infinite: below -88.72 the result is 0.
+    `result = 1 / (1 + exp(-x))`, element-wise. An exponential that overflows
+    f32 is infinite: below -88.72 the result is 0.
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -382,16 +383,18 @@ def MLLM_SigmoidOp : MLLM_UnaryElementwise<"sigmoid", "1e-10"> {
 }
 
 //===----------------------------------------------------------------------===//
-// What a model says of its layers, and layers of the user's own
+// Layer annotations and custom ops
 //===----------------------------------------------------------------------===//
 
 def MLLM_RegisterLayerOp : MLLM_Op<"linalg.register", [Symbol]> {
-  let summary = "Says that a layer of a kind stands at a path of the model";
+  let summary = "Register the kind of the layer at a path of the model";
   let description = [{
-    Computes nothing: a list of the model's layers, by which recipes find them.
+    Annotation without computation: recipes use the list of registered layers to
+    find layers by path.
 
     Fails verification when
-    - c1: `op_type` is not an op of this level, without `mllm.linalg.`.
+    - c1: `op_type` is not the name of an op of this level without
+      `mllm.linalg.`.
 
     Example:
 
@@ -400,19 +403,19 @@ def MLLM_RegisterLayerOp : MLLM_Op<"linalg.register", [Symbol]> {
     ```
   }];
   let arguments = (ins
-    Arg<SymbolNameAttr, "the layer's path">:$sym_name,
-    Arg<StrAttr, "the kind of op that the layer is">:$op_type
+    Arg<SymbolNameAttr, "path of the layer">:$sym_name,
+    Arg<StrAttr, "op of the layer">:$op_type
   );
   let assemblyFormat = "$sym_name attr-dict";
   let hasVerifier = 1;
 }
 
 def MLLM_CustomizedOp : MLLM_LinalgOpBase<"customized", "0", []> {
-  let summary = "An op of the user's own";
+  let summary = "Custom op";
   let description = [{
-    The function that the user has registered under `id`
-    (`llmir::registerCustomOp`) computes results from operands. It may have
-    effects. Compiled code does not know it.
+    Calls the function that the user registered under `id`
+    (`llmir::registerCustomOp`). The function may have side effects. Compiled
+    code does not support it.
 
     Fails verification when
     - c1: `id` is less than 4096.
@@ -424,11 +427,11 @@ def MLLM_CustomizedOp : MLLM_LinalgOpBase<"customized", "0", []> {
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<MLLM_Tensor>, "what the function takes">:$inputs,
-    Arg<StrAttr, "what people call it">:$name,
-    Arg<I64Attr, "under which the function is registered, 4096 or more">:$id
+    Arg<Variadic<MLLM_Tensor>, "operands of the function">:$inputs,
+    Arg<StrAttr, "name of the op">:$name,
+    Arg<I64Attr, "id of the registered function, at least 4096">:$id
   );
-  let results = (outs Res<Variadic<MLLM_Tensor>, "what the function gives">:$results);
+  let results = (outs Res<Variadic<MLLM_Tensor>, "results of the function">:$results);
   let assemblyFormat = [{
     $name `id` $id `(` $inputs `)` attr-dict `:` functional-type($inputs, results)
   }];

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The attributes and ops of every level, in one file for tools that read them all
-// (the reference pages, the coverage tables). C++ comes from each level's file.
+// The attributes and ops of all levels, for tools that need all of them
+// (reference pages, coverage tables). C++ is generated from the file of each
+// level.
 //
 //===----------------------------------------------------------------------===//
 

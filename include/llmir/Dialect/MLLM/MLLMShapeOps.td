@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that move values: views, permutations, joins and cuts.
+// Data movement ops: views, permutations, concatenations and splits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@
 include "llmir/Dialect/MLLM/MLLMLinalgBase.td"
 
 def MLLM_ViewOp : MLLM_LinalgOpBase<"view", "0", [Pure]> {
-  let summary = "The same values in another shape";
+  let summary = "Reshape to the result type";
   let description = [{
-    Values keep their row-major order. The dynamic sizes of the result are those
-    of the operand, in order; the static ones are cut anew. It splits columns
-    into heads and merges them again.
+    Elements keep their row-major order. The dynamic sizes of the result are
+    those of the operand, in order; the static sizes may be split and merged.
+    Used to split columns into heads and to merge them.
 
     Fails verification when
     - c1: operand and result differ in their dynamic sizes;
@@ -33,8 +33,8 @@ def MLLM_ViewOp : MLLM_LinalgOpBase<"view", "0", [Pure]> {
     %heads = mllm.linalg.view %x : tensor<1x?x64xf32> -> tensor<1x?x4x16xf32>
     ```
   }];
-  let arguments = (ins Arg<MLLM_Tensor, "values of any shape">:$x);
-  let results = (outs Res<MLLM_Tensor, "the same values, in its shape">:$result);
+  let arguments = (ins Arg<MLLM_Tensor, "input of any shape">:$x);
+  let results = (outs Res<MLLM_Tensor, "reshaped input">:$result);
   let extraClassDeclaration = commonDeclaration # [{
     std::optional<int64_t> getFlops() { return 0; }
   }];
@@ -44,14 +44,14 @@ def MLLM_ViewOp : MLLM_LinalgOpBase<"view", "0", [Pure]> {
 }
 
 def MLLM_TransposeOp : MLLM_MoveOp<"transpose"> {
-  let summary = "Two dimensions exchanged";
+  let summary = "Exchange two dimensions";
   let description = [{
-    `result[…, j, …, i, …] = x[…, i, …, j, …]`, i counting along `dim0` and j along
-    `dim1`.
+    `result[…, j, …, i, …] = x[…, i, …, j, …]`, where i is the index in `dim0`
+    and j that in `dim1`.
 
     Fails verification when
     - c1: `dim0` or `dim1` is not a dimension of `x`;
-    - c2: the result's type is not `x`'s with the two sizes exchanged.
+    - c2: the result type is not that of `x` with the two sizes exchanged.
 
     Example:
 
@@ -61,24 +61,24 @@ def MLLM_TransposeOp : MLLM_MoveOp<"transpose"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape but rank 0">:$x,
-    Arg<I64Attr, "one dimension; negative ones count from the end">:$dim0,
-    Arg<I64Attr, "the other">:$dim1
+    Arg<MLLM_Tensor, "input of rank 1 or more">:$x,
+    Arg<I64Attr, "first dimension; counted from the end if negative">:$dim0,
+    Arg<I64Attr, "second dimension; counted from the end if negative">:$dim1
   );
-  let results = (outs Res<MLLM_Tensor, "the values in their new places">:$result);
+  let results = (outs Res<MLLM_Tensor, "permuted input">:$result);
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
 }
 
-// f(x) = x: what happens to the memory is what the op is for.
+// Identity on values; the op describes memory.
 class MLLM_SameValuesOp<string mnemonic> : MLLM_MoveOp<mnemonic> {
-  let arguments = (ins Arg<MLLM_Tensor, "values of any shape">:$x);
-  let results = (outs Res<MLLM_Tensor, "the same values">:$result);
+  let arguments = (ins Arg<MLLM_Tensor, "input of any shape">:$x);
+  let results = (outs Res<MLLM_Tensor, "the input">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   code rules = [{
 
     Fails verification when
-    - c1: the result's type is not the operand's.
+    - c1: the result type differs from the operand type.
 
     Example:
 
@@ -95,29 +95,29 @@ class MLLM_SameValuesOp<string mnemonic> : MLLM_MoveOp<mnemonic> {
 }
 
 def MLLM_ContiguousOp : MLLM_SameValuesOp<"contiguous"> {
-  let summary = "The same values in row-major order of memory";
+  let summary = "Make a tensor contiguous in memory";
   let description = [{
-    `result = x`. Every value of the dialect lies in row-major order, so that
-    canonicalization removes the op.}] # rules;
+    `result = x`. All tensors of the dialect are contiguous, so canonicalization
+    removes the op.}] # rules;
 }
 
 def MLLM_CloneOp : MLLM_SameValuesOp<"clone"> {
-  let summary = "The same values in memory of their own";
+  let summary = "Copy a tensor to new memory";
   let description = [{
-    `result = x`. Values of the dialect do not change, so that canonicalization
+    `result = x`. Tensors of the dialect are immutable, so canonicalization
     removes the op.}] # rules;
 }
 
 def MLLM_CopyOp : MLLM_MoveOp<"copy"> {
-  let summary = "The values of one tensor in the memory of another";
+  let summary = "Copy a tensor into the memory of another";
   let description = [{
-    `result = src`, lying where `dst` lies: planned memory is an
-    `mllm.tensor.alloc` as `dst`. The values of `dst` are not read.
+    `result = src`, stored in the memory of `dst`, which is an
+    `mllm.tensor.alloc` for planned memory. The elements of `dst` are not read.
 
     Fails verification when
-    - c1: `dst` and `src` differ in element type or lie on different devices;
+    - c1: `dst` and `src` differ in element type or device;
     - c2: their shapes differ;
-    - c3: the result's type is not that of `dst` and `src`.
+    - c3: the result type differs from that of `dst` and `src`.
 
     Example:
 
@@ -126,20 +126,20 @@ def MLLM_CopyOp : MLLM_MoveOp<"copy"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "where the result lies">:$dst,
-    Arg<MLLM_Tensor, "the values">:$src
+    Arg<MLLM_Tensor, "tensor whose memory holds the result">:$dst,
+    Arg<MLLM_Tensor, "source">:$src
   );
-  let results = (outs Res<MLLM_Tensor, "the values of `src`">:$result);
+  let results = (outs Res<MLLM_Tensor, "elements of `src`">:$result);
   let assemblyFormat = "$dst `,` $src attr-dict `:` functional-type(operands, results)";
 }
 
 def MLLM_X2XOp : MLLM_MoveOp<"x2x"> {
-  let summary = "The same values on another device";
+  let summary = "Transfer a tensor to a device";
   let description = [{
-    `result = x`, lying on `device`.
+    `result = x`, on `device`.
 
     Fails verification when
-    - c1: the result's type is not the operand's on `device`.
+    - c1: the result type is not the operand type on `device`.
 
     Example:
 
@@ -148,25 +148,24 @@ def MLLM_X2XOp : MLLM_MoveOp<"x2x"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape, on any device">:$x,
-    Arg<MLLM_DeviceAttr, "where the result lies">:$device
+    Arg<MLLM_Tensor, "input of any shape, on any device">:$x,
+    Arg<MLLM_DeviceAttr, "target device">:$device
   );
-  let results = (outs Res<MLLM_Tensor, "the same values there">:$result);
+  let results = (outs Res<MLLM_Tensor, "input on the target device">:$result);
   let assemblyFormat = "$x `to` $device attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
 }
 
 def MLLM_CastTypeOp : MLLM_MoveOp<"cast_type"> {
-  let summary = "The numbers as those of another element type";
+  let summary = "Convert the element type";
   let description = [{
-    Between floats a number is rounded to nearest, ties to even. A float becomes
-    an integer by dropping its fraction; beyond the integer's range it is the
-    nearest number of the range, and NaN is 0. An integer becomes a shorter one
-    by dropping high bits. As i1 every number but 0 is true; true is 1.
+    Float to float rounds to nearest, ties to even. Float to integer truncates
+    toward zero and saturates; NaN becomes 0. Integer narrowing drops the high
+    bits. For i1, every value except 0 becomes true, and true becomes 1.
 
     Fails verification when
-    - c1: `dtype` is not the type of a number of the dialect;
-    - c2: the result's type is not the operand's with elements of `dtype`.
+    - c1: `dtype` is not an element type of the dialect;
+    - c2: the result type is not the operand type with element type `dtype`.
 
     Example:
 
@@ -175,22 +174,22 @@ def MLLM_CastTypeOp : MLLM_MoveOp<"cast_type"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape">:$x,
+    Arg<MLLM_Tensor, "input of any shape">:$x,
     Arg<TypeAttr, "element type of the result">:$dtype
   );
-  let results = (outs Res<MLLM_Tensor, "the numbers in their new type">:$result);
+  let results = (outs Res<MLLM_Tensor, "converted elements">:$result);
   let assemblyFormat = "$x `to` $dtype attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
 }
 
 def MLLM_PermuteOp : MLLM_MoveOp<"permute"> {
-  let summary = "All dimensions in another order";
+  let summary = "Permute dimensions";
   let description = [{
     Dimension i of the result is dimension `axes[i]` of `x`.
 
     Fails verification when
-    - c1: `axes` does not name each dimension of `x` once;
-    - c2: the result's type is not `x`'s with its sizes in that order.
+    - c1: `axes` is not a permutation of the dimensions of `x`;
+    - c2: the result type is not that of `x` with permuted sizes.
 
     Example:
 
@@ -199,26 +198,27 @@ def MLLM_PermuteOp : MLLM_MoveOp<"permute"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape">:$x,
-    Arg<DenseI64ArrayAttr, "a dimension of `x` for each one of the result; negative ones count from the end">:$axes
+    Arg<MLLM_Tensor, "input of any shape">:$x,
+    Arg<DenseI64ArrayAttr, "for each dimension of the result, the dimension of `x`; counted from the end if negative">:$axes
   );
-  let results = (outs Res<MLLM_Tensor, "the values in their new places">:$result);
+  let results = (outs Res<MLLM_Tensor, "permuted input">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
 }
 
 def MLLM_ReshapeOp : MLLM_MoveOp<"reshape"> {
-  let summary = "The same values in a shape that is given as numbers";
+  let summary = "Reshape to a shape given by an attribute";
   let description = [{
-    Values keep their row-major order. One size of `shape` may be -1: it is what
-    the number of values leaves. A result with several dynamic sizes needs
-    `mllm.linalg.view`; a reshape that a view can say is made one by
-    canonicalization.
+    Elements keep their row-major order. One size of `shape` may be -1, which is
+    inferred from the number of elements. A result with several dynamic sizes
+    requires `mllm.linalg.view`; canonicalization replaces a reshape by a view
+    if possible.
 
     Fails verification when
-    - c1: an entry of `shape` is less than -1, or -1 stands twice or beside a 0;
-    - c2: `shape` does not hold the number of values of `x`;
-    - c3: the result's type is not `x`'s with that shape.
+    - c1: an element of `shape` is less than -1, or -1 appears twice or together
+      with a 0;
+    - c2: `shape` does not have the number of elements of `x`;
+    - c3: the result type is not that of `x` with that shape.
 
     Example:
 
@@ -227,29 +227,29 @@ def MLLM_ReshapeOp : MLLM_MoveOp<"reshape"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape">:$x,
-    Arg<DenseI64ArrayAttr, "sizes of the result, one of which may be -1">:$shape
+    Arg<MLLM_Tensor, "input of any shape">:$x,
+    Arg<DenseI64ArrayAttr, "shape of the result; one size may be -1">:$shape
   );
-  let results = (outs Res<MLLM_Tensor, "the same values, in its shape">:$result);
+  let results = (outs Res<MLLM_Tensor, "reshaped input">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
 def MLLM_SplitOp : MLLM_MoveOp<"split"> {
-  let summary = "A tensor cut into parts along a dimension";
+  let summary = "Split a tensor along a dimension";
   let description = [{
-    One entry n of `sections`: parts of n slices each, as many as there are, n
-    dividing the dimension; the dimension is static then. Several entries: the
-    sizes of the parts, which sum up to the dimension.
+    A single element n of `sections` splits the dimension, which must be static,
+    into parts of size n, which must divide it. Several elements are the sizes
+    of the parts, which must sum to the size of the dimension.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
-    - c2: there is no section, or a negative one, or a single one of 0;
+    - c2: there is no section, a negative one, or a single section of 0;
     - c3: a single section does not divide the dimension, or the dimension is
       dynamic, or there would be more than 65536 parts;
-    - c4: several sections do not sum up to the dimension;
-    - c5: the results are not the parts.
+    - c4: several sections do not sum to the size of the dimension;
+    - c5: the result types are not those of the parts.
 
     Example:
 
@@ -259,24 +259,24 @@ def MLLM_SplitOp : MLLM_MoveOp<"split"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape but rank 0">:$x,
-    Arg<I64Attr, "dimension that is cut; negative ones count from the end">:$dim,
-    Arg<DenseI64ArrayAttr, "size of all parts, or of each">:$sections
+    Arg<MLLM_Tensor, "input of rank 1 or more">:$x,
+    Arg<I64Attr, "dimension to split; counted from the end if negative">:$dim,
+    Arg<DenseI64ArrayAttr, "common size of all parts, or size of each part">:$sections
   );
-  let results = (outs Res<Variadic<MLLM_Tensor>, "the parts, in order">:$parts);
+  let results = (outs Res<Variadic<MLLM_Tensor>, "parts, in order">:$parts);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
 }
 
 def MLLM_ConcatOp : MLLM_MoveOp<"concat"> {
-  let summary = "Tensors one after another along a dimension";
+  let summary = "Concatenate tensors along a dimension";
   let description = [{
     Fails verification when
     - c1: there is no operand, or `dim` is not a dimension of the operands;
     - c2: operands differ in rank, or in a size other than that of `dim`;
-    - c3: operands differ in element type or lie on different devices;
-    - c4: the result's type is not the operands' with the sum of their sizes in
-      `dim`.
+    - c3: operands differ in element type or device;
+    - c4: the result type is not that of the operands with the sum of their
+      sizes in `dim`.
 
     Example:
 
@@ -286,25 +286,26 @@ def MLLM_ConcatOp : MLLM_MoveOp<"concat"> {
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<MLLM_Tensor>, "one tensor or more, of any rank but 0">:$parts,
-    Arg<I64Attr, "dimension along which they stand; negative ones count from the end">:$dim
+    Arg<Variadic<MLLM_Tensor>, "one or more tensors of rank 1 or more">:$parts,
+    Arg<I64Attr, "concatenated dimension; counted from the end if negative">:$dim
   );
-  let results = (outs Res<MLLM_Tensor, "all of them">:$result);
+  let results = (outs Res<MLLM_Tensor, "concatenated tensor">:$result);
   let assemblyFormat = "$parts attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
 }
 
 def MLLM_StackOp : MLLM_MoveOp<"stack"> {
-  let summary = "Tensors of one shape along a new dimension";
+  let summary = "Stack tensors along a new dimension";
   let description = [{
-    `result[a…, i, b…] = parts[i][a…, b…]`, i standing in dimension `dim` of the
-    result.
+    `result[a…, i, b…] = parts[i][a…, b…]`, where i is the index in dimension
+    `dim` of the result.
 
     Fails verification when
     - c1: there is no operand, or `dim` is not a dimension of the result;
     - c2: operands differ in shape;
-    - c3: operands differ in element type or lie on different devices;
-    - c4: the result's type is not the operands' with their number in `dim`.
+    - c3: operands differ in element type or device;
+    - c4: the result type is not that of the operands with their number as size
+      of `dim`.
 
     Example:
 
@@ -313,24 +314,25 @@ def MLLM_StackOp : MLLM_MoveOp<"stack"> {
     ```
   }];
   let arguments = (ins
-    Arg<Variadic<MLLM_Tensor>, "one tensor or more, of one shape">:$parts,
-    Arg<I64Attr, "the new dimension; negative ones count from the result's end">:$dim
+    Arg<Variadic<MLLM_Tensor>, "one or more tensors of the same shape">:$parts,
+    Arg<I64Attr, "new dimension of the result; counted from the end if negative">:$dim
   );
-  let results = (outs Res<MLLM_Tensor, "all of them">:$result);
+  let results = (outs Res<MLLM_Tensor, "stacked tensor">:$result);
   let assemblyFormat = "$parts attr-dict `:` functional-type(operands, results)";
 }
 
 def MLLM_RepeatOp : MLLM_MoveOp<"repeat"> {
-  let summary = "Each slice of a dimension several times in a row";
+  let summary = "Repeat each slice of a dimension";
   let description = [{
-    `result[…, i, …] = x[…, i / times, …]`, i counting along `dim` and divided
-    without a rest: a, a, b, b for 2 times a, b. It gives each key head to the
-    query heads that share it.
+    `result[…, i, …] = x[…, i / times, …]`, where i is the index in `dim` and
+    the division rounds down: a, b repeated twice is a, a, b, b. Used to repeat
+    each KV head for the query heads that share it.
 
     Fails verification when
     - c1: `dim` is not a dimension of `x`;
     - c2: `times` is less than 1;
-    - c3: the result's type is not `x`'s with `times` its size in `dim`.
+    - c3: the result type is not that of `x` with size `dim` multiplied by
+      `times`.
 
     Example:
 
@@ -339,27 +341,27 @@ def MLLM_RepeatOp : MLLM_MoveOp<"repeat"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape but rank 0">:$x,
-    Arg<I64Attr, "dimension that grows; negative ones count from the end">:$dim,
-    Arg<I64Attr, "how often each slice stands in the result">:$times
+    Arg<MLLM_Tensor, "input of rank 1 or more">:$x,
+    Arg<I64Attr, "repeated dimension; counted from the end if negative">:$dim,
+    Arg<I64Attr, "number of repetitions of each slice">:$times
   );
-  let results = (outs Res<MLLM_Tensor, "the repeated slices">:$result);
+  let results = (outs Res<MLLM_Tensor, "repeated slices">:$result);
   let assemblyFormat = "$x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
 }
 
 def MLLM_SliceOp : MLLM_MoveOp<"slice"> {
-  let summary = "A range of each dimension";
+  let summary = "Slice each dimension";
   let description = [{
-    A range `start:end:step` is start, start + step, … below end; `start` is 0,
-    `end` the size and `step` 1 where they are not written. A negative start or
-    end counts from the size, and both are then brought into [0, size]. In the
-    generic form an absent end is the least i64.
+    A range `start:end:step` selects start, start + step, … less than end;
+    defaults are 0 for `start`, the size for `end` and 1 for `step`. A negative
+    start or end is relative to the size; both are then clamped to [0, size]. In
+    the generic form, an absent end is the minimum i64.
 
     Fails verification when
-    - c1: there is not one range for each dimension of `x`;
+    - c1: the number of ranges is not the rank of `x`;
     - c2: a step is less than 1;
-    - c3: the result's type is not `x`'s with the sizes of the ranges.
+    - c3: the result type is not that of `x` with the sizes of the ranges.
 
     Example:
 
@@ -368,12 +370,12 @@ def MLLM_SliceOp : MLLM_MoveOp<"slice"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "values of any shape">:$x,
-    Arg<DenseI64ArrayAttr, "first index of each dimension">:$starts,
-    Arg<DenseI64ArrayAttr, "index that each dimension stays below">:$ends,
-    Arg<DenseI64ArrayAttr, "distance of the indices of each dimension">:$steps
+    Arg<MLLM_Tensor, "input of any shape">:$x,
+    Arg<DenseI64ArrayAttr, "start index of each dimension">:$starts,
+    Arg<DenseI64ArrayAttr, "exclusive end index of each dimension">:$ends,
+    Arg<DenseI64ArrayAttr, "step of each dimension">:$steps
   );
-  let results = (outs Res<MLLM_Tensor, "the values in the ranges">:$result);
+  let results = (outs Res<MLLM_Tensor, "selected elements">:$result);
   let assemblyFormat = [{
     $x `` custom<Ranges>($starts, $ends, $steps) attr-dict `:`
     custom<UnaryTypes>(type($x), type($result))
@@ -382,21 +384,22 @@ def MLLM_SliceOp : MLLM_MoveOp<"slice"> {
 }
 
 def MLLM_PadOp : MLLM_MoveOp<"pad"> {
-  let summary = "Values around a tensor";
+  let summary = "Pad a tensor";
   let description = [{
-    `low[d]` values before and `high[d]` after dimension d. Around 0 1 2, by `mode`:
+    Adds `low[d]` elements before and `high[d]` elements after those of
+    dimension d. For the elements 0 1 2, the modes yield:
     - `constant`: `value`;
-    - `reflect`: 2 1 | 0 1 2 | 1 0, less of them than the size;
-    - `replicate`: 0 0 | 0 1 2 | 2 2, of a size that is not 0;
-    - `circular`: 1 2 | 0 1 2 | 0 1, not more of them than the size.
+    - `reflect`: 2 1 | 0 1 2 | 1 0; fewer elements than the size;
+    - `replicate`: 0 0 | 0 1 2 | 2 2; the size must not be 0;
+    - `circular`: 1 2 | 0 1 2 | 0 1; at most as many elements as the size.
 
     Fails verification when
-    - c1: `low` or `high` has not one entry for each dimension of `x`, or a
-      negative one;
-    - c2: a static size of `x` is too small for its entries in this mode;
-    - c3: `value` is there and the mode is not `constant`;
-    - c4: `value` is not a whole number beside integers;
-    - c5: the result's type is not `x`'s with the sums of sizes.
+    - c1: `low` or `high` does not have one element per dimension of `x`, or has
+      a negative one;
+    - c2: a static size of `x` is too small for the padding in this mode;
+    - c3: `value` is given and the mode is not `constant`;
+    - c4: `value` is not an integer for integer elements;
+    - c5: the result type is not that of `x` with the padded sizes.
 
     Example:
 
@@ -407,13 +410,13 @@ def MLLM_PadOp : MLLM_MoveOp<"pad"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_PadModeEnumAttr, "constant, reflect, replicate or circular">:$mode,
-    Arg<MLLM_Tensor, "values of any shape">:$x,
-    Arg<DenseI64ArrayAttr, "values before each dimension">:$low,
-    Arg<DenseI64ArrayAttr, "values after each dimension">:$high,
-    Arg<OptionalAttr<F64Attr>, "what `constant` puts there; 0 when absent">:$value
+    Arg<MLLM_PadModeEnumAttr, "padding mode: constant, reflect, replicate or circular">:$mode,
+    Arg<MLLM_Tensor, "input of any shape">:$x,
+    Arg<DenseI64ArrayAttr, "number of elements before each dimension">:$low,
+    Arg<DenseI64ArrayAttr, "number of elements after each dimension">:$high,
+    Arg<OptionalAttr<F64Attr>, "value of mode `constant`; 0 if absent">:$value
   );
-  let results = (outs Res<MLLM_Tensor, "the values and what surrounds them">:$result);
+  let results = (outs Res<MLLM_Tensor, "padded tensor">:$result);
   let assemblyFormat = "$mode $x attr-dict `:` custom<UnaryTypes>(type($x), type($result))";
   let hasFolder = 1;
   let hasVerifier = 1;

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The tensor level: parameters, inputs, constants and memory.
+// Ops of the tensor level: parameters, inputs, constants and memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,38 +19,38 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
     Symbol, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "Declares a parameter of the model";
+  let summary = "Declare a model parameter";
   let description = [{
-    Gives a parameter its name, its shape, and the format in which it is stored;
-    the values stay in the checkpoint, where `source` names them; without a source
-    nobody has them, and the model can be traced but not run. A linear
-    weight and an embedding table are [rows, columns], a norm's weight and a
-    bias are [columns], the matrices of experts [experts, rows, columns]. Ops
-    use the parameter by its symbol, from any number of places: a tied output
-    projection uses the embedding's parameter.
+    Declares the name, shape and stored format of a parameter. The elements stay
+    in the checkpoint, where `source` names the tensor; a model with parameters
+    without a source can be traced but not run. Linear weights and embedding
+    tables are [rows, columns], norm weights and biases are [columns], expert
+    matrices are [experts, rows, columns]. Any number of ops may reference the
+    parameter by symbol: a tied output projection uses the parameter of the
+    embedding.
 
-    With `rope_unpermute_heads = H` the stored rows were reordered for a rotation
-    of adjacent pairs, and whoever reads the values restores the order: within
-    each of the H heads of D rows, stored row 2j is row j, and stored row 2j + 1
-    is row j + D/2.
+    With `rope_unpermute_heads = H`, the stored rows are in the order for
+    rotating adjacent pairs, and readers restore the original order: within each
+    of the H heads of D rows, stored row 2j is row j, and stored row 2j + 1 is
+    row j + D/2.
 
-    With `slice = array<i64: first, total>` the parameter is a part of what is
-    stored: its rows (a vector's entries) are the rows from `first` on of a stored
-    tensor of `total` rows. With `transposed` the stored matrix is [columns, rows],
-    the slice being one of its columns: GPT-2 keeps queries, keys and values in one
-    tensor [columns, 3 * columns].
+    With `slice = array<i64: first, total>`, the parameter consists of the rows
+    (elements of a vector) from `first` on of a stored tensor with `total` rows.
+    With `transposed`, the stored matrix is [columns, rows], and the slice
+    applies to its columns: GPT-2 stores queries, keys and values in one tensor
+    [columns, 3 * columns].
 
     Fails verification when
     - c1: the type is neither a ranked tensor of f32, f16 or bf16 nor an
       `!llm.quantized_tensor`;
-    - c2: the rank is not 1 to 5 (2 or 3 if quantized);
+    - c2: the rank is not between 1 and 5 (2 or 3 if quantized);
     - c3: a size is dynamic or less than 1;
-    - c4: `source` is there and empty;
+    - c4: `source` is empty;
     - c5: `rope_unpermute_heads` is less than 1, or does not divide the rows
       into heads of an even number of rows;
-    - c6: `slice` is not two numbers, 0 <= first and first + rows <= total, or the
-      tensor is neither a vector nor a matrix;
-    - c7: `transposed` stands at a tensor that is no matrix.
+    - c6: `slice` does not have two elements with 0 <= first and first + rows <=
+      total, or the tensor is neither a vector nor a matrix;
+    - c7: `transposed` is given for a tensor that is not a matrix.
 
     Example:
 
@@ -67,13 +66,13 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
   }];
 
   let arguments = (ins
-    Arg<SymbolNameAttr, "the parameter's name in the module tree (Hugging Face's names)">:$sym_name,
+    Arg<SymbolNameAttr, "name of the parameter in the module tree (Hugging Face naming)">:$sym_name,
     Arg<TypeAttr, "shape and stored format">:$type,
-    Arg<OptionalAttr<StrAttr>, "name of the tensor in the checkpoint; absent where only the shape is known">:$source,
-    Arg<OptionalAttr<I64Attr>, "number of heads whose stored rows are to be put back in order">:$rope_unpermute_heads,
-    Arg<OptionalAttr<DenseI64ArrayAttr>, "the first row of the parameter in the stored tensor, and the rows of that; all rows when absent">:$slice,
-    Arg<UnitAttr, "the matrix is stored as [columns, rows]">:$transposed,
-    Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public when absent">:$sym_visibility
+    Arg<OptionalAttr<StrAttr>, "name of the tensor in the checkpoint; absent if only the shape is known">:$source,
+    Arg<OptionalAttr<I64Attr>, "number of heads whose stored row order is to be restored">:$rope_unpermute_heads,
+    Arg<OptionalAttr<DenseI64ArrayAttr>, "first row of the parameter in the stored tensor, and number of rows of the stored tensor; all rows if absent">:$slice,
+    Arg<UnitAttr, "whether the matrix is stored as [columns, rows]">:$transposed,
+    Arg<OptionalAttr<StrAttr>, "visibility of the symbol; public if absent">:$sym_visibility
   );
 
   let builders = [
@@ -83,7 +82,8 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
   ];
 
   let extraClassDeclaration = [{
-    /// Sizes in elements, whatever the format: [rows, columns] or [columns].
+    /// The shape in elements, independent of the format: [rows, columns] or
+    /// [columns].
     ::llvm::ArrayRef<int64_t> getShape() {
       return *::llmir::mllm::parameterShape(getType());
     }
@@ -95,14 +95,12 @@ def MLLM_RegisterOp : MLLM_Op<"tensor.register", [
 
 def MLLM_InputOp : MLLM_Op<"tensor.input", [
     MemoryEffects<[MemAlloc]>, HasParent<"::mlir::ModuleOp">]> {
-  let summary = "A value that the caller of the model gives";
+  let summary = "Model input";
   let description = [{
-    Stands in the module itself, before the call of the traced model, once for
-    each of its arguments in their order. It has no values of its own: who runs
-    the model gives them.
+    Placed at module level before the call of the traced model, one per
+    argument, in order. The caller of the model provides the value.
 
-    Fails verification when ODS' own constraints do: it stands elsewhere, or its
-    result is no tensor of the dialect's element types.
+    Only the ODS constraints apply.
 
     Example:
 
@@ -111,18 +109,17 @@ def MLLM_InputOp : MLLM_Op<"tensor.input", [
     %logits = mllm.graph.call_graph @model(%ids) : (tensor<1x128xi64>) -> tensor<1x128x259xf32>
     ```
   }];
-  let results = (outs Res<MLLM_Tensor, "what the caller gives">:$result);
+  let results = (outs Res<MLLM_Tensor, "value provided by the caller">:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 def MLLM_ConstantOp : MLLM_Op<"tensor.constant", [
     Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
-  let summary = "Values that are known";
+  let summary = "Constant tensor";
   let description = [{
     `result = value`.
 
-    Fails verification when ODS' own constraints do: `value` has another type than
-    the result.
+    Only the ODS constraints apply.
 
     Example:
 
@@ -130,19 +127,19 @@ def MLLM_ConstantOp : MLLM_Op<"tensor.constant", [
     %c = mllm.tensor.constant dense<[1.0, 2.0]> : tensor<2xf32>
     ```
   }];
-  let arguments = (ins Arg<ElementsAttr, "the values">:$value);
-  let results = (outs Res<MLLM_Tensor, "the values">:$result);
+  let arguments = (ins Arg<ElementsAttr, "constant elements">:$value);
+  let results = (outs Res<MLLM_Tensor, "constant tensor">:$result);
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
 }
 
 def MLLM_AllocOp : MLLM_Op<"tensor.alloc"> {
-  let summary = "Memory for one tensor";
+  let summary = "Allocate memory for a tensor";
   let description = [{
-    Gives memory that holds no values yet. `mllm.linalg.copy` into it says that a
-    value lies there; `mllm.tensor.free` ends its life. With `offset` the memory
-    lies at that byte of the arena that all of a model's values share; a dynamic
-    size has room for the greatest that was planned for.
+    Allocates uninitialized memory. `mllm.linalg.copy` places a value in it;
+    `mllm.tensor.free` ends its lifetime. `offset` is its byte offset in the
+    arena shared by all values of a model; for a dynamic size, the maximum
+    planned size is reserved.
 
     Fails verification when
     - c1: `offset` is negative.
@@ -154,21 +151,21 @@ def MLLM_AllocOp : MLLM_Op<"tensor.alloc"> {
     ```
   }];
   let arguments = (ins
-    Arg<OptionalAttr<I64Attr>, "first byte in the arena; not planned yet when absent">:$offset
+    Arg<OptionalAttr<I64Attr>, "byte offset in the arena; not planned yet if absent">:$offset
   );
-  let results = (outs Res<MLLM_Tensor, "the memory", [MemAlloc]>:$result);
+  let results = (outs Res<MLLM_Tensor, "allocated memory", [MemAlloc]>:$result);
   let assemblyFormat = "(`offset` $offset^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
 def MLLM_FreeOp : MLLM_Op<"tensor.free"> {
-  let summary = "Ends the life of a tensor's memory";
+  let summary = "Free the memory of a tensor";
   let description = [{
-    After it nothing reads the value, and its memory may hold another one.
+    Afterwards, the value must not be read, and its memory may be reused.
 
     Fails verification when
     - c1: the value is freed twice in one block;
-    - c2: an op after it in the block uses the value.
+    - c2: a later op in the block uses the value.
 
     Example:
 
@@ -177,7 +174,7 @@ def MLLM_FreeOp : MLLM_Op<"tensor.free"> {
     ```
   }];
   let arguments = (ins
-    Arg<MLLM_Tensor, "the value whose memory it is", [MemFree]>:$x
+    Arg<MLLM_Tensor, "value whose memory is freed", [MemFree]>:$x
   );
   let assemblyFormat = "$x attr-dict `:` type($x)";
   let hasVerifier = 1;

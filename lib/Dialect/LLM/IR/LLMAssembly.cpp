@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text of the ops of the documents: what they have in common.
+// Custom assembly shared by ops with listed and named operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ ParseResult mlir::llm::parseAttributes(OpAsmParser &parser,
              << "attribute '" << key << "' is given twice";
     state.attributes.append(key, attribute.getValue());
   }
-  // What is no attribute of the op's kind is said here, where it stands.
+  // Report inherent attributes of the wrong kind here, at their location.
   std::optional<RegisteredOperationName> registered =
       state.name.getRegisteredInfo();
   return registered->verifyInherentAttrs(state.attributes, [&] {
@@ -54,8 +54,8 @@ static ParseResult parseListed(OpAsmParser &parser, WrittenOp &written) {
   return success();
 }
 
-/// Parses `name(%x)` as often as one of `names` stands there; `order` receives
-/// the names as they are written.
+/// Parses `name(%x)` as long as one of `names` follows; `order` receives the
+/// names in source order.
 static ParseResult parseNamed(OpAsmParser &parser, ArrayRef<StringRef> names,
                               WrittenOp &written,
                               SmallVectorImpl<StringRef> &order) {

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text of the ops of the documents. Operands are a list and then named ones;
-// parentheses around the list of operands and around the lists of types are
-// optional when parsed, names of attributes may be in camel case. The printed
-// form is `llm.op %a, %b name(%c) {attributes} : (T, T, T) -> R`.
+// Custom assembly of ops with listed and named operands. The printed form is
+// `llm.op %a, %b name(%c) {attributes} : (T, T, T) -> R`. The parser also
+// accepts parentheses around the listed operands, types without parentheses,
+// and attribute names in camel case.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,16 @@
 
 namespace mlir::llm {
 
-/// An operand in the text, and the type that the text gives it.
+/// A parsed operand and its parsed type.
 struct WrittenOperand {
   OpAsmParser::UnresolvedOperand operand;
   Type type;
 };
 
-/// An operand of the op's definition that the text may leave out.
+/// An operand of the op's definition, or nullopt if the text omits it.
 using OperandSlot = std::optional<WrittenOperand>;
 
-/// What stands in the text of one op.
+/// The parsed text of one op.
 struct WrittenOp {
   SMLoc loc;
   bool hasParens = false; ///< Around the list of operands.
@@ -44,23 +44,23 @@ struct WrittenOp {
   }
 };
 
-/// The name of the operand whose type is `index` and not in the list of types.
+/// The name of the operand of type `index`, which the list of types omits.
 inline constexpr llvm::StringLiteral layerOperandName = "layer";
 
-/// Parses `{name = value}` into `state`; a name in camel case stands for the
-/// op's attribute in snake case.
+/// Parses `{name = value}` into `state`, converting names in camel case to the
+/// op's attribute names in snake case.
 ParseResult parseAttributes(OpAsmParser &parser, OperationState &state);
 
-/// Parses all of an op that stands behind its name; `names` are those of its
-/// named operands. Attributes go into `state`.
+/// Parses an op after its name; `names` are the names of its named operands.
+/// Attributes are added to `state`.
 ParseResult parseWrittenOp(OpAsmParser &parser, ArrayRef<StringRef> names,
                            OperationState &state, WrittenOp &written);
 
-/// Where operands are in parentheses the documents put the cache last; this
-/// moves it to place `index` of the list, where the other form has it.
+/// In the form with parentheses around the operands the cache is last; moves it
+/// to position `index`, as in the form without.
 void moveCacheTo(WrittenOp &written, unsigned index);
 
-/// Adds the operands that are there, in order, and the types of the results,
+/// Adds the operands that are present, in order, and the types of the results,
 /// of which there must be `numResults`.
 ParseResult addOperandsAndResults(OpAsmParser &parser, const WrittenOp &written,
                                   ArrayRef<OperandSlot> slots,
@@ -79,8 +79,8 @@ ParseResult addSegmentsAndResults(OpAsmParser &parser, const WrittenOp &written,
   return addOperandsAndResults(parser, written, slots, numResults, state);
 }
 
-/// Prints an op in the form above, without operands that are null and without
-/// attributes that have their default (`causal`, where it is `causalDefault`).
+/// Prints an op in the form above, omitting null operands and `causal` if it is
+/// `causalDefault`.
 void printWrittenOp(OpAsmPrinter &printer, Operation *op,
                     ArrayRef<Value> listed,
                     ArrayRef<std::pair<StringRef, Value>> named,

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Folding and canonicalization of attention and the cache ops. The canonical
-// form says nothing that types or defaults say already.
+// form omits what types or defaults imply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,13 +34,13 @@ static Value makeZeros(OpBuilder &builder, Location loc,
 }
 
 //===----------------------------------------------------------------------===//
-// What changes no score
+// Attributes and operands that do not change scores
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// scale = 0 or 1 / sqrt(D) => no scale. The comparison is exact: an f32 that
-/// is near to the default is another number, and stays.
+/// scale = 0 or 1 / sqrt(D) => no scale. The comparison is exact: an f32 value
+/// close to the default is kept.
 template <typename OpTy> struct DropDefaultScale : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
@@ -62,13 +62,13 @@ template <typename OpTy> struct DropDefaultScale : OpRewritePattern<OpTy> {
   }
 };
 
-/// num_heads and head_dim that the query's type says => none.
+/// num_heads and head_dim implied by the query type => none.
 template <typename OpTy> struct DropRepeatedHeads : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    // A size that is not in the type is known by the attribute alone.
+    // A dynamic size of the type is known from the attribute only.
     auto sizes = cast<AttentionOpInterface>(op.getOperation());
     bool dropsHeads = op.getNumHeadsAttr() && sizes.getNumHeads() >= 0;
     bool dropsSize = op.getHeadDimAttr() && sizes.getHeadDim() >= 0;
@@ -104,7 +104,7 @@ template <typename OpTy> struct DropEmptyMask : OpRewritePattern<OpTy> {
   }
 };
 
-/// alibi_slopes of nothing but 0 => none.
+/// alibi_slopes that are all 0 => none.
 template <typename OpTy> struct DropFlatSlopes : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
@@ -119,7 +119,7 @@ template <typename OpTy> struct DropFlatSlopes : OpRewritePattern<OpTy> {
   }
 };
 
-/// A window in which all keys are => none.
+/// A window that covers all keys => none.
 template <typename OpTy> struct DropWideWindow : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
@@ -141,8 +141,8 @@ private:
   }
 };
 
-/// With one query per sequence, which is the last token, `causal` forbids
-/// nothing: it gets the op's default.
+/// With one query per sequence, the last token, `causal` has no effect: set it
+/// to the op's default.
 template <typename OpTy> struct CausalOfOneQuery : OpRewritePattern<OpTy> {
   CausalOfOneQuery(MLIRContext *context, bool byDefault)
       : OpRewritePattern<OpTy>(context), byDefault(byDefault) {}
@@ -172,7 +172,7 @@ void addScorePatterns(RewritePatternSet &patterns, MLIRContext *context,
 // append_kv and lookup_kv
 //===----------------------------------------------------------------------===//
 
-/// An append without a cache => one to a cache that is made in front of it.
+/// An append without a cache => create_paged_cache and an append to it.
 struct CreateMissingCache : OpRewritePattern<AppendKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -187,7 +187,7 @@ struct CreateMissingCache : OpRewritePattern<AppendKVOp> {
   }
 };
 
-/// block_size and max_seq_len, which the type says => none.
+/// block_size and max_seq_len implied by the cache type => none.
 struct DropRepeatedSizes : OpRewritePattern<AppendKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -203,8 +203,8 @@ struct DropRepeatedSizes : OpRewritePattern<AppendKVOp> {
   }
 };
 
-/// An append of no rows => the cache before. Sequences that are listed with no
-/// tokens stay: the append may begin them.
+/// An append of no rows => its cache operand. Appends of zero tokens to listed
+/// sequences are kept, since they may start the sequences.
 struct AppendNothing : OpRewritePattern<AppendKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -223,8 +223,8 @@ struct AppendNothing : OpRewritePattern<AppendKVOp> {
   }
 };
 
-/// A lookup of no token of any sequence => zeros. Other lookups in a cache
-/// without sequences stay: they fail when they run.
+/// A lookup of zero tokens of every sequence => zeros. Other lookups in a cache
+/// without sequences are kept: they are runtime errors.
 struct LookupNothing : OpRewritePattern<LookupKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -244,7 +244,7 @@ struct LookupNothing : OpRewritePattern<LookupKVOp> {
   }
 };
 
-/// num_heads and head_dim, which the type of the cache says => none.
+/// num_heads and head_dim implied by the cache type => none.
 struct DropRepeatedHeadsOfLookup : OpRewritePattern<LookupKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -293,7 +293,7 @@ void LookupKVOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// No sequence is listed: the cache stays as it is.
+/// No sequence is listed: the cache does not change.
 OpFoldResult ForkKVOp::fold(FoldAdaptor) {
   bool isEmpty = tensorType(getSrcIds()).getDimSize(0) == 0 ||
                  tensorType(getDstIds()).getDimSize(0) == 0;

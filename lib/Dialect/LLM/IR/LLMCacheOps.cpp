@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention and the paged cache: text, types of results, builders, interfaces.
+// Attention and paged cache ops: assembly, result types, builders, interfaces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,20 +35,20 @@ std::optional<double> mlir::llm::detail::getOptionalDouble(Attribute number) {
   return std::nullopt;
 }
 
-/// A size of a type, -1 where it is not known.
+/// A size of a type, or -1 if it is dynamic.
 static int64_t getSize(Value value, unsigned dim) {
   int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
   return ShapedType::isDynamic(size) ? -1 : size;
 }
 
-/// The type with another last size.
+/// The type with a different last dimension.
 static RankedTensorType withLastSize(RankedTensorType type, int64_t size) {
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = size;
   return type.clone(shape);
 }
 
-/// The product, -1 where a factor is.
+/// The product, or -1 if a factor is -1.
 static int64_t multiply(int64_t a, int64_t b) {
   return a < 0 || b < 0 ? -1 : a * b;
 }
@@ -113,13 +113,13 @@ int64_t AttentionOp::sizeOfHead() {
 // paged_attention
 //===----------------------------------------------------------------------===//
 
-/// Sequences of a batched query, or as many as there are lengths.
+/// The number of sequences of a batched query, otherwise the number of lengths.
 static int64_t countPagedSequences(bool isRagged, Value query, Value seqLens) {
   int64_t lengths = getSize(seqLens, 0);
   return isRagged || lengths >= 0 ? lengths : getSize(query, 0);
 }
 
-/// Queries of each sequence of a batched query; those of a ragged one differ.
+/// The number of queries per sequence of a batched query, otherwise -1.
 static int64_t countPagedQueries(bool isRagged, Value query) {
   if (isRagged)
     return -1;
@@ -206,20 +206,19 @@ SmallVector<Value> PagedAttentionOp::getBlockOperands() {
 //===----------------------------------------------------------------------===//
 // append_kv
 //===----------------------------------------------------------------------===//
-
-/// The values that are there.
+// The values that are not null.
 static SmallVector<Value> listValues(ArrayRef<Value> values) {
   return llvm::filter_to_vector(values,
                                 [](Value value) { return bool(value); });
 }
 
-/// Tokens in keys of the ragged or batched form, -1 if not known.
+/// The number of tokens in keys of the ragged or batched form, or -1.
 static int64_t countTokens(Value keys) {
   bool hasTokens = cast<RankedTensorType>(keys.getType()).getRank() == 4;
   return multiply(getSize(keys, 0), hasTokens ? getSize(keys, 1) : 1);
 }
 
-/// The type of block indices with as many in a row as `keys` has tokens.
+/// The type of block indices with one column per token of `keys`.
 static RankedTensorType getBlockIndicesType(Value keys) {
   auto type = cast<RankedTensorType>(keys.getType());
   int64_t tokens = type.getRank() == 4 ? type.getDimSize(1) : 1;
@@ -240,7 +239,7 @@ ParseResult AppendKVOp::parse(OpAsmParser &parser, OperationState &state) {
   }
   if (listed.size() != 2 && listed.size() != 3)
     return parser.emitError(written.loc)
-           << "expected keys, values and at most sequence ids beside the "
+           << "expected keys, values and at most sequence ids besides the "
               "cache, but there are "
            << listed.size() << " operands";
   OperandSlot seqIds;
@@ -277,7 +276,7 @@ void AppendKVOp::build(OpBuilder &builder, OperationState &state, Value cache,
 void AppendKVOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  // Two caches that begin empty are two, however alike what they begin with.
+  // Two new caches must not be merged, even if the operands are equal.
   if (!getCache())
     effects.emplace_back(MemoryEffects::Allocate::get(),
                          getOperation()->getOpResult(0));
@@ -298,7 +297,7 @@ int64_t AppendKVOp::countNewTokens() { return countTokens(getKeys()); }
 // fused_attention
 //===----------------------------------------------------------------------===//
 
-/// Whether the types agree but for result `at`, the block indices.
+/// Whether the types agree except for result `at`, the block indices.
 static bool agreeButForRows(TypeRange inferred, TypeRange actual, size_t at) {
   if (inferred.size() != actual.size())
     return false;
@@ -430,7 +429,7 @@ SmallVector<Value> BlockTablesOp::getBlockResults() {
 }
 
 //===----------------------------------------------------------------------===//
-// Caches and sequences as a whole
+// Creating caches and managing sequences
 //===----------------------------------------------------------------------===//
 
 Value CreatePagedCacheOp::getCacheInput() { return Value(); }
@@ -447,7 +446,7 @@ ReserveKVOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
   auto cache = cast<PagedKVCacheType>(adaptor.getCache().getType());
   int64_t batch =
       cast<RankedTensorType>(adaptor.getSeqIds().getType()).getDimSize(0);
-  // A negative number is the verifier's to refuse.
+  // The verifier rejects negative counts.
   int64_t tokens = std::max<int64_t>(0, adaptor.getTokens());
   Type i32 = IntegerType::get(context, 32);
   int64_t slots = batch;

@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// The ragged form says which layer it means where there is a choice.
+/// The ragged form requires a layer if the cache has several.
 static LogicalResult verifyLayer(Operation *op, bool isRagged, Value layer,
                                  PagedKVCacheType cache) {
   if (!isRagged || layer || cache.getNumLayers() == 1)
@@ -29,7 +29,7 @@ static LogicalResult verifyLayer(Operation *op, bool isRagged, Value layer,
 }
 
 //===----------------------------------------------------------------------===//
-// What all attention has
+// Shared by all attention ops
 //===----------------------------------------------------------------------===//
 
 /// Rules attention c8, c10 and c11; paged_attention c5, c9 and c10.
@@ -47,8 +47,8 @@ template <typename OpTy> static LogicalResult verifyScoreAttributes(OpTy op) {
   return success();
 }
 
-/// Rules attention c9, c12 and c13; paged_attention c6, c11 and c12: what has
-/// an entry for each of the query's heads.
+/// Rules attention c9, c12 and c13; paged_attention c6, c11 and c12: attributes
+/// and operands with one element per query head.
 template <typename OpTy>
 static LogicalResult verifyHeadAttributes(OpTy op, int64_t heads,
                                           int64_t headDim) {
@@ -75,9 +75,9 @@ static LogicalResult verifyHeadAttributes(OpTy op, int64_t heads,
   return success();
 }
 
-/// A mask whose size is 1, or the expected one, in every dimension but the last
-/// `numFree` ones, which may have any size. Rules attention c7 and
-/// paged_attention c13.
+/// Verifies that every dimension of the mask is 1 or has the expected size,
+/// except the last `numFree` ones, which may have any size. Rules attention c7
+/// and paged_attention c13.
 static LogicalResult verifyMask(Operation *op, Value mask,
                                 ArrayRef<int64_t> expected, bool broadcasts,
                                 unsigned numFree) {
@@ -100,7 +100,7 @@ static LogicalResult verifyMask(Operation *op, Value mask,
 // attention
 //===----------------------------------------------------------------------===//
 
-/// Rules c1 to c3 of an operand beside the query.
+/// Rules c1 to c3 for an operand other than the query.
 static LogicalResult verifyBesideQuery(AttentionOp op, StringRef name,
                                        RankedTensorType type) {
   RankedTensorType query = op.getQuery().getType();
@@ -130,7 +130,7 @@ static LogicalResult verifyKeysAndValues(AttentionOp op) {
   if (!sizesAgree(query.getShape().back(), key.getShape().back())) // c5
     return op.emitOpError()
            << "has query heads of " << query.getShape().back()
-           << " numbers, but key heads of " << key.getShape().back();
+           << " elements, but key heads of " << key.getShape().back();
   if (op.hasOneHead())
     return success();
 
@@ -141,9 +141,10 @@ static LogicalResult verifyKeysAndValues(AttentionOp op) {
   bool isKnown =
       !ShapedType::isDynamic(heads) && !ShapedType::isDynamic(keyHeads);
   if (isKnown && (keyHeads == 0 || heads % keyHeads != 0)) // c6
-    return op.emitOpError()
-           << "has " << heads
-           << " query heads, which is no multiple of the keys' " << keyHeads;
+    return op.emitOpError() << "has " << heads
+                            << " query heads, which is not a multiple of the "
+                               "number of key heads, "
+                            << keyHeads;
   return success();
 }
 
@@ -188,7 +189,7 @@ static LogicalResult verifyNewKeysAndValues(Operation *op, bool isRagged,
 
   Type element = keys.getElementType();
   bool isWider = isRagged && element.isF32();
-  if (element != cache.getNumberType() && !isWider) // c4
+  if (element != cache.getComputeElementType() && !isWider) // c4
     return op->emitOpError()
            << "has keys of " << element << ", but the cache's element type is "
            << cache.getElementType();
@@ -201,13 +202,13 @@ static LogicalResult verifyNewKeysAndValues(Operation *op, bool isRagged,
   int64_t headDim = keys.getShape().back();
   if (!sizesAgree(headDim, cache.getHeadDim())) // c5
     return op->emitOpError()
-           << "has heads of " << headDim << " numbers, but the cache's have "
-           << cache.getHeadDim();
+           << "has heads of " << headDim
+           << " elements, but those of the cache have " << cache.getHeadDim();
   int64_t valueDim = values.getShape().back();
   if (!sizesAgree(valueDim, cache.getValueDim())) // c5
     return op->emitOpError()
            << "has value heads of " << valueDim
-           << " numbers, but the cache's have " << cache.getValueDim();
+           << " elements, but those of the cache have " << cache.getValueDim();
   return success();
 }
 
@@ -241,13 +242,13 @@ LogicalResult AppendKVOp::verify() {
     return emitOpError() << "needs either sequence ids or slots";
   if (bool(getSeqIds()) != bool(getBlockIndices())) // c1
     return emitOpError()
-           << "has block indices exactly when it has sequence ids";
+           << "must have block indices if and only if it has sequence ids";
   PagedKVCacheType cache = getUpdatedCache().getType();
   if (isRagged() && !getCache()) // c11
-    return emitOpError() << "with slots needs a cache in which they are";
+    return emitOpError() << "with slots needs a cache operand";
   if (getCache() && getCache().getType() != cache) // c10
     return emitOpError() << "takes a cache of type " << getCache().getType()
-                         << ", but gives one of type " << cache;
+                         << ", but yields one of type " << cache;
   if (failed(verifyNewKeysAndValues(*this, isRagged(), getKeys().getType(),
                                     getValues().getType(), cache)) ||
       failed(verifyRowCount(*this, getKeys().getType(), getSlotMapping(),
@@ -268,7 +269,7 @@ LogicalResult AppendKVOp::verify() {
 // paged_attention and fused_attention
 //===----------------------------------------------------------------------===//
 
-/// Rule c4: how many sequences there are.
+/// Rule c4: the number of sequences.
 static LogicalResult verifySequenceCounts(Operation *op, Value query,
                                           Value blockTables, Value seqLens,
                                           Value queryOffsets) {
@@ -289,10 +290,10 @@ static LogicalResult verifySequenceCounts(Operation *op, Value query,
     return success();
   return op->emitOpError()
          << "has " << offsets << " offsets, but lengths of " << sequences
-         << " sequences; there is one offset more than sequences";
+         << " sequences; expected one more offset than sequences";
 }
 
-/// Rules c1 to c13 of paged_attention, of an op that attends to `cache`.
+/// Rules c1 to c13 of paged_attention for an op that attends to `cache`.
 template <typename OpTy>
 static LogicalResult verifyPaged(OpTy op, PagedKVCacheType cache,
                                  Value blockTables) {
@@ -303,15 +304,15 @@ static LogicalResult verifyPaged(OpTy op, PagedKVCacheType cache,
 
   int64_t heads = query.getShape().drop_back().back();
   if (!ShapedType::isDynamic(heads) && heads % cache.getNumHeads() != 0) // c2
-    return op.emitOpError()
-           << "has " << heads
-           << " query heads, which is no multiple of the cache's "
-           << cache.getNumHeads();
+    return op.emitOpError() << "has " << heads
+                            << " query heads, which is not a multiple of the "
+                               "number of KV heads of the cache, "
+                            << cache.getNumHeads();
   int64_t headDim = query.getShape().back();
   if (!sizesAgree(headDim, cache.getHeadDim())) // c3
     return op.emitOpError()
-           << "has heads of " << headDim << " numbers, but the cache's have "
-           << cache.getHeadDim();
+           << "has heads of " << headDim
+           << " elements, but those of the cache have " << cache.getHeadDim();
   if (failed(verifySequenceCounts(op, op.getQuery(), blockTables,
                                   op.getSeqLens(),
                                   op.getQueryOffsets())) || // c4
@@ -342,7 +343,7 @@ LogicalResult FusedAttentionOp::verify() {
   if (bool(getSeqIds()) == bool(getSlotMapping())) // c1
     return emitOpError() << "needs either sequence ids or slots";
   if (bool(getQueryOffsets()) != bool(getSlotMapping())) // c1
-    return emitOpError() << "has offsets exactly when it has slots";
+    return emitOpError() << "must have offsets if and only if it has slots";
 
   RankedTensorType keys = getKeys().getType();
   PagedKVCacheType cache = getCache().getType();
@@ -355,24 +356,25 @@ LogicalResult FusedAttentionOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// The other ops on caches
+// Other cache ops
 //===----------------------------------------------------------------------===//
 
-/// Rules c3 and c4 for keys (`size` is the cache's head size) or values.
+/// Rules c3 and c4 for keys or values, whose heads in the cache have `size`
+/// elements.
 static LogicalResult verifyGathered(LookupKVOp op, StringRef name,
                                     RankedTensorType type, int64_t size) {
   PagedKVCacheType cache = op.getCache().getType();
   if (!sizesAgree(type.getDimSize(2), cache.getNumHeads())) // c3
     return op.emitOpError()
-           << "gives " << name << " of " << type.getDimSize(2)
+           << "yields " << name << " of " << type.getDimSize(2)
            << " heads, but the cache has " << cache.getNumHeads();
   if (!sizesAgree(type.getDimSize(3), size)) // c3
     return op.emitOpError()
-           << "gives " << name << " with heads of " << type.getDimSize(3)
-           << " numbers, but the cache's have " << size;
-  if (type.getElementType() != cache.getNumberType()) // c4
+           << "yields " << name << " with heads of " << type.getDimSize(3)
+           << " elements, but those of the cache have " << size;
+  if (type.getElementType() != cache.getComputeElementType()) // c4
     return op.emitOpError()
-           << "gives " << name << " of " << type.getElementType()
+           << "yields " << name << " of " << type.getElementType()
            << ", but the cache's element type is " << cache.getElementType();
   return success();
 }
@@ -390,7 +392,7 @@ LogicalResult LookupKVOp::verify() {
                            << type.getDimSize(0);
   int64_t tokens = keys.getDimSize(1);
   if (!sizesAgree(tokens, values.getDimSize(1))) // c2
-    return emitOpError() << "gives keys of " << tokens
+    return emitOpError() << "yields keys of " << tokens
                          << " tokens, but values of " << values.getDimSize(1);
 
   PagedKVCacheType cache = getCache().getType();
@@ -399,7 +401,7 @@ LogicalResult LookupKVOp::verify() {
     return failure();
 
   if (!ShapedType::isDynamic(tokens) && tokens > cache.getMaxSeqLen()) // c5
-    return emitOpError() << "gives " << tokens
+    return emitOpError() << "yields " << tokens
                          << " tokens, but a sequence of the cache has at most "
                          << cache.getMaxSeqLen();
   if (failed(verifyRepeated(*this, "num_heads", getNumHeads(),
@@ -419,7 +421,7 @@ LogicalResult BlockTablesOp::verify() {
                            << " sequences, but lengths or tables of " << other;
   int64_t most = getCache().getType().getMaxBlocksPerSequence();
   if (tables.getRank() != 2 || tables.getDimSize(1) != most) // c2
-    return emitOpError() << "gives block tables of type " << tables
+    return emitOpError() << "yields block tables of type " << tables
                          << ", but sequences of the cache have up to " << most
                          << " blocks";
   return success();
@@ -429,9 +431,9 @@ LogicalResult ReserveKVOp::verify() {
   int64_t longest = getCache().getType().getMaxSeqLen();
   int64_t tokens = getTokens();
   if (tokens < 0 || tokens > longest) // c1
-    return emitOpError() << "tokens is " << tokens
-                         << ", but must be from 0 to the cache's maxSeqLen "
-                         << longest;
+    return emitOpError()
+           << "tokens is " << tokens
+           << ", but must be between 0 and maxSeqLen of the cache, " << longest;
   return success();
 }
 

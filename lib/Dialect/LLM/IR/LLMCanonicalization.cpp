@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Folding and canonicalization. Every pattern keeps each number of the results
-// to the bit, unless its comment says otherwise.
+// Folding and canonicalization. Every pattern preserves results bit for bit,
+// unless its comment states otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// True for a constant with one number in all places that `test` accepts.
+/// True for a splat constant whose value `test` accepts.
 static bool isSplat(Attribute constant,
                     function_ref<bool(const APFloat &)> test) {
   auto elements = dyn_cast_or_null<DenseFPElementsAttr>(constant);
@@ -38,7 +38,7 @@ static bool isZeros(Attribute constant) {
   return isSplat(constant, [](const APFloat &value) { return value.isZero(); });
 }
 
-/// The constant that makes `value`, or null.
+/// The constant that defines `value`, or null.
 static Attribute getConstant(Value value) {
   Attribute constant;
   if (value && matchPattern(value, m_Constant(&constant)))
@@ -50,8 +50,8 @@ static Attribute getConstant(Value value) {
 // Sums and products
 //===----------------------------------------------------------------------===//
 
-/// Constants stand on the right: the ops are commutative. (-0 + 0 becomes -0,
-/// which the op leaves open.)
+/// Constants are on the right, since the ops are commutative. (-0 + 0 becomes
+/// -0; the op does not specify the sign.)
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   return isZeros(adaptor.getRhs()) ? getLhs() : Value();
 }
@@ -62,8 +62,8 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
 
 namespace {
 
-/// mul(silu(gate), up) => swiglu(gate, up), which is defined as just that. The
-/// silu must have no other use, or it would be computed twice.
+/// mul(silu(gate), up) => swiglu(gate, up), by definition. The silu must have
+/// no other use, or it would be computed twice.
 struct SwiGLUFromSilu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -85,7 +85,7 @@ struct SwiGLUFromSilu : OpRewritePattern<MulOp> {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// A weight of ones is no weight.
+/// A weight of ones => none.
 struct RMSNormWithoutWeight : OpRewritePattern<RMSNormOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -98,8 +98,8 @@ struct RMSNormWithoutWeight : OpRewritePattern<RMSNormOp> {
   }
 };
 
-/// A bias of zeros is none (but for the sign of a zero), and without a bias a
-/// weight of ones is none.
+/// A bias of zeros => none (up to the sign of zeros); without a bias, a weight
+/// of ones => none.
 struct LayerNormWithoutParameters : OpRewritePattern<LayerNormOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -120,17 +120,17 @@ struct LayerNormWithoutParameters : OpRewritePattern<LayerNormOp> {
 // Quantized weights
 //===----------------------------------------------------------------------===//
 
-/// linear(x, dequantize(q)) => quantized_matmul(x, q). Only where the weight is
-/// dequantized to f32, in which quantized_matmul computes: narrower numbers
-/// would have been rounded. (-llm-quantize accepts that.) The results agree
-/// within the rounding of f32: a target may multiply by the scale later.
+/// linear(x, dequantize(q)) => quantized_matmul(x, q). Only if the weight is
+/// dequantized to f32, in which quantized_matmul computes: narrower types would
+/// have been rounded. (-llm-quantize accepts that.) Results agree up to f32
+/// rounding: a target may multiply by the scale later.
 struct LinearOfDequantized : OpRewritePattern<LinearOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(LinearOp linear,
                                 PatternRewriter &rewriter) const override {
     auto weight = linear.getWeight().getDefiningOp<DequantizeOp>();
-    // A type that leaves sizes open would make a result of another type.
+    // A weight type with dynamic sizes would change the result type.
     if (!weight || !weight.getType().getElementType().isF32() ||
         !weight.getType().hasStaticShape())
       return failure();
@@ -142,11 +142,11 @@ struct LinearOfDequantized : OpRewritePattern<LinearOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Shards and collectives
+// Sharding and collectives
 //===----------------------------------------------------------------------===//
 
-/// shard(shard(x, n, i), m, j) => shard(x, n · m, i · m + j): both slices are
-/// numbered, in one dimension.
+/// shard(shard(x, n, i), m, j) => shard(x, n · m, i · m + j): both slices have
+/// an index and the same dimension.
 struct ShardOfShard : OpRewritePattern<ShardOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -170,7 +170,7 @@ struct ShardOfShard : OpRewritePattern<ShardOp> {
   }
 };
 
-/// The rank's slice of what the ranks gathered is what the rank gave.
+/// The rank's slice of an all_gather is the rank's operand.
 struct ShardOfGathered : OpRewritePattern<ShardOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -186,8 +186,8 @@ struct ShardOfGathered : OpRewritePattern<ShardOp> {
   }
 };
 
-/// The rank's slice of a reduced value, of which nothing else is used, is
-/// reduce_scatter, which exchanges less.
+/// The rank's slice of a reduced value without other uses is reduce_scatter,
+/// which communicates less.
 struct ShardOfReduced : OpRewritePattern<ShardOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -204,7 +204,7 @@ struct ShardOfReduced : OpRewritePattern<ShardOp> {
   }
 };
 
-/// Slices of a reduced value, gathered again by the same ranks, are that value.
+/// Gathering the slices of a reduced value yields that value.
 struct GatherOfScattered : OpRewritePattern<AllGatherOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -224,11 +224,11 @@ struct GatherOfScattered : OpRewritePattern<AllGatherOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Rows: chosen before ops that treat each row alone
+// Hoisting select_rows above row-wise ops
 //===----------------------------------------------------------------------===//
 
 /// select_rows(op(x, …), rows) => op(select_rows(x, rows), …) for an op whose
-/// row t of the result depends on row t of its row operands alone. The op must
+/// row t of the result depends only on row t of its row operands. The op must
 /// have no other use, or it would be computed twice.
 template <typename RowOp>
 struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
@@ -239,18 +239,18 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
     auto producer = select.getX().template getDefiningOp<RowOp>();
     if (!producer || !producer->hasOneUse())
       return failure();
-    // In another block the rows might not be known yet where the op stands.
+    // In another block, the rows might not dominate the op.
     if (producer->getBlock() != select->getBlock())
       return failure();
-    // A row that is listed often would be computed as often.
+    // A row that is listed several times would be computed several times.
     int64_t listed = select.getType().getDimSize(0);
     int64_t rows = select.getX().getType().getDimSize(0);
     if (!ShapedType::isDynamic(rows) && !ShapedType::isDynamic(listed) &&
         listed > rows)
       return failure();
 
-    // Of norm and projection only the first operand has rows; of element-wise
-    // ops all have.
+    // Only the first operand of norms and projections has rows; all operands of
+    // element-wise ops do.
     SmallVector<Value> operands(producer->getOperands());
     size_t rowOperands =
         producer->template hasTrait<OpTrait::SameOperandsAndResultType>()
@@ -270,8 +270,8 @@ struct SelectRowsBefore : OpRewritePattern<SelectRowsOp> {
   }
 };
 
-/// The row numbers that `rows` is known to hold. A constant of one number
-/// everywhere may be longer than could be written out.
+/// The constant row indices that `rows` holds. A splat may be too large to
+/// materialize.
 static std::optional<SmallVector<int64_t>> getKnownRows(Value rows) {
   constexpr int64_t kMostRows = 1 << 20;
   auto constant = dyn_cast_or_null<DenseIntElementsAttr>(getConstant(rows));
@@ -299,7 +299,7 @@ struct SelectOfSelected : OpRewritePattern<SelectRowsOp> {
     SmallVector<int32_t> numbers;
     for (int64_t row : *rows) {
       if (row < 0 || row >= int64_t(innerRows->size()))
-        return failure(); // The caller's error is not ours to move.
+        return failure(); // Out of range: keep the caller's error.
       numbers.push_back((*innerRows)[row]);
     }
     auto type = cast<RankedTensorType>(select.getRows().getType());
@@ -312,7 +312,7 @@ struct SelectOfSelected : OpRewritePattern<SelectRowsOp> {
   }
 };
 
-/// All rows in their order are the operand.
+/// Selecting all rows in order is the identity.
 struct SelectAllRows : OpRewritePattern<SelectRowsOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Work shared by ranks: types, verifiers, folding. Labels are those of
+// Sharding and collective ops: types, verifiers, folding. Labels are those of
 // LLMCollectiveOps.td.
 //
 //===----------------------------------------------------------------------===//
@@ -36,7 +36,7 @@ static bool isReduction(StringRef name) {
   return llvm::is_contained({"sum", "mean", "max", "min"}, name);
 }
 
-/// The ranks that run the function around `op`, where that is said.
+/// The number of ranks that run the function around `op`, if known.
 static std::optional<int64_t> getNumRanks(Operation *op) {
   auto function = op->getParentOfType<FunctionOpInterface>();
   if (!function)
@@ -48,7 +48,7 @@ static std::optional<int64_t> getNumRanks(Operation *op) {
   return ranks.getInt();
 }
 
-/// Groups are equal parts of the ranks.
+/// Groups have equal size.
 static LogicalResult verifyGroup(Operation *op, int64_t groupSize) {
   if (groupSize <= 0)
     return op->emitOpError()
@@ -77,7 +77,7 @@ LogicalResult ShardOp::verify() {
   int64_t dim = getDim(), shards = getNumShards();
   if (dim < 0 || dim >= x.getRank()) // c1
     return emitOpError() << "dim " << dim
-                         << " is no dimension of a tensor of rank "
+                         << " is not a dimension of a tensor of rank "
                          << x.getRank();
   if (shards <= 0) // c2
     return emitOpError() << "num_shards must be positive, not " << shards;
@@ -88,18 +88,18 @@ LogicalResult ShardOp::verify() {
                          << size;
   int64_t index = getShardIndex().value_or(0);
   if (index < 0 || index >= shards) // c3
-    return emitOpError() << "shard_index " << index << " is not from 0 to "
+    return emitOpError() << "shard_index " << index << " is not between 0 and "
                          << shards - 1;
 
   Type expected = getScaledType(x, dim, 1, shards);
   if (isa<ShardedTensorType>(getType())) {
     if (!getShardIndexAttr() || ShapedType::isDynamic(size)) // c4
-      return emitOpError() << "gives a sharded tensor only of a known size and "
-                              "with a shard_index";
+      return emitOpError() << "yields a sharded tensor only for a static size "
+                              "and with a shard_index";
     expected = ShardedTensorType::get(getContext(), x, dim, shards, index);
   }
   if (getType() != expected) // c4
-    return emitOpError() << "gives " << expected << ", not " << getType();
+    return emitOpError() << "must yield " << expected << ", not " << getType();
   return success();
 }
 
@@ -118,7 +118,7 @@ bool ShardedLinearOp::isWeightShard() {
   return getWeightIsShard() || isa<ShardedTensorType>(getWeight().getType());
 }
 
-/// Rule c4: what a sharded weight's type says.
+/// Rule c4: the type of a sharded weight.
 static LogicalResult verifyShardedWeight(ShardedLinearOp op) {
   auto type = dyn_cast<ShardedTensorType>(op.getWeight().getType());
   if (!type)
@@ -139,7 +139,8 @@ static LogicalResult verifyShardedWeight(ShardedLinearOp op) {
                         "weight");
 }
 
-/// `size` in one of `parts` slices, where it is known and they divide it.
+/// The size of one of `parts` slices; dynamic if `size` is, nullopt if `parts`
+/// does not divide it.
 static std::optional<int64_t> getSliceSize(int64_t size, int64_t parts) {
   if (ShapedType::isDynamic(size))
     return size;
@@ -154,7 +155,8 @@ static LogicalResult verifyShardedSizes(ShardedLinearOp op) {
   ArrayRef<int64_t> x = op.getX().getType().getShape();
   ArrayRef<int64_t> result = op.getType().getShape();
   int64_t shards = op.getNumShards();
-  // The slice that is multiplied, [inputs, outputs].
+  // `weight` becomes the shape of the slice to be multiplied, [inputs,
+  // outputs].
   if (!op.isWeightShard()) {
     int64_t &cut = weight[op.getShardDim()];
     std::optional<int64_t> slice = getSliceSize(cut, shards);
@@ -173,27 +175,28 @@ static LogicalResult verifyShardedSizes(ShardedLinearOp op) {
     rows = getSliceSize(x.back(), shards);
   if (!rows || !sizesAgree(*rows, inputs)) { // c5
     InFlightDiagnostic diag = op.emitOpError();
-    diag << "has rows of " << x.back() << " numbers, but ";
+    diag << "has rows of " << x.back() << " elements, but ";
     if (!isSliced)
       return diag << "multiplies them by " << inputs;
     return diag << "slices them for " << shards << " shards of " << inputs
-                << "; 'x_is_shard' says that they are the slice";
+                << "; use 'x_is_shard' if they are already the slice";
   }
   if (!shapesAgree(x.drop_back(), result.drop_back()) ||
       !sizesAgree(result.back(), outputs)) { // c6
     SmallVector<int64_t> expected(x);
     expected.back() = outputs;
-    return op.emitOpError()
-           << "gives " << shapeToString(expected) << ", not "
-           << shapeToString(result)
-           << (op.isColumnParallel() && !op.isWeightShard()
-                   ? "; 'weight_is_shard' says that the weight is the slice"
-                   : "");
+    return op.emitOpError() << "must yield shape " << shapeToString(expected)
+                            << ", not " << shapeToString(result)
+                            << (op.isColumnParallel() && !op.isWeightShard()
+                                    ? "; use 'weight_is_shard' if the weight "
+                                      "is already the slice"
+                                    : "");
   }
   return success();
 }
 
-/// Rules c7, c8 and c9: the bias, and what may be said to be a slice.
+/// Rules c7, c8 and c9: the bias, and the forms that allow `x_is_shard` and
+/// `bias_is_shard`.
 static LogicalResult verifyShardedBias(ShardedLinearOp op) {
   if (op.getXIsShard() && op.isColumnParallel()) // c9
     return op.emitOpError() << "has 'x_is_shard', but the column form takes "
@@ -212,14 +215,15 @@ static LogicalResult verifyShardedBias(ShardedLinearOp op) {
     added = getSliceSize(entries, op.getNumShards());
   if (!added) // c8
     return op.emitOpError()
-           << "cannot slice a bias of " << entries << " entries into "
+           << "cannot slice a bias of " << entries << " elements into "
            << op.getNumShards() << " shards";
   if (sizesAgree(*added, outputs)) // c7
     return success();
   return op.emitOpError()
-         << "has a bias of " << entries << " entries, but results of "
+         << "has a bias of " << entries << " elements, but results of "
          << outputs
-         << (isSliced ? "; 'bias_is_shard' says that it is the slice" : "");
+         << (isSliced ? "; use 'bias_is_shard' if it is already the slice"
+                      : "");
 }
 
 LogicalResult ShardedLinearOp::verify() {
@@ -230,12 +234,13 @@ LogicalResult ShardedLinearOp::verify() {
   if (shards <= 0) // c2
     return emitOpError() << "num_shards must be positive, not " << shards;
   if (getShardId() < 0 || getShardId() >= shards) // c3
-    return emitOpError() << "shard_id " << getShardId() << " is not from 0 to "
-                         << shards - 1;
+    return emitOpError() << "shard_id " << getShardId()
+                         << " is not between 0 and " << shards - 1;
   if (getType().getRank() != getX().getType().getRank() ||
       getType().getElementType() != getX().getType().getElementType()) // c6
-    return emitOpError() << "gives a tensor of the rank and element type of "
-                         << getX().getType() << ", not " << getType();
+    return emitOpError()
+           << "must yield a tensor of the rank and element type of "
+           << getX().getType() << ", not " << getType();
   if (failed(verifyShardedWeight(*this)) || failed(verifyShardedSizes(*this)))
     return failure();
   return verifyShardedBias(*this);
@@ -253,14 +258,14 @@ LogicalResult AllGatherOp::inferReturnTypes(MLIRContext *,
   int64_t dim = adaptor.getDim();
   if (dim < 0 || dim >= x.getRank()) // c1
     return emitOptionalError(loc, "'llm.all_gather' op dim ", dim,
-                             " is no dimension of a tensor of rank ",
+                             " is not a dimension of a tensor of rank ",
                              x.getRank());
   int64_t size = x.getDimSize(dim);
   if (!ShapedType::isDynamic(size) &&
       !llvm::checkedMul(size, int64_t(adaptor.getGroupSize()))) // c3
-    return emitOptionalError(loc, "'llm.all_gather' op joins ",
-                             adaptor.getGroupSize(), " parts of ", size,
-                             ", which is more than fits in 63 bits");
+    return emitOptionalError(loc, "'llm.all_gather' op concatenates ",
+                             adaptor.getGroupSize(), " values of size ", size,
+                             ", which overflows 63 bits");
   types.push_back(getScaledType(x, dim, adaptor.getGroupSize(), 1));
   return success();
 }
@@ -282,11 +287,11 @@ LogicalResult ReduceScatterOp::inferReturnTypes(MLIRContext *,
                                                 SmallVectorImpl<Type> &types) {
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   int64_t dim = adaptor.getDim();
-  // The verifier refuses a group of nobody (c2).
+  // The verifier rejects empty groups (c2).
   int64_t parts = std::max<int64_t>(adaptor.getGroupSize(), 1);
   if (dim < 0 || dim >= x.getRank()) // c1
     return emitOptionalError(loc, "'llm.reduce_scatter' op dim ", dim,
-                             " is no dimension of a tensor of rank ",
+                             " is not a dimension of a tensor of rank ",
                              x.getRank());
   int64_t size = x.getDimSize(dim);
   if (!ShapedType::isDynamic(size) && size % parts != 0) // c3
@@ -308,7 +313,7 @@ LogicalResult ReduceScatterOp::verify() {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// An exchange with nobody gives what there is.
+/// Communication within a group of one rank is the identity.
 static OpFoldResult foldAlone(int64_t groupSize, Value x, Type type) {
   return groupSize == 1 && x.getType() == type ? x : Value();
 }
@@ -328,8 +333,8 @@ OpFoldResult ReduceScatterOp::fold(FoldAdaptor) {
 OpFoldResult AllReduceOp::fold(FoldAdaptor) {
   if (OpFoldResult alone = foldAlone(getGroupSize(), getX(), getType()))
     return alone;
-  // All members have the same value already, and the greatest of equal numbers
-  // is that number. (Sums and, by rounding, means are not so.)
+  // All members have the same value already, and max and min are idempotent.
+  // (Sums are not; nor, due to rounding, are means.)
   auto before = getX().getDefiningOp<AllReduceOp>();
   bool isIdempotent = getReduceOp() == "max" || getReduceOp() == "min";
   if (before && isIdempotent && before.getGroupSize() == getGroupSize())

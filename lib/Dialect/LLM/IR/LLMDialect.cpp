@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The dialect: what it registers.
+// Registration of the dialect and verification of its discardable attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::llm;
 
 namespace {
-/// Ops of the dialect are values of their operands alone, so they may stand
+/// Ops of the dialect depend only on their operands, so they can be inlined
 /// anywhere.
 struct LLMInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
@@ -44,13 +44,13 @@ void LLMDialect::initialize() {
 /// Rules of the attributes, cited by tests as dialect.c1, …:
 /// - c1: `llm.layer` is a unit attribute of functions;
 /// - c2: `llm.num_ranks` is a positive i64 attribute of functions, at most
-///   65536: every rank has values of its own;
+///   65536, since every rank has its own values;
 /// - c3: `llm.shard_dim` is an i64 attribute of arguments and results of a
 ///   function with `llm.num_ranks`;
 /// - c4: `llm.shard_dim` is a dimension of a ranked tensor;
 /// - c5: `llm.constant` is a unit attribute of arguments;
 /// - c6: there is no other attribute;
-/// - c7: `llm.stage` is an i64 attribute of functions, from 0.
+/// - c7: `llm.stage` is a non-negative i64 attribute of functions.
 LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   StringRef name = attribute.getName();
@@ -81,7 +81,7 @@ LogicalResult LLMDialect::verifyOperationAttribute(Operation *op,
         !stage.getType().isInteger(64) || stage.getInt() < 0) // c7
       return op->emitError()
              << attribute.getName()
-             << " is an i64 attribute of functions, from 0, not "
+             << " is a non-negative i64 attribute of functions, not "
              << attribute.getValue();
     return success();
   }
@@ -101,7 +101,7 @@ static LogicalResult verifyShardDim(Operation *op, Attribute value, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || dim.getInt() < 0 || dim.getInt() >= tensor.getRank()) // c4
     return op->emitError() << "\"llm.shard_dim\" " << dim.getInt()
-                           << " is no dimension of " << type;
+                           << " is not a dimension of " << type;
   return success();
 }
 

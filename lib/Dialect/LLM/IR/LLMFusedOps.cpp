@@ -33,14 +33,14 @@ static LogicalResult verifyProjection(FusedLinearOp op, size_t i) {
   int64_t inputs = shapeOf(op.getX()).back();
   if (!sizesAgree(inputs, weight[1])) // c4
     return op.emitOpError()
-           << "has rows of " << inputs << " numbers, but weight " << i
+           << "has rows of " << inputs << " elements, but weight " << i
            << " has " << weight[1] << " inputs";
   if (!op.getBiases().empty()) {
     int64_t entries = shapeOf(op.getBiases()[i])[0];
     if (!sizesAgree(entries, weight[0])) // c5
       return op.emitOpError()
              << "has bias " << i << " of " << entries
-             << " entries, but its weight has " << weight[0] << " outputs";
+             << " elements, but its weight has " << weight[0] << " outputs";
   }
   auto x = cast<RankedTensorType>(op.getX().getType());
   SmallVector<int64_t> shape(x.getShape());
@@ -57,7 +57,7 @@ LogicalResult FusedLinearOp::verify() {
   size_t weights = getWeights().size(), results = getOutputs().size();
   if (weights != results || weights == 0) // c1
     return emitOpError() << "has " << weights << " weights, but " << results
-                         << " results; each weight makes one result";
+                         << " results; expected one result per weight";
   if (!getBiases().empty() && getBiases().size() != weights) // c2
     return emitOpError() << "has " << getBiases().size() << " biases for "
                          << weights << " weights";
@@ -67,7 +67,7 @@ LogicalResult FusedLinearOp::verify() {
     int64_t row = shapeOf(getX()).back(), entries = shapeOf(normWeight)[0];
     if (!sizesAgree(row, entries)) // c4
       return emitOpError() << "has rows of " << row
-                           << " numbers, but a norm weight of " << entries;
+                           << " elements, but a norm weight of " << entries;
   }
   if (FloatAttr eps = getNormEpsAttr())
     if (failed(verifyEps(*this, "norm_eps", eps))) // c7
@@ -81,7 +81,7 @@ LogicalResult FusedLinearOp::verify() {
 
 namespace {
 
-/// One projection without a norm is a linear op.
+/// A single projection without a norm => linear.
 struct UnfuseSingleLinear : OpRewritePattern<FusedLinearOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(FusedLinearOp op,
@@ -95,7 +95,7 @@ struct UnfuseSingleLinear : OpRewritePattern<FusedLinearOp> {
   }
 };
 
-/// A projection whose result has no use is not computed.
+/// Drops projections whose result is unused.
 struct DropUnusedProjections : OpRewritePattern<FusedLinearOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(FusedLinearOp op,
@@ -124,7 +124,7 @@ struct DropUnusedProjections : OpRewritePattern<FusedLinearOp> {
   }
 };
 
-/// Without a use of the norm the op is the addition alone.
+/// If the normalized result is unused, the op is an addition.
 struct AddRMSNormWithoutNorm : OpRewritePattern<AddRMSNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddRMSNormOp op,
@@ -154,7 +154,7 @@ LogicalResult AddRMSNormOp::verify() {
   int64_t row = shapeOf(getX()).back(), entries = shapeOf(getWeight())[0];
   if (!sizesAgree(row, entries)) // c1
     return emitOpError() << "has rows of " << row
-                         << " numbers, but a weight of " << entries;
+                         << " elements, but a weight of " << entries;
   return verifyEps(*this, "eps", getEpsAttr()); // c2
 }
 
@@ -179,7 +179,7 @@ int64_t RopeAppendKVOp::countNewTokens() {
   return ShapedType::isDynamic(tokens) ? -1 : tokens;
 }
 
-/// Rules c2 and c3: keys (or values) against the cache.
+/// Rules c2 and c3: keys or values against the cache.
 static LogicalResult verifyAgainstCache(RopeAppendKVOp op, StringRef name,
                                         Value heads, int64_t headDim) {
   auto type = cast<RankedTensorType>(heads.getType());
@@ -188,10 +188,10 @@ static LogicalResult verifyAgainstCache(RopeAppendKVOp op, StringRef name,
       !sizesAgree(type.getDimSize(2), headDim)) // c2
     return op.emitOpError()
            << "has " << name << " of " << type.getDimSize(1) << " heads of "
-           << type.getDimSize(2) << " numbers, but the cache has "
+           << type.getDimSize(2) << " elements, but the cache has "
            << cache.getNumHeads() << " of " << headDim;
   Type element = type.getElementType();
-  if (element != cache.getNumberType() && !element.isF32()) // c3
+  if (element != cache.getComputeElementType() && !element.isF32()) // c3
     return op.emitOpError()
            << "has " << name << " of " << element
            << ", but the cache's element type is " << cache.getElementType();
@@ -219,7 +219,7 @@ LogicalResult RopeAppendKVOp::verify() {
   if (pairs == 0 || 2 * pairs > cache.getHeadDim()) // c4
     return emitOpError() << "has " << pairs << " frequencies for heads of "
                          << cache.getHeadDim()
-                         << " numbers; from 1 to half of a head are allowed";
+                         << " elements; expected 1 to half of the head size";
   for (double frequency : getFrequencies())
     if (!std::isfinite(frequency)) // c5
       return emitOpError() << "frequency " << frequency << " is not finite";

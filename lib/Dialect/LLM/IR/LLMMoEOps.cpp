@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Mixtures of experts and sampling: types and verifiers. Labels are those of
+// Mixture-of-experts ops and sampling: types and verifiers. Labels are those of
 // LLMMoEOps.td.
 //
 //===----------------------------------------------------------------------===//
@@ -26,8 +26,7 @@ LogicalResult MoERouteOp::inferReturnTypes(MLIRContext *context,
   int64_t topK = adaptor.getTopK();
   if (topK < 1 || (!ShapedType::isDynamic(experts) && topK > experts)) // c1
     return emitOptionalError(loc, "'llm.moe_route' op top_k is ", topK,
-                             ", but there are ", experts,
-                             " experts; from 1 to all of them can be chosen");
+                             ", but there are ", experts, " experts");
   if (adaptor.getScore() != "softmax" && adaptor.getScore() != "sigmoid") // c2
     return emitOptionalError(
         loc, "'llm.moe_route' op score must be softmax or sigmoid, not ",
@@ -55,7 +54,7 @@ LogicalResult MoEFFNOp::verify() {
                          << ", but up projections of shape "
                          << shapeToString(up);
   if (!sizesAgree(gate[2], x[1])) // c2
-    return emitOpError() << "has rows of " << x[1] << " numbers, but gates of "
+    return emitOpError() << "has rows of " << x[1] << " elements, but gates of "
                          << gate[2] << " inputs";
   if (!shapesAgree(down, {gate[0], gate[2], gate[1]})) // c3
     return emitOpError() << "has down projections of shape "
@@ -77,7 +76,7 @@ LogicalResult SampleOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// True from `low` to `high`; false for NaN.
+/// True if low <= value <= high; false for NaN.
 static bool isWithin(const APFloat &value, double low, double high) {
   double number = value.convertToDouble();
   return number >= low && number <= high;

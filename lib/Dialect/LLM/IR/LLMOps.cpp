@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The ops: result types and builders.
+// Result types and builders of ops.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text form of ops whose operands stand in a row.
+// Custom assembly of ops with positional operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ ParseResult mlir::llm::parseOperandRow(OpAsmParser &parser,
                  (hasParens && parser.parseRParen()));
 }
 
-/// `groupSize` as it is spelled in ODS: `group_size`. Names with a dialect's
-/// prefix are not the op's own and stay.
+/// Converts `groupSize` to the ODS spelling `group_size`. Names with a dialect
+/// prefix are discardable attributes and are kept.
 static std::string getOwnSpelling(StringRef name) {
   if (name == "reduction")
     return "reduce_op";
@@ -41,7 +41,7 @@ static std::string getOwnSpelling(StringRef name) {
   return spelling;
 }
 
-/// The same number in 64 bits.
+/// Widens an integer attribute to 64 bits.
 static Attribute getWidened(Attribute value) {
   Builder builder(value.getContext());
   auto integer = dyn_cast<IntegerAttr>(value);

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text form of ops whose operands stand in a row (LLM_PositionalOp), in the
-// spellings of the documents.
+// Custom assembly of ops with positional operands (LLM_PositionalOp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +22,9 @@ using OperandList = SmallVectorImpl<OpAsmParser::UnresolvedOperand>;
 /// Parses `%a, %b` or `(%a, %b)`.
 ParseResult parseOperandRow(OpAsmParser &parser, OperandList &operands);
 
-/// Parses `{name = value, …}` if it is there. Names in camel case become snake
-/// case, 32-bit numbers of the op's own attributes 64-bit ones, `reduction`
-/// becomes `reduce_op`.
+/// Parses an optional `{name = value, …}`. Converts names in camel case to
+/// snake case, 32-bit values of the op's own attributes to 64 bits, and
+/// `reduction` to `reduce_op`.
 ParseResult parseSpelledAttributes(OpAsmParser &parser, OperationState &result);
 
 /// Parses `: (T, T) -> (T, T)` or `: T, T -> T, T` and resolves `operands`.
@@ -34,7 +33,7 @@ parseTypesAndResolve(OpAsmParser &parser,
                      ArrayRef<OpAsmParser::UnresolvedOperand> operands,
                      OperationState &result);
 
-/// The three one after the other: all of an op with operands in a row.
+/// Parses operands, attributes and types: a whole op with positional operands.
 ParseResult parsePositional(OpAsmParser &parser, OperationState &result);
 void printPositional(OpAsmPrinter &printer, Operation *op);
 

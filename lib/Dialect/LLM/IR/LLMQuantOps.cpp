@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Quantized tensors: types, verifiers (labels are those of LLMQuantOps.td) and
-// the text form of quantized_matmul.
+// Quantization ops: types, verifiers (labels are those of LLMQuantOps.td) and
+// the assembly of quantized_matmul.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ using namespace mlir::llm;
 // quant_params
 //===----------------------------------------------------------------------===//
 
-/// The dimension that groups divide, as of QuantizedTensorType.
+/// The dimension that groups divide, as for QuantizedTensorType.
 static int64_t getGroupedDim(int64_t rank, int64_t axis) {
   return rank > 1 && axis == rank - 1 ? 0 : rank - 1;
 }
 
-/// The type of a tensor of the shape of `x` with these parameters, which are
-/// valid.
+/// The type of a tensor of the shape of `x` with these parameters, which must
+/// be valid.
 static QuantizedTensorType getQuantizedTypeFor(RankedTensorType x, int64_t bits,
                                                bool symmetric, int64_t axis,
                                                int64_t groupSize) {
@@ -57,8 +57,7 @@ static LogicalResult verifyQuantParams(std::optional<Location> loc,
   if (!x.hasStaticShape() || x.getNumElements() == 0) // c4
     return emitOptionalError(
         loc,
-        "'llm.quant_params' op needs a tensor of known shape that is not "
-        "empty, not ",
+        "'llm.quant_params' op needs a non-empty tensor of static shape, not ",
         x);
   if (groupSize != -1 && groupSize <= 0) // c3
     return emitOptionalError(
@@ -101,16 +100,15 @@ QuantizedTensorType QuantParamsOp::getQuantizedType() {
 // Scales and zero points
 //===----------------------------------------------------------------------===//
 
-/// True if `scales` is the shape of scales that the type needs; a scale of the
-/// whole tensor may have no dimension.
+/// True if `scales` is the shape of the type's scales; the scale of the whole
+/// tensor may have rank 0.
 static bool isScaleShape(QuantizedTensorType type, RankedTensorType scales) {
   SmallVector<int64_t> needed = type.getScaleShape();
   bool isScalar = scales.getRank() == 0 && needed == ArrayRef<int64_t>(1);
   return isScalar || shapesAgree(scales.getShape(), needed);
 }
 
-/// Adds what the author may have meant: the axis that has as many indices as
-/// there are scales.
+/// Attaches a hint: the axis whose size is the number of scales.
 static void suggestAxis(InFlightDiagnostic &diag, QuantizedTensorType type,
                         RankedTensorType scales) {
   if (scales.getRank() != 1)
@@ -127,8 +125,8 @@ static void suggestAxis(InFlightDiagnostic &diag, QuantizedTensorType type,
 static LogicalResult verifyScales(Operation *op, QuantizedTensorType type,
                                   Value scales, Value zeroPoints) {
   if (!type.getFormat().empty()) // c1
-    return op->emitOpError() << "takes scales, but those of format '"
-                             << type.getFormat() << "' lie beside the numbers";
+    return op->emitOpError() << "takes scales, but the blocks of format '"
+                             << type.getFormat() << "' include them";
   RankedTensorType scalesType = tensorType(scales);
   if (!isScaleShape(type, scalesType)) { // c2
     InFlightDiagnostic diag = op->emitOpError()
@@ -157,7 +155,7 @@ LogicalResult QuantizeOp::verify() {
   if (failed(verifyScales(*this, type, getScales(), getZeroPoints())))
     return failure();
   if (!shapesAgree(getX().getType().getShape(), type.getShape())) // c5
-    return emitOpError() << "has numbers of shape "
+    return emitOpError() << "has an input of shape "
                          << shapeToString(getX().getType().getShape())
                          << ", but a result of shape "
                          << shapeToString(type.getShape());
@@ -180,7 +178,7 @@ LogicalResult DequantizeOp::verify() {
   if (failed(verifyScales(*this, type, getScales(), getZeroPoints())))
     return failure();
   if (!shapesAgree(getType().getShape(), type.getShape())) // c5
-    return emitOpError() << "has numbers of shape "
+    return emitOpError() << "has an input of shape "
                          << shapeToString(type.getShape())
                          << ", but a result of shape "
                          << shapeToString(getType().getShape());
@@ -226,13 +224,13 @@ LogicalResult QuantizedMatmulOp::verify() {
   int64_t inputs = getX().getType().getShape().back();
   if (!sizesAgree(inputs, getNumInputs())) // c5
     return emitOpError() << "has rows of " << inputs
-                         << " numbers, but a right-hand side of "
+                         << " elements, but a right-hand side of "
                          << getNumInputs() << " inputs";
   if (Value bias = getBias()) {
     int64_t entries = tensorType(bias).getDimSize(0);
     if (!sizesAgree(entries, getNumOutputs())) // c6
       return emitOpError() << "has a bias of " << entries
-                           << " entries, but a right-hand side of "
+                           << " elements, but a right-hand side of "
                            << getNumOutputs() << " outputs";
   }
   if (getActivationBits().value_or(8) != 8) // c7

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The types: text form and verifiers. Labels (c1, …) are those of LLMTypes.td.
+// Types: assembly and verifiers. Labels (c1, …) are those of LLMTypes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// `, valueDim = V` behind the other sizes of a cache, where V is not the
-/// keys' head size.
+/// `, valueDim = V` after the other parameters of a cache, if V differs from
+/// headDim.
 static ParseResult parseValueDim(AsmParser &parser, int64_t &valueDim,
                                  int64_t headDim) {
   valueDim = headDim;
@@ -76,11 +76,11 @@ PagedKVCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!llvm::isPowerOf2_64(blockSize)) // c3
     return emitError() << "cache blockSize must be a power of two, not "
                        << blockSize;
-  // The layout keeps as many tokens side by side as fill four bytes.
+  // The layout interleaves as many tokens as fill four bytes.
   int64_t least = 32 / elementType.getIntOrFloatBitWidth();
   if (blockSize < least) // c3
     return emitError() << "cache blockSize must be at least " << least
-                       << " where elements are " << elementType << ", not "
+                       << " for elements of type " << elementType << ", not "
                        << blockSize;
   return success();
 }
@@ -146,8 +146,8 @@ LogicalResult QuantizedTensorType::verify(
                        << elementType << " of a block format has " << width
                        << " bits";
   if (numBits < 2 || numBits > width) // c2
-    return emitError() << "numBits must be from 2 to " << width
-                       << ", the bits of the element type " << elementType
+    return emitError() << "numBits must be between 2 and " << width
+                       << ", the width of element type " << elementType
                        << ", not " << numBits;
 
   if (shape.empty()) // c3
@@ -272,17 +272,17 @@ ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
                           RankedTensorType originalType, int64_t shardDim,
                           int64_t numShards, int64_t shardIndex) {
   if (shardDim < 0 || shardDim >= originalType.getRank()) // c1
-    return emitError() << "shardDim " << shardDim << " is no dimension of "
+    return emitError() << "shardDim " << shardDim << " is not a dimension of "
                        << originalType;
   if (numShards <= 0) // c2
     return emitError() << "numShards must be positive, not " << numShards;
   if (shardIndex < 0 || shardIndex >= numShards) // c3
-    return emitError() << "shardIndex " << shardIndex << " is not from 0 to "
-                       << numShards - 1;
+    return emitError() << "shardIndex " << shardIndex
+                       << " is not between 0 and " << numShards - 1;
   int64_t size = originalType.getDimSize(shardDim);
   if (ShapedType::isDynamic(size)) // c4
     return emitError() << "dimension " << shardDim << " of " << originalType
-                       << " must be known to be cut into " << numShards
+                       << " must be static to be divided into " << numShards
                        << " shards";
   if (size % numShards != 0) // c4
     return emitError() << "numShards " << numShards

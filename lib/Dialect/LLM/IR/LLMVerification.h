@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the verifiers of several files share.
+// Helpers shared by verifiers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ inline bool sizesAgree(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
 }
 
-/// True unless two sizes in the same place are known and differ, or the ranks
-/// differ.
+/// True if the ranks are equal and no pair of corresponding sizes is known and
+/// differs.
 inline bool shapesAgree(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
   return a.size() == b.size() &&
          llvm::all_of(llvm::zip_equal(a, b), [](auto sizes) {
@@ -36,20 +36,21 @@ inline RankedTensorType tensorType(Value value) {
   return llvm::cast<RankedTensorType>(value.getType());
 }
 
-/// An attribute that repeats a number of a type must agree with it.
+/// Verifies that an attribute that repeats a parameter of a type agrees with
+/// it.
 llvm::LogicalResult verifyRepeated(Operation *op, llvm::StringRef name,
                                    std::optional<int64_t> given, int64_t actual,
                                    llvm::StringRef owner);
 
-/// A small number that is added to what is divided by, by its attribute's name.
+/// Verifies that the epsilon attribute `name` is finite and not negative.
 llvm::LogicalResult verifyEps(Operation *op, llvm::StringRef name,
                               FloatAttr eps);
 
-/// A quantized weight of an op that is not told scales must have them beside
-/// its numbers.
+/// Verifies that a quantized weight of an op without a scales operand has a
+/// block format, which includes the scales.
 llvm::LogicalResult verifyHasScales(Operation *op, Type weight);
 
-/// A shape in a message: `[4, ?, 64]`.
+/// Formats a shape for diagnostics: `[4, ?, 64]`.
 std::string shapeToString(llvm::ArrayRef<int64_t> shape);
 
 } // namespace mlir::llm

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The verifiers of the ops: what ODS cannot say. Labels (c1, …) are those of
+// Verifiers of the rules that ODS cannot express. Labels (c1, …) are those of
 // the op's description in LLMOps.td.
 //
 //===----------------------------------------------------------------------===//
@@ -44,7 +44,7 @@ LogicalResult mlir::llm::verifyHasScales(Operation *op, Type weight) {
   if (!quantized || !quantized.getFormat().empty())
     return success();
   return op->emitOpError() << "has a weight of type " << weight
-                           << " without a format: nothing says its scales";
+                           << " without a format and therefore without scales";
 }
 
 LogicalResult mlir::llm::verifyEps(Operation *op, StringRef name,
@@ -91,13 +91,13 @@ LogicalResult LinearOp::verify() {
   ArrayRef<int64_t> weight = getWeightShape(getWeight().getType());
   if (!sizesAgree(inputs, weight[1])) // c1
     return emitOpError() << "has rows of " << inputs
-                         << " numbers, but a weight of " << weight[1]
+                         << " elements, but a weight of " << weight[1]
                          << " inputs";
   if (Value bias = getBias()) {
     int64_t entries = tensorType(bias).getDimSize(0);
     if (!sizesAgree(entries, weight[0])) // c2
       return emitOpError() << "has a bias of " << entries
-                           << " entries, but a weight of " << weight[0]
+                           << " elements, but a weight of " << weight[0]
                            << " outputs";
   }
   return verifyHasScales(*this, getWeight().getType()); // c3
@@ -109,16 +109,16 @@ LogicalResult LayerNormOp::verify() {
     int64_t entries = tensorType(weight).getDimSize(0);
     if (!sizesAgree(row, entries)) // c1
       return emitOpError() << "has rows of " << row
-                           << " numbers, but a weight of " << entries;
+                           << " elements, but a weight of " << entries;
   }
   if (Value bias = getBias()) {
     int64_t entries = tensorType(bias).getDimSize(0);
     if (!sizesAgree(row, entries)) // c2
       return emitOpError() << "has rows of " << row
-                           << " numbers, but a bias of " << entries;
+                           << " elements, but a bias of " << entries;
     if (!getWeight()) // c3
       return emitOpError() << "has a bias of " << entries
-                           << " entries, but no weight";
+                           << " elements, but no weight";
   }
   return verifyEps(*this, "eps", getEpsAttr()); // c4
 }
@@ -129,7 +129,7 @@ LogicalResult RMSNormOp::verify() {
     int64_t entries = tensorType(weight).getDimSize(0);
     if (!sizesAgree(row, entries)) // c1
       return emitOpError() << "has rows of " << row
-                           << " numbers, but a weight of " << entries;
+                           << " elements, but a weight of " << entries;
   }
   return verifyEps(*this, "eps", getEpsAttr()); // c2
 }
@@ -147,7 +147,7 @@ LogicalResult RopeOp::verify() {
       (!ShapedType::isDynamic(headDim) && 2 * pairs > headDim)) // c2
     return emitOpError() << "has " << pairs << " frequencies for heads of "
                          << headDim
-                         << " numbers; from 1 to half of a head are allowed";
+                         << " elements; expected 1 to half of the head size";
 
   for (double frequency : getFrequencies())
     if (!std::isfinite(frequency)) // c3
@@ -167,7 +167,6 @@ LogicalResult GeluOp::verify() {
 LogicalResult SelectRowsOp::verify() {
   int64_t rank = tensorType(getX()).getRank();
   if (rank < 2) // c1
-    return emitOpError() << "needs rows: x must have rank 2 or more, not "
-                         << rank;
+    return emitOpError() << "x must have rank 2 or more, not " << rank;
   return success();
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-analyze-quantization: what quantizing would do to each weight.
+// -llm-analyze-quantization: reports the quantization error of each weight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace mlir::llm;
 
 namespace {
 
-/// How far a weight's numbers are from what they become.
+/// The quantization error of a weight under a scheme.
 struct SchemeError {
   QuantScheme scheme;
   double nmse = 0;    ///< Σ (w - ŵ)² / Σ w².
@@ -62,12 +62,13 @@ std::string toText(double value) {
   return text;
 }
 
-/// The numbers of a constant matrix, or of a parameter that `parameters` knows.
+/// Returns the elements of a constant matrix, or of a parameter known to
+/// `parameters`.
 std::optional<std::vector<double>> readValues(Value weight,
                                               ParameterValues *parameters) {
   if (auto named = weight.getDefiningOp<WeightOp>())
     return parameters ? parameters->read(named.getName()) : std::nullopt;
-  // One number everywhere is short as text only.
+  // A splat may be too large to materialize.
   constexpr int64_t kMostElements = 1 << 26;
   DenseFPElementsAttr constant;
   if (!matchPattern(weight, m_Constant(&constant)) ||
@@ -76,7 +77,7 @@ std::optional<std::vector<double>> readValues(Value weight,
   std::vector<double> values;
   values.reserve(constant.getNumElements());
   for (APFloat value : constant.getValues<APFloat>()) {
-    bool losesInfo = false; // Into double, nothing is lost.
+    bool losesInfo = false; // Unused: double is exact.
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                   &losesInfo);
     values.push_back(value.convertToDouble());
@@ -155,9 +156,9 @@ void AnalyzeQuantizationPass::report(LinearOp linear,
     if (scheme.fits(inputs))
       errors.push_back(measure(weight, scheme));
   for (const SchemeError &error : errors) {
-    // Of those that are near enough the smallest one, of equals the nearest.
+    // Choose the smallest scheme within the bound, on a tie the most accurate.
     auto cost = [&](const SchemeError &e) {
-      return std::pair(e.scheme.bitsPerNumber(inputs), e.nmse);
+      return std::pair(e.scheme.bitsPerElement(inputs), e.nmse);
     };
     if (error.nmse <= bound && (!best || cost(error) < cost(*best)))
       best = &error;
@@ -172,13 +173,13 @@ void AnalyzeQuantizationPass::report(LinearOp linear,
     remark << best->scheme.name() << " is the smallest within an nmse of "
            << toText(bound);
   else
-    remark << "nothing is within an nmse of " << toText(bound);
+    remark << "no scheme is within an nmse of " << toText(bound);
   for (const SchemeError &error : errors)
     remark.attachNote() << error.scheme.name() << ": nmse "
                         << toText(error.nmse) << ", largest error "
                         << toText(error.largest) << ", "
-                        << toText(error.scheme.bitsPerNumber(inputs))
-                        << " bits a number";
+                        << toText(error.scheme.bitsPerElement(inputs))
+                        << " bits per element";
 }
 
 ParameterValues::~ParameterValues() = default;

@@ -32,12 +32,12 @@ std::string toPercent(double share) {
   return llvm::formatv("{0:F2} %", 100 * share);
 }
 
-/// The options that both passes have.
+/// The options of both passes.
 struct BlockSizeSearch {
   SmallVector<int64_t> candidates = {16, 32, 64, 128, 256};
   BlockSizeModel model;
 
-  /// Fails, with a message, where an option cannot be.
+  /// Fails with an error if an option is invalid.
   template <typename Option>
   LogicalResult initialize(func::FuncOp func, ArrayRef<int64_t> given,
                            const Option &streamStartBytes,
@@ -47,7 +47,7 @@ struct BlockSizeSearch {
     for (int64_t candidate : candidates)
       if (candidate <= 0 || !llvm::isPowerOf2_64(candidate))
         return func.emitError("block size ")
-               << candidate << " among the candidates is no power of two";
+               << candidate << " among the candidates is not a power of two";
     if (failed(llmir::checkOption(func.getLoc(), streamStartBytes, 0)) ||
         failed(llmir::checkOption(func.getLoc(), typicalLength, 0)))
       return failure();
@@ -78,13 +78,13 @@ private:
         << use.type << ", sequences up to " << use.longest << " tokens, "
         << (use.sharesPrefixes ? "which share prefix blocks"
                                : "which share no prefix blocks")
-        << ": block size " << best << " costs least";
+        << ": block size " << best << " has the lowest cost";
     for (int64_t candidate : search.candidates) {
       BlockSizeCost cost = getBlockSizeCost(use, candidate, search.model);
       remark.attachNote() << "block size " << candidate << " costs "
                           << toPercent(cost.total()) << ": "
                           << toPercent(cost.borders)
-                          << " of reading at borders, "
+                          << " of read bandwidth lost at block borders, "
                           << toPercent(cost.unused) << " of memory unused";
     }
   }
@@ -106,24 +106,24 @@ struct OptimizeBlockSizePass
         continue;
       if (!use.obstacle.empty()) {
         InFlightDiagnostic remark =
-            emitRemark(getOperation().getLoc(), "block size stays ")
-            << now << " although " << best << " costs less";
+            emitRemark(getOperation().getLoc(), "block size ")
+            << now << " is kept, although " << best << " has a lower cost";
         remark.attachNote(use.obstacleLoc) << use.obstacle;
         continue;
       }
       change(use, withBlockSize(use.type, best));
       emitRemark(getOperation().getLoc(), "block size ")
-          << now << " becomes " << best << ": cost "
+          << now << " changed to " << best << ": cost "
           << toPercent(getBlockSizeCost(use, now, search.model).total())
-          << " becomes "
+          << " changed to "
           << toPercent(getBlockSizeCost(use, best, search.model).total());
       ++cachesChanged;
     }
   }
 
 private:
-  /// All values of the type get the other one, and block tables as many columns
-  /// as it has blocks.
+  /// Changes all values to the new type, and block tables to its number of
+  /// columns.
   static void change(const CacheUse &use, PagedKVCacheType type) {
     for (Value value : use.values)
       value.setType(type);

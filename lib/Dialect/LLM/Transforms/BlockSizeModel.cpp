@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a block size costs, and which caches of a function can have another one.
+// Cost model of block sizes, and analysis of which caches of a function can
+// change theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ PagedKVCacheType mlir::llm::withBlockSize(PagedKVCacheType type,
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Bytes of K and V of one head in one block, as they lie in memory.
+/// Bytes of K and V of one head in one block in memory.
 static int64_t getHeadBytes(PagedKVCacheType type, int64_t blockSize) {
   llmir::KVBlockLayout layout{};
   layout.numKVHeads = type.getNumHeads();
@@ -77,7 +78,7 @@ int64_t mlir::llm::chooseBlockSize(const CacheUse &use,
 
 namespace {
 
-/// Fills in what ops say about the caches of one type.
+/// Collects the facts about the caches of one type from the ops that use them.
 class UseCollector {
 public:
   explicit UseCollector(CacheUse &use) : use(use) {}
@@ -90,14 +91,14 @@ public:
   void visit(Operation *op) {
     if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op))
       return visitCacheOp(cacheOp);
-    // Regions hand their caches in and out as they are.
+    // Regions forward their caches unchanged.
     bool isInside = isa<RegionBranchOpInterface>(op) ||
                     (op->hasTrait<OpTrait::IsTerminator>() &&
                      isa<RegionBranchOpInterface>(op->getParentOp()));
     if (op->hasTrait<OpTrait::IsTerminator>() && !isInside)
-      refuse(op->getLoc(), "the cache is handed on by a return or a branch");
+      refuse(op->getLoc(), "a return or a branch forwards the cache");
     else if (!isInside)
-      refuse(op->getLoc(), "an op that is no cache op has the cache");
+      refuse(op->getLoc(), "an op that is not a cache op uses the cache");
   }
 
 private:
@@ -117,13 +118,13 @@ private:
         auto reader = dyn_cast<KVCacheOpInterface>(user.getOwner());
         if (!reader || !llvm::is_contained(reader.getBlockOperands(), result))
           refuse(user.getOwner()->getLoc(),
-                 "numbers of blocks are used by an op that is no cache op");
+                 "an op that is not a cache op uses block indices");
       }
   }
 
-  /// Numbers of blocks keep their meaning only if an op on the cache makes them
-  /// for the same block size: rows of block indices any of them, block tables
-  /// and slots those that give them.
+  /// Block indices remain valid only if an op on the cache yields them for the
+  /// same block size: any cache op for rows of block indices, reserve_kv and
+  /// block_tables for block tables and slots.
   void visitBlockOperand(KVCacheOpInterface op, Value operand) {
     auto maker = operand.getDefiningOp<KVCacheOpInterface>();
     auto reserve = operand.getDefiningOp<ReserveKVOp>();
@@ -132,16 +133,17 @@ private:
                    operand.getDefiningOp<BlockTablesOp>();
     if (readsRows(op, operand)) {
       if (!maker || isSlots)
-        refuse(op.getLoc(), "block indices come from elsewhere");
+        refuse(op.getLoc(), "block indices are not a result of a cache op");
       return;
     }
     if (!isTable && !isSlots)
-      refuse(op.getLoc(), "block tables or slots come from elsewhere");
+      refuse(op.getLoc(),
+             "block tables or slots are not a result of a cache op");
     if (isa<AttentionOpInterface>(op.getOperation()))
       noteTable(cast<RankedTensorType>(operand.getType()));
   }
 
-  /// Whether the op takes the operand for rows that name sequences.
+  /// Whether the operand holds rows that identify sequences.
   static bool readsRows(KVCacheOpInterface op, Value operand) {
     if (auto attention = dyn_cast<PagedAttentionOp>(op.getOperation()))
       return !attention.isRagged();

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a block size costs, and which caches of a function can have another one.
+// Cost model of block sizes, and analysis of which caches of a function can
+// change theirs.
 //
 //   for (CacheUse &use : collectCacheUses(func)) {
 //     BlockSizeCost now = getBlockSizeCost(use, blockSize, model);
@@ -23,51 +24,53 @@
 
 namespace mlir::llm {
 
-/// The numbers of the target and of the use that shapes do not say.
+/// Parameters of the target and of the workload.
 struct BlockSizeModel {
-  /// Bytes that a core could have read while it finds the next block and its
-  /// prefetcher starts.
+  /// Cost of switching blocks: bytes that a core could have read until the next
+  /// block is found and the prefetcher has started.
   int64_t streamStartBytes = 256;
-  /// Tokens of a usual sequence; 0: half of the longest.
+  /// Typical sequence length in tokens; 0: half of the longest.
   int64_t typicalLength = 0;
 };
 
-/// All values of one cache type in a function.
+/// The uses of one cache type in a function.
 struct CacheUse {
   PagedKVCacheType type;
   SmallVector<Value> values;
-  SmallVector<Operation *> ops; ///< That have such a value, in order.
-  int64_t longest = 0;          ///< Tokens that block tables have room for.
+  SmallVector<Operation *> ops; ///< Users and producers, in order.
+  int64_t longest = 0;          ///< Capacity of the block tables in tokens.
   bool sharesPrefixes = false;  ///< Whether a sequence is forked.
-  /// Why the block size cannot change here, and where; empty if it can.
+  /// The reason why the block size cannot change, and its location; empty if it
+  /// can.
   std::string obstacle;
   Location obstacleLoc;
 };
 
-/// One for each cache type, in order of appearance.
+/// Returns one entry per cache type, in order of first use.
 SmallVector<CacheUse> collectCacheUses(func::FuncOp func);
 
-/// Shares of the whole, from 0 to 1.
+/// Cost components, as fractions from 0 to 1.
 struct BlockSizeCost {
-  double borders; ///< Of reading: what is lost at borders of blocks.
-  double unused;  ///< Of memory: what blocks hold in vain.
+  double borders; ///< Fraction of read bandwidth lost on switching blocks.
+  double unused;  ///< Fraction of cache memory left unused.
   double total() const { return borders + unused; }
 };
 
-/// With n tokens in a sequence, `headBytes` of K and V of one head in a block,
-/// and w tokens in vain (half a block, and as much again where sequences part
-/// in a shared block): borders = streamStartBytes / headBytes, unused =
+/// With n tokens per sequence, `headBytes` bytes of K and V of one head per
+/// block, and w unused tokens (half a block, and as many again if sequences
+/// diverge in a shared block): borders = streamStartBytes / headBytes, unused =
 /// w / (n + w).
 BlockSizeCost getBlockSizeCost(const CacheUse &use, int64_t blockSize,
                                const BlockSizeModel &model);
 
-/// The one of `candidates` that costs least, the smaller of two that cost the
-/// same. Candidates beyond the longest sequence, or with which a lookup would
-/// mean other tokens, are left out; if none is left, the type's block size.
+/// Returns the candidate with the lowest cost, the smaller of two with the same
+/// cost. Ignores candidates greater than the longest sequence, or that would
+/// change the meaning of a lookup; if none remains, returns the block size of
+/// the type.
 int64_t chooseBlockSize(const CacheUse &use, ArrayRef<int64_t> candidates,
                         const BlockSizeModel &model);
 
-/// The type with another block size.
+/// Returns the type with a different block size.
 PagedKVCacheType withBlockSize(PagedKVCacheType type, int64_t blockSize);
 
 } // namespace mlir::llm

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What One-Shot Bufferize knows of the cache ops. A cache becomes a
-// memref<!llm.paged_kv_cache<…>>, the place where the one cache is kept: an op
-// takes the cache from there, and what it gives is put there again.
+// One-Shot Bufferize models of the cache ops. A cache becomes a
+// memref<!llm.paged_kv_cache<…>> that holds the one cache: an op loads the
+// cache from it and stores its result back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ struct CacheAsTensor
       function_ref<InFlightDiagnostic()> emitError) const {
     if (buffer == getPlaceType(type))
       return success();
-    return emitError() << "a cache of type " << type << " is kept in "
+    return emitError() << "a cache of type " << type << " bufferizes to "
                        << getPlaceType(type) << ", not in " << buffer;
   }
 };
@@ -61,8 +61,8 @@ struct CacheAsTensor
 // The ops
 //===----------------------------------------------------------------------===//
 
-/// True for an op that was bufferized: its cache comes from a place, or goes
-/// there. It keeps its tensors, which are views of buffers.
+/// True for an op that has been bufferized: its cache is loaded from or stored
+/// to a memref. It keeps its tensors, which are views of buffers.
 bool isBufferized(KVCacheOpInterface op) {
   if (Value input = op.getCacheInput())
     return static_cast<bool>(input.getDefiningOp<memref::LoadOp>());
@@ -71,8 +71,8 @@ bool isBufferized(KVCacheOpInterface op) {
   });
 }
 
-/// The op from which a cache comes or to which it goes, where that op is
-/// bufferized as if there were tensors only; null where all is well.
+/// Returns a producer or user of the cache that bufferizes as if there were
+/// tensors only, or null.
 Operation *findControlFlow(KVCacheOpInterface op) {
   auto isFine = [](Operation *other) {
     return isa<KVCacheOpInterface, CallOpInterface, func::ReturnOp>(other);
@@ -93,8 +93,8 @@ Operation *findControlFlow(KVCacheOpInterface op) {
   return nullptr;
 }
 
-/// True where the op's cache comes into or leaves its function, whose types
-/// must change with it.
+/// True if the op's cache enters or leaves its function, whose type must change
+/// with it.
 bool crossesFunction(KVCacheOpInterface op) {
   Value input = op.getCacheInput(), output = op.getCacheOutput();
   if (input &&
@@ -123,20 +123,20 @@ struct CacheOpModel
     return cacheOp.writesCache() && operand.get() == cacheOp.getCacheInput();
   }
 
-  /// There is one cache and no way to copy it.
+  /// Caches cannot be copied.
   bool mustBufferizeInPlace(Operation *op, OpOperand &operand,
                             const AnalysisState &state) const {
     return bufferizesToMemoryWrite(op, operand, state);
   }
 
-  /// The analysis looks for conflicts between tensors only, and MLIR's control
-  /// flow hands on tensors only: both are checked here.
+  /// The analysis finds conflicts between tensors only, and MLIR's control flow
+  /// ops forward tensors only: check both here.
   LogicalResult verifyAnalysis(Operation *op,
                                const AnalysisState &state) const {
     auto cacheOp = cast<KVCacheOpInterface>(op);
     if (Operation *other = findControlFlow(cacheOp))
       return op->emitOpError() << "cannot be bufferized: '" << other->getName()
-                               << "' hands on tensors, but no caches";
+                               << "' forwards tensors, but not caches";
     if (!state.getOptions().bufferizeFunctionBoundaries &&
         crossesFunction(cacheOp))
       return op->emitOpError()
@@ -155,7 +155,7 @@ struct CacheOpModel
              BufferRelation::Equivalent}};
   }
 
-  /// The inverse; the interface's own one is for tensors only.
+  /// The inverse; the interface's default handles tensors only.
   AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value,
                                               const AnalysisState &) const {
     auto cacheOp = cast<KVCacheOpInterface>(op);
@@ -212,7 +212,7 @@ struct CacheOpModel
   }
 
 private:
-  /// Where the op's cache is, or a new place where it makes one.
+  /// Returns the memref of the op's cache, or a new one if the op creates it.
   static FailureOr<Value> getPlace(KVCacheOpInterface op,
                                    RewriterBase &rewriter,
                                    const BufferizationOptions &options,
@@ -223,7 +223,8 @@ private:
                                getPlaceType(op.getCacheType()), {});
   }
 
-  /// The cache as it is now, a view of a tensor's buffer, or what is neither.
+  /// Loads the current cache, creates a view of the tensor's buffer, or returns
+  /// any other value unchanged.
   static FailureOr<Value> readOperand(Value operand, KVCacheOpInterface op,
                                       Value place, RewriterBase &rewriter,
                                       const BufferizationOptions &options,

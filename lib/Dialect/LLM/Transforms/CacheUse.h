@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether the value of a cache is used after an append to it.
+// Detection of uses of a cache value after an append to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace mlir::llm {
 
-/// Fails, with an error at the later use, where `cache` is used after an op
-/// that uses it up: what `-llm-check-cache-use` reports.
+/// Fails, with an error at the later use, if `cache` is used after an op that
+/// consumes it; see `-llm-check-cache-use`.
 LogicalResult checkCacheUse(Value cache);
 
 } // namespace mlir::llm

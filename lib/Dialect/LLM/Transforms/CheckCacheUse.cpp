@@ -27,8 +27,8 @@ namespace {
 
 bool isCache(Value value) { return isa<PagedKVCacheType>(value.getType()); }
 
-/// True if nothing may use the cache operands of `op` after it: it writes to
-/// the cache, or is another op that gives a cache or hands its operands on.
+/// True if `op` consumes its cache operands: it writes to the cache, or is
+/// another op with a cache result or that forwards its operands.
 bool usesUp(Operation *op) {
   if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op))
     return cacheOp.writesCache();
@@ -43,14 +43,14 @@ bool canFollow(Operation *later, Operation *earlier, Value cache) {
     region = region->getParentRegion();
   Operation *laterTop = region->findAncestorOpInRegion(*later);
   Operation *earlierTop = region->findAncestorOpInRegion(*earlier);
-  // In two regions of one op that is no loop at most one runs.
+  // At most one of two regions of an op that is not a loop runs.
   if (laterTop == earlierTop)
     return isa<LoopLikeOpInterface>(laterTop);
   Block *from = earlierTop->getBlock();
   Block *to = laterTop->getBlock();
   if (from == to && earlierTop->isBeforeInBlock(laterTop))
     return true;
-  // On a way through its block the value is made anew.
+  // A path through its block defines the value anew.
   return from->isReachable(to, {cache.getParentBlock()});
 }
 
@@ -64,18 +64,18 @@ bool runsAgain(Operation *op, Value cache) {
   return block->isReachable(block, {cache.getParentBlock()});
 }
 
-/// Checks the uses of one value; `append` is a user that uses it up.
+/// Checks the uses of one value; `append` is a user that consumes it.
 LogicalResult checkAppend(Operation *append, Value cache) {
   if (runsAgain(append, cache)) {
     InFlightDiagnostic diag = append->emitError(
-        "appends in a loop to a cache from outside of the loop");
-    diag.attachNote(cache.getLoc()) << "the cache is made here";
+        "appends in a loop to a cache defined outside the loop");
+    diag.attachNote(cache.getLoc()) << "cache defined here";
     return diag;
   }
-  // A branch hands its operands to one successor only.
+  // A branch forwards its operands to one successor only.
   if (llvm::count(append->getOperands(), cache) > 1 &&
       append->getNumSuccessors() < 2)
-    return append->emitError("uses one cache in two places");
+    return append->emitError("uses one cache for two operands");
 
   for (Operation *user : cache.getUsers()) {
     if (user == append || !canFollow(user, append, cache))

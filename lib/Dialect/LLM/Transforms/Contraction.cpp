@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sums of products, whichever op they are written with.
+// Matching of contractions, independent of the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::llm;
 namespace mllm = llmir::mllm;
 
-/// The loop of each dimension; nothing where an index is a computation.
+/// The loop of each dimension; nullopt if an index is computed.
 static std::optional<SmallVector<int>> loopsOf(AffineMap map) {
   SmallVector<int> loops;
   for (AffineExpr expr : map.getResults()) {
@@ -36,7 +36,7 @@ static std::optional<SmallVector<int>> loopsOf(AffineMap map) {
   return loops;
 }
 
-/// The value before it was widened in the body.
+/// Looks through a widening cast in the body.
 static Value beforeWidening(Value value) {
   while (auto wider = value.getDefiningOp<arith::ExtFOp>())
     value = wider.getIn();
@@ -66,7 +66,7 @@ static std::optional<Contraction> matchStructured(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 ||
       op->getNumResults() != 1 || !isSumOfProducts(*op.getBlock()))
     return std::nullopt;
-  // Attention has no addend.
+  // llm.attention does not accumulate.
   Value initial = op.getDpsInits()[0];
   ElementView start{initial, {}};
   start.axes.resize(
@@ -78,7 +78,7 @@ static std::optional<Contraction> matchStructured(linalg::LinalgOp op) {
   auto lhs = loopsOf(maps[0]), rhs = loopsOf(maps[1]), out = loopsOf(maps[2]);
   if (!lhs || !rhs || !out || llvm::is_contained(*out, -1))
     return std::nullopt;
-  // A loop is summed over exactly where the result has no dimension of it.
+  // A loop is a reduction if and only if the result has no dimension for it.
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if ((kind == utils::IteratorType::parallel) !=
         llvm::is_contained(*out, int(loop)))

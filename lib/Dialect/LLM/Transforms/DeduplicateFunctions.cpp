@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-deduplicate-functions: equal private functions become one.
+// -llm-deduplicate-functions: merges identical private functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace mlir::llm;
 
 namespace {
 
-/// Everything about a function but its name, location and body.
+/// The attributes of a function except its name.
 DictionaryAttr getAttributesButName(func::FuncOp func) {
   NamedAttrList attributes(func->getAttrDictionary());
   attributes.erase(func.getSymNameAttrName());
@@ -37,9 +37,9 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
       &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
-/// Functions with a body, callees before callers. Functions that call each
-/// other in a circle are left out, and those of nested modules, whose names
-/// mean nothing outside of them.
+/// Functions with a body, callees before callers, without recursive functions
+/// and without those of nested modules, whose symbols are not visible outside
+/// them.
 SmallVector<func::FuncOp> getFunctionsBottomUp(ModuleOp module) {
   SmallVector<func::FuncOp> functions;
   const CallGraph graph(module);
@@ -61,9 +61,9 @@ struct DeduplicateFunctionsPass
     SymbolTableCollection symbols;
     SymbolUserMap users(symbols, getOperation());
 
-    // Candidates by all that is quick to compare. Bodies compare equal only
-    // after calls of equal callees have become calls of the same callee, which
-    // the order of visit sees to.
+    // Candidates by what is cheap to compare. Bodies compare equal only after
+    // calls of equal callees have been replaced by calls of the same callee,
+    // which the visiting order guarantees.
     DenseMap<DictionaryAttr, SmallVector<func::FuncOp>> kept;
     for (func::FuncOp func : functions) {
       if (!func.isPrivate())

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tensors whose dimensions are the loops that a view of another tensor names.
+// Creating tensors with given loops as dimensions from a view of another
+// tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,7 @@ Digits mlir::llm::refined(ArrayRef<Digit> digits, ArrayRef<Digit> others) {
 }
 
 namespace {
-/// Both sides cut at each other's ends.
+/// Split both sides at each other's boundaries.
 struct Refinement {
   Axes from, to;
 
@@ -60,7 +61,7 @@ struct Refinement {
 };
 } // namespace
 
-/// Where the dimensions of one list are in the other.
+/// The positions of the dimensions of one list in the other.
 static std::optional<SmallVector<int64_t>>
 findPermutation(ArrayRef<Digits> from, ArrayRef<Digits> to) {
   if (from.size() != to.size())
@@ -77,7 +78,7 @@ findPermutation(ArrayRef<Digits> from, ArrayRef<Digits> to) {
   return permutation;
 }
 
-/// The tensor's sizes are those of its indices, dynamic where these are.
+/// True if the sizes of the tensor are those of its indices.
 static bool hasSizesOf(Value value, ArrayRef<Digits> axes) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
   return llvm::all_of(llvm::zip_equal(shape, axes), [](auto pair) {
@@ -104,7 +105,7 @@ std::optional<LayoutChange> mlir::llm::layoutChangeOf(const ElementView &view,
 }
 
 //===----------------------------------------------------------------------===//
-// Making
+// Creating
 //===----------------------------------------------------------------------===//
 
 static Value transposed(OpBuilder &b, Location loc, Value x,
@@ -153,7 +154,7 @@ Value mlir::llm::createTensor(OpBuilder &b, Location loc,
     return view.value;
   if (auto permutation = findPermutation(parts.from, parts.to))
     return transposed(b, loc, view.value, *permutation);
-  // A dimension for each digit, in the new order, and these put together.
+  // Expand to one dimension per digit, transpose, and collapse.
   Axes from, to;
   for (const Digit &digit : digitsOf(parts.from))
     from.push_back({digit});

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From op to op: what computes an element.
+// Tracking an element from op to op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ Digits mlir::llm::merged(ArrayRef<Digit> digits) {
   return result;
 }
 
-/// Takes an index of `size` off the less or the more significant end.
+/// Removes an index of `size` from the least or the most significant end.
 static bool takeDigits(Digits &digits, int64_t size, bool fromEnd,
                        Digits &taken) {
   while (size > 1) {
@@ -86,8 +86,8 @@ static bool takeDigits(Digits &digits, int64_t size, bool fromEnd,
   return size == 1;
 }
 
-/// Divides an index among dimensions of these sizes, one of which may be
-/// dynamic and gets what the others leave.
+/// Splits an index among dimensions of these sizes, one of which may be dynamic
+/// and gets the rest.
 static bool distribute(Digits digits, ArrayRef<int64_t> sizes, Axes &axes) {
   if (sizes.size() == 1) {
     axes.push_back(merged(digits));
@@ -136,7 +136,7 @@ int64_t mlir::llm::sizeOf(ArrayRef<Digit> digits) {
 // Structured ops
 //===----------------------------------------------------------------------===//
 
-/// The operand of a structured op of which the body's argument is an element.
+/// The operand of a structured op that corresponds to a body argument.
 static MaybeOp getOperandOfBody(BlockArgument argument, const Axes &loops) {
   Block *body = argument.getOwner();
   auto op = dyn_cast_or_null<linalg::LinalgOp>(body->getParentOp());
@@ -157,7 +157,7 @@ static MaybeOp getOperandOfBody(BlockArgument argument, const Axes &loops) {
   return movedFrom(operand->get(), std::move(axes));
 }
 
-/// What the body of an op without reductions yields for the element.
+/// The value that the body of an op without reductions yields for the element.
 static MaybeOp getYieldOfBody(linalg::LinalgOp op, const Axes &axes) {
   if (op->getNumResults() != 1 || !op.hasPureTensorSemantics() ||
       op.getNumParallelLoops() != op.getNumLoops())
@@ -173,8 +173,8 @@ static MaybeOp getYieldOfBody(linalg::LinalgOp op, const Axes &axes) {
                    std::move(loops));
 }
 
-/// All operands at the element's own indices: ops of `arith`, on tensors or in
-/// a body, and of `llm`.
+/// All operands at the element's indices: `arith` ops, on tensors or in a body,
+/// and `llm` ops.
 static MaybeOp sameIndices(ElementOpKind kind, Operation *op,
                            const ElementView &view) {
   if (!view.isTensor() && !isa<linalg::LinalgOp>(op->getParentOp()))
@@ -202,7 +202,7 @@ static MaybeOp beforeCollapse(tensor::CollapseShapeOp op, const Axes &axes) {
     if (!distribute(axis, sizes, source))
       return std::nullopt;
   }
-  // Of a collapse to rank 0 all sizes are 1.
+  // All sizes of a collapse to rank 0 are 1.
   source.resize(size_t(op.getSrcType().getRank()));
   return movedFrom(op.getSrc(), std::move(source));
 }
@@ -228,7 +228,7 @@ static MaybeOp beforeReshape(Value source, const Axes &axes) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops of mllm
+// mllm ops
 //===----------------------------------------------------------------------===//
 
 static size_t axisOf(int64_t axis, const Axes &axes) {
@@ -249,7 +249,7 @@ mlir::llm::getBroadcastOperands(Operation *op, const ElementView &view) {
       else if (size == 1)
         axes.emplace_back();
       else
-        return std::nullopt; // A dynamic size, which may be 1.
+        return std::nullopt; // A dynamic size may be 1.
     }
     result.push_back({operand, std::move(axes)});
   }
@@ -262,7 +262,7 @@ static MaybeOp broadcasting(ElementOpKind kind, Operation *op,
   return operands ? MaybeOp({kind, std::move(*operands)}) : std::nullopt;
 }
 
-/// Arithmetic of two tensors; getScaled() knows that with a number.
+/// Arithmetic of two tensors; getScaled() handles scalars.
 template <typename OpT>
 static MaybeOp arithmetic(ElementOpKind kind, OpT op, const ElementView &view) {
   return op.getRhs() ? broadcasting(kind, op, view) : std::nullopt;
@@ -352,7 +352,7 @@ MaybeOp mlir::llm::getElementOp(const ElementView &view) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// A cast that keeps every number.
+/// A cast that preserves every value.
 static bool isWidening(const ElementView &from, const ElementView &to) {
   auto bits = [](const ElementView &view) {
     return getElementTypeOrSelf(view.value.getType()).getIntOrFloatBitWidth();
@@ -438,7 +438,7 @@ static LinearIndex constantIndex(int64_t number) {
   return result;
 }
 
-/// The index itself where it is that of a whole loop, or 0.
+/// The index itself if it is a whole loop, or 0.
 static std::optional<LinearIndex> linearIn(ArrayRef<Digit> digits) {
   if (digits.empty())
     return LinearIndex();
@@ -475,7 +475,7 @@ static std::optional<int64_t> getUniformInteger(Value value) {
     number = elements.getSplatValue<APInt>();
   else
     return std::nullopt;
-  // No position is beyond this, and sums below it do not overflow.
+  // No position exceeds this, and sums of smaller values do not overflow.
   const int64_t most = int64_t(1) << 40;
   std::optional<int64_t> result = number.trySExtValue();
   return result && std::abs(*result) < most ? result : std::nullopt;
@@ -511,7 +511,7 @@ std::optional<LinearIndex> mlir::llm::getLinearIndex(const ElementView &view) {
   std::optional<ElementOp> from = getElementOp(view);
   if (from && from->kind == ElementOpKind::Move)
     return getLinearIndex(from->operands[0]);
-  // A sum of integers of mllm.
+  // An integer sum of mllm.
   if (from && from->kind == ElementOpKind::Add &&
       isa<IntegerType>(getElementTypeOrSelf(view.value.getType()))) {
     auto a = getLinearIndex(from->operands[0]);

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One element of a tensor as a function of the loops around it, followed from
-// op to op through transposes, reshapes and broadcasts, whichever dialect they
-// were written in. Patterns that look for a computation, and not for one way to
-// write it, match these views.
+// An element of a tensor as a function of the surrounding loops, tracked
+// through transposes, reshapes and broadcasts of any dialect. Patterns that
+// match a computation independent of its spelling match these views.
 //
 //   ElementView view{value, axes};
 //   while (auto op = getElementOp(view); op && op->kind == ElementOpKind::Move)
@@ -28,8 +27,8 @@
 
 namespace mlir::llm {
 
-/// A digit of a loop's index: `index / weight % size`. A dynamic size belongs
-/// to a whole loop, whose weight is 1.
+/// A digit of a loop index: `index / weight % size`. A digit of dynamic size is
+/// a whole loop and has weight 1.
 struct Digit {
   unsigned loop;
   int64_t weight, size;
@@ -39,16 +38,16 @@ struct Digit {
   }
 };
 
-/// An index in mixed radix, the most significant digit first. A digit of size 1
-/// is left out; without digits the index is 0.
+/// An index in mixed radix, the most significant digit first. Digits of size 1
+/// are omitted; without digits, the index is 0.
 using Digits = SmallVector<Digit, 2>;
 
-/// All of a loop's index.
+/// Returns the whole index of a loop.
 Digits wholeLoop(unsigned loop, int64_t size);
-/// Digits of one loop that continue each other become one.
+/// Merges adjacent digits of one loop.
 Digits merged(ArrayRef<Digit> digits);
 
-/// The index in each dimension.
+/// One index per dimension.
 using Axes = SmallVector<Digits, 4>;
 
 /// An element of a tensor, or a scalar in the body of a structured op.
@@ -64,7 +63,7 @@ struct ElementView {
 using ElementViews = SmallVector<ElementView, 1>;
 
 enum class ElementOpKind {
-  Move, ///< The same value of another tensor.
+  Move, ///< The same value, in another tensor.
   Cast, ///< The same value, rounded to another floating-point type.
   Add,
   Mul,
@@ -73,29 +72,32 @@ enum class ElementOpKind {
   CausalMask, ///< mllm.linalg.causal_mask.
 };
 
-/// How an element follows from elements of other values.
+/// The op that computes an element, with its operand elements.
 struct ElementOp {
   ElementOpKind kind;
   ElementViews operands;
 };
 
-/// What computes the element; nothing for ops that are not element by element.
+/// Returns the op that computes the element, or nullopt if it is not
+/// element-wise.
 std::optional<ElementOp> getElementOp(const ElementView &view);
 
-/// The operands of an op of mllm, whose dimensions of size 1 repeat; nothing
-/// where a dynamic size might.
+/// Returns the broadcast operands of an mllm op; nullopt if a dynamic size
+/// might be 1.
 std::optional<ElementViews> getBroadcastOperands(Operation *op,
                                                  const ElementView &view);
 
-/// The tensors that hold the same elements as the view, the view itself first.
-/// With `throughWidening` also in a narrower floating-point type.
+/// Returns the tensors that hold the same elements as the view, starting with
+/// the view itself; with `throughWidening`, also those of a narrower
+/// floating-point type.
 ElementViews originsOf(ElementView view, bool throughWidening = false);
 
-/// The one number that the element is whatever the indices are.
+/// Returns the constant value of the element, if it does not depend on the
+/// indices.
 std::optional<double> getUniformNumber(ElementView view);
 
-/// The number that an element was multiplied by, or the inverse of the one that
-/// it was divided by, and what was scaled.
+/// Returns the constant factor (or inverse divisor) of an element and the
+/// scaled element.
 std::optional<std::pair<double, ElementView>>
 getScaled(const ElementView &view);
 
@@ -108,28 +110,28 @@ struct LinearIndex {
 /// `a - b`.
 LinearIndex difference(LinearIndex a, const LinearIndex &b);
 
-/// An integer element that is linear in the indices of whole loops.
+/// Returns an integer element as a linear function of whole loop indices.
 std::optional<LinearIndex> getLinearIndex(const ElementView &view);
 
-/// How the indices of a view become those of a tensor with other dimensions.
+/// The ops needed to turn a view into a tensor with other dimensions.
 enum class LayoutChange { None, Transpose, Reshape };
 
-/// What it takes to make a tensor whose dimensions have these indices; nothing
-/// where the view has other digits, or a reshape would meet a dynamic size.
+/// Returns the ops needed to create a tensor with the given indices; nullopt if
+/// the view has other digits, or if a reshape would involve a dynamic size.
 std::optional<LayoutChange> layoutChangeOf(const ElementView &view,
                                            ArrayRef<Digits> axes);
 
-/// That tensor; layoutChangeOf() must have a value.
+/// Creates that tensor; layoutChangeOf() must have a value.
 Value createTensor(OpBuilder &builder, Location loc, const ElementView &view,
                    ArrayRef<Digits> axes);
 
-/// `digits` cut wherever one of the others begins or ends.
+/// Splits `digits` at the boundaries of the others.
 Digits refined(ArrayRef<Digit> digits, ArrayRef<Digit> others);
 
-/// All digits of a view, dimension by dimension.
+/// Returns all digits of a view, dimension by dimension.
 Digits digitsOf(ArrayRef<Digits> axes);
 
-/// The size that an index of these digits counts up to, or kDynamic.
+/// Returns the size of the range of an index with these digits, or kDynamic.
 int64_t sizeOf(ArrayRef<Digit> digits);
 
 } // namespace mlir::llm

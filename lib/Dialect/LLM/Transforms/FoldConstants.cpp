@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops whose operands are constants become constants, by the meaning that the
-// interpreter gives them.
+// -llm-fold-constants: folds ops on constants with the interpreter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +31,8 @@ using llmir::reference::Tensor;
 
 namespace {
 
-/// True for an op whose results follow from its operands alone: not from the
-/// rank that runs it, nor from what other ranks have.
+/// True for an op whose results depend only on its operands, not on the rank
+/// that runs it or on other ranks.
 bool followsFromOperands(Operation *op) {
   if (!isa_and_nonnull<LLMDialect>(op->getDialect()) || !isPure(op) ||
       op->getNumOperands() == 0)
@@ -43,7 +42,7 @@ bool followsFromOperands(Operation *op) {
          (!shard || shard.getShardIndex());
 }
 
-/// The numbers of all operands, where they are constants.
+/// The values of all operands, if they are constants.
 std::optional<std::vector<Tensor>> getConstants(Operation *op) {
   std::vector<Tensor> result;
   for (Value operand : op->getOperands()) {
@@ -77,7 +76,7 @@ struct FoldToConstants : RewritePattern {
     std::optional<std::vector<Tensor>> operands = getConstants(op);
     if (!operands)
       return failure();
-    // An op that has no value, as a lookup of a row that is not there, stays.
+    // Keep an op that fails, such as a lookup of a row out of range.
     std::optional<std::vector<Tensor>> values =
         llmir::evaluateOp(op, std::move(*operands));
     if (!values)
@@ -100,8 +99,7 @@ private:
            tensor.getNumElements() <= maxElements;
   };
 
-  /// A constant of one number everywhere is small as text only: evaluation
-  /// writes each of them out.
+  /// Evaluation materializes splats.
   static bool isVast(Type type) {
     constexpr int64_t kMostElements = 1 << 24;
     auto tensor = dyn_cast<RankedTensorType>(type);

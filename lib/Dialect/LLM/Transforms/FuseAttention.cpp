@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-fuse-attention: attention that is written as matmul, scale, mask,
-// softmax, matmul becomes one op.
+// -llm-fuse-attention: fuses matmul, scale, mask, softmax and matmul into one
+// attention op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ using namespace mlir::llm;
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// true where the mask is false.
+/// True where the mask is false.
 static Value createNegated(OpBuilder &b, Location loc, Value mask) {
   auto type = cast<RankedTensorType>(mask.getType());
   Value empty = tensor::EmptyOp::create(
@@ -58,8 +58,8 @@ static Value createNegated(OpBuilder &b, Location loc, Value mask) {
 
 namespace {
 
-/// softmax(q kᵀ · scale + mask) v => attention, in any layout of the operands.
-/// Starts at the second product. matchWrittenAttention() says what is found.
+/// softmax(q kᵀ · scale + mask) v => attention, in any operand layout, starting
+/// at the second product; see matchWrittenAttention().
 struct ProductsToAttention : RewritePattern {
   explicit ProductsToAttention(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -107,9 +107,9 @@ struct ProductsToAttention : RewritePattern {
 };
 
 /// attention(q, lookup_kv(c, blocks, lens)) => paged_attention(q, c, blocks,
-/// lens). Only when every sequence is known to be as long as what was looked
-/// up: the zeros of a shorter one would take part in the attention. The cache
-/// is read later than before: nothing may have used it up.
+/// lens). Only if every sequence is known to have as many tokens as were looked
+/// up: the zero padding of a shorter one would contribute to the attention.
+/// Since the cache is read later than before, it must not have been consumed.
 struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -120,11 +120,12 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
         op.getKey() != lookup.getKeys())
       return failure();
     if (!isOnlyReadBefore(lookup.getCache(), op))
-      return rewriter.notifyMatchFailure(op, "the cache may be used up");
+      return rewriter.notifyMatchFailure(op,
+                                         "the cache may have been consumed");
     auto keys = cast<RankedTensorType>(lookup.getKeys().getType());
     int64_t tokens = keys.getDimSize(1);
     if (ShapedType::isDynamic(tokens))
-      return rewriter.notifyMatchFailure(op, "sizes are not known");
+      return rewriter.notifyMatchFailure(op, "dynamic sizes");
     DenseIntElementsAttr lens;
     if (!matchPattern(lookup.getSeqLens(), m_Constant(&lens)) ||
         !llvm::all_of(lens.getValues<APInt>(), [&](const APInt &length) {
@@ -142,7 +143,7 @@ struct LookupToPagedAttention : OpRewritePattern<AttentionOp> {
   }
 
 private:
-  /// True if whatever does more than read `cache` comes after `op`, in its
+  /// True if all users that do more than read `cache` come after `op` in its
   /// block.
   static bool isOnlyReadBefore(Value cache, Operation *op) {
     return llvm::all_of(cache.getUsers(), [&](Operation *user) {
@@ -155,7 +156,7 @@ private:
   }
 };
 
-/// A constant mask that hides exactly what lies after a query => causal.
+/// A constant mask that hides exactly the keys after a query => causal.
 struct CausalMaskToAttribute : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -181,7 +182,8 @@ struct CausalMaskToAttribute : OpRewritePattern<AttentionOp> {
     return success();
   }
 
-  /// Every matrix of the mask sees j <= columns - rows + i and nothing else.
+  /// True if every matrix of the mask shows exactly keys j <= columns - rows +
+  /// i.
   static bool isCausal(DenseElementsAttr mask, int64_t rows, int64_t columns) {
     int64_t index = 0;
     auto isRight = [&](bool sees) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The patterns of -llm-fuse-attention round the attention op: projections of
+// The patterns of -llm-fuse-attention around the attention op: projections of
 // the same rows, norms before them, residual connections before norms, and the
 // rotation of keys before they are appended.
 //
@@ -23,8 +23,8 @@ using namespace mlir::llm;
 
 namespace {
 
-/// True when the value can be used at `op`, if need be after moving the op
-/// that makes it (a weight has no operands) up there.
+/// True if the value can be used at `op`, possibly after hoisting its defining
+/// op (a weight has no operands).
 bool isAvailableBefore(Value value, Operation *op) {
   if (!value)
     return true;
@@ -42,9 +42,9 @@ void moveBefore(Value value, Operation *op, PatternRewriter &rewriter) {
     rewriter.moveOpBefore(producer, op);
 }
 
-/// linear(x, w0), linear(x, w1), … => fused_linear x weights(w0, w1, …).
-/// The pattern starts at the first of them. Each keeps its own sum over k, so
-/// the numbers stay the same bit for bit.
+/// linear(x, w0), linear(x, w1), … => fused_linear x weights(w0, w1, …). The
+/// pattern starts at the first of them. Each keeps its own sum over k, so
+/// results are bit-identical.
 struct MergeLinears : OpRewritePattern<LinearOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -53,7 +53,7 @@ struct MergeLinears : OpRewritePattern<LinearOp> {
     SmallVector<LinearOp> merged;
     for (Operation *user : first.getX().getUsers()) {
       auto linear = dyn_cast<LinearOp>(user);
-      // The rows must be the op's x, and not its weight.
+      // The rows must be x of the op, not its weight.
       if (!linear || linear.getX() != first.getX() ||
           linear.getWeight() == first.getX() ||
           linear->getBlock() != first->getBlock())
@@ -67,7 +67,7 @@ struct MergeLinears : OpRewritePattern<LinearOp> {
     }
     if (merged.size() < 2)
       return failure();
-    // Uses come in no stable order; the program's order is the results'.
+    // The order of uses is unspecified; order the results by program order.
     llvm::sort(merged,
                [](LinearOp a, LinearOp b) { return a->isBeforeInBlock(b); });
 
@@ -93,8 +93,8 @@ struct MergeLinears : OpRewritePattern<LinearOp> {
   }
 };
 
-/// fused_linear(rms_norm(x, g)) => fused_linear x norm(g), where the norm has
-/// no other use and works on the whole rows that are projected.
+/// fused_linear(rms_norm(x, g)) => fused_linear x norm(g), if the norm has no
+/// other use and normalizes the whole projected rows.
 struct NormIntoFusedLinear : OpRewritePattern<FusedLinearOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -149,8 +149,8 @@ struct AddIntoNorm : OpRewritePattern<RMSNormOp> {
     int64_t rank = norm.getX().getType().getRank();
     if (rank != 2 && rank != 3)
       return rewriter.notifyMatchFailure(norm,
-                                         "the rows are no list of tokens");
-    // The sum is made where the norm stood: nothing may need it before.
+                                         "the rows are not a list of tokens");
+    // The sum is computed at the norm, so it must not be used before.
     for (Operation *user : add->getUsers()) {
       Operation *inBlock = norm->getBlock()->findAncestorOpInBlock(*user);
       if (user != norm && (!inBlock || inBlock->isBeforeInBlock(norm)))
@@ -166,8 +166,8 @@ struct AddIntoNorm : OpRewritePattern<RMSNormOp> {
 };
 
 /// append_kv(c, rope(k, p), v) slots(s) => rope_append_kv c, k, v. Only in the
-/// ragged form (the batched form has no positions) and only where nothing else
-/// reads the rotated keys.
+/// ragged form (the batched form has no positions) and only if the rotated keys
+/// have no other use.
 struct RopeIntoAppend : OpRewritePattern<AppendKVOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -191,6 +191,6 @@ struct RopeIntoAppend : OpRewritePattern<AppendKVOp> {
 void mlir::llm::populateProjectionFusionPatterns(RewritePatternSet &patterns) {
   patterns.add<MergeLinears, NormIntoFusedLinear, AddIntoNorm, RopeIntoAppend>(
       patterns.getContext(), PatternBenefit(2));
-  // Only what no other projection of the same rows has taken.
+  // Only single projections that the pattern above did not merge.
   patterns.add<NormIntoLinear>(patterns.getContext(), PatternBenefit(1));
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The patterns that -llm-fuse-attention applies, by what they recognise.
+// The patterns of -llm-fuse-attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace mlir::llm {
 
-/// matmul, scale, mask, softmax, matmul => attention; attention to what
-/// lookup_kv has gathered => paged_attention; a causal mask => `causal`.
+/// matmul, scale, mask, softmax, matmul => attention; attention over the
+/// results of lookup_kv => paged_attention; a causal mask => `causal`.
 void populateAttentionFusionPatterns(RewritePatternSet &patterns);
 
 /// Projections of the same rows, norms, residual connections, rotated keys =>

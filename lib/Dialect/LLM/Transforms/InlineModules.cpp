@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-inline-modules: what remains is the step and its layers.
+// -llm-inline-modules: inlines all but the layers of the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,12 +53,11 @@ struct InlineModulesPass : llm::impl::InlineModulesBase<InlineModulesPass> {
   }
 
 private:
-  /// Inlines into the public function `root` all that stands above the layers,
-  /// and adds the layers that it calls to `layers`.
+  /// Inlines everything above the layers into the public function `root`, and
+  /// adds the layers that it calls to `layers`.
   LogicalResult inlineAboveLayers(func::FuncOp root,
                                   SetVector<func::FuncOp> &layers) {
-    // Inlining shows new calls: what is called once may turn out to be called
-    // again by the body of another, so calls are counted anew each time.
+    // Inlining exposes new calls, so calls are recounted each time.
     llvm::MapVector<func::FuncOp, unsigned> calls;
     auto countCalls = [&] {
       calls.clear();
@@ -85,7 +84,7 @@ private:
     return success();
   }
 
-  /// Inlines all calls of functions with a body in `func`, until there is none.
+  /// Inlines calls of functions with a body in `func` until none is left.
   LogicalResult inlineAll(func::FuncOp func) {
     while (true) {
       FailureOr<bool> changed =
@@ -97,8 +96,8 @@ private:
     }
   }
 
-  /// Inlines the calls that stand in `func` now and whose callee `wanted`
-  /// accepts. Gives whether there was one.
+  /// Inlines the current calls in `func` whose callee `wanted` accepts. Returns
+  /// whether there was one.
   FailureOr<bool> inlineOnce(func::FuncOp func,
                              function_ref<bool(func::FuncOp)> wanted) {
     SmallVector<std::pair<func::CallOp, func::FuncOp>> found;
@@ -114,7 +113,7 @@ private:
                             callee.getCallableRegion()))) {
         InFlightDiagnostic diag = call.emitError("cannot inline @")
                                   << callee.getSymName();
-        diag.attachNote(callee.getLoc()) << "the function is here";
+        diag.attachNote(callee.getLoc()) << "function defined here";
         return diag;
       }
       call.erase();
@@ -123,14 +122,14 @@ private:
     return !found.empty();
   }
 
-  /// True unless several blocks would go to where an op has room for one.
+  /// False if several blocks would be inlined into a single-block region.
   static bool fits(func::CallOp call, func::FuncOp callee) {
     return callee.getBody().hasOneBlock() ||
            isa<FunctionOpInterface>(call->getParentOp()) ||
            !call->getParentOp()->mightHaveTrait<OpTrait::SingleBlock>();
   }
 
-  /// The private function with a body that is called, or null.
+  /// The called private function with a body, or null.
   func::FuncOp getCallee(func::CallOp call) {
     auto callee = symbols->lookup<func::FuncOp>(call.getCallee());
     return callee && callee.isPrivate() && !callee.isExternal()
@@ -145,8 +144,8 @@ private:
         for (CallGraphNode *node : *scc)
           if (!node->isExternal())
             return node->getCallableRegion()->getParentOp()->emitError(
-                "function calls itself, directly or through others: modules "
-                "must form a tree");
+                "function is recursive, directly or indirectly: modules must "
+                "form a tree");
     return success();
   }
 

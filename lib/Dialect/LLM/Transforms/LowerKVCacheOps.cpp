@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-lower-kv-cache-ops: what remains of the cache ops is ragged.
+// -llm-lower-kv-cache-ops: lowers batched cache ops to ragged ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ RankedTensorType tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// `[B, tokens, …]` as `[B · tokens, …]`; other shapes as they are.
+/// Collapses `[B, tokens, …]` to `[B · tokens, …]`; returns other shapes
+/// unchanged.
 Value collapseBatch(OpBuilder &builder, Location loc, Value value,
                     int64_t batchedRank) {
   if (tensorType(value).getRank() != batchedRank)
@@ -42,8 +43,8 @@ Value collapseBatch(OpBuilder &builder, Location loc, Value value,
   return tensor::CollapseShapeOp::create(builder, loc, value, groups);
 }
 
-/// The ragged form names its layer where there are several; the batched form
-/// means layer 0 where it names none.
+/// The ragged form requires a layer if there are several; the batched form
+/// defaults to layer 0.
 Value getOrCreateLayer(OpBuilder &builder, Location loc, Value layer,
                        PagedKVCacheType cache) {
   if (layer || cache.getNumLayers() == 1)
@@ -63,7 +64,7 @@ Value makeIndexVector(OpBuilder &builder, Location loc,
 // fused_attention
 //===----------------------------------------------------------------------===//
 
-/// fused_attention => append_kv, paged_attention, as its description says.
+/// fused_attention => append_kv, paged_attention, by definition.
 struct SplitFusedAttention : OpRewritePattern<FusedAttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -105,10 +106,10 @@ struct LowerBatchedAppend : OpRewritePattern<AppendKVOp> {
     RankedTensorType keys = op.getKeys().getType();
     int64_t tokens = keys.getRank() == 4 ? keys.getDimSize(1) : 1;
     if (ShapedType::isDynamic(tokens))
-      return rewriter.notifyMatchFailure(op,
-                                         "the count of tokens is not known");
+      return rewriter.notifyMatchFailure(op, "dynamic number of tokens");
     if (tokens > op.getCacheType().getMaxSeqLen())
-      return rewriter.notifyMatchFailure(op, "a sequence cannot be so long");
+      return rewriter.notifyMatchFailure(
+          op, "more tokens than a sequence can have");
 
     Location loc = op.getLoc();
     ReserveKVOp reserve = createReserve(rewriter, op, tokens);
@@ -125,7 +126,8 @@ struct LowerBatchedAppend : OpRewritePattern<AppendKVOp> {
   }
 
 private:
-  /// A reservation that gives the append's block indices, in rows of rank 2.
+  /// Create a reservation that yields the append's block indices in rows of
+  /// rank 2.
   static ReserveKVOp createReserve(OpBuilder &builder, AppendKVOp op,
                                    int64_t tokens) {
     auto reserve =
@@ -134,7 +136,7 @@ private:
     RankedTensorType wanted = tensorType(op.getBlockIndices());
     RankedTensorType rows = tensorType(reserve.getBlockIndices());
     int64_t columns = wanted.getRank() == 1 ? 1 : wanted.getDimSize(1);
-    if (!ShapedType::isDynamic(columns)) // Else as many as tokens.
+    if (!ShapedType::isDynamic(columns)) // Otherwise one per token.
       reserve.getBlockIndices().setType(
           rows.clone({rows.getDimSize(0), columns}));
     return reserve;
@@ -148,7 +150,7 @@ private:
     if (wanted.getRank() == 1)
       indices = tensor::CollapseShapeOp::create(
           builder, loc, indices, ArrayRef<ReassociationIndices>{{0, 1}});
-    // The sizes of the operands may say more or less than those of the result.
+    // The operand types may be more or less static than the result type.
     if (indices.getType() != wanted)
       indices = tensor::CastOp::create(builder, loc, wanted, indices);
     return indices;
@@ -159,8 +161,8 @@ private:
 // paged_attention
 //===----------------------------------------------------------------------===//
 
-/// Batched attention => block_tables and ragged attention, with one and the
-/// same count of queries for each sequence.
+/// Batched attention => block_tables and ragged attention, with the same number
+/// of queries per sequence.
 struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -173,9 +175,8 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
     int64_t tokens =
         cast<AttentionOpInterface>(op.getOperation()).getSeqLength();
     if (ShapedType::isDynamic(batch) || tokens < 0)
-      return rewriter.notifyMatchFailure(op,
-                                         "sizes of the batch are not known");
-    // Offsets are 32-bit, and become a constant of the program.
+      return rewriter.notifyMatchFailure(op, "dynamic batch sizes");
+    // Offsets are 32-bit and materialized as a constant.
     constexpr int64_t kMostSequences = 1 << 20;
     int64_t numRows;
     if (llvm::MulOverflow(batch, tokens, numRows) || numRows > INT32_MAX ||
@@ -212,7 +213,7 @@ struct LowerBatchedAttention : OpRewritePattern<PagedAttentionOp> {
   }
 
 private:
-  /// A ragged mask has a row for each query and none for heads.
+  /// A ragged mask has one row per query and no head dimension.
   static bool canConvertMask(Value mask, int64_t batch, int64_t tokens) {
     if (!mask)
       return true;
@@ -227,7 +228,7 @@ private:
     return shape;
   }
 
-  /// The block tables of the sequences that the op's rows name.
+  /// The block tables of the sequences that the op's rows identify.
   static Value createTables(OpBuilder &builder, PagedAttentionOp op) {
     RankedTensorType rows = tensorType(op.getBlockIndices());
     int64_t columns = op.getCache().getType().getMaxBlocksPerSequence();
@@ -242,7 +243,7 @@ struct LowerKVCacheOpsPass
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    // An append without a cache gets one.
+    // Creates the cache of an append without one.
     AppendKVOp::getCanonicalizationPatterns(patterns, context);
     patterns
         .add<SplitFusedAttention, LowerBatchedAppend, LowerBatchedAttention>(

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-optimize-kv-cache: fewer ops on caches, with the same meaning.
+// -llm-optimize-kv-cache: erases, merges and fuses cache ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,20 @@ using namespace mlir::llm;
 
 namespace {
 
-/// The op of `block` in which `op` is, or null.
+/// The ancestor of `op` in `block`, or null.
 Operation *getAncestorIn(Block *block, Operation *op) {
   return block->findAncestorOpInBlock(*op);
 }
 
-/// True if `value` is there when `op` runs, as far as one block tells.
+/// True if `value` dominates `op`, considering a single block only.
 bool isKnownBefore(Value value, Operation *op) {
   Operation *producer = value.getDefiningOp();
   if (!producer || producer->getBlock() != op->getBlock())
-    return true; // Both uses stand in one block, which the value dominates.
+    return true; // Both uses are in one block, which the value dominates.
   return producer->isBeforeInBlock(op);
 }
 
-/// The layer that an op means: a constant, or null and the value.
+/// The layer of an op: a constant, or null and the value.
 std::pair<std::optional<int64_t>, Value> getLayer(KVCacheOpInterface op) {
   Value layer = op.getLayerOperand();
   if (!layer)
@@ -53,16 +53,16 @@ std::pair<std::optional<int64_t>, Value> getLayer(KVCacheOpInterface op) {
 // Equal appends
 //===----------------------------------------------------------------------===//
 
-/// Two appends with the same operands and attributes, the same cache value
-/// among them, give the same cache: the later one goes. An append to the result
-/// of another has another cache operand, so a chain is never shortened.
+/// Two appends with the same operands (including the cache) and attributes
+/// yield the same cache: the later one is erased. An append to the result of
+/// another has a different cache operand, so a chain is never shortened.
 struct MergeEqualAppends : OpRewritePattern<AppendKVOp> {
   MergeEqualAppends(MLIRContext *context, Pass::Statistic &count)
       : OpRewritePattern(context), count(count) {}
 
   LogicalResult matchAndRewrite(AppendKVOp append,
                                 PatternRewriter &rewriter) const override {
-    // Without a cache operand each makes a cache of its own.
+    // Without a cache operand, each creates its own cache.
     if (!append.getCache())
       return failure();
     for (Operation *user : append.getCache().getUsers()) {
@@ -102,9 +102,9 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
       return failure();
     if (llvm::is_contained(attention->getOperands(), append.getBlockIndices()))
       return rewriter.notifyMatchFailure(
-          attention, "the append decides what the attention reads");
+          attention, "the attention depends on another result of the append");
 
-    // One of the two places is right if all that is needed is there.
+    // One of the two insertion points is valid if all operands dominate it.
     if (canStandAt(attention, append))
       rewriter.setInsertionPoint(attention);
     else if (llvm::all_of(
@@ -114,7 +114,8 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
       rewriter.setInsertionPoint(append);
     else
       return rewriter.notifyMatchFailure(
-          attention, "the cache is used before the attention has its operands");
+          attention,
+          "the cache is used before the attention's operands are defined");
 
     auto fused = createFused(append, attention, rewriter);
     rewriter.replaceOp(attention, fused.getOutput());
@@ -129,7 +130,7 @@ struct FuseAppendAndAttention : OpRewritePattern<PagedAttentionOp> {
   Pass::Statistic &count;
 
 private:
-  /// True if all other users of what `append` gives come after `attention`.
+  /// True if all other users of the results of `append` come after `attention`.
   static bool canStandAt(PagedAttentionOp attention, AppendKVOp append) {
     return llvm::all_of(append->getUsers(), [&](Operation *user) {
       Operation *top = getAncestorIn(attention->getBlock(), user);
@@ -163,7 +164,7 @@ struct OptimizeKVCachePass
     RewritePatternSet patterns(&getContext());
     patterns.add<MergeEqualAppends>(&getContext(), appendsMerged);
     patterns.add<FuseAppendAndAttention>(&getContext(), appendsFused);
-    // Constants and control flow are other passes' work.
+    // Leave constants and control flow to other passes.
     GreedyRewriteConfig config;
     config.enableFolding(false)
         .enableConstantCSE(false)

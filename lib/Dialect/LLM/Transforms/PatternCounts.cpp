@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Counts of patterns that fired. One table serves the process: passes on
-// functions run in several threads.
+// Counts of applied patterns. There is one table per process, since function
+// passes run in several threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ public:
     ++counts[pattern.str()];
   }
 
-  /// A pattern that is tried is in the list, though it may never fire.
+  /// List patterns that were tried even if they never matched.
   void mention(StringRef pattern) {
     std::lock_guard<std::mutex> lock(mutex);
     counts.try_emplace(pattern.str(), 0);
@@ -66,7 +66,7 @@ struct CountingListener : RewriterBase::Listener {
 
 } // namespace
 
-// Tools print after LLVM has shut down, which ends what is a ManagedStatic.
+// Not a ManagedStatic: tools print after llvm_shutdown.
 static PatternCounts &getCounts() {
   static PatternCounts counts;
   return counts;
@@ -93,7 +93,8 @@ std::map<std::string, uint64_t> mlir::llm::getPatternCounts() {
 void mlir::llm::registerPatternCountsOption() {
   static llvm::cl::opt<bool> option(
       "llm-print-pattern-counts",
-      llvm::cl::desc("Print how often each pattern of the llm passes fired"),
+      llvm::cl::desc(
+          "Print how often each pattern of the llm passes was applied"),
       llvm::cl::init(false));
   printOption = &option;
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How often each pattern fired: `llmir-opt --llm-print-pattern-counts`.
+// Counts of pattern applications: `llmir-opt --llm-print-pattern-counts`.
 //
 //   RewritePatternSet patterns(&getContext());
 //   populate…Patterns(patterns);
@@ -22,9 +22,9 @@
 
 namespace mlir::llm {
 
-/// applyPatternsGreedily that counts, for the whole process and by name
-/// (Pattern::getDebugName), how often each pattern fired. `changed` receives
-/// whether one did. Fails where the patterns reach no end; `config` must not
+/// Like applyPatternsGreedily, but counts for the whole process, by name
+/// (Pattern::getDebugName), how often each pattern was applied. Sets `changed`
+/// if the IR changed. Fails if the patterns do not converge; `config` must not
 /// have a listener.
 LogicalResult applyCountedPatterns(Operation *op, RewritePatternSet &&patterns,
                                    GreedyRewriteConfig config = {},

@@ -18,13 +18,13 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// Equal ops once, in their canonical form.
+/// Canonicalize and merge equal ops.
 static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-/// What each level does beyond the one below it.
+/// Passes that each level adds.
 static void addOptimizations(OpPassManager &pm, int64_t level) {
   if (level < 1)
     return;
@@ -42,22 +42,22 @@ void mlir::llm::buildLLMOptimizationPipeline(
     OpPassManager &pm, const OptimizationPipelineOptions &options) {
   bool isDivided = options.numRanks != 1 || options.numStages != 1;
   if (options.level >= 2 || isDivided) {
-    // Inlining first leaves each layer flat, so that equality and the plan of
-    // the ranks see whole layers. It stands before the division only: stages
-    // are functions that are called once, and must stay.
+    // Inline first, so that function merging and the sharding plan see whole
+    // layers, but only before sharding: stages are functions with a single call
+    // that must not be inlined.
     pm.addPass(createInlineModules());
     pm.addPass(createDeduplicateFunctions());
   }
   if (isDivided) {
-    // The plan knows the cache in its ragged form.
+    // The sharding plan handles the ragged form of cache ops only.
     pm.addNestedPass<func::FuncOp>(createLowerKVCacheOps());
     ShardOptions sharding;
     sharding.numRanks = options.numRanks;
     sharding.numStages = options.numStages;
     pm.addPass(createShard(sharding));
   }
-  // Parts are cut from plain weights and quantized afterwards, so that each
-  // rank's scales are its own.
+  // Shard plain weights and quantize afterwards, so that each rank has its own
+  // scales.
   if (!options.quantize.empty()) {
     LLMQuantizeOptions quantization;
     quantization.scheme = options.quantize;
@@ -71,12 +71,13 @@ void mlir::llm::buildLLMOptimizationPipeline(
     if (options.level >= 1)
       addCleanup(pm);
   }
-  // Programs write the cache in place: a second use would see the new tokens.
+  // Programs update the cache in place: another use would see the new tokens.
   pm.addNestedPass<func::FuncOp>(createCheckCacheUse());
 }
 
 void mlir::llm::registerLLMOptimizationPipeline() {
-  // Not a PassPipelineRegistration: its function cannot refuse a level.
+  // Not a PassPipelineRegistration, whose builder function cannot reject a
+  // level.
   registerPassPipeline(
       "llm-optimization-pipeline",
       "The passes of the llm dialect, in the order in which they help each "

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Conditions on the positions of query and key that are causal or a window.
+// Matching of causal and window conditions on the positions of query and key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,8 @@ static std::optional<Relation> relationOf(arith::CmpIPredicate predicate) {
   case arith::CmpIPredicate::sge:
     return Relation::GreaterEqual;
   default:
-    return std::nullopt; // Unsigned ones wrap, and the others hide no range.
+    return std::nullopt; // Unsigned comparisons wrap; the others do not hide a
+                         // range.
   }
 }
 
@@ -113,7 +114,7 @@ static std::optional<PositionMask> maskOf(const LinearIndex &form,
       return std::nullopt;
   }
   const int64_t past = loops.numKeys - loops.numQueries;
-  // The only query has index 0, whatever its factor is.
+  // A single query has index 0, so its factor is irrelevant.
   auto isQuery = [&](int64_t factor) {
     return query == factor || loops.numQueries == 1;
   };
@@ -140,7 +141,7 @@ static std::optional<PositionMask> both(std::optional<PositionMask> a,
   return a;
 }
 
-/// Of a condition with two operands that are conditions at the same indices.
+/// Combines the masks of two conditions at the same indices.
 template <typename ArithOp, typename MLLMOp>
 static std::optional<std::pair<ElementView, ElementView>>
 matchLogical(const ElementView &view) {
@@ -153,7 +154,7 @@ matchLogical(const ElementView &view) {
   return std::nullopt;
 }
 
-/// What a condition is the negation of.
+/// The condition that a condition negates.
 static std::optional<ElementView> matchNot(const ElementView &view) {
   if (auto op = view.value.getDefiningOp<mllm::LogicalNotOp>())
     return ElementView{op.getX(), view.axes};
@@ -220,7 +221,7 @@ mlir::llm::matchAddedPositionMask(ElementView mask, const QueryAndKey &loops) {
         return std::nullopt;
       std::optional<PositionMask> found =
           matchPositionMask(from->operands[0], hides, loops);
-      // What is added to hidden scores matters where all of a row are hidden.
+      // The hiding value has an effect if all keys of a row are hidden.
       const bool everyQuerySees = loops.numKeys >= loops.numQueries;
       if (!found ||
           !hidesBy(hides ? *yes : *no,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Masks that follow from the positions of query and key: comparisons of sums of
-// indices and constants, in linalg bodies, on tensors of arith, or in mllm.
+// Masks computed from the positions of query and key by comparing sums of
+// indices and constants, in linalg bodies, in arith on tensors, or in mllm.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,21 @@ struct QueryAndKey {
   int64_t numQueries, numKeys;
 };
 
-/// The keys that a condition leaves, or with `hides` those that it takes away;
-/// nothing where it is not shown to be causal, a window, or both. Sizes must be
-/// static, since the last query's position is the number of keys less 1.
+/// Matches a condition that is true for visible keys (or, with `hides`, for
+/// hidden ones); nullopt if it cannot be proved to be causal, a window, or
+/// both. Sizes must be static, since the position of the last query is the
+/// number of keys minus 1.
 std::optional<PositionMask> matchPositionMask(ElementView condition, bool hides,
                                               const QueryAndKey &loops);
 
-/// The same for numbers that are added: 0 where a key is seen and one that
-/// hides elsewhere.
+/// The same for an additive mask: 0 for visible keys and a hiding value for
+/// others.
 std::optional<PositionMask> matchAddedPositionMask(ElementView mask,
                                                    const QueryAndKey &loops);
 
-/// Whether a score of this number has no share in a softmax: -inf, or, where
-/// every query sees a key, a number below any score of the element type that
-/// did not overflow.
+/// Whether adding this value hides a score from a softmax: -inf, or, if every
+/// query has a visible key, a value less than any finite score of the element
+/// type.
 bool hidesBy(double number, Type element, bool everyQuerySees);
 
 } // namespace mlir::llm

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names of quantization schemes, and products with weights of one.
+// Parsing of quantization schemes, and creation of quantized products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +47,13 @@ std::string QuantScheme::name() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A weight in few bits.
+/// A quantized weight.
 struct QuantizedWeight {
   Value numbers, scales, zeroPoints;
 };
 } // namespace
 
-/// True where `op` has run before what is inserted there, as far as one block
-/// tells.
+/// True if `op` precedes the insertion point, considering a single block only.
 static bool runsBefore(Operation *op, OpBuilder::InsertPoint place) {
   Block *block = op->getBlock();
   if (place.getBlock() == block)
@@ -65,8 +64,8 @@ static bool runsBefore(Operation *op, OpBuilder::InsertPoint place) {
   return inBlock && op->isBeforeInBlock(inBlock);
 }
 
-/// The quantized form of `weight` that stands before where `builder` is: one
-/// that is there, or a new one right behind the weight.
+/// Returns the quantized form of `weight` before the insertion point of
+/// `builder`: an existing one, or a new one right after the weight.
 static QuantizedWeight getQuantized(OpBuilder &builder, Value weight,
                                     const QuantScheme &scheme) {
   for (Operation *reader : weight.getUsers()) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-quantize: weights in few bits, multiplied as they are.
+// -llm-quantize: quantizes the weights of projections.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ namespace {
 // Which projections
 //===----------------------------------------------------------------------===//
 
-/// The names by which people know a projection: its weight's symbol, and the
-/// names in the locations of the op and of the weight.
+/// The names of a projection for `include` and `exclude`: the symbol of its
+/// weight, and the names in the locations of the op and of the weight.
 SmallVector<std::string> getNames(LinearOp linear) {
   SmallVector<std::string> names;
   auto addLocation = [&](Location location) {
@@ -53,8 +53,8 @@ SmallVector<std::string> getNames(LinearOp linear) {
   return names;
 }
 
-/// True where the same value arrives in every run: a parameter, a constant, an
-/// argument of a function, which its callers answer for, or a slice of these.
+/// True if the value is the same in every run: a parameter, a constant, an
+/// argument of a function (whose callers are responsible), or a slice of these.
 bool isParameter(Value weight) {
   while (auto shard = weight.getDefiningOp<ShardOp>())
     weight = shard.getX();
@@ -70,7 +70,7 @@ bool isParameter(Value weight) {
 //===----------------------------------------------------------------------===//
 
 /// linear(x, w) => quantized_matmul(x, quantize(w, quant_params(w))) for the
-/// projections that were chosen.
+/// selected projections.
 struct QuantizeLinear : OpRewritePattern<LinearOp> {
   QuantizeLinear(MLIRContext *context, DenseSet<Operation *> &chosen,
                  const QuantScheme &scheme, int64_t activationBits)
@@ -95,9 +95,9 @@ struct QuantizeLinear : OpRewritePattern<LinearOp> {
   int64_t activationBits;
 };
 
-/// linear(x, dequantize(q)) => quantized_matmul(x, q), whatever the element
-/// type of the dequantized weight. That type must say all sizes, or the result
-/// would have another one.
+/// linear(x, dequantize(q)) => quantized_matmul(x, q), for any element type of
+/// the dequantized weight. Its shape must be static, or the result type would
+/// change.
 struct MergeDequantizeIntoLinear : OpRewritePattern<LinearOp> {
   MergeDequantizeIntoLinear(MLIRContext *context) : OpRewritePattern(context) {
     setDebugName("merge-dequantize-into-linear");
@@ -122,8 +122,8 @@ bool isZeros(Value value) {
   return matchPattern(value, m_AnyZeroFloat());
 }
 
-/// A product [m, k] x [k, n] or [n, k] in linalg, into zeros, whose right side
-/// is dequantized => quantized_matmul.
+/// A product [m, k] x [k, n] or [n, k] in linalg, into zeros, with a
+/// dequantized right-hand side => quantized_matmul.
 struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
   MergeDequantizeIntoMatmul(MLIRContext *context)
       : OpInterfaceRewritePattern(context) {
@@ -137,7 +137,7 @@ struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
       return failure();
     auto weight = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
     Value x = product.getDpsInputs()[0];
-    // quantized_matmul has no addend, and gives x's element type.
+    // quantized_matmul does not accumulate and yields x's element type.
     Type element = getElementTypeOrSelf(x);
     if (!weight || !isZeros(product.getDpsInits()[0]) || element.isF64() ||
         element != getElementTypeOrSelf(product->getResult(0)))
@@ -154,12 +154,13 @@ struct MergeDequantizeIntoMatmul : OpInterfaceRewritePattern<linalg::LinalgOp> {
         (!isTransposed && maps[1] != map(k, n)))
       return failure();
 
-    // linalg may know a size of the result that x's type does not.
+    // The linalg result type may be more static than x's type.
     auto result = cast<RankedTensorType>(product->getResult(0).getType());
     int64_t rows = cast<RankedTensorType>(x.getType()).getDimSize(0);
     int64_t columns = weight.getX().getType().getShape()[isTransposed ? 0 : 1];
     if (result.getShape() != ArrayRef<int64_t>({rows, columns}))
-      return rewriter.notifyMatchFailure(product, "its type says other sizes");
+      return rewriter.notifyMatchFailure(
+          product, "the result type has other static sizes");
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         product, x, weight.getX(), weight.getScales(), weight.getZeroPoints(),
         /*bias=*/Value(), isTransposed);
@@ -189,7 +190,7 @@ struct QuantizePass : llm::impl::LLMQuantizeBase<QuantizePass> {
       std::string error;
       if (!pattern.empty() && !llvm::Regex(pattern).isValid(error))
         return emitError(loc)
-               << "'" << pattern << "' is no regular expression: " << error;
+               << "'" << pattern << "' is not a regular expression: " << error;
     }
     return llmir::checkOption(loc, minElements, 0);
   }
@@ -219,7 +220,7 @@ struct QuantizePass : llm::impl::LLMQuantizeBase<QuantizePass> {
   }
 
 private:
-  /// True for a plain weight whose name and size were asked for.
+  /// True for a plain weight whose name and size the options select.
   bool isWanted(LinearOp linear) {
     auto weight = dyn_cast<RankedTensorType>(linear.getWeight().getType());
     if (!weight || linear.getWeight().getDefiningOp<DequantizeOp>())
@@ -236,12 +237,12 @@ private:
            (exclude.empty() || !matches(exclude));
   }
 
-  /// Why a wanted weight cannot be quantized, or nothing.
+  /// The reason why a selected weight cannot be quantized, or empty.
   std::string getObstacle(LinearOp linear) {
     Value weight = linear.getWeight();
     auto type = cast<RankedTensorType>(weight.getType());
     if (!type.hasStaticShape())
-      return "the sizes of its weight are not known";
+      return "its weight has dynamic sizes";
     if (type.getNumElements() == 0)
       return "its weight is empty";
     if (!isParameter(weight))
@@ -249,12 +250,12 @@ private:
     int64_t inputs = type.getDimSize(1);
     if (!parsedScheme.fits(inputs))
       return "its " + std::to_string(inputs) +
-             " inputs are not whole groups of " +
+             " inputs are not a multiple of the group size " +
              std::to_string(parsedScheme.groupSize);
     for (Operation *user : weight.getUsers())
       if (isa<EmbeddingOp>(user))
-        return "its weight is a table of embeddings too, and would be there "
-               "twice";
+        return "its weight is also an embedding table, so both forms would be "
+               "in memory";
     return {};
   }
 

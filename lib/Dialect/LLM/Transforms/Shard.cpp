@@ -30,7 +30,7 @@ using namespace mlir::llm;
 
 namespace {
 
-/// Rewrites a module to what each rank does, as the plan says.
+/// Rewrites a module to the per-rank program of a plan.
 class TensorParallel {
 public:
   TensorParallel(ModuleOp module, int64_t numRanks)
@@ -46,9 +46,9 @@ private:
   void rewriteAttention(PagedAttentionOp op, OpBuilder &builder);
   void gatherResult(LinearOp op, OpBuilder &builder);
   void divideCacheTypes();
-  /// Gives the result the type of a rank's part.
+  /// Changes the result to the type of a rank's shard.
   void narrow(Value value);
-  /// This rank's part of a parameter along `dim`.
+  /// Creates this rank's shard of a parameter in dimension `dim`.
   Value part(OpBuilder &builder, Location loc, Value weight, int64_t dim);
 
   ModuleOp module;
@@ -123,7 +123,7 @@ void TensorParallel::rewriteReshape(Operation *op, OpBuilder &builder) {
     result.setType(type);
     return;
   }
-  // The op repeats its result's sizes.
+  // The op repeats the sizes of its result.
   SmallVector<int64_t> sizes(expand.getStaticOutputShape());
   sizes[*plan.getDim(result)] /= numRanks;
   expand.setStaticOutputShape(sizes);
@@ -137,7 +137,7 @@ void TensorParallel::rewriteAttention(PagedAttentionOp op, OpBuilder &builder) {
   op.removeNumHeadsAttr();
 }
 
-/// Every cache of the module has a rank's heads from here on.
+/// Changes every cache of the module to the heads of one rank.
 void TensorParallel::divideCacheTypes() {
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](PagedKVCacheType type) -> Type {
@@ -190,7 +190,7 @@ struct ShardPass : llm::impl::ShardBase<ShardPass> {
       return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>())
       if (function->hasAttr(LLMDialect::getNumRanksAttrName())) {
-        function.emitError("is divided among ranks already");
+        function.emitError("is already sharded");
         return signalPassFailure();
       }
     if (numRanks > 1) {
@@ -200,10 +200,9 @@ struct ShardPass : llm::impl::ShardBase<ShardPass> {
       rowParallel += parallel.numRowParallel;
       collectives += parallel.numCollectives;
       if (parallel.numColumnParallel == 0)
-        module.emitRemark(
-            "nothing was divided: no projection has outputs that ")
-            << int64_t(numRanks)
-            << " ranks can share up to the next projection";
+        module.emitRemark("nothing was sharded: no projection has outputs that "
+                          "can be divided among ")
+            << int64_t(numRanks) << " ranks up to the next projection";
     }
     if (numStages > 1 && failed(splitIntoStages(module, numStages)))
       return signalPassFailure();

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::llm;
 
-/// Ops that make each number of the result from the numbers at the same place.
+/// Element-wise ops.
 static bool isElementwise(Operation *op) {
   return isa<SiluOp, GeluOp, AddOp, MulOp, SwiGLUOp>(op);
 }
@@ -29,7 +29,8 @@ bool ShardPlan::isReturnedOnly(LinearOp op) {
 
 ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
     : module(module), numRanks(numRanks) {
-  // All cache types change or none, those that only pass through as well.
+  // Either all cache types change or none, including those of values that only
+  // pass through.
   auto check = [&](Type type) {
     if (auto cache = dyn_cast<PagedKVCacheType>(type))
       cacheDivided &= cache.getNumHeads() % numRanks == 0;
@@ -41,7 +42,8 @@ ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
   });
   collectCandidates();
   settle();
-  // The cache is divided everywhere or nowhere; the second plan has none.
+  // The cache is sharded everywhere or nowhere; the second attempt plans
+  // without it.
   if (cacheDivided && !isCacheFine()) {
     cacheDivided = false;
     dims.clear();
@@ -51,11 +53,11 @@ ShardPlan::ShardPlan(ModuleOp module, int64_t numRanks)
 }
 
 //===----------------------------------------------------------------------===//
-// How a value is made
+// Producers of a value
 //===----------------------------------------------------------------------===//
 
-/// The dimension of a reshaped tensor that holds the parts, when whole entries
-/// of it stay on a rank: heads of a divided row, or the row of divided heads.
+/// The sharded dimension of a reshaped tensor, if whole indices of it stay on
+/// one rank: heads of a sharded row, or the row of sharded heads.
 static std::optional<int64_t> reshapedDim(Operation *op, int64_t dim,
                                           int64_t numRanks) {
   auto reassociation =
@@ -69,8 +71,8 @@ static std::optional<int64_t> reshapedDim(Operation *op, int64_t dim,
     if (expands ? int64_t(narrowDim) != dim
                 : !llvm::is_contained(wideDims, dim))
       continue;
-    // Only the outermost of the dimensions is cut into contiguous parts; sizes
-    // of 1 in front of it change nothing.
+    // Only slices of the outermost dimension are contiguous; leading dimensions
+    // of size 1 do not matter.
     const int64_t *found = llvm::find_if(
         wideDims, [&](int64_t d) { return wide.getDimSize(d) != 1; });
     int64_t outermost = found == wideDims.end() ? wideDims.front() : *found;
@@ -89,7 +91,7 @@ std::optional<int64_t> ShardPlan::candidateDim(Operation *op) const {
   using Dim = std::optional<int64_t>;
   return llvm::TypeSwitch<Operation *, Dim>(op)
       .Case<LinearOp>([&](LinearOp linear) -> Dim {
-        // A divided row makes sums, which every rank has whole.
+        // A sharded row yields partial sums, which are reduced to whole values.
         if (isDivided(linear.getX()) ||
             isa<QuantizedTensorType>(linear.getWeight().getType()))
           return std::nullopt;
@@ -99,12 +101,12 @@ std::optional<int64_t> ShardPlan::candidateDim(Operation *op) const {
         return lastDim(linear.getResult());
       })
       .Case<RopeOp>([&](RopeOp rope) -> Dim {
-        // The numbers of a pair may be on two ranks where one head is divided.
+        // If a head is sharded, the elements of a pair may be on two ranks.
         Dim dim = getDim(rope.getX());
         return dim == lastDim(rope.getX()) ? std::nullopt : dim;
       })
       .Case<RMSNormOp>([&](RMSNormOp norm) -> Dim {
-        // The norm of a head needs the head, not its neighbours.
+        // The norm of a head depends on that head only.
         Dim dim = getDim(norm.getX());
         return dim == lastDim(norm.getX()) ? std::nullopt : dim;
       })
@@ -140,7 +142,7 @@ void ShardPlan::collectCandidates() {
 }
 
 //===----------------------------------------------------------------------===//
-// How a value is used
+// Uses of a value
 //===----------------------------------------------------------------------===//
 
 bool ShardPlan::isUseFine(OpOperand &use) const {
@@ -163,7 +165,7 @@ bool ShardPlan::isUseFine(OpOperand &use) const {
     std::optional<int64_t> dim = size.getConstantIndex();
     return dim && dim != getDim(use.get());
   }
-  // Everything else hands its parts on: its result must be divided as well.
+  // All other ops yield shards: their results must be sharded as well.
   return user->getNumResults() == 1 && isDivided(user->getResult(0));
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which values of a module a tensor-parallel run divides among its ranks.
+// The values of a module that tensor parallelism shards among ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,16 +19,15 @@
 
 namespace mlir::llm {
 
-/// The plan of Megatron's decoder layer (arXiv 1909.08053): a projection whose
-/// rows every rank has is divided by outputs (column parallel) when everything
-/// up to the next projections works on parts of a row; those are divided by
-/// inputs (row parallel) and leave one sum over the ranks.
+/// Follows Megatron's decoder layer (arXiv 1909.08053): a projection whose rows
+/// every rank has is divided by outputs (column parallel) if all ops up to the
+/// next projections can work on parts of a row; those are divided by inputs
+/// (row parallel) and require one sum over the ranks.
 class ShardPlan {
 public:
   ShardPlan(ModuleOp module, int64_t numRanks);
 
-  /// The dimension along which each rank has its part of the value, if it is
-  /// divided.
+  /// The dimension in which the value is sharded, if it is.
   std::optional<int64_t> getDim(Value value) const {
     auto known = dims.find(value);
     return known == dims.end() ? std::nullopt
@@ -36,20 +35,20 @@ public:
   }
   bool isDivided(Value value) const { return dims.count(value) != 0; }
 
-  /// True when the heads of the KV caches are divided. Either all caches of a
-  /// module are, or none: a cache is one type through all functions.
+  /// True if the heads of the KV caches are sharded. Either all caches of a
+  /// module are, or none, since a cache has the same type in all functions.
   bool isCacheDivided() const { return cacheDivided; }
 
-  /// A projection whose only use is the function's result: its parts are
-  /// gathered, so that no rank multiplies the whole matrix.
+  /// True for a projection that is only returned: its shards are gathered, so
+  /// that no rank multiplies the whole matrix.
   static bool isReturnedOnly(LinearOp op);
 
 private:
-  /// Every value that could be divided, judged by how it is made.
+  /// Collects the values whose producers allow sharding.
   void collectCandidates();
   std::optional<int64_t> candidateDim(Value value) const;
   std::optional<int64_t> candidateDim(Operation *op) const;
-  /// Takes away candidates until each use of each can work on parts.
+  /// Removes candidates until all of their uses can work on shards.
   void settle();
   bool isUseFine(OpOperand &use) const;
   bool isMadeFine(Value value) const;

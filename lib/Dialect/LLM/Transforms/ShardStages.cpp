@@ -21,7 +21,7 @@ using namespace mlir::llm;
 
 namespace {
 
-/// One function that is cut into stages.
+/// Splits one function into stages.
 class StageSplit {
 public:
   StageSplit(func::FuncOp function, int64_t numStages)
@@ -29,7 +29,7 @@ public:
 
   /// Assigns each op its stage.
   LogicalResult assign();
-  /// Makes the stages' functions and calls them.
+  /// Creates the functions of the stages and calls them.
   void outline();
 
   int64_t numLayers = 0;
@@ -50,8 +50,8 @@ static bool isCopied(Operation *op) {
   return op->getNumOperands() == 0 && isPure(op) && op->getNumRegions() == 0;
 }
 
-/// The layer that an op touches: the layer operand of a cache op, or the one
-/// constant index that a call of a layer function is given.
+/// The layer that an op uses: the layer operand of a cache op, or the only
+/// constant index operand of a call of a layer function.
 std::optional<int64_t> StageSplit::layerOf(Operation *op) const {
   Value layer;
   if (auto cacheOp = dyn_cast<KVCacheOpInterface>(op)) {
@@ -77,8 +77,7 @@ LogicalResult StageSplit::assign() {
       numLayers = std::max(numLayers, *layer + 1);
   if (numLayers < numStages)
     return function.emitError("has ")
-           << numLayers << " layers, which do not make " << numStages
-           << " stages";
+           << numLayers << " layers, too few for " << numStages << " stages";
 
   int64_t current = 0;
   for (Operation &op : body.without_terminator()) {
@@ -87,9 +86,9 @@ LogicalResult StageSplit::assign() {
     if (std::optional<int64_t> layer = layerOf(&op)) {
       int64_t stage = *layer * numStages / numLayers;
       if (stage < current)
-        return op.emitError("touches layer ")
+        return op.emitError("uses layer ")
                << *layer << " after a layer of stage " << current
-               << "; a pipeline goes through its layers in order";
+               << "; pipeline stages require layers in ascending order";
       current = stage;
     }
     stages[current].push_back(&op);
@@ -97,7 +96,7 @@ LogicalResult StageSplit::assign() {
   return success();
 }
 
-/// Moves the ops of a stage into a function of its own, called before `end`.
+/// Moves the ops of a stage into a new function that is called before `end`.
 void StageSplit::outlineStage(int64_t stage, Operation *end) {
   ArrayRef<Operation *> ops = stages[stage];
   llvm::SetVector<Value> inputs;
@@ -186,8 +185,8 @@ LogicalResult mlir::llm::splitIntoStages(ModuleOp module, int64_t numStages) {
     if (!touchesCache)
       continue;
     if (!function.getBody().hasOneBlock())
-      return function.emitError("has several blocks; a pipeline is cut from a "
-                                "straight line of ops");
+      return function.emitError(
+          "has several blocks; pipeline stages require straight-line code");
     StageSplit split(function, numStages);
     if (failed(split.assign()))
       return failure();

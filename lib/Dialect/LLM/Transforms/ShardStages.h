@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pipeline parallelism: a step as stages of consecutive layers.
+// Pipeline parallelism: splitting a step into stages of consecutive layers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +17,12 @@
 
 namespace mlir::llm {
 
-/// Moves the body of each public function that touches several layers of a
-/// cache into `numStages` private functions `@name.stage0`, …, which it calls
-/// in order. A stage has a contiguous range of layers; what stands before the
-/// first layer belongs to the first stage and what follows the last layer to
-/// the last. Fails where a function has fewer layers than stages or does not
-/// go through its layers in ascending order.
+/// Moves the body of each public function that uses several layers of a cache
+/// into `numStages` private functions `@name.stage0`, …, which it calls in
+/// order. A stage has a contiguous range of layers; ops before the first layer
+/// belong to the first stage and ops after the last layer to the last one.
+/// Fails if a function has fewer layers than stages or does not use its layers
+/// in ascending order.
 LogicalResult splitIntoStages(ModuleOp module, int64_t numStages);
 
 } // namespace mlir::llm

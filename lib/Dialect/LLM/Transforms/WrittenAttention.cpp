@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// From the second product down to the first, and from there to the operands.
+// Matches from the second product down to the first, and from there to the
+// operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ Axes WrittenAttention::axesOf(const Digits &tokens, const Digits &headDigits,
 }
 
 //===----------------------------------------------------------------------===//
-// What is found on the way
+// Matcher state
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -81,7 +81,7 @@ private:
   Value probabilities, values;
   ArrayRef<int> probabilityLoops, valueLoops;
   SmallVector<int64_t> sizes;
-  /// Where the heads of a single batch loop begin, by its digits.
+  /// The position of the heads among the digits of a single batch loop.
   std::optional<int64_t> headWeight;
   WrittenAttention found;
 };
@@ -92,7 +92,7 @@ private:
 // The second product
 //===----------------------------------------------------------------------===//
 
-/// Whether the type knows it or another operand does, a loop has one size.
+/// The size of a loop, from the type of any operand.
 static void measureLoops(SmallVectorImpl<int64_t> &sizes, Value value,
                          ArrayRef<int> loops) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -101,7 +101,7 @@ static void measureLoops(SmallVectorImpl<int64_t> &sizes, Value value,
       sizes[size_t(loop)] = size;
 }
 
-/// Whether a softmax makes the tensor, seen through what moves or rounds it.
+/// Whether a softmax defines the tensor, looking through moves and casts.
 static bool comesFromSoftmax(Value value) {
   ElementView view{value, {}};
   for (auto [d, size] :
@@ -144,12 +144,12 @@ LogicalResult Matcher::nameLoops() {
     else if (inResult && inRows && !inValues)
       ofRows.push_back(loop);
     else if (!inResult || !inRows)
-      return fail("a dimension is that of no attention");
+      return fail("not a dimension of attention");
   }
   if (summed.size() != 1 || ofValues.size() != 1 || ofRows.empty())
     return fail("not one dimension each of keys, values and queries");
-  // Heads that share their values have no dimension there, as queries have
-  // none; the queries' dimension is the inner one.
+  // Query heads that share values have no dimension there, nor do queries; the
+  // query dimension is the inner one.
   keyLoop = unsigned(summed[0]);
   valueLoop = unsigned(ofValues[0]);
   for (int loop : probabilityLoops)
@@ -182,7 +182,7 @@ static SmallVector<Digits> wholeLoops(ArrayRef<int64_t> sizes) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// A batch that is cut on the way is sequences and heads.
+/// A batch loop that is split consists of sequences and heads.
 void Matcher::noteHeads(const Axes &axes) {
   if (batchLoops.size() != 1 || headWeight)
     return;
@@ -194,13 +194,13 @@ void Matcher::noteHeads(const Axes &axes) {
     }
 }
 
-/// The tensors that hold the elements of an operand without its factors, whose
-/// product becomes part of the scale.
+/// Returns the tensors that hold the elements of an operand without constant
+/// factors, which are multiplied into the scale.
 static ElementViews scaledOriginsOf(ElementView view, double &scale) {
   ElementViews origins = originsOf(view);
   while (!origins.empty()) {
     auto scaled = getScaled(origins.back());
-    // A scale in a body is one of an element of the op's operand.
+    // A scale in a body scales an element of the op's operand.
     ElementView last = origins.back();
     while (!scaled) {
       std::optional<ElementOp> from = getElementOp(last);
@@ -220,7 +220,7 @@ static ElementViews scaledOriginsOf(ElementView view, double &scale) {
   return origins;
 }
 
-/// The easiest of the views to lay out as these axes.
+/// Returns the view that needs the cheapest layout change to these axes.
 static const ElementView *easiest(ArrayRef<ElementView> views,
                                   ArrayRef<Digits> axes) {
   const ElementView *best = nullptr;
@@ -234,8 +234,8 @@ static const ElementView *easiest(ArrayRef<ElementView> views,
   return best;
 }
 
-/// Sequences are the first batch loop, heads the others; of one loop the heads
-/// are what it was cut into.
+/// The first batch loop is the sequences, the others are the heads; a single
+/// loop is split into both.
 LogicalResult Matcher::findHeads() {
   const unsigned first = batchLoops[0];
   found.batch = wholeLoop(first, sizes[first]);
@@ -256,8 +256,8 @@ LogicalResult Matcher::findHeads() {
   return success();
 }
 
-/// The heads that keys or values have: the query's, or the most significant
-/// digits of these, so that neighbors share them.
+/// The KV heads: the query heads, or their most significant digits, so that
+/// consecutive query heads share them.
 std::optional<Digits> Matcher::kvHeadsOf(const ElementView &view,
                                          const Digits &tokens,
                                          const Digits &size) const {
@@ -279,7 +279,8 @@ std::optional<Digits> Matcher::kvHeadsOf(const ElementView &view,
 
 LogicalResult Matcher::takeKeysAndValues(ArrayRef<ElementView> keys,
                                          ArrayRef<ElementView> values) {
-  // As few heads as both have: those nearest to their origin.
+  // Take the fewest heads that keys and values have: those closest to their
+  // origin.
   for (const ElementView &view : llvm::reverse(keys)) {
     std::optional<Digits> heads = kvHeadsOf(view, found.keys, found.headDim);
     if (!heads)
@@ -328,14 +329,15 @@ LogicalResult Matcher::takeMask(const WrittenScores &scores) {
   }
   found.mask = best;
   if (!best)
-    return fail("the mask is not one of sequences, heads, queries and keys");
+    return fail("the dimensions of the mask are not sequences, heads, queries "
+                "and keys");
   return success();
 }
 
 LogicalResult Matcher::takeOperands(const WrittenScores &scores) {
   const Contraction &first = scores.product;
-  // Each loop of the first product by what its dimension of the result is in
-  // the second; the one that has none is summed over.
+  // Maps each loop of the first product to the meaning of its result dimension
+  // in the second; the one without a dimension is the reduction.
   SmallVector<Digits> digits(first.numLoops);
   std::optional<unsigned> summed;
   int keyAt = -1;
@@ -353,7 +355,7 @@ LogicalResult Matcher::takeOperands(const WrittenScores &scores) {
       keyAt = loop;
   }
   if (!summed || keyAt < 0)
-    return fail("no dimension of the scores is that of the keys");
+    return fail("no dimension of the scores is the keys");
   SmallVector<int64_t> own(first.numLoops, ShapedType::kDynamic);
   measureLoops(own, first.lhs, first.lhsLoops);
   measureLoops(own, first.rhs, first.rhsLoops);
@@ -362,7 +364,7 @@ LogicalResult Matcher::takeOperands(const WrittenScores &scores) {
 
   const bool keysAreRight = llvm::is_contained(first.rhsLoops, keyAt);
   if (keysAreRight == llvm::is_contained(first.lhsLoops, keyAt))
-    return fail("the keys are no operand of their own");
+    return fail("the keys are not a separate operand");
   ElementView left{first.lhs, indicesOf(first.lhsLoops, digits)};
   ElementView right{first.rhs, indicesOf(first.rhsLoops, digits)};
   found.scale = scores.scale;
@@ -395,8 +397,8 @@ LogicalResult Matcher::takeOperands(const WrittenScores &scores) {
 // The result
 //===----------------------------------------------------------------------===//
 
-/// The indices of `origin` where `view` has its own, if the one is only moved,
-/// or rounded, to become the other.
+/// Maps the indices of `view` to those of `origin` if it is `origin` after
+/// moves and casts.
 static std::optional<Axes> indicesAt(Value origin, ElementView view) {
   while (view.value != origin) {
     std::optional<ElementOp> from = getElementOp(view);
@@ -408,7 +410,7 @@ static std::optional<Axes> indicesAt(Value origin, ElementView view) {
   return view.axes;
 }
 
-/// The tensor that the only user makes of a tensor; null where there is none.
+/// The result of the only user of a tensor, or null.
 static Value onlyResult(Value value) {
   if (!value.hasOneUse())
     return {};
@@ -419,21 +421,21 @@ static Value onlyResult(Value value) {
   return user->getResult(0);
 }
 
-/// The product itself, or what its only users make of it where that is laid out
-/// as attention lays out its result.
+/// The product itself, or the result of its chain of single users that has the
+/// layout of an attention result.
 LogicalResult Matcher::takeResult() {
   const Axes axes = indicesOf(second.resultLoops, wholeLoops(sizes));
   found.result = second.result;
   found.resultAxes = axes;
   Type element = getElementTypeOrSelf(found.query.value.getType());
-  // A product of f16 that is summed in f32 is rounded to f16 again.
+  // An f16 product accumulated in f32 is rounded to f16 again.
   if (getElementTypeOrSelf(found.result.getType()) != element) {
     found.result = onlyResult(second.result);
     if (!found.result ||
         cast<RankedTensorType>(found.result.getType()).getRank() !=
             int64_t(axes.size()) ||
         indicesAt(second.result, {found.result, axes}) != axes)
-      return fail("the result has another element type");
+      return fail("the result has a different element type");
   }
   const Axes wanted = found.axesOf(
       found.queries, found.heads.value_or(Digits()), found.valueDim);
@@ -458,14 +460,14 @@ LogicalResult Matcher::takeResult() {
 LogicalResult Matcher::checkTypes() {
   Type element = getElementTypeOrSelf(found.query.value.getType());
   if (!element.isF16() && !element.isBF16() && !element.isF32())
-    return fail("attention does not have this element type");
+    return fail("element type not supported by attention");
   for (Value operand : {found.key.value, found.value.value, found.result})
     if (getElementTypeOrSelf(operand.getType()) != element)
       return fail("mixed element types");
   if (found.mask) {
     Type mask = getElementTypeOrSelf(found.mask->value.getType());
     if (!mask.isInteger(1) && !mask.isF16() && !mask.isBF16() && !mask.isF32())
-      return fail("attention has no such mask");
+      return fail("mask not supported by attention");
   }
   SmallVector<Value> tensors{found.query.value, found.key.value,
                              found.value.value, found.result};
@@ -474,14 +476,14 @@ LogicalResult Matcher::checkTypes() {
   for (Value tensor : tensors)
     if (cast<RankedTensorType>(tensor.getType()).getEncoding())
       return fail("the types have an encoding");
-  // An attention's scale of 0 means the default, and it may not be negative.
+  // In attention, a scale of 0 is the default, and negative scales are invalid.
   if (!(found.scale > 0) || !std::isfinite(found.scale))
     return fail("the scale is not one positive number");
-  // What llm.attention gives must be what is replaced.
+  // llm.attention must have the type of the value that it replaces.
   const Axes own = found.axesOf(found.queries, found.heads.value_or(Digits()),
                                 found.valueDim);
   if (!layoutChangeOf({found.result, found.resultAxes}, own))
-    return fail("sizes are known of one only");
+    return fail("sizes are static in one type only");
   return success();
 }
 
@@ -492,7 +494,8 @@ FailureOr<WrittenAttention> Matcher::match() {
       {probabilities, indicesOf(probabilityLoops, wholeLoops(sizes))},
       positions());
   if (!scores)
-    return fail("no product, scale, mask and softmax of one use each");
+    return fail(
+        "no chain of product, scale, mask and softmax with one use each");
   if (failed(takeOperands(*scores)) || failed(takeResult()) ||
       failed(checkTypes()))
     return failure();

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention that is written out as softmax(q kᵀ · scale + mask) v, found from
-// its second product. What the ops between the products may be, and which
-// dimensions the operands have in which order, is said at
-// matchWrittenAttention().
+// Matching of attention spelled out as softmax(q kᵀ · scale + mask) v, starting
+// at its second product. See matchWrittenAttention() for the supported ops and
+// layouts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +21,8 @@
 
 namespace mlir::llm {
 
-/// Sums of products of two tensors into zeros, whichever op they are written
-/// with. For each dimension the loop that counts along it, or -1 where only
-/// index 0 is read.
+/// A contraction of two tensors into zeros, independent of the op. Holds the
+/// loop of each dimension, or -1 if only index 0 is read.
 struct Contraction {
   Value lhs, rhs, result;
   SmallVector<int> lhsLoops, rhsLoops, resultLoops;
@@ -34,50 +32,51 @@ struct Contraction {
 /// A linalg op of any rank, or mllm.linalg.matmul.
 std::optional<Contraction> matchContraction(Operation *op);
 
-/// Keys that a query may see by their positions.
+/// A mask determined by positions.
 struct PositionMask {
   bool causal = false;
   int64_t window = 0; ///< 0: none.
-  /// Hidden by a finite number, which counts where all other keys are hidden.
+  /// True if keys are hidden by a finite value, which has an effect if all
+  /// other keys are hidden.
   bool isFinite = false;
 };
 
-/// The operands and attributes of the llm.attention that means the same.
+/// The operands and attributes of the equivalent llm.attention.
 struct WrittenAttention {
-  Value result; ///< What llm.attention replaces.
+  Value result; ///< The value that llm.attention replaces.
   Axes resultAxes;
-  /// Indices of [B, T, H, D]; `heads` is nothing where the op has rank 3.
+  /// Indices of [B, T, H, D]; `heads` is nullopt for rank 3.
   Digits batch, queries, keys, headDim, valueDim, kvHeads;
   std::optional<Digits> heads;
   ElementView query, key, value;
-  std::optional<ElementView> mask; ///< Added, or which keys count (i1).
-  bool maskHides = false;          ///< An i1 mask says which do not.
+  std::optional<ElementView> mask; ///< Additive or boolean (i1).
+  bool maskHides = false;          ///< An i1 mask is true for hidden keys.
   PositionMask positions;
   double scale = 1.0;
 
-  /// [B, T, H, size], or [B, T, size] where there are no heads.
+  /// [B, T, H, size], or [B, T, size] without heads.
   Axes axesOf(const Digits &tokens, const Digits &heads,
               const Digits &size) const;
-  /// The mask's indices in the order [B, H, Tq, Tk], those it has.
+  /// The indices of the mask in the order [B, H, Tq, Tk], without missing ones.
   Axes maskAxes() const;
 };
 
-/// The attention whose second product `op` is.
+/// Matches the attention whose second product is `op`.
 ///
-/// Products: sums into zeros, of any ranks, that share all dimensions but one
-/// of each operand and the one that is summed over; broadcast dimensions of K
-/// and V are heads that several query heads share, in order.
-/// Between them, each with one use: one softmax over the keys; factors that are
-/// one positive number, before the mask; casts between floating-point types;
-/// transposes, reshapes and broadcasts that keep the keys together; at most one
-/// mask that is added, or that selects the scores or -inf; and masks of
-/// positions, added or selecting, that are shown to be causal or a window.
-/// A mask of positions may hide with a finite number of at most -1e9 (f16:
-/// -6e4) where every query sees a key, and no other mask could hide that.
+/// Products are contractions into zeros, of any rank, that share all dimensions
+/// but one of each operand and the reduction dimension; broadcast dimensions of
+/// K and V are KV heads shared by consecutive query heads.
+/// Between the products, each with a single use: one softmax over the keys;
+/// positive constant factors, before the mask; casts between floating-point
+/// types; transposes, reshapes and broadcasts that keep the keys together; at
+/// most one mask that is additive or selects between the scores and -inf; and
+/// position masks, additive or selecting, that can be proved to be causal or a
+/// window. A position mask may hide by a finite value of at most -1e9 (f16:
+/// -6e4) if every query has a visible key that no other mask can hide.
 ///
 /// Fails, with a reason, for anything else, for element types that
-/// llm.attention does not have, for tensors with an encoding, and where only
-/// some of the types know a size.
+/// llm.attention does not support, for tensors with an encoding, and if a size
+/// is static in some of the types only.
 FailureOr<WrittenAttention> matchWrittenAttention(Operation *op,
                                                   PatternRewriter &rewriter);
 

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// From the probabilities down to the first product.
+// Matches from the probabilities down to the first product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ static void addPositions(PositionMask &mask, const PositionMask &other) {
         mask.window > 0 ? std::min(mask.window, other.window) : other.window;
 }
 
-/// What the softmax over the last dimension of the view is of.
+/// The operand of a softmax over the last dimension of the view.
 static std::optional<ElementView> matchSoftmax(const ElementView &view,
                                                size_t &axis) {
   Operation *op = view.value.getDefiningOp();
@@ -76,7 +75,7 @@ std::optional<WrittenScores>
 ScoresMatcher::walkProbabilities(ElementView view) {
   WrittenScores scores;
   while (true) {
-    // Scores that something else reads are computed for it anyway.
+    // Scores with other uses must be computed anyway.
     if (!view.value.hasOneUse())
       return std::nullopt;
     scores.passed.push_back(view.axes);
@@ -126,7 +125,7 @@ std::optional<WrittenScores> ScoresMatcher::walkScores(ElementView view,
     case ElementOpKind::Select:
       return walkSelected(*from, view, scores);
     case ElementOpKind::CausalMask: {
-      // Hides by -1e10: the same where every query sees a key.
+      // Hides by -1e10, which is equivalent if every query has a visible key.
       auto mask = view.value.getDefiningOp<mllm::CausalMaskOp>();
       if (scores.isScaled || ShapedType::isDynamic(loops.numQueries) ||
           ShapedType::isDynamic(loops.numKeys) ||
@@ -145,15 +144,15 @@ std::optional<WrittenScores> ScoresMatcher::walkScores(ElementView view,
     }
     case ElementOpKind::Mul:
     case ElementOpKind::Div:
-      return std::nullopt; // By what is not one number.
+      return std::nullopt; // Not a uniform constant.
     }
   }
 }
 
-/// One of the operands is a mask, the other one the scores.
+/// One operand is a mask, the other the scores.
 std::optional<WrittenScores>
 ScoresMatcher::walkMasked(const ElementOp &op, const WrittenScores &scores) {
-  if (scores.isScaled) // A mask that is scaled, too.
+  if (scores.isScaled) // The mask would be scaled, too.
     return std::nullopt;
   for (int i : {0, 1}) {
     const ElementView &mask = op.operands[size_t(1 - i)];

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is between the two products of attention that is written out.
+// Matching of the ops between the two products of attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +19,21 @@
 
 namespace mlir::llm {
 
-/// The scores from the first product to the probabilities.
+/// The computation from the first product to the probabilities.
 struct WrittenScores {
   double scale = 1.0;
-  bool isScaled = false; ///< A factor was found, before which no mask may be.
+  bool isScaled = false; ///< A factor was found; no mask may precede it.
   PositionMask positions;
-  ElementViews masks;     ///< One mask, nearer to its origin each.
-  bool maskHides = false; ///< An i1 mask says which keys do not count.
-  Contraction product;    ///< The first one.
+  ElementViews masks;     ///< Views of the mask, each closer to its origin.
+  bool maskHides = false; ///< An i1 mask is true for hidden keys.
+  Contraction product;    ///< The first product.
   Axes productAxes;       ///< Indices of its result.
-  /// Indices of the values on the way, the probabilities' first.
+  /// Indices of the intermediate values, from the probabilities on.
   std::vector<Axes> passed;
 };
 
-/// From the probabilities, which have all indices, down to the first product.
-/// See matchWrittenAttention() for what may stand between.
+/// Matches from the probabilities, which have all indices, down to the first
+/// product. See matchWrittenAttention() for the supported ops.
 std::optional<WrittenScores>
 matchWrittenScores(const ElementView &probabilities, const QueryAndKey &loops);
 

@@ -68,7 +68,7 @@ func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2
 
 // RULE: attention.c5
 func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x32xf16>, %v: tensor<2x5x2x16xf16>) {
-  // expected-error@+1 {{'llm.attention' op has query heads of 16 numbers, but key heads of 32}}
+  // expected-error@+1 {{'llm.attention' op has query heads of 16 elements, but key heads of 32}}
   %0 = llm.attention %q, %k, %v : (tensor<2x3x4x16xf16>, tensor<2x5x2x32xf16>, tensor<2x5x2x16xf16>) -> tensor<2x3x4x16xf16>
   return
 }
@@ -86,7 +86,7 @@ func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2
 
 // RULE: attention.c6
 func.func @test(%q: tensor<2x3x3x16xf16>, %k: tensor<2x5x2x16xf16>, %v: tensor<2x5x2x16xf16>) {
-  // expected-error@+1 {{'llm.attention' op has 3 query heads, which is no multiple of the keys' 2}}
+  // expected-error@+1 {{'llm.attention' op has 3 query heads, which is not a multiple of the number of key heads, 2}}
   %0 = llm.attention %q, %k, %v : (tensor<2x3x3x16xf16>, tensor<2x5x2x16xf16>, tensor<2x5x2x16xf16>) -> tensor<2x3x3x16xf16>
   return
 }
@@ -269,7 +269,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf16>, %s: 
 // RULE: append_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %v: tensor<?x2x8xf32>, %s: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.append_kv' op has value heads of 8 numbers, but the cache's have 16}}
+  // expected-error@+1 {{'llm.append_kv' op has value heads of 8 elements, but those of the cache have 16}}
   %0 = llm.append_kv %c, %k, %v slots(%s) layer(%l) : (!cache, tensor<?x2x16xf32>, tensor<?x2x8xf32>, tensor<?xi32>) -> !cache
   return
 }
@@ -279,7 +279,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %v: tensor<?x2x8xf32>, %s: t
 // RULE: append_kv.c10
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.append_kv' op takes a cache of type '!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>', but gives one of type '!llm.paged_kv_cache<f16, 4, 2, 16, 16, 64>'}}
+  // expected-error@+1 {{'llm.append_kv' op takes a cache of type '!llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>', but yields one of type '!llm.paged_kv_cache<f16, 4, 2, 16, 16, 64>'}}
   %0 = llm.append_kv %c, %k, %k slots(%s) layer(%l) : (!cache, tensor<?x2x16xf32>, tensor<?x2x16xf32>, tensor<?xi32>) -> !llm.paged_kv_cache<f16, 4, 2, 16, 16, 64>
   return
 }
@@ -289,7 +289,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 // RULE: append_kv.c11
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.append_kv' op with slots needs a cache in which they are}}
+  // expected-error@+1 {{'llm.append_kv' op with slots needs a cache operand}}
   %0 = llm.append_kv(%k, %k) slots(%s) layer(%l) : (tensor<?x2x16xf32>, tensor<?x2x16xf32>, tensor<?xi32>) -> !cache
   return
 }
@@ -309,7 +309,7 @@ func.func @test(%c: !cache, %k: tensor<2x1x2x16xf16>) {
 // append_kv: too many operands
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<2x1x2x16xf16>, %i: tensor<2xi32>) {
-  // expected-error@+1 {{expected keys, values and at most sequence ids beside the cache, but there are 4 operands}}
+  // expected-error@+1 {{expected keys, values and at most sequence ids besides the cache, but there are 4 operands}}
   %0:2 = llm.append_kv %c, %k, %k, %i, %i : (!cache, tensor<2x1x2x16xf16>, tensor<2x1x2x16xf16>, tensor<2xi32>, tensor<2xi32>) -> (!cache, tensor<2x1xi32>)
   return
 }
@@ -319,7 +319,7 @@ func.func @test(%c: !cache, %k: tensor<2x1x2x16xf16>, %i: tensor<2xi32>) {
 // append_kv: without parentheses the cache is first
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<2x1x2x16xf16>, %i: tensor<2xi32>) {
-  // expected-error@+1 {{expected keys, values and at most sequence ids beside the cache, but there are 4 operands}}
+  // expected-error@+1 {{expected keys, values and at most sequence ids besides the cache, but there are 4 operands}}
   %0:2 = llm.append_kv %k, %k, %i, %c : (tensor<2x1x2x16xf16>, tensor<2x1x2x16xf16>, tensor<2xi32>, !cache) -> (!cache, tensor<2x1xi32>)
   return
 }
@@ -359,7 +359,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives keys of 32 tokens, but values of 16}}
+  // expected-error@+1 {{'llm.lookup_kv' op yields keys of 32 tokens, but values of 16}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x16x2x16xf16>)
   return
 }
@@ -369,7 +369,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c3
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives keys of 4 heads, but the cache has 2}}
+  // expected-error@+1 {{'llm.lookup_kv' op yields keys of 4 heads, but the cache has 2}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x32x4x16xf16>, tensor<2x32x2x16xf16>)
   return
 }
@@ -379,7 +379,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c3
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives values with heads of 8 numbers, but the cache's have 16}}
+  // expected-error@+1 {{'llm.lookup_kv' op yields values with heads of 8 elements, but those of the cache have 16}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf16>, tensor<2x32x2x8xf16>)
   return
 }
@@ -389,7 +389,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c4
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives keys of 'f32', but the cache's element type is 'f16'}}
+  // expected-error@+1 {{'llm.lookup_kv' op yields keys of 'f32', but the cache's element type is 'f16'}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x32x2x16xf32>, tensor<2x32x2x16xf16>)
   return
 }
@@ -399,7 +399,7 @@ func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
 // RULE: lookup_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x8xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.lookup_kv' op gives 65 tokens, but a sequence of the cache has at most 64}}
+  // expected-error@+1 {{'llm.lookup_kv' op yields 65 tokens, but a sequence of the cache has at most 64}}
   %0:2 = llm.lookup_kv %c, %i, %n : (!cache, tensor<2x8xi32>, tensor<2xi32>) -> (tensor<2x65x2x16xf16>, tensor<2x65x2x16xf16>)
   return
 }
@@ -529,7 +529,7 @@ func.func @test(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cache, %i: 
 // RULE: fused_attention.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cache, %i: tensor<?xi32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %s: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.fused_attention' op has offsets exactly when it has slots}}
+  // expected-error@+1 {{'llm.fused_attention' op must have offsets if and only if it has slots}}
   %0:2 = llm.fused_attention %q, %k, %k, %c, %t, %n slots(%s) layer(%l) : (tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> (tensor<?x4x16xf32>, !cache)
   return
 }
@@ -569,7 +569,7 @@ func.func @test(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %c: !cache, %i: 
 // RULE: reserve_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.reserve_kv' op tokens is 65, but must be from 0 to the cache's maxSeqLen 64}}
+  // expected-error@+1 {{'llm.reserve_kv' op tokens is 65, but must be between 0 and maxSeqLen of the cache, 64}}
   %0:5 = llm.reserve_kv %c, %i {tokens = 65} : (!cache, tensor<2xi32>) -> (!cache, tensor<130xi32>, tensor<2x65xi32>, tensor<2x8xi32>, tensor<2xi32>)
   return
 }
@@ -579,7 +579,7 @@ func.func @test(%c: !cache, %i: tensor<2xi32>) {
 // RULE: reserve_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.reserve_kv' op tokens is -1, but must be from 0 to the cache's maxSeqLen 64}}
+  // expected-error@+1 {{'llm.reserve_kv' op tokens is -1, but must be between 0 and maxSeqLen of the cache, 64}}
   %0:5 = llm.reserve_kv %c, %i {tokens = -1} : (!cache, tensor<2xi32>) -> (!cache, tensor<0xi32>, tensor<2x0xi32>, tensor<2x8xi32>, tensor<2xi32>)
   return
 }
@@ -630,7 +630,7 @@ func.func @test(%c: !cache, %n: tensor<2xi32>) {
 // RULE: reserve_kv.c1, more slots than can be counted
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<4xi32>) {
-  // expected-error@+1 {{'llm.reserve_kv' op tokens is 4611686018427387904, but must be from 0 to the cache's maxSeqLen 64}}
+  // expected-error@+1 {{'llm.reserve_kv' op tokens is 4611686018427387904, but must be between 0 and maxSeqLen of the cache, 64}}
   %0:5 = llm.reserve_kv %c, %i {tokens = 4611686018427387904} : (!cache, tensor<4xi32>) -> (!cache, tensor<?xi32>, tensor<4x?xi32>, tensor<4x8xi32>, tensor<4xi32>)
   return
 }
@@ -639,7 +639,7 @@ func.func @test(%c: !cache, %i: tensor<4xi32>) {
 
 // RULE: attention.c6, no head at all
 func.func @test(%q: tensor<2x3x4x16xf16>, %k: tensor<2x5x0x16xf16>) {
-  // expected-error@+1 {{'llm.attention' op has 4 query heads, which is no multiple of the keys' 0}}
+  // expected-error@+1 {{'llm.attention' op has 4 query heads, which is not a multiple of the number of key heads, 0}}
   %0 = llm.attention %q, %k, %k : (tensor<2x3x4x16xf16>, tensor<2x5x0x16xf16>, tensor<2x5x0x16xf16>) -> tensor<2x3x4x16xf16>
   return
 }
@@ -710,7 +710,7 @@ func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<2xi32>) {
 // RULE: block_tables.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.block_tables' op gives block tables of type 'tensor<2x4xi32>', but sequences of the cache have up to 8 blocks}}
+  // expected-error@+1 {{'llm.block_tables' op yields block tables of type 'tensor<2x4xi32>', but sequences of the cache have up to 8 blocks}}
   %0 = llm.block_tables %c, %i, %n : (!cache, tensor<2x1xi32>, tensor<2xi32>) -> tensor<2x4xi32>
   return
 }
@@ -720,7 +720,7 @@ func.func @test(%c: !cache, %i: tensor<2x1xi32>, %n: tensor<2xi32>) {
 // RULE: block_tables.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %i: tensor<2xi32>) {
-  // expected-error@+1 {{'llm.block_tables' op gives block tables of type 'tensor<2xi32>', but sequences of the cache have up to 8 blocks}}
+  // expected-error@+1 {{'llm.block_tables' op yields block tables of type 'tensor<2xi32>', but sequences of the cache have up to 8 blocks}}
   %0 = llm.block_tables %c, %i, %i : (!cache, tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
   return
 }

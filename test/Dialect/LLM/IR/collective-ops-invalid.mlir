@@ -5,7 +5,7 @@
 
 // RULE: shard.c1
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op dim 2 is no dimension of a tensor of rank 2}}
+  // expected-error@+1 {{'llm.shard' op dim 2 is not a dimension of a tensor of rank 2}}
   %0 = llm.shard %w {dim = 2, num_shards = 4} : (tensor<64x172xf32>) -> tensor<64x43xf32>
   return
 }
@@ -14,7 +14,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c1
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op dim -1 is no dimension of a tensor of rank 2}}
+  // expected-error@+1 {{'llm.shard' op dim -1 is not a dimension of a tensor of rank 2}}
   %0 = llm.shard %w {dim = -1, num_shards = 4} : (tensor<64x172xf32>) -> tensor<64x43xf32>
   return
 }
@@ -41,7 +41,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c3
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op shard_index 4 is not from 0 to 3}}
+  // expected-error@+1 {{'llm.shard' op shard_index 4 is not between 0 and 3}}
   %0 = llm.shard %w {dim = 1, num_shards = 4, shard_index = 4} : (tensor<64x172xf32>) -> tensor<64x43xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c3
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op shard_index -1 is not from 0 to 3}}
+  // expected-error@+1 {{'llm.shard' op shard_index -1 is not between 0 and 3}}
   %0 = llm.shard %w {dim = 1, num_shards = 4, shard_index = -1} : (tensor<64x172xf32>) -> tensor<64x43xf32>
   return
 }
@@ -59,7 +59,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c4
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op gives 'tensor<64x43xf32>', not 'tensor<64x86xf32>'}}
+  // expected-error@+1 {{'llm.shard' op must yield 'tensor<64x43xf32>', not 'tensor<64x86xf32>'}}
   %0 = llm.shard %w {dim = 1, num_shards = 4} : (tensor<64x172xf32>) -> tensor<64x86xf32>
   return
 }
@@ -68,7 +68,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c4
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op gives '!llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 2>', not '!llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 1>'}}
+  // expected-error@+1 {{'llm.shard' op must yield '!llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 2>', not '!llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 1>'}}
   %0 = llm.shard %w {dim = 1, num_shards = 4, shard_index = 2} : (tensor<64x172xf32>) -> !llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 1>
   return
 }
@@ -77,7 +77,7 @@ func.func @test(%w: tensor<64x172xf32>) {
 
 // RULE: shard.c4
 func.func @test(%w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.shard' op gives a sharded tensor only of a known size and with a shard_index}}
+  // expected-error@+1 {{'llm.shard' op yields a sharded tensor only for a static size and with a shard_index}}
   %0 = llm.shard %w {dim = 1, num_shards = 4} : (tensor<64x172xf32>) -> !llm.sharded_tensor<tensor<64x172xf32>, 1, 4, 0>
   return
 }
@@ -104,7 +104,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c3
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op shard_id 4 is not from 0 to 3}}
+  // expected-error@+1 {{'llm.sharded_linear' op shard_id 4 is not between 0 and 3}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 4} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -113,7 +113,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c3
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op shard_id -1 is not from 0 to 3}}
+  // expected-error@+1 {{'llm.sharded_linear' op shard_id -1 is not between 0 and 3}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = -1} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -167,7 +167,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.sharded_tensor<tensor<64x172xi32>
 
 // RULE: sharded_linear.c5
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but multiplies them by 32}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 elements, but multiplies them by 32}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<32x172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -176,7 +176,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
 
 // RULE: sharded_linear.c5, row parallel
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but slices them for 4 shards of 8; 'x_is_shard' says that they are the slice}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 elements, but slices them for 4 shards of 8; use 'x_is_shard' if they are already the slice}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<32x172xf32>) -> tensor<?x172xf32>
   return
 }
@@ -185,7 +185,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<32x172xf32>) {
 
 // RULE: sharded_linear.c6
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op gives [?, 43], not [?, 86]}}
+  // expected-error@+1 {{'llm.sharded_linear' op must yield shape [?, 43], not [?, 86]}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x86xf32>
   return
 }
@@ -194,7 +194,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c6
 func.func @test(%x: tensor<3x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op gives [3, 43], not [4, 43]}}
+  // expected-error@+1 {{'llm.sharded_linear' op must yield shape [3, 43], not [4, 43]}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<3x64xf32>, tensor<64x172xf32>) -> tensor<4x43xf32>
   return
 }
@@ -203,7 +203,7 @@ func.func @test(%x: tensor<3x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c6, row parallel
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op gives [?, 172], not [?, 43]}}
+  // expected-error@+1 {{'llm.sharded_linear' op must yield shape [?, 172], not [?, 43]}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -212,7 +212,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c6
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op gives a tensor of the rank and element type of 'tensor<?x64xf32>', not 'tensor<?x43xf16>'}}
+  // expected-error@+1 {{'llm.sharded_linear' op must yield a tensor of the rank and element type of 'tensor<?x64xf32>', not 'tensor<?x43xf16>'}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x43xf16>
   return
 }
@@ -221,7 +221,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c7
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<64xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 64 entries, but results of 43}}
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 64 elements, but results of 43}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<64xf32>) -> tensor<?x43xf32>
   return
 }
@@ -230,7 +230,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<64xf32>
 
 // RULE: sharded_linear.c7, row parallel
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<43xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 43 entries, but results of 172}}
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 43 elements, but results of 172}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<43xf32>) -> tensor<?x172xf32>
   return
 }
@@ -257,7 +257,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c5, the slice of x beside the whole weight
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 numbers, but multiplies them by 16}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 64 elements, but multiplies them by 16}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0, x_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>) -> tensor<?x172xf32>
   return
 }
@@ -266,7 +266,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: sharded_linear.c6, a matrix counts as whole
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x44xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op gives [?, 11], not [?, 44]; 'weight_is_shard' says that the weight is the slice}}
+  // expected-error@+1 {{'llm.sharded_linear' op must yield shape [?, 11], not [?, 44]; use 'weight_is_shard' if the weight is already the slice}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x44xf32>) -> tensor<?x44xf32>
   return
 }
@@ -275,7 +275,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x44xf32>) {
 
 // RULE: sharded_linear.c7, whole beside what is said
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 172 entries, but results of 43}}
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 172 elements, but results of 43}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0, bias_is_shard} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<172xf32>) -> tensor<?x43xf32>
   return
 }
@@ -284,7 +284,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<172xf32
 
 // RULE: sharded_linear.c7, a vector counts as whole
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x176xf32>, %b: tensor<44xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 44 entries, but results of 44; 'bias_is_shard' says that it is the slice}}
+  // expected-error@+1 {{'llm.sharded_linear' op has a bias of 44 elements, but results of 44; use 'bias_is_shard' if it is already the slice}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x176xf32>, tensor<44xf32>) -> tensor<?x44xf32>
   return
 }
@@ -293,7 +293,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x176xf32>, %b: tensor<44xf32>
 
 // RULE: sharded_linear.c8, the rows
 func.func @test(%x: tensor<?x62xf32>, %w: tensor<16x172xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 62 numbers, but slices them for 4 shards of 16}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 62 elements, but slices them for 4 shards of 16}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0, weight_is_shard} : (tensor<?x62xf32>, tensor<16x172xf32>) -> tensor<?x172xf32>
   return
 }
@@ -302,7 +302,7 @@ func.func @test(%x: tensor<?x62xf32>, %w: tensor<16x172xf32>) {
 
 // RULE: sharded_linear.c8, the bias
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>, %b: tensor<171xf32>) {
-  // expected-error@+1 {{'llm.sharded_linear' op cannot slice a bias of 171 entries into 4 shards}}
+  // expected-error@+1 {{'llm.sharded_linear' op cannot slice a bias of 171 elements into 4 shards}}
   %0 = llm.sharded_linear %x, %w, %b {shard_dim = 1, num_shards = 4, shard_id = 0} : (tensor<?x64xf32>, tensor<64x172xf32>, tensor<171xf32>) -> tensor<?x43xf32>
   return
 }
@@ -338,7 +338,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64x172xf32>) {
 
 // RULE: all_gather.c1
 func.func @test(%x: tensor<?x64xf32>) {
-  // expected-error@+2 {{'llm.all_gather' op dim 2 is no dimension of a tensor of rank 2}}
+  // expected-error@+2 {{'llm.all_gather' op dim 2 is not a dimension of a tensor of rank 2}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.all_gather %x {dim = 2, group_size = 4} : (tensor<?x64xf32>) -> tensor<?x256xf32>
   return
@@ -348,7 +348,7 @@ func.func @test(%x: tensor<?x64xf32>) {
 
 // RULE: all_gather.c1
 func.func @test(%x: tensor<?x64xf32>) {
-  // expected-error@+2 {{'llm.all_gather' op dim -1 is no dimension of a tensor of rank 2}}
+  // expected-error@+2 {{'llm.all_gather' op dim -1 is not a dimension of a tensor of rank 2}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.all_gather %x {dim = -1, group_size = 4} : (tensor<?x64xf32>) -> tensor<?x256xf32>
   return
@@ -367,7 +367,7 @@ func.func @test(%x: tensor<?x64xf32>) {
 
 // RULE: sharded_linear.c5, a slice of the shard
 func.func @test(%x: tensor<3x4xf32>, %w: !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) {
-  // expected-error@+1 {{'llm.sharded_linear' op has rows of 4 numbers, but slices them for 4 shards of 16}}
+  // expected-error@+1 {{'llm.sharded_linear' op has rows of 4 elements, but slices them for 4 shards of 16}}
   %0 = llm.sharded_linear %x, %w {shard_dim = 0, num_shards = 4, shard_id = 0} : (tensor<3x4xf32>, !llm.sharded_tensor<tensor<64x8xf32>, 0, 4, 0>) -> tensor<3x8xf32>
   return
 }
@@ -376,7 +376,7 @@ func.func @test(%x: tensor<3x4xf32>, %w: !llm.sharded_tensor<tensor<64x8xf32>, 0
 
 // RULE: all_gather.c3
 func.func @test(%x: tensor<4x64xf32>) {
-  // expected-error@+2 {{'llm.all_gather' op joins 4611686018427387904 parts of 64, which is more than fits in 63 bits}}
+  // expected-error@+2 {{'llm.all_gather' op concatenates 4611686018427387904 values of size 64, which overflows 63 bits}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.all_gather %x {dim = 1, group_size = 4611686018427387904} : (tensor<4x64xf32>) -> tensor<4x0xf32>
   return
@@ -413,7 +413,7 @@ func.func @test(%x: tensor<?x64xf32>) {
 
 // RULE: reduce_scatter.c1
 func.func @test(%x: tensor<?x64xf32>) {
-  // expected-error@+2 {{'llm.reduce_scatter' op dim 2 is no dimension of a tensor of rank 2}}
+  // expected-error@+2 {{'llm.reduce_scatter' op dim 2 is not a dimension of a tensor of rank 2}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.reduce_scatter %x {dim = 2, group_size = 4} : (tensor<?x64xf32>) -> tensor<?x16xf32>
   return

@@ -2,7 +2,7 @@
 
 // RULE: fused_linear.c1
 func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) {
-  // expected-error @+1 {{has 2 weights, but 1 results; each weight makes one result}}
+  // expected-error @+1 {{has 2 weights, but 1 results; expected one result per weight}}
   %y = llm.fused_linear %x weights(%w, %w) : (tensor<?x64xf32>, tensor<32x64xbf16>, tensor<32x64xbf16>) -> tensor<?x32xf32>
   return
 }
@@ -30,7 +30,7 @@ func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>, %g: tensor<64xf32>) {
 
 // RULE: fused_linear.c4
 func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x48xbf16>) {
-  // expected-error @+1 {{has rows of 64 numbers, but weight 0 has 48 inputs}}
+  // expected-error @+1 {{has rows of 64 elements, but weight 0 has 48 inputs}}
   %y = llm.fused_linear %x weights(%w) : (tensor<?x64xf32>, tensor<32x48xbf16>) -> tensor<?x32xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x48xbf16>) {
 
 // RULE: fused_linear.c4
 func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>, %g: tensor<48xf32>) {
-  // expected-error @+1 {{has rows of 64 numbers, but a norm weight of 48}}
+  // expected-error @+1 {{has rows of 64 elements, but a norm weight of 48}}
   %y = llm.fused_linear %x norm(%g) weights(%w) {norm_eps = 0.0 : f64}
     : (tensor<?x64xf32>, tensor<48xf32>, tensor<32x64xbf16>) -> tensor<?x32xf32>
   return
@@ -49,7 +49,7 @@ func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>, %g: tensor<48xf32>) {
 
 // RULE: fused_linear.c5
 func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>, %b: tensor<16xf32>) {
-  // expected-error @+1 {{has bias 0 of 16 entries, but its weight has 32 outputs}}
+  // expected-error @+1 {{has bias 0 of 16 elements, but its weight has 32 outputs}}
   %y = llm.fused_linear %x weights(%w) biases(%b) : (tensor<?x64xf32>, tensor<32x64xbf16>, tensor<16xf32>) -> tensor<?x32xf32>
   return
 }
@@ -76,7 +76,7 @@ func.func @f(%x: tensor<?x64xf32>, %w: tensor<32x64xbf16>) {
 
 // RULE: add_rms_norm.c1
 func.func @f(%x: tensor<?x64xf32>, %g: tensor<48xf32>) {
-  // expected-error @+1 {{has rows of 64 numbers, but a weight of 48}}
+  // expected-error @+1 {{has rows of 64 elements, but a weight of 48}}
   %n, %s = llm.add_rms_norm %x, %x, %g {eps = 0.0 : f64} : tensor<?x64xf32>, tensor<48xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<6xi32>, %s: tensor<5x
 !cache = !llm.paged_kv_cache<bf16, 1, 2, 4, 16, 256>
 // RULE: rope_append_kv.c2
 func.func @f(%c: !cache, %k: tensor<5x3x4xf32>, %p: tensor<5xi32>) {
-  // expected-error @+1 {{has keys of 3 heads of 4 numbers, but the cache has 2 of 4}}
+  // expected-error @+1 {{has keys of 3 heads of 4 elements, but the cache has 2 of 4}}
   %c2 = llm.rope_append_kv %c, %k, %k positions(%p) slots(%p) {frequencies = array<f64: 1.0>}
     : (!cache, tensor<5x3x4xf32>, tensor<5x3x4xf32>, tensor<5xi32>, tensor<5xi32>) -> !cache
   return
@@ -128,7 +128,7 @@ func.func @f(%c: !cache, %k: tensor<5x2x4xf16>, %p: tensor<5xi32>) {
 !cache = !llm.paged_kv_cache<bf16, 1, 2, 4, 16, 256>
 // RULE: rope_append_kv.c4
 func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<5xi32>) {
-  // expected-error @+1 {{has 3 frequencies for heads of 4 numbers; from 1 to half of a head are allowed}}
+  // expected-error @+1 {{has 3 frequencies for heads of 4 elements; expected 1 to half of the head size}}
   %c2 = llm.rope_append_kv %c, %k, %k positions(%p) slots(%p) {frequencies = array<f64: 1.0, 0.1, 0.01>}
     : (!cache, tensor<5x2x4xf32>, tensor<5x2x4xf32>, tensor<5xi32>, tensor<5xi32>) -> !cache
   return
@@ -171,7 +171,7 @@ func.func @f(%c: !cache, %k: tensor<5x2x4xf32>, %p: tensor<5xi32>) {
 
 // RULE: fused_linear.c8
 func.func @f(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [32, 64], true, true, 0, -1, 8>) {
-  // expected-error @+1 {{without a format: nothing says its scales}}
+  // expected-error @+1 {{without a format and therefore without scales}}
   %y = llm.fused_linear %x weights(%w)
     : (tensor<?x64xf32>, !llm.quantized_tensor<i8, [32, 64], true, true, 0, -1, 8>) -> tensor<?x32xf32>
   return
@@ -180,7 +180,7 @@ func.func @f(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [32, 64], true,
 // -----
 
 // RULE: dialect.c7
-// expected-error @+1 {{"llm.stage" is an i64 attribute of functions, from 0, not -1 : i64}}
+// expected-error @+1 {{"llm.stage" is a non-negative i64 attribute of functions, not -1 : i64}}
 func.func @f() attributes {llm.stage = -1 : i64} {
   return
 }

@@ -43,7 +43,7 @@ func.func @test(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) {
 
 // RULE: embedding.c2
 func.func @test(%ids: tensor<?xi32>, %t: !llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8>) {
-  // expected-error@+1 {{'llm.embedding' op has a weight of type '!llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8>' without a format: nothing says its scales}}
+  // expected-error@+1 {{'llm.embedding' op has a weight of type '!llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8>' without a format and therefore without scales}}
   %0 = llm.embedding %ids, %t : tensor<?xi32>, !llm.quantized_tensor<i8, [256, 64], true, true, 0, -1, 8> -> tensor<?x64xf32>
   return
 }
@@ -52,7 +52,7 @@ func.func @test(%ids: tensor<?xi32>, %t: !llm.quantized_tensor<i8, [256, 64], tr
 
 // RULE: linear.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x32xf32>) {
-  // expected-error@+1 {{'llm.linear' op has rows of 64 numbers, but a weight of 32 inputs}}
+  // expected-error@+1 {{'llm.linear' op has rows of 64 elements, but a weight of 32 inputs}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<8x32xf32> -> tensor<?x8xf32>
   return
 }
@@ -61,7 +61,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x32xf32>) {
 
 // RULE: linear.c1, of a quantized weight
 func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8>) {
-  // expected-error@+1 {{'llm.linear' op has rows of 64 numbers, but a weight of 32 inputs}}
+  // expected-error@+1 {{'llm.linear' op has rows of 64 elements, but a weight of 32 inputs}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, !llm.quantized_tensor<i8, [8, 32], true, false, -1, 32, 8> -> tensor<?x8xf32>
   return
 }
@@ -70,7 +70,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 32], tru
 
 // RULE: linear.c2
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %b: tensor<64xf32>) {
-  // expected-error@+1 {{'llm.linear' op has a bias of 64 entries, but a weight of 8 outputs}}
+  // expected-error@+1 {{'llm.linear' op has a bias of 64 elements, but a weight of 8 outputs}}
   %0 = llm.linear %x, %w bias %b : tensor<?x64xf32>, tensor<8x64xf32>, tensor<64xf32> -> tensor<?x8xf32>
   return
 }
@@ -79,7 +79,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>, %b: tensor<64xf32>) 
 
 // RULE: linear.c3
 func.func @test(%x: tensor<?x64xf32>, %w: !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>) {
-  // expected-error@+1 {{'llm.linear' op has a weight of type '!llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>' without a format: nothing says its scales}}
+  // expected-error@+1 {{'llm.linear' op has a weight of type '!llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8>' without a format and therefore without scales}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, !llm.quantized_tensor<i8, [8, 64], true, true, 0, -1, 8> -> tensor<?x8xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>) {
 
 // RULE: rms_norm.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32xf32>) {
-  // expected-error@+1 {{'llm.rms_norm' op has rows of 64 numbers, but a weight of 32}}
+  // expected-error@+1 {{'llm.rms_norm' op has rows of 64 elements, but a weight of 32}}
   %0 = llm.rms_norm %x, %w {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<32xf32>
   return
 }
@@ -143,7 +143,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<6xi32>) {
 
 // RULE: rope.c2
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
-  // expected-error@+1 {{'llm.rope' op has 0 frequencies for heads of 16 numbers; from 1 to half of a head are allowed}}
+  // expected-error@+1 {{'llm.rope' op has 0 frequencies for heads of 16 elements; expected 1 to half of the head size}}
   %0 = llm.rope %x, %p {frequencies = array<f64>} : tensor<5x4x16xf32>, tensor<?xi32>
   return
 }
@@ -179,7 +179,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // RULE: select_rows.c1
 func.func @test(%x: tensor<?xf32>, %r: tensor<?xi32>) {
-  // expected-error@+1 {{'llm.select_rows' op needs rows: x must have rank 2 or more, not 1}}
+  // expected-error@+1 {{'llm.select_rows' op x must have rank 2 or more, not 1}}
   %0 = llm.select_rows %x, %r : tensor<?xf32>, tensor<?xi32> -> tensor<?xf32>
   return
 }
@@ -209,7 +209,7 @@ func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index
 // RULE: append_kv.c1
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.append_kv' op has block indices exactly when it has sequence ids}}
+  // expected-error@+1 {{'llm.append_kv' op must have block indices if and only if it has sequence ids}}
   %0:2 = "llm.append_kv"(%c, %k, %k, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (!cache, tensor<?x2x16xf32>, tensor<?x2x16xf32>, tensor<?xi32>) -> (!cache, tensor<?xi32>)
   return
 }
@@ -269,7 +269,7 @@ func.func @test(%c: !cache, %k: tensor<?x4x16xf32>, %s: tensor<?xi32>) {
 // RULE: append_kv.c5
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<?x2x32xf32>, %s: tensor<?xi32>) {
-  // expected-error@+1 {{'llm.append_kv' op has heads of 32 numbers, but the cache's have 16}}
+  // expected-error@+1 {{'llm.append_kv' op has heads of 32 elements, but those of the cache have 16}}
   %0 = llm.append_kv %c, %k, %k slots(%s) : (!cache, tensor<?x2x32xf32>, tensor<?x2x32xf32>, tensor<?xi32>) -> !cache
   return
 }
@@ -379,7 +379,7 @@ func.func @test(%c: !cache, %q: tensor<3x5x4x16xf32>, %t: tensor<?x?xi32>, %n: t
 // RULE: paged_attention.c2
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x3x16xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.paged_attention' op has 3 query heads, which is no multiple of the cache's 2}}
+  // expected-error@+1 {{'llm.paged_attention' op has 3 query heads, which is not a multiple of the number of KV heads of the cache, 2}}
   %0 = llm.paged_attention %q, %c, %t, %n offsets(%o) layer(%l) : (tensor<?x3x16xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x3x16xf32>
   return
 }
@@ -389,7 +389,7 @@ func.func @test(%c: !cache, %q: tensor<?x3x16xf32>, %t: tensor<?x?xi32>, %n: ten
 // RULE: paged_attention.c3
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x32xf32>, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %o: tensor<?xi32>, %l: index) {
-  // expected-error@+1 {{'llm.paged_attention' op has heads of 32 numbers, but the cache's have 16}}
+  // expected-error@+1 {{'llm.paged_attention' op has heads of 32 elements, but those of the cache have 16}}
   %0 = llm.paged_attention %q, %c, %t, %n offsets(%o) layer(%l) : (tensor<?x4x32xf32>, !cache, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x32xf32>
   return
 }
@@ -419,7 +419,7 @@ func.func @test(%c: !cache, %q: tensor<3x5x4x16xf16>, %t: tensor<2x8xi32>, %n: t
 // RULE: paged_attention.c4, ragged
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %q: tensor<?x4x16xf32>, %t: tensor<2x8xi32>, %n: tensor<2xi32>, %o: tensor<2xi32>, %l: index) {
-  // expected-error@+1 {{'llm.paged_attention' op has 2 offsets, but lengths of 2 sequences; there is one offset more than sequences}}
+  // expected-error@+1 {{'llm.paged_attention' op has 2 offsets, but lengths of 2 sequences; expected one more offset than sequences}}
   %0 = llm.paged_attention %q, %c, %t, %n offsets(%o) layer(%l) : (tensor<?x4x16xf32>, !cache, tensor<2x8xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x4x16xf32>
   return
 }

@@ -5,7 +5,7 @@
 
 // RULE: moe_route.c1
 func.func @test(%l: tensor<?x8xf32>) {
-  // expected-error@+2 {{'llm.moe_route' op top_k is 0, but there are 8 experts; from 1 to all of them can be chosen}}
+  // expected-error@+2 {{'llm.moe_route' op top_k is 0, but there are 8 experts}}
   // expected-error@+1 {{failed to infer returned types}}
   %0:2 = llm.moe_route %l {top_k = 0} : (tensor<?x8xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
   return
@@ -15,7 +15,7 @@ func.func @test(%l: tensor<?x8xf32>) {
 
 // RULE: moe_route.c1
 func.func @test(%l: tensor<?x8xf32>) {
-  // expected-error@+2 {{'llm.moe_route' op top_k is 9, but there are 8 experts; from 1 to all of them can be chosen}}
+  // expected-error@+2 {{'llm.moe_route' op top_k is 9, but there are 8 experts}}
   // expected-error@+1 {{failed to infer returned types}}
   %0:2 = llm.moe_route %l {top_k = 9} : (tensor<?x8xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
   return
@@ -62,7 +62,7 @@ func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, 
 
 // RULE: moe_ffn.c2
 func.func @test(%x: tensor<5x32xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %u: tensor<8x192x64xbf16>, %d: tensor<8x64x192xbf16>) {
-  // expected-error@+1 {{'llm.moe_ffn' op has rows of 32 numbers, but gates of 64 inputs}}
+  // expected-error@+1 {{'llm.moe_ffn' op has rows of 32 elements, but gates of 64 inputs}}
   %0 = llm.moe_ffn %x, %e, %w, %g, %u, %d : (tensor<5x32xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, tensor<8x192x64xbf16>, tensor<8x64x192xbf16>) -> tensor<5x32xf32>
   return
 }
@@ -80,7 +80,7 @@ func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, 
 
 // RULE: moe_ffn.c4
 func.func @test(%x: tensor<5x64xf32>, %e: tensor<5x2xi32>, %w: tensor<5x2xf32>, %g: tensor<8x192x64xbf16>, %u: !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>, %d: tensor<8x64x192xbf16>) {
-  // expected-error@+1 {{'llm.moe_ffn' op has a weight of type '!llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>' without a format: nothing says its scales}}
+  // expected-error@+1 {{'llm.moe_ffn' op has a weight of type '!llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>' without a format and therefore without scales}}
   %0 = llm.moe_ffn %x, %e, %w, %g, %u, %d : (tensor<5x64xf32>, tensor<5x2xi32>, tensor<5x2xf32>, tensor<8x192x64xbf16>, !llm.quantized_tensor<i8, [8, 192, 64], true, false, -1, 32, 8>, tensor<8x64x192xbf16>) -> tensor<5x64xf32>
   return
 }

@@ -5,7 +5,7 @@
 
 // RULE: layer_norm.c1
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<32xf32>) {
-  // expected-error@+1 {{'llm.layer_norm' op has rows of 64 numbers, but a weight of 32}}
+  // expected-error@+1 {{'llm.layer_norm' op has rows of 64 elements, but a weight of 32}}
   %0 = llm.layer_norm %x, %w : tensor<?x64xf32>, tensor<32xf32>
   return
 }
@@ -14,7 +14,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<32xf32>) {
 
 // RULE: layer_norm.c2
 func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %b: tensor<65xf32>) {
-  // expected-error@+1 {{'llm.layer_norm' op has rows of 64 numbers, but a bias of 65}}
+  // expected-error@+1 {{'llm.layer_norm' op has rows of 64 elements, but a bias of 65}}
   %0 = llm.layer_norm %x, %w, %b : tensor<?x64xf32>, tensor<64xf32>, tensor<65xf32>
   return
 }
@@ -23,7 +23,7 @@ func.func @test(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %b: tensor<65xf32>) {
 
 // RULE: layer_norm.c3
 func.func @test(%x: tensor<?x64xf32>, %b: tensor<64xf32>) {
-  // expected-error@+1 {{'llm.layer_norm' op has a bias of 64 entries, but no weight}}
+  // expected-error@+1 {{'llm.layer_norm' op has a bias of 64 elements, but no weight}}
   %0 = "llm.layer_norm"(%x, %b) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
   return
 }

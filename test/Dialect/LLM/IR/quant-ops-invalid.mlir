@@ -65,7 +65,7 @@ func.func @test(%w: tensor<172x64xf32>) {
 
 // RULE: quant_params.c4
 func.func @test(%w: tensor<?x64xf32>) {
-  // expected-error@+2 {{'llm.quant_params' op needs a tensor of known shape that is not empty, not 'tensor<?x64xf32>'}}
+  // expected-error@+2 {{'llm.quant_params' op needs a non-empty tensor of static shape, not 'tensor<?x64xf32>'}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.quant_params %w {bits = 8} : (tensor<?x64xf32>) -> tensor<1xf32>
   return
@@ -75,7 +75,7 @@ func.func @test(%w: tensor<?x64xf32>) {
 
 // RULE: quant_params.c4
 func.func @test(%w: tensor<0x64xf32>) {
-  // expected-error@+2 {{'llm.quant_params' op needs a tensor of known shape that is not empty, not 'tensor<0x64xf32>'}}
+  // expected-error@+2 {{'llm.quant_params' op needs a non-empty tensor of static shape, not 'tensor<0x64xf32>'}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = llm.quant_params %w {bits = 8} : (tensor<0x64xf32>) -> tensor<1xf32>
   return
@@ -122,7 +122,7 @@ func.func @test(%w: tensor<172x64xf32>) {
 
 // RULE: quantize.c1
 func.func @test(%w: tensor<172x64xf32>, %s: tensor<172x2xf32>) {
-  // expected-error@+1 {{'llm.quantize' op takes scales, but those of format 'q8_0' lie beside the numbers}}
+  // expected-error@+1 {{'llm.quantize' op takes scales, but the blocks of format 'q8_0' include them}}
   %0 = llm.quantize %w, %s : (tensor<172x64xf32>, tensor<172x2xf32>) -> !llm.quantized_tensor<i8, [172, 64], true, false, -1, 32, 8, format = q8_0>
   return
 }
@@ -186,7 +186,7 @@ func.func @test(%w: tensor<172x64xf32>, %s: tensor<172x2xf32>, %z: tensor<172x1x
 
 // RULE: quantize.c5
 func.func @test(%w: tensor<172x32xf32>, %s: tensor<172xf32>) {
-  // expected-error@+1 {{'llm.quantize' op has numbers of shape [172, 32], but a result of shape [172, 64]}}
+  // expected-error@+1 {{'llm.quantize' op has an input of shape [172, 32], but a result of shape [172, 64]}}
   %0 = llm.quantize %w, %s : (tensor<172x32xf32>, tensor<172xf32>) -> !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>
   return
 }
@@ -195,7 +195,7 @@ func.func @test(%w: tensor<172x32xf32>, %s: tensor<172xf32>) {
 
 // RULE: quantize.c5
 func.func @test(%w: tensor<172x64x1xf32>, %s: tensor<172xf32>) {
-  // expected-error@+1 {{'llm.quantize' op has numbers of shape [172, 64, 1], but a result of shape [172, 64]}}
+  // expected-error@+1 {{'llm.quantize' op has an input of shape [172, 64, 1], but a result of shape [172, 64]}}
   %0 = llm.quantize %w, %s : (tensor<172x64x1xf32>, tensor<172xf32>) -> !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>
   return
 }
@@ -240,7 +240,7 @@ func.func @test(%w: tensor<172x64xf32>, %s: tensor<172xf32>) {
 
 // RULE: dequantize.c1
 func.func @test(%q: !llm.quantized_tensor<i8, [172, 64], true, false, -1, 32, 8, format = q8_0>, %s: tensor<172x2xf32>) {
-  // expected-error@+1 {{'llm.dequantize' op takes scales, but those of format 'q8_0' lie beside the numbers}}
+  // expected-error@+1 {{'llm.dequantize' op takes scales, but the blocks of format 'q8_0' include them}}
   %0 = llm.dequantize %q, %s : (!llm.quantized_tensor<i8, [172, 64], true, false, -1, 32, 8, format = q8_0>, tensor<172x2xf32>) -> tensor<172x64xf32>
   return
 }
@@ -277,7 +277,7 @@ func.func @test(%q: !llm.quantized_tensor<i4, [172, 64], false, false, -1, 32, 4
 
 // RULE: dequantize.c5
 func.func @test(%q: !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, %s: tensor<172xf32>) {
-  // expected-error@+1 {{'llm.dequantize' op has numbers of shape [172, 64], but a result of shape [64, 172]}}
+  // expected-error@+1 {{'llm.dequantize' op has an input of shape [172, 64], but a result of shape [64, 172]}}
   %0 = llm.dequantize %q, %s : (!llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, tensor<172xf32>) -> tensor<64x172xf32>
   return
 }
@@ -286,7 +286,7 @@ func.func @test(%q: !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, 
 
 // RULE: quantized_matmul.c1
 func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i8, [172, 64], true, false, -1, 32, 8, format = q8_0>, %s: tensor<172x2xf32>) {
-  // expected-error@+1 {{'llm.quantized_matmul' op takes scales, but those of format 'q8_0' lie beside the numbers}}
+  // expected-error@+1 {{'llm.quantized_matmul' op takes scales, but the blocks of format 'q8_0' include them}}
   %0 = llm.quantized_matmul %x, %q, %s {transpose_rhs} : (tensor<?x64xf32>, !llm.quantized_tensor<i8, [172, 64], true, false, -1, 32, 8, format = q8_0>, tensor<172x2xf32>) -> tensor<?x172xf32>
   return
 }
@@ -323,7 +323,7 @@ func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i4, [172, 64], f
 
 // RULE: quantized_matmul.c5
 func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, %s: tensor<172xf32>) {
-  // expected-error@+1 {{'llm.quantized_matmul' op has rows of 64 numbers, but a right-hand side of 172 inputs}}
+  // expected-error@+1 {{'llm.quantized_matmul' op has rows of 64 elements, but a right-hand side of 172 inputs}}
   %0 = llm.quantized_matmul %x, %q, %s {} : (tensor<?x64xf32>, !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, tensor<172xf32>) -> tensor<?x64xf32>
   return
 }
@@ -332,7 +332,7 @@ func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i8, [172, 64], t
 
 // RULE: quantized_matmul.c6
 func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, %s: tensor<172xf32>, %b: tensor<64xf32>) {
-  // expected-error@+1 {{'llm.quantized_matmul' op has a bias of 64 entries, but a right-hand side of 172 outputs}}
+  // expected-error@+1 {{'llm.quantized_matmul' op has a bias of 64 elements, but a right-hand side of 172 outputs}}
   %0 = llm.quantized_matmul %x, %q, %s bias(%b) {transpose_rhs} : (tensor<?x64xf32>, !llm.quantized_tensor<i8, [172, 64], true, true, 0, -1, 8>, tensor<172xf32>, tensor<64xf32>) -> tensor<?x172xf32>
   return
 }

@@ -52,13 +52,13 @@ func.func private @test(!llm.paged_kv_cache<f16, 12, 16, 64, 24, 4096>)
 // -----
 
 // RULE: paged_kv_cache.c3
-// expected-error@+1 {{cache blockSize must be at least 2 where elements are 'bf16', not 1}}
+// expected-error@+1 {{cache blockSize must be at least 2 for elements of type 'bf16', not 1}}
 func.func private @test(!llm.paged_kv_cache<bf16, 12, 16, 64, 1, 4096>)
 
 // -----
 
 // RULE: paged_kv_cache.c3
-// expected-error@+1 {{cache blockSize must be at least 4 where elements are 'i8', not 2}}
+// expected-error@+1 {{cache blockSize must be at least 4 for elements of type 'i8', not 2}}
 func.func private @test(!llm.paged_kv_cache<i8, 12, 16, 64, 2, 4096>)
 
 // -----
@@ -70,13 +70,13 @@ func.func private @test(!llm.quantized_tensor<f16, [64, 64], true, false, -1, 32
 // -----
 
 // RULE: quantized_tensor.c2
-// expected-error@+1 {{numBits must be from 2 to 8, the bits of the element type 'i8', not 9}}
+// expected-error@+1 {{numBits must be between 2 and 8, the width of element type 'i8', not 9}}
 func.func private @test(!llm.quantized_tensor<i8, [64, 64], true, false, -1, 32, 9>)
 
 // -----
 
 // RULE: quantized_tensor.c2
-// expected-error@+1 {{numBits must be from 2 to 4, the bits of the element type 'i4', not 1}}
+// expected-error@+1 {{numBits must be between 2 and 4, the width of element type 'i4', not 1}}
 func.func private @test(!llm.quantized_tensor<i4, [64, 64], true, false, -1, 32, 1>)
 
 // -----
@@ -226,13 +226,13 @@ func.func private @test() -> (tensor<4xf32> {llm.shard_dim}) attributes {llm.num
 // -----
 
 // RULE: dialect.c4
-// expected-error@+1 {{"llm.shard_dim" 2 is no dimension of 'tensor<4x8xf32>'}}
+// expected-error@+1 {{"llm.shard_dim" 2 is not a dimension of 'tensor<4x8xf32>'}}
 func.func private @test(tensor<4x8xf32> {llm.shard_dim = 2 : i64}) attributes {llm.num_ranks = 2 : i64}
 
 // -----
 
 // RULE: dialect.c4
-// expected-error@+1 {{"llm.shard_dim" 0 is no dimension of 'index'}}
+// expected-error@+1 {{"llm.shard_dim" 0 is not a dimension of 'index'}}
 func.func private @test() -> (index {llm.shard_dim = 0 : i64}) attributes {llm.num_ranks = 2 : i64}
 
 // -----
@@ -256,13 +256,13 @@ func.func private @test() -> (tensor<4xf32> {llm.constant})
 // -----
 
 // RULE: sharded_tensor.c1
-// expected-error@+1 {{shardDim 2 is no dimension of 'tensor<4096x4096xf16>'}}
+// expected-error@+1 {{shardDim 2 is not a dimension of 'tensor<4096x4096xf16>'}}
 func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 2, 4, 0>)
 
 // -----
 
 // RULE: sharded_tensor.c1
-// expected-error@+1 {{shardDim -1 is no dimension of 'tensor<4096x4096xf16>'}}
+// expected-error@+1 {{shardDim -1 is not a dimension of 'tensor<4096x4096xf16>'}}
 func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, -1, 4, 0>)
 
 // -----
@@ -274,13 +274,13 @@ func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 0, 0>)
 // -----
 
 // RULE: sharded_tensor.c3
-// expected-error@+1 {{shardIndex 4 is not from 0 to 3}}
+// expected-error@+1 {{shardIndex 4 is not between 0 and 3}}
 func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, 4>)
 
 // -----
 
 // RULE: sharded_tensor.c3
-// expected-error@+1 {{shardIndex -1 is not from 0 to 3}}
+// expected-error@+1 {{shardIndex -1 is not between 0 and 3}}
 func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 1, 4, -1>)
 
 // -----
@@ -292,5 +292,5 @@ func.func private @test(!llm.sharded_tensor<tensor<4096x4096xf16>, 0, 3, 0>)
 // -----
 
 // RULE: sharded_tensor.c4
-// expected-error@+1 {{dimension 0 of 'tensor<?x64xf32>' must be known to be cut into 2 shards}}
+// expected-error@+1 {{dimension 0 of 'tensor<?x64xf32>' must be static to be divided into 2 shards}}
 func.func private @test(!llm.sharded_tensor<tensor<?x64xf32>, 0, 2, 0>)

@@ -85,7 +85,7 @@ TEST(AnalyzeQuantizationTest, ReportsParametersOfASource) {
       "1 x 2 weight @known: int4 is the smallest within an nmse of 0.001");
   // 11 becomes 10: 1 / (35² + 11²).
   EXPECT_EQ(remarks[remarks.size() - 2],
-            "int4: nmse 0.000743, largest error 1, 20 bits a number");
+            "int4: nmse 0.000743, largest error 1, 20 bits per element");
   // Of the other two, one is not known and one has too few numbers.
   for (const std::string &remark : remarks) {
     EXPECT_EQ(remark.find("@unknown"), std::string::npos);

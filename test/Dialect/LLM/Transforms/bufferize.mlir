@@ -54,7 +54,7 @@ func.func @loop(%c: !cache, %k: tensor<5x2x16xf32>, %s: tensor<5xi32>, %n: index
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %r = scf.for %i = %zero to %n step %one iter_args(%x = %c) -> !cache {
-    // expected-error@+1 {{'llm.append_kv' op cannot be bufferized: 'scf.for' hands on tensors, but no caches}}
+    // expected-error@+1 {{'llm.append_kv' op cannot be bufferized: 'scf.for' forwards tensors, but not caches}}
     %0 = llm.append_kv %x, %k, %k slots(%s) : (!cache, tensor<5x2x16xf32>, tensor<5x2x16xf32>, tensor<5xi32>) -> !cache
     scf.yield %0 : !cache
   }
@@ -67,7 +67,7 @@ func.func @loop(%c: !cache, %k: tensor<5x2x16xf32>, %s: tensor<5xi32>, %n: index
 
 func.func @branch(%c: !cache, %ids: tensor<2xi32>, %b: i1) -> !cache {
   %r = scf.if %b -> !cache {
-    // expected-error@+1 {{'llm.free_kv' op cannot be bufferized: 'scf.yield' hands on tensors, but no caches}}
+    // expected-error@+1 {{'llm.free_kv' op cannot be bufferized: 'scf.yield' forwards tensors, but not caches}}
     %0 = llm.free_kv %c, %ids : (!cache, tensor<2xi32>) -> !cache
     scf.yield %0 : !cache
   } else {

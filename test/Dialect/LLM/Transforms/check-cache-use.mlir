@@ -134,7 +134,7 @@ func.func @read_in_a_block_after_the_append(%b: i1, %c: !cache, %k: !kv, %s: ten
 func.func private @two(!cache, !cache) -> !cache
 
 func.func @one_cache_in_two_places(%c: !cache) -> !cache {
-  // expected-error@+1 {{uses one cache in two places}}
+  // expected-error@+1 {{uses one cache for two operands}}
   %c1 = call @two(%c, %c) : (!cache, !cache) -> !cache
   return %c1 : !cache
 }
@@ -144,12 +144,12 @@ func.func @one_cache_in_two_places(%c: !cache) -> !cache {
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64>
 !kv = tensor<?x2x16xf32>
 
-// expected-note@+1 {{the cache is made here}}
+// expected-note@+1 {{cache defined here}}
 func.func @append_in_a_loop(%c: !cache, %k: !kv, %s: tensor<?xi32>, %n: index) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   scf.for %i = %zero to %n step %one {
-    // expected-error@+1 {{appends in a loop to a cache from outside of the loop}}
+    // expected-error@+1 {{appends in a loop to a cache defined outside the loop}}
     %c1 = llm.append_kv %c, %k, %k slots(%s) : (!cache, !kv, !kv, tensor<?xi32>) -> !cache
   }
   return
@@ -160,11 +160,11 @@ func.func @append_in_a_loop(%c: !cache, %k: !kv, %s: tensor<?xi32>, %n: index) {
 !cache = !llm.paged_kv_cache<f32, 1, 2, 16, 8, 64>
 !kv = tensor<?x2x16xf32>
 
-// expected-note@+1 {{the cache is made here}}
+// expected-note@+1 {{cache defined here}}
 func.func @append_in_a_loop_of_blocks(%b: i1, %c: !cache, %k: !kv, %s: tensor<?xi32>) {
   cf.br ^loop
 ^loop:
-  // expected-error@+1 {{appends in a loop to a cache from outside of the loop}}
+  // expected-error@+1 {{appends in a loop to a cache defined outside the loop}}
   %c1 = llm.append_kv %c, %k, %k slots(%s) : (!cache, !kv, !kv, tensor<?xi32>) -> !cache
   cf.cond_br %b, ^loop, ^end
 ^end:

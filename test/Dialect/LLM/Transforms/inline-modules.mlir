@@ -76,7 +76,7 @@ func.func @public() {
 
 // -----
 
-// expected-error@+1 {{function calls itself, directly or through others: modules must form a tree}}
+// expected-error@+1 {{function is recursive, directly or indirectly: modules must form a tree}}
 func.func private @circle(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %0 = call @circle(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>
@@ -89,7 +89,7 @@ func.func @step(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // -----
 
 // An op whose dialect does not say that it may be inlined.
-// expected-note@+1 {{the function is here}}
+// expected-note@+1 {{function defined here}}
 func.func private @foreign(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %0 = "foreign.op"(%x) : (tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0 : tensor<?x64xf32>

@@ -7,7 +7,7 @@
 // SPEC: 122 191
 // CHECK-LABEL: func @decode
 // CHECK-SAME: (%[[Q:[a-z0-9]*]]: tensor<4x1x8x128xf32>
-// expected-remark@+1 {{block size 256 becomes 16: cost 33.34 % becomes 4.41 %}}
+// expected-remark@+1 {{block size 256 changed to 16: cost 33.34 % changed to 4.41 %}}
 func.func @decode(%q: tensor<4x1x8x128xf32>, %k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %b: i1) -> tensor<4x1x8x128xf32> {
   // CHECK: %[[C:.*]] = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>
   %c = llm.create_paged_cache : !cache
@@ -45,7 +45,7 @@ func.func @best(%k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>) -> tensor<4x1xi3
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @argument
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+2 {{block size stays 256 although 16 costs less}}
+// expected-remark@+2 {{block size 256 is kept, although 16 has a lower cost}}
 // expected-note@+1 {{the cache is an argument of the function}}
 func.func @argument(%c: !cache, %ids: tensor<4xi32>) -> tensor<4xi32> {
   %0 = llm.free_kv %c, %ids : (!cache, tensor<4xi32>) -> !cache
@@ -57,10 +57,10 @@ func.func @argument(%c: !cache, %ids: tensor<4xi32>) -> tensor<4xi32> {
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @result
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+// expected-remark@+1 {{block size 256 is kept, although 16 has a lower cost}}
 func.func @result() -> !cache {
   %c = llm.create_paged_cache : !cache
-  // expected-note@+1 {{the cache is handed on by a return or a branch}}
+  // expected-note@+1 {{a return or a branch forwards the cache}}
   return %c : !cache
 }
 
@@ -70,10 +70,10 @@ func.func @result() -> !cache {
 func.func private @callee(!cache)
 // CHECK-LABEL: func @call
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+// expected-remark@+1 {{block size 256 is kept, although 16 has a lower cost}}
 func.func @call() {
   %c = llm.create_paged_cache : !cache
-  // expected-note@+1 {{an op that is no cache op has the cache}}
+  // expected-note@+1 {{an op that is not a cache op uses the cache}}
   call @callee(%c) : (!cache) -> ()
   return
 }
@@ -83,10 +83,10 @@ func.func @call() {
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @tables_from_outside
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+// expected-remark@+1 {{block size 256 is kept, although 16 has a lower cost}}
 func.func @tables_from_outside(%q: tensor<4x8x128xf32>, %t: tensor<4x2xi32>, %n: tensor<4xi32>, %s: tensor<5xi32>) -> tensor<4x8x128xf32> {
   %c = llm.create_paged_cache : !cache
-  // expected-note@+1 {{block tables or slots come from elsewhere}}
+  // expected-note@+1 {{block tables or slots are not a result of a cache op}}
   %o = llm.paged_attention %q, %c, %t, %n offsets(%s) : (tensor<4x8x128xf32>, !cache, tensor<4x2xi32>, tensor<4xi32>, tensor<5xi32>) -> tensor<4x8x128xf32>
   return %o : tensor<4x8x128xf32>
 }
@@ -96,10 +96,10 @@ func.func @tables_from_outside(%q: tensor<4x8x128xf32>, %t: tensor<4x2xi32>, %n:
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @rows_from_outside
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+// expected-remark@+1 {{block size 256 is kept, although 16 has a lower cost}}
 func.func @rows_from_outside(%q: tensor<4x1x8x128xf32>, %t: tensor<4x2xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
   %c = llm.create_paged_cache : !cache
-  // expected-note@+1 {{block indices come from elsewhere}}
+  // expected-note@+1 {{block indices are not a result of a cache op}}
   %o = llm.paged_attention %q, %c, %t, %n : (tensor<4x1x8x128xf32>, !cache, tensor<4x2xi32>, tensor<4xi32>) -> tensor<4x1x8x128xf32>
   return %o : tensor<4x1x8x128xf32>
 }
@@ -109,11 +109,11 @@ func.func @rows_from_outside(%q: tensor<4x1x8x128xf32>, %t: tensor<4x2xi32>, %n:
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @blocks_are_seen
 // CHECK-NOT: paged_kv_cache<f32, 1, 8, 128, 16, 512>
-// expected-remark@+1 {{block size stays 256 although 16 costs less}}
+// expected-remark@+1 {{block size 256 is kept, although 16 has a lower cost}}
 func.func @blocks_are_seen(%k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>) -> tensor<4x1xi32> {
   %c = llm.create_paged_cache : !cache
   %0:2 = llm.append_kv %c, %k, %k, %ids : (!cache, tensor<4x1x8x128xf32>, tensor<4x1x8x128xf32>, tensor<4xi32>) -> (!cache, tensor<4x1xi32>)
-  // expected-note@+1 {{numbers of blocks are used by an op that is no cache op}}
+  // expected-note@+1 {{an op that is not a cache op uses block indices}}
   return %0#1 : tensor<4x1xi32>
 }
 

@@ -11,7 +11,7 @@
 // SCHEME: error: scheme must be int8 or int4, optionally followed by :g32, :g64 or :g128 and by :asym, not 'int5'
 // GROUP: error: scheme must be int8 or int4, {{.*}} not 'int8:g48'
 // ACTIVATIONS: error: activations must be none or int8, not 'int4'
-// REGEX: error: '([' is no regular expression:
+// REGEX: error: '([' is not a regular expression:
 
 // A weight of two projections is quantized once, where it is made.
 // SPEC: 9 40 88 124 125
@@ -108,7 +108,7 @@ func.func @other_weights(%x: tensor<?x64xf32>, %q: !q8_0, %ids: tensor<?xi32>, %
 func.func @tied(%ids: tensor<?xi32>, %t: tensor<256x64xf32>) -> tensor<?x256xf32> {
   // CHECK-NOT: llm.quant
   %0 = llm.embedding %ids, %t : tensor<?xi32>, tensor<256x64xf32> -> tensor<?x64xf32>
-  // expected-remark@+1 {{not quantized: its weight is a table of embeddings too, and would be there twice}}
+  // expected-remark@+1 {{not quantized: its weight is also an embedding table, so both forms would be in memory}}
   %1 = llm.linear %0, %t : tensor<?x64xf32>, tensor<256x64xf32> -> tensor<?x256xf32>
   return %1 : tensor<?x256xf32>
 }
@@ -133,7 +133,7 @@ func.func @computed(%x: tensor<?x64xf32>, %w: tensor<8x64xf32>) -> tensor<?x8xf3
 // CHECK-LABEL: func @unknown_sizes
 func.func @unknown_sizes(%x: tensor<?x64xf32>, %w: tensor<?x64xf32>) -> tensor<?x?xf32> {
   // CHECK-NOT: llm.quant
-  // expected-remark@+1 {{not quantized: the sizes of its weight are not known}}
+  // expected-remark@+1 {{not quantized: its weight has dynamic sizes}}
   %0 = llm.linear %x, %w : tensor<?x64xf32>, tensor<?x64xf32> -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }

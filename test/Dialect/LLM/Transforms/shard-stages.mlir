@@ -42,7 +42,7 @@ func.func private @layer(%x: tensor<?x16xf32>, %c: !cache, %slots: tensor<?xi32>
 // -----
 
 !cache = !llm.paged_kv_cache<f32, 1, 1, 16, 16, 64>
-// expected-error @below {{has 1 layers, which do not make 2 stages}}
+// expected-error @below {{has 1 layers, too few for 2 stages}}
 func.func @one_layer(%k: tensor<?x1x16xf32>, %c: !cache, %slots: tensor<?xi32>) -> !cache {
   %l0 = arith.constant 0 : index
   %c2 = llm.append_kv %c, %k, %k slots(%slots) layer(%l0) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
@@ -56,7 +56,7 @@ func.func @backwards(%k: tensor<?x1x16xf32>, %c: !cache, %slots: tensor<?xi32>) 
   %l0 = arith.constant 0 : index
   %l1 = arith.constant 1 : index
   %c2 = llm.append_kv %c, %k, %k slots(%slots) layer(%l1) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
-  // expected-error @below {{touches layer 0 after a layer of stage 1; a pipeline goes through its layers in order}}
+  // expected-error @below {{uses layer 0 after a layer of stage 1; pipeline stages require layers in ascending order}}
   %c3 = llm.append_kv %c2, %k, %k slots(%slots) layer(%l0) : (!cache, tensor<?x1x16xf32>, tensor<?x1x16xf32>, tensor<?xi32>) -> !cache
   return %c3 : !cache
 }
@@ -65,7 +65,7 @@ func.func @backwards(%k: tensor<?x1x16xf32>, %c: !cache, %slots: tensor<?xi32>) 
 
 !cache = !llm.paged_kv_cache<f32, 4, 1, 16, 16, 64>
 
-// expected-error @below {{has several blocks; a pipeline is cut from a straight line of ops}}
+// expected-error @below {{has several blocks; pipeline stages require straight-line code}}
 func.func @branches(%c: !cache, %ids: tensor<1xi32>, %free: i1) -> !cache {
   cf.cond_br %free, ^free, ^end(%c : !cache)
 ^free:

@@ -74,7 +74,7 @@ func.func @logits(%x: tensor<?x64xf32>, %w: tensor<256x64xf32>) -> tensor<?x256x
 // CHECK-LABEL: @whole
 // CHECK-NOT: llm.shard
 // CHECK-NOT: llm.all_
-// expected-remark@below {{nothing was divided: no projection has outputs that 2 ranks can share up to the next projection}}
+// expected-remark@below {{nothing was sharded: no projection has outputs that can be divided among 2 ranks up to the next projection}}
 module {
   func.func @whole(%x: tensor<?x64xf32>, %w: tensor<64x64xf32>, %g: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<?x64xf32> {
     %y = llm.linear %x, %w : tensor<?x64xf32>, tensor<64x64xf32> -> tensor<?x64xf32>
@@ -94,7 +94,7 @@ module {
 // CHECK-LABEL: @three_heads
 // CHECK-SAME: !llm.paged_kv_cache<f32, 2, 3, 16, 16, 64>
 // CHECK-NOT: llm.shard
-// expected-remark@below {{nothing was divided}}
+// expected-remark@below {{nothing was sharded}}
 module {
   func.func @three_heads(%x: tensor<?x64xf32>, %wk: tensor<48x64xf32>, %c: !cache, %slots: tensor<?xi32>, %l: index) -> !cache {
     %k = llm.linear %x, %wk : tensor<?x64xf32>, tensor<48x64xf32> -> tensor<?x48xf32>
@@ -124,7 +124,7 @@ func.func @one_rotated_head(%x: tensor<3x8xf32>, %p: tensor<3xi32>, %w: tensor<8
 
 // -----
 
-// expected-error @below {{is divided among ranks already}}
+// expected-error @below {{is already sharded}}
 func.func @twice(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {llm.num_ranks = 2 : i64} {
   return %x : tensor<?x64xf32>
 }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The `llm` dialect: class LLMDialect, its types (PagedKVCacheType,
-// QuantizedTensorType, ShardedTensorType) and its ops. This is the one header
-// to include; docs/Dialects/LLM.md says what the dialect is for.
+// QuantizedTensorType, ShardedTensorType) and its ops. Clients include only
+// this header; docs/Dialects/LLM.md describes the dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,10 +32,10 @@
 
 namespace mlir::llm::detail {
 
-/// The number that an attribute holds, if there is one.
+/// The value of a numeric attribute, or nullopt if it is null.
 std::optional<double> getOptionalDouble(Attribute number);
-/// The scale that an attribute gives, or 1 / sqrt(headDim) where it gives none
-/// or 0; 0 where the head size is not known either.
+/// The value of a scale attribute, or 1 / sqrt(headDim) if it is null or 0; 0
+/// if headDim is not known either.
 double getScaleOrDefault(Attribute scale, int64_t headDim);
 
 } // namespace mlir::llm::detail

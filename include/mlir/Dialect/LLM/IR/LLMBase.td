@@ -22,14 +22,14 @@ def LLM_Dialect : Dialect {
   let cppNamespace = "::mlir::llm";
   let summary = "Operations of large language model inference";
   let description = [{
-    The `llm` dialect says how a decoder is run: the new tokens of all sequences
-    of a step are concatenated (a ragged batch), keys and values live in a paged
-    cache that is a value of the IR, and weights keep the format in which they
-    are stored.
+    The `llm` dialect describes how a decoder is executed: the new tokens of all
+    sequences of a step are concatenated into one ragged batch, keys and values
+    live in a paged cache that is an SSA value, and weights keep their stored
+    format.
 
-    In a ragged batch T is the number of new tokens, S the number of sequences;
-    sequence `s` owns tokens `query_offsets[s]` to `query_offsets[s + 1]`. Only T
-    and S are dynamic.
+    In a ragged batch, T is the number of new tokens and S the number of
+    sequences; sequence `s` owns the tokens `query_offsets[s]` to
+    `query_offsets[s + 1]` (exclusive). Only T and S are dynamic.
   }];
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
@@ -37,27 +37,28 @@ def LLM_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Registers the types, whose storage one source file alone knows.
+    /// Registers the types, whose storage classes are private to LLMTypes.cpp.
     void registerTypes();
 
-    /// Unit attribute of a function: it is one layer of the model, which
-    /// `-llm-inline-modules` keeps as a function.
+    /// Unit attribute of a function that is one layer of the model;
+    /// `-llm-inline-modules` does not inline it.
     static ::llvm::StringRef getLayerAttrName() { return "llm.layer"; }
 
-    /// i64 attribute of a function: it is run by that many ranks in lockstep,
-    /// each with values of its own.
+    /// i64 attribute of a function: the number of ranks that run it in
+    /// lockstep, each on its own values.
     static ::llvm::StringRef getNumRanksAttrName() { return "llm.num_ranks"; }
 
-    /// i64 attribute of a function: it is that stage of a pipeline, from 0.
+    /// i64 attribute of a function: the 0-based pipeline stage that it
+    /// implements.
     static ::llvm::StringRef getStageAttrName() { return "llm.stage"; }
 
-    /// i64 attribute of an argument or result of such a function: it is the
-    /// rank's slice, in this dimension, of the caller's tensor. Without it each
-    /// rank has the whole.
+    /// i64 attribute of an argument or result of a function with
+    /// `llm.num_ranks`: the dimension in which each rank has its own slice of
+    /// the caller's tensor. Without it, every rank has the whole tensor.
     static ::llvm::StringRef getShardDimAttrName() { return "llm.shard_dim"; }
 
-    /// Unit attribute of an argument: it is the same in every call, as a weight
-    /// is, so that the compiler may pack it.
+    /// Unit attribute of an argument that is the same in every call, such as a
+    /// weight; the compiler may pack it ahead of time.
     static ::llvm::StringRef getConstantAttrName() { return "llm.constant"; }
   }];
 }
@@ -72,23 +73,24 @@ def LLM_CountAttr
     : AnyAttrOf<[I32Attr, I64Attr], "i32 or i64 attribute", "int64_t",
                 "::llvm::cast<::mlir::IntegerAttr>($_self).getInt()">;
 
-/// A number of 64 bits whose accessor gives it with its sign.
+/// A 64-bit integer attribute whose accessor returns a signed value.
 def LLM_IntAttr
     : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit integer attribute">;
 
-/// An op whose result type follows from its operands (inferReturnTypes is
-/// written for it); the printed result type is checked against that.
+/// An op that implements inferReturnTypes; a printed result type is checked
+/// against the inferred one.
 class LLM_InferredOp<string mnemonic, list<Trait> traits = []>
     : LLM_Op<mnemonic, !listconcat([
         Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)>;
 
-/// One number of the result from the numbers at the same place.
+/// An element-wise op on operands of one type.
 class LLM_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : LLM_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultType], traits)>;
 
-/// An op that is written `llm.op %a, %b {attributes} : (T, T) -> T`. Also parsed
-/// are parentheses around the operands, none around the types, attribute names
-/// in camel case, and 32-bit attributes in place of 64-bit ones.
+/// An op with the syntax `llm.op %a, %b {attributes} : (T, T) -> T`. The parser
+/// also accepts parentheses around the operands, types without parentheses,
+/// attribute names in camel case, and 32-bit integer attributes in place of
+/// 64-bit ones.
 class LLM_PositionalOp<string mnemonic, list<Trait> traits = []>
     : LLM_Op<mnemonic, traits> {
   let hasCustomAssemblyFormat = 1;

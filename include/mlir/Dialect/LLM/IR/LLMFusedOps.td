@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that mean exactly a few other ops of the dialect one after another.
-// `-llm-fuse-attention` makes them, so that a target can do the whole at once;
-// `-llm-lowering` takes them apart for a target that cannot.
+// Ops that are equivalent to a sequence of other ops of the dialect.
+// `-llm-fuse-attention` forms them for targets with a fused implementation;
+// `-llm-lowering` decomposes them for other targets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,22 +20,24 @@ include "mlir/Dialect/LLM/IR/LLMTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def LLM_FusedLinearOp : LLM_Op<"fused_linear", [Pure, AttrSizedOperandSegments]> {
-  let summary = "Several projections of the same rows, normalised first or not";
+  let summary = "Several projections of the same rows, with an optional RMS norm";
   let description = [{
     `results[i] = llm.linear(x', weights[i]) bias biases[i]`, where `x'` is
-    `llm.rms_norm(x, normWeight)` if `norm_eps` is given and `x` otherwise. The
-    projections of queries, keys and values are one such op, those of gate and
-    up another: the rows are read (and normalised) once.
+    `llm.rms_norm(x, normWeight)` if `norm_eps` is given and `x` otherwise. Used
+    for the query, key and value projections and for the gate and up
+    projections, so that the rows are read (and normalized) once.
 
     Fails verification when
-    - c1: the numbers of weights and results differ, or there is none;
-    - c2: `biases` is neither empty nor one for each weight;
-    - c3: `normWeight` is there without `norm_eps`;
-    - c4: the last size of `x` is not a weight's K, or not that of `normWeight`;
-    - c5: a bias does not have its weight's N entries;
-    - c6: a result is not `x`'s type with its weight's N as the last size;
+    - c1: the numbers of weights and results differ or are zero;
+    - c2: `biases` is neither empty nor has one operand per weight;
+    - c3: `normWeight` is given without `norm_eps`;
+    - c4: the last dimension of `x` differs from K of a weight, or from the size
+      of `normWeight`;
+    - c5: a bias does not have N elements, N being that of its weight;
+    - c6: a result type is not the type of `x` with N of its weight as the last
+      dimension;
     - c7: `norm_eps` is negative or not finite;
-    - c8: a quantized weight has no `format`: nothing says its scales.
+    - c8: a quantized weight has no `format` and therefore no scales.
 
     Example:
     ```mlir
@@ -46,11 +48,11 @@ def LLM_FusedLinearOp : LLM_Op<"fused_linear", [Pure, AttrSizedOperandSegments]>
   }];
   let arguments = (ins
     Arg<LLM_FloatTensor, "Rows […, K]">:$x,
-    Arg<Optional<LLM_FloatVector>, "Factor of each column in the norm [K]">:$normWeight,
+    Arg<Optional<LLM_FloatVector>, "Scale of each column in the norm [K]">:$normWeight,
     Arg<Variadic<LLM_WeightMatrix>, "Weights of the projections, [N_i, K] each">:$weights,
-    Arg<Variadic<LLM_FloatVector>, "Added to the rows of each result [N_i]; none or one for each weight">:$biases,
-    Arg<OptionalAttr<F64Attr>, "Added to the mean of the squares; absent means that rows are not normalised">:$norm_eps);
-  let results = (outs Res<Variadic<LLM_FloatTensor>, "Outputs […, N_i], one for each weight">:$outputs);
+    Arg<Variadic<LLM_FloatVector>, "Biases, [N_i] each; none, or one per weight">:$biases,
+    Arg<OptionalAttr<F64Attr>, "Added to the mean of the squares; if absent, rows are not normalized">:$norm_eps);
+  let results = (outs Res<Variadic<LLM_FloatTensor>, "Outputs […, N_i], one per weight">:$outputs);
   let assemblyFormat = [{
     $x (`norm` `(` $normWeight^ `)`)? `weights` `(` $weights `)`
     (`biases` `(` $biases^ `)`)? attr-dict `:` functional-type(operands, results)
@@ -61,13 +63,13 @@ def LLM_FusedLinearOp : LLM_Op<"fused_linear", [Pure, AttrSizedOperandSegments]>
 
 def LLM_AddRMSNormOp : LLM_Op<"add_rms_norm", [Pure,
     AllTypesMatch<["x", "residual", "normed", "sum"]>]> {
-  let summary = "A residual connection and the norm behind it";
+  let summary = "Residual connection followed by an RMS norm";
   let description = [{
     `sum = llm.add(x, residual)`, `normed = llm.rms_norm(sum, weight)`. Both are
-    results, since the sum goes on as the next residual.
+    results, since the sum is also the next residual.
 
     Fails verification when
-    - c1: `weight` does not have as many entries as a row;
+    - c1: `weight` does not have as many elements as a row;
     - c2: `eps` is negative or not finite.
 
     Example:
@@ -78,12 +80,12 @@ def LLM_AddRMSNormOp : LLM_Op<"add_rms_norm", [Pure,
   }];
   let arguments = (ins
     Arg<LLM_FloatTensorOfRank<[2, 3]>, "Rows [T, K] or [T, H, K]">:$x,
-    Arg<LLM_FloatTensorOfRank<[2, 3]>, "Rows that are added, of x's type">:$residual,
-    Arg<LLM_FloatVector, "Factor of each column [K]">:$weight,
+    Arg<LLM_FloatTensorOfRank<[2, 3]>, "Residual, same type as x">:$residual,
+    Arg<LLM_FloatVector, "Scale of each column [K]">:$weight,
     Arg<F64Attr, "Added to the mean of the squares">:$eps);
   let results = (outs
-    Res<LLM_FloatTensorOfRank<[2, 3]>, "Normalised sums, of x's type">:$normed,
-    Res<LLM_FloatTensorOfRank<[2, 3]>, "The sums, of x's type">:$sum);
+    Res<LLM_FloatTensorOfRank<[2, 3]>, "Normalized sums, same type as x">:$normed,
+    Res<LLM_FloatTensorOfRank<[2, 3]>, "The sums, same type as x">:$sum);
   let assemblyFormat = [{
     $x `,` $residual `,` $weight attr-dict `:` type($x) `,` type($weight)
   }];
@@ -93,18 +95,18 @@ def LLM_AddRMSNormOp : LLM_Op<"add_rms_norm", [Pure,
 
 def LLM_RopeAppendKVOp : LLM_CacheOp<"rope_append_kv", [Pure,
     AllTypesMatch<["cache", "updatedCache"]>, AllElementTypesMatch<["keys", "values"]>]> {
-  let summary = "Rotate new keys by their positions and append them to the cache";
+  let summary = "Apply rotary embedding to new keys and append them to the cache";
   let description = [{
-    `llm.append_kv(cache, llm.rope(keys, positions), values) slots(slotMapping)`:
-    the rotated keys go to the cache and nowhere else.
+    `llm.append_kv(cache, llm.rope(keys, positions), values)
+    slots(slotMapping)`: the rotated keys are not available outside the cache.
 
     Fails verification when
     - c1: T differs between `keys`, `values`, `positions` and `slotMapping`;
-    - c2: the heads or the head sizes are not the cache's;
-    - c3: the element type is neither the cache's nor f32;
-    - c4: there is no frequency, or more than half of a head;
+    - c2: the number of heads or a head size differs from that of the cache;
+    - c3: the element type is neither that of the cache nor f32;
+    - c4: there are no frequencies, or more than D / 2;
     - c5: a frequency or `scaling` is not finite;
-    - c6: there is no `layer` and the cache has several layers.
+    - c6: `layer` is absent and the cache has several layers.
 
     Example:
     ```mlir
@@ -114,16 +116,16 @@ def LLM_RopeAppendKVOp : LLM_CacheOp<"rope_append_kv", [Pure,
     ```
   }];
   let arguments = (ins
-    Arg<LLM_PagedKVCacheType, "The cache before">:$cache,
+    Arg<LLM_PagedKVCacheType, "Cache to append to">:$cache,
     Arg<LLM_FloatTensorOfRank<[3]>, "Keys before rotation [T, G, D]">:$keys,
     Arg<LLM_FloatTensorOfRank<[3]>, "Values [T, G, V]">:$values,
-    Arg<LLM_IndexVector, "Position of each token in its sequence, from 0 [T]">:$positions,
-    Arg<LLM_IndexVector, "Where each token goes: block · blockSize + offset [T]">:$slotMapping,
-    Arg<Optional<Index>, "Layer of the cache; absent means layer 0">:$layer,
-    Arg<DenseF64ArrayAttr, "Radians per position of each rotated pair">:$frequencies,
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Factor of all cosines and sines">:$scaling,
-    Arg<UnitAttr, "Pairs are neighbours, not halves of the head">:$interleaved);
-  let results = (outs Res<LLM_PagedKVCacheType, "The cache after">:$updatedCache);
+    Arg<LLM_IndexVector, "0-based position of each token in its sequence [T]">:$positions,
+    Arg<LLM_IndexVector, "Slot of each token: block · blockSize + offset [T]">:$slotMapping,
+    Arg<Optional<Index>, "Layer of the cache; layer 0 if absent">:$layer,
+    Arg<DenseF64ArrayAttr, "Angle per position of each rotated pair, in radians">:$frequencies,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Factor of cosines and sines">:$scaling,
+    Arg<UnitAttr, "Whether pairs are adjacent elements">:$interleaved);
+  let results = (outs Res<LLM_PagedKVCacheType, "Updated cache">:$updatedCache);
   let extraClassDeclaration = [{
     int64_t countNewTokens();
   }];

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Mixtures of experts, and the choice of the next token.
+// Mixture-of-experts ops and sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,20 +25,21 @@ def LLM_ExpertWeights : AnyTypeOf<[LLM_FloatTensorOfRank<[3]>, LLM_QuantizedStac
                                   "one matrix of weights per expert">;
 
 def LLM_MoERouteOp : LLM_PositionalOp<"moe_route", [Pure, InferTypeOpAdaptor]> {
-  let summary = "The best experts of each token and their weights";
+  let summary = "Select the top-k experts of each token and their weights";
   let description = [{
-    For each token the `top_k` experts of the greatest logits, best first; of
-    equal ones the lower number is better, and NaN is worse than everything. The
-    weight of expert e is, in f32,
+    For each token, the `top_k` experts with the greatest logits in descending
+    order; ties are broken by the lower index, and NaN ranks last. The weight of
+    expert e, computed in f32, is
     ```
     softmax:  exp(logits[t, e]) / Σ_all exp(logits[t, ·])
     sigmoid:  1 / (1 + exp(-logits[t, e]))
     ```
-    and with `normalize` is divided by the sum of the token's chosen weights. An
-    exponential of the sigmoid that f32 does not hold counts as infinite.
+    and, with `normalize`, is divided by the sum of the weights of the token's
+    selected experts. An exponential of the sigmoid that overflows f32 is
+    infinite.
 
     Fails verification when
-    - c1: `top_k` is not from 1 to E;
+    - c1: `top_k` is not between 1 and E;
     - c2: `score` is neither softmax nor sigmoid.
 
     Example:
@@ -49,28 +49,29 @@ def LLM_MoERouteOp : LLM_PositionalOp<"moe_route", [Pure, InferTypeOpAdaptor]> {
     ```
   }];
   let arguments = (ins
-    Arg<LLM_FloatTensorOfRank<[2]>, "One number per token and expert [T, E]">:$logits,
-    Arg<LLM_IntAttr, "Experts of a token">:$top_k,
-    Arg<DefaultValuedAttr<StrAttr, "\"softmax\"">, "softmax or sigmoid">:$score,
-    Arg<DefaultValuedAttr<BoolAttr, "true">, "Whether a token's weights sum to 1">:$normalize);
+    Arg<LLM_FloatTensorOfRank<[2]>, "Router logits [T, E]">:$logits,
+    Arg<LLM_IntAttr, "Number of experts per token">:$top_k,
+    Arg<DefaultValuedAttr<StrAttr, "\"softmax\"">, "Score function: softmax or sigmoid">:$score,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "Whether to normalize the weights of a token to sum to 1">:$normalize);
   let results = (outs
-    Res<TensorRankOf<[I32], [2]>, "Chosen experts, best first [T, top_k]">:$experts,
-    Res<LLM_FloatTensorOfRank<[2]>, "Their weights, of the logits' element type [T, top_k]">:$weights);
+    Res<TensorRankOf<[I32], [2]>, "Selected experts, greatest logit first [T, top_k]">:$experts,
+    Res<LLM_FloatTensorOfRank<[2]>, "Their weights, with the element type of logits [T, top_k]">:$weights);
 }
 
 def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "result"]>]> {
-  let summary = "The gated feed-forward layers of each token's experts, weighted and summed";
+  let summary = "Weighted sum of the gated feed-forward layers of each token's experts";
   let description = [{
     `result[t] = Σ_e weights[t, e] · down_e(silu(gate_e(x[t])) · up_e(x[t]))`
-    over the token's experts e, in ascending order of their numbers, in f32.
-    `gate_e` is the product with the matrix `gate[e]`, as by `llm.linear`: what
-    matrices of bf16 multiply is rounded to bf16.
+    over the token's experts e in ascending order, in f32. `gate_e` is
+    `llm.linear` with the matrix `gate[e]`; as there, the other operand of a
+    bf16 matrix is rounded to bf16.
 
     Fails verification when
-    - c1: `experts` and `weights` differ in shape, or have other tokens than `x`;
-    - c2: `gate` and `up` differ in shape, or their K is not that of `x`;
-    - c3: `down` is not `[E, K, F]` where `gate` is `[E, F, K]`;
-    - c4: quantized weights have no `format`: nothing says their scales.
+    - c1: `experts` and `weights` differ in shape, or their T differs from that
+      of `x`;
+    - c2: `gate` and `up` differ in shape, or their K differs from that of `x`;
+    - c3: `down` is not `[E, K, F]` for a `gate` of `[E, F, K]`;
+    - c4: quantized weights have no `format` and therefore no scales.
 
     Example:
     ```mlir
@@ -81,32 +82,32 @@ def LLM_MoEFFNOp : LLM_PositionalOp<"moe_ffn", [Pure, AllTypesMatch<["x", "resul
   }];
   let arguments = (ins
     Arg<LLM_FloatTensorOfRank<[2]>, "Tokens [T, K]">:$x,
-    Arg<TensorRankOf<[I32], [2]>, "Experts of each token, each below E [T, k]">:$experts,
+    Arg<TensorRankOf<[I32], [2]>, "Experts of each token, each less than E [T, k]">:$experts,
     Arg<LLM_FloatTensorOfRank<[2]>, "Their weights [T, k]">:$weights,
     Arg<LLM_ExpertWeights, "Gate projections [E, F, K]">:$gate,
     Arg<LLM_ExpertWeights, "Up projections [E, F, K]">:$up,
     Arg<LLM_ExpertWeights, "Down projections [E, K, F]">:$down);
-  let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "Of x's type [T, K]">:$result);
+  let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "Outputs, same type as x [T, K]">:$result);
   let hasVerifier = 1;
 }
 
 def LLM_SampleOp : LLM_PositionalOp<"sample", [Pure, InferTypeOpAdaptor]> {
-  let summary = "The next token of each row of logits";
+  let summary = "Sample the next token from each row of logits";
   let description = [{
-    What the runtime's sampler chooses for row r with the seed `seed + r`: the
-    logits are divided by `temperature`; the best `top_k`, of them the fewest
-    that reach the probability `top_p`, of them those with at least `min_p`
-    times the best one's probability are kept; one is drawn. Of equal logits the
-    lower id is better, and NaN is worse than everything. Without a
-    `temperature` the best token is chosen. Equal operands and attributes give
-    equal tokens.
+    Equivalent to the runtime's sampler with the seed `seed + r` for row r:
+    divide the logits by `temperature`; keep the `top_k` greatest, of these the
+    smallest set whose probabilities sum to at least `top_p`, and of these the
+    tokens with at least `min_p` times the maximum probability; draw one of
+    them. Equal logits are ordered by ascending id, and NaN ranks last. With a
+    `temperature` of 0, the token with the greatest logit is chosen. The result
+    is deterministic.
 
     Fails verification when
-    - c1: `temperature` is not from 0 to 1000000;
-    - c2: `top_k` is negative (0 means all);
-    - c3: `top_p` is not from 0 to 1;
-    - c4: `min_p` is not from 0 to 1;
-    - c5: the vocabulary is known to be empty.
+    - c1: `temperature` is not between 0 and 1000000;
+    - c2: `top_k` is negative;
+    - c3: `top_p` is not between 0 and 1;
+    - c4: `min_p` is not between 0 and 1;
+    - c5: the vocabulary has static size 0.
 
     Example:
     ```mlir
@@ -116,11 +117,11 @@ def LLM_SampleOp : LLM_PositionalOp<"sample", [Pure, InferTypeOpAdaptor]> {
   }];
   let arguments = (ins
     Arg<LLM_FloatTensorOfRank<[2]>, "Logits [R, V]">:$logits,
-    Arg<DefaultValuedAttr<F64Attr, "0.0">, "Divides the logits; 0 means the best token">:$temperature,
-    Arg<DefaultValuedAttr<LLM_IntAttr, "0">, "Best tokens that are kept; 0 means all">:$top_k,
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Probability that the kept tokens reach">:$top_p,
-    Arg<DefaultValuedAttr<F64Attr, "0.0">, "Least share of the best token's probability">:$min_p,
-    Arg<DefaultValuedAttr<LLM_IntAttr, "0">, "Seed of the first row's generator">:$seed);
+    Arg<DefaultValuedAttr<F64Attr, "0.0">, "Divisor of the logits; 0: greedy choice">:$temperature,
+    Arg<DefaultValuedAttr<LLM_IntAttr, "0">, "Number of most probable tokens to keep; 0: all">:$top_k,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Cumulative probability to keep">:$top_p,
+    Arg<DefaultValuedAttr<F64Attr, "0.0">, "Minimum probability relative to the most probable token">:$min_p,
+    Arg<DefaultValuedAttr<LLM_IntAttr, "0">, "Seed of the random generator of row 0">:$seed);
   let results = (outs Res<LLM_IndexVector, "Token ids [R]">:$ids);
   let hasVerifier = 1;
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The ops of the `llm` dialect. In shapes: T tokens of a step, S sequences,
-// B sequences of a batch of equal lengths, H heads, D numbers in a head, K and N
-// inputs and outputs of a projection.
+// The ops of the `llm` dialect. In shapes: T tokens of a step, S sequences, B
+// sequences of a batch of equal lengths, H heads, D elements per head, K inputs
+// and N outputs of a projection.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +31,15 @@ include "mlir/IR/SymbolInterfaces.td"
 
 def LLM_WeightOp : LLM_Op<"weight", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "A parameter of the model, by name";
+  let summary = "Reference a model parameter by symbol";
   let description = [{
     The value of the parameter that the symbol `name` declares. The declaration
-    says where the parameter comes from; where it has a `type` attribute, that
-    is the type of the value.
+    states the source of the parameter; if it has a `type` attribute, that is
+    the type of the value.
 
     Fails verification when
     - c1: no such symbol is in scope;
-    - c2: the declaration's type is another one.
+    - c2: the type of the declaration differs from that of the result.
 
     Example:
     ```mlir
@@ -53,15 +53,15 @@ def LLM_WeightOp : LLM_Op<"weight", [
 }
 
 def LLM_EmbeddingOp : LLM_Op<"embedding", [Pure]> {
-  let summary = "Rows of a table, chosen by token ids";
+  let summary = "Embedding lookup";
   let description = [{
-    `result[t] = table[ids[t]]`, decoded where the table is quantized. An id
-    outside of the table is the caller's error; the runtime checks ids before
-    a step.
+    `result[t] = table[ids[t]]`, dequantized if the table is quantized. The
+    caller guarantees that ids are less than V; the runtime checks them before a
+    step.
 
     Fails verification when
     - c1: the result is not `[T, K]` for `ids` `[T]` and `table` `[V, K]`;
-    - c2: a quantized table has no `format`: nothing says its scales.
+    - c2: a quantized table has no `format` and therefore no scales.
 
     Example:
     ```mlir
@@ -71,8 +71,8 @@ def LLM_EmbeddingOp : LLM_Op<"embedding", [Pure]> {
   }];
   let arguments = (ins
     Arg<LLM_IndexVector, "Token ids [T]">:$ids,
-    Arg<LLM_WeightMatrix, "One row per token of the vocabulary [V, K]">:$table);
-  let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "The chosen rows [T, K]">:$result);
+    Arg<LLM_WeightMatrix, "Embedding table, one row per vocabulary entry [V, K]">:$table);
+  let results = (outs Res<LLM_FloatTensorOfRank<[2]>, "Selected rows [T, K]">:$result);
   let assemblyFormat = [{
     $ids `,` $table attr-dict `:` type($ids) `,` type($table) `->` type($result)
   }];
@@ -83,17 +83,17 @@ def LLM_EmbeddingOp : LLM_Op<"embedding", [Pure]> {
 }
 
 def LLM_LinearOp : LLM_InferredOp<"linear"> {
-  let summary = "A projection: the product with a matrix of weights, plus a bias";
+  let summary = "Linear projection with optional bias";
   let description = [{
-    `result[…, n] = Σ_k x[…, k] · weight[n, k] + bias[n]`, in f32 over ascending
-    k. The result has `x`'s element type. Beside weights of bf16, `x` is rounded
-    to bf16 first.
+    `result[…, n] = Σ_k x[…, k] · weight[n, k] + bias[n]`, accumulated in f32
+    over ascending k. The result has the element type of `x`. If the weights are
+    bf16, `x` is rounded to bf16 first.
 
     Fails verification when
-    - c1: the last size of `x` is not the weight's K;
-    - c2: `bias` does not have N entries;
-    - c3: a quantized weight has no `format`: nothing says its scales
-      (`quantized_matmul` is told them).
+    - c1: the last dimension of `x` differs from K of the weight;
+    - c2: `bias` does not have N elements;
+    - c3: a quantized weight has no `format` and therefore no scales
+      (`quantized_matmul` takes scales as an operand).
 
     Example:
     ```mlir
@@ -104,7 +104,7 @@ def LLM_LinearOp : LLM_InferredOp<"linear"> {
   let arguments = (ins
     Arg<LLM_FloatTensor, "Inputs […, K]">:$x,
     Arg<LLM_WeightMatrix, "Weights [N, K]">:$weight,
-    Arg<Optional<LLM_FloatVector>, "Added to each row [N]">:$bias);
+    Arg<Optional<LLM_FloatVector>, "Bias [N]">:$bias);
   let results = (outs Res<LLM_FloatTensor, "Outputs […, N]">:$result);
   let assemblyFormat = [{
     $x `,` $weight (`bias` $bias^)? attr-dict `:` type($x) `,` type($weight)
@@ -120,16 +120,16 @@ def LLM_LinearOp : LLM_InferredOp<"linear"> {
 
 def LLM_LayerNormOp : LLM_Op<"layer_norm", [
     Pure, AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>]> {
-  let summary = "Each row less its mean, divided by its deviation, times a weight, plus a bias";
+  let summary = "Layer normalization";
   let description = [{
-    With the mean m and the variance v = mean((x - m)²) of a row,
-    `result[…, k] = (x[…, k] - m) / sqrt(v + eps) · weight[k] + bias[k]`. A row
-    is the last dimension. No weight is a weight of ones, no bias one of zeros.
+    With the mean m and the variance v = mean((x - m)²) of a row, `result[…, k]
+    = (x[…, k] - m) / sqrt(v + eps) · weight[k] + bias[k]`. Rows are along the
+    last dimension. `weight` defaults to ones and `bias` to zeros.
 
     Fails verification when
-    - c1: `weight` does not have as many entries as a row;
-    - c2: `bias` does not have as many entries as a row;
-    - c3: there is a `bias`, but no `weight`;
+    - c1: `weight` does not have as many elements as a row;
+    - c2: `bias` does not have as many elements as a row;
+    - c3: `bias` is given without `weight`;
     - c4: `eps` is negative or not finite.
 
     Example:
@@ -140,10 +140,10 @@ def LLM_LayerNormOp : LLM_Op<"layer_norm", [
   }];
   let arguments = (ins
     Arg<LLM_FloatTensor, "Rows […, K]">:$x,
-    Arg<Optional<LLM_FloatVector>, "Factor of each column [K]">:$weight,
-    Arg<Optional<LLM_FloatVector>, "Added to each column [K]">:$bias,
+    Arg<Optional<LLM_FloatVector>, "Scale of each column [K]">:$weight,
+    Arg<Optional<LLM_FloatVector>, "Bias of each column [K]">:$bias,
     Arg<DefaultValuedAttr<F64Attr, "1.0e-5">, "Added to the variance">:$eps);
-  let results = (outs Res<LLM_FloatTensor, "Normalised rows, of x's type">:$result);
+  let results = (outs Res<LLM_FloatTensor, "Normalized rows, same type as x">:$result);
   let assemblyFormat = [{
     $x (`,` $weight^)? (`,` $bias^)? attr-dict `:` type($x) (`,` type($weight)^)?
     (`,` type($bias)^)?
@@ -153,14 +153,14 @@ def LLM_LayerNormOp : LLM_Op<"layer_norm", [
 }
 
 def LLM_RMSNormOp : LLM_Op<"rms_norm", [Pure, AllTypesMatch<["x", "result"]>]> {
-  let summary = "Each row divided by its root mean square, times a weight";
+  let summary = "RMS normalization";
   let description = [{
-    `result[…, k] = x[…, k] / sqrt(mean_k(x[…, k]²) + eps) · weight[k]`. A row
-    is the last dimension: a token, or a head of a token. No weight is a weight
-    of ones.
+    `result[…, k] = x[…, k] / sqrt(mean_k(x[…, k]²) + eps) · weight[k]`. Rows
+    are along the last dimension: a token, or a head of a token. `weight`
+    defaults to ones.
 
     Fails verification when
-    - c1: `weight` does not have as many entries as a row;
+    - c1: `weight` does not have as many elements as a row;
     - c2: `eps` is negative or not finite.
 
     Example:
@@ -170,45 +170,45 @@ def LLM_RMSNormOp : LLM_Op<"rms_norm", [Pure, AllTypesMatch<["x", "result"]>]> {
   }];
   let arguments = (ins
     Arg<LLM_FloatTensor, "Rows […, K]">:$x,
-    Arg<Optional<LLM_FloatVector>, "Factor of each column [K]">:$weight,
+    Arg<Optional<LLM_FloatVector>, "Scale of each column [K]">:$weight,
     Arg<DefaultValuedAttr<F64Attr, "1.0e-6">, "Added to the mean of the squares">:$eps);
-  let results = (outs Res<LLM_FloatTensor, "Normalised rows, of x's type">:$result);
+  let results = (outs Res<LLM_FloatTensor, "Normalized rows, same type as x">:$result);
   let assemblyFormat = "$x (`,` $weight^)? attr-dict `:` type($x) (`,` type($weight)^)?";
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 
 def LLM_SoftmaxOp : LLM_ElementwiseOp<"softmax"> {
-  let summary = "Each row as a distribution: exponentials divided by their sum";
+  let summary = "Softmax over the last dimension";
   let description = [{
-    `result[…, k] = exp(x[…, k] - m) / Σ_j exp(x[…, j] - m)` with m the greatest
-    number of the row. A row is the last dimension. A row of nothing but -∞
-    gives 0, as attention to nothing does.
+    `result[…, k] = exp(x[…, k] - m) / Σ_j exp(x[…, j] - m)` where m is the
+    maximum of the row. Rows are along the last dimension. A row in which every
+    element is -∞ yields zeros, like attention to no key.
 
     Example: `%y = llm.softmax %x : tensor<?x172xf32>`
   }];
   let arguments = (ins Arg<LLM_FloatTensor, "Rows […, K]">:$x);
-  let results = (outs Res<LLM_FloatTensor, "Of x's type">:$result);
+  let results = (outs Res<LLM_FloatTensor, "Same type as x">:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
 def LLM_RopeOp : LLM_Op<"rope", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "Rotary position embedding of each head";
   let description = [{
-    With R = the number of `frequencies` and, for token t and j < R,
-    `angle = positions[t] · frequencies[j]`, `c = scaling · cos(angle)`,
-    `s = scaling · sin(angle)`:
+    With R the number of `frequencies` and, for token t and j < R, `angle =
+    positions[t] · frequencies[j]`, `c = scaling · cos(angle)`, `s = scaling ·
+    sin(angle)`:
     ```
     result[t, h, j]     = x[t, h, j] · c     - x[t, h, j + R] · s
     result[t, h, j + R] = x[t, h, j + R] · c + x[t, h, j] · s
     ```
-    With `interleaved` the numbers of a pair are neighbours: 2·j and 2·j + 1 in
-    place of j and j + R. Entries from 2·R on are copied. Scaling rules for long contexts are folded
-    into `frequencies` and `scaling`.
+    With `interleaved`, a pair consists of the adjacent elements 2·j and 2·j + 1
+    instead of j and j + R. Elements from 2·R on are copied. Scaling rules for
+    long contexts are folded into `frequencies` and `scaling`.
 
     Fails verification when
-    - c1: `positions` does not have T entries;
-    - c2: there is no frequency, or more than half of a head;
+    - c1: `positions` does not have T elements;
+    - c2: there are no frequencies, or more than D / 2;
     - c3: a frequency or `scaling` is not finite.
 
     Example:
@@ -219,39 +219,39 @@ def LLM_RopeOp : LLM_Op<"rope", [Pure, AllTypesMatch<["x", "result"]>]> {
   }];
   let arguments = (ins
     Arg<LLM_FloatTensorOfRank<[3]>, "Queries or keys [T, H, D]">:$x,
-    Arg<LLM_IndexVector, "Position of each token in its sequence, from 0 [T]">:$positions,
-    Arg<DenseF64ArrayAttr, "Radians per position of each rotated pair">:$frequencies,
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Factor of all cosines and sines">:$scaling,
-    Arg<UnitAttr, "Whether the numbers of a pair are neighbours">:$interleaved);
-  let results = (outs Res<LLM_FloatTensorOfRank<[3]>, "Rotated heads, of x's type">:$result);
+    Arg<LLM_IndexVector, "0-based position of each token in its sequence [T]">:$positions,
+    Arg<DenseF64ArrayAttr, "Angle per position of each rotated pair, in radians">:$frequencies,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "Factor of cosines and sines">:$scaling,
+    Arg<UnitAttr, "Whether pairs are adjacent elements">:$interleaved);
+  let results = (outs Res<LLM_FloatTensorOfRank<[3]>, "Rotated heads, same type as x">:$result);
   let assemblyFormat = "$x `,` $positions attr-dict `:` type($x) `,` type($positions)";
   let hasVerifier = 1;
 }
 
 def LLM_SiluOp : LLM_ElementwiseOp<"silu"> {
-  let summary = "x · sigmoid(x), element by element";
+  let summary = "Element-wise SiLU";
   let description = [{
-    `result = x / (1 + exp(-x))`. An exponential that f32 does not hold counts as
-    infinite: below -88.72 the result is -0, and of minus infinity it is NaN.
+    `result = x / (1 + exp(-x))`. An exponential that overflows f32 is infinite:
+    below -88.72 the result is -0, and for x = -∞ it is NaN.
 
     Example: `%y = llm.silu %x : tensor<?x172xf32>`
   }];
   let arguments = (ins Arg<LLM_FloatTensor, "Any shape">:$x);
-  let results = (outs Res<LLM_FloatTensor, "Of x's type">:$result);
+  let results = (outs Res<LLM_FloatTensor, "Same type as x">:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
 def LLM_GeluOp : LLM_ElementwiseOp<"gelu"> {
-  let summary = "x · Φ(x), element by element, or an approximation of it";
+  let summary = "Element-wise GELU, exact or approximated";
   let description = [{
     ```
     none:   result = x/2 · (1 + erf(x / √2))
     tanh:   result = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
     quick:  result = x / (1 + exp(-1.702 · x))
     ```
-    `tanh` is x / (1 + exp(-2 · a)) of the argument a of its tanh. There and in
-    `quick` an exponential that f32 does not hold counts as infinite, as in
-    `silu`.
+    `tanh` is computed as x / (1 + exp(-2 · a)), where a is the argument of
+    tanh. There and in `quick`, an exponential that overflows f32 is infinite,
+    as in `silu`.
 
     Fails verification when
     - c1: `approximate` is not one of none, tanh, quick.
@@ -260,68 +260,67 @@ def LLM_GeluOp : LLM_ElementwiseOp<"gelu"> {
   }];
   let arguments = (ins
     Arg<LLM_FloatTensor, "Any shape">:$x,
-    Arg<DefaultValuedAttr<StrAttr, "\"none\"">, "none, tanh or quick">:$approximate);
-  let results = (outs Res<LLM_FloatTensor, "Of x's type">:$result);
+    Arg<DefaultValuedAttr<StrAttr, "\"none\"">, "Approximation: none, tanh or quick">:$approximate);
+  let results = (outs Res<LLM_FloatTensor, "Same type as x">:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
   let hasVerifier = 1;
 }
 
 def LLM_SwiGLUOp : LLM_ElementwiseOp<"swiglu"> {
-  let summary = "silu(gate) · up, element by element";
+  let summary = "Element-wise silu(gate) · up";
   let description = [{
-    `result = round(silu(gate)) · up`, where `round` is to the element type: the
-    op is `mul(silu(gate), up)`, bit for bit.
+    `result = round(silu(gate)) · up`, where `round` rounds to the element type:
+    the op is bit-identical to `mul(silu(gate), up)`.
 
     Example: `%y = llm.swiglu %gate, %up : tensor<?x172xf32>`
   }];
   let arguments = (ins Arg<LLM_FloatTensor, "Any shape">:$gate,
-                       Arg<LLM_FloatTensor, "Of gate's type">:$up);
-  let results = (outs Res<LLM_FloatTensor, "Of gate's type">:$result);
+                       Arg<LLM_FloatTensor, "Same type as gate">:$up);
+  let results = (outs Res<LLM_FloatTensor, "Same type as gate">:$result);
   let assemblyFormat = "$gate `,` $up attr-dict `:` type($gate)";
 }
 
 def LLM_AddOp : LLM_ElementwiseOp<"add", [Commutative]> {
-  let summary = "The sum, element by element";
+  let summary = "Element-wise sum";
   let description = [{
-    `result = lhs + rhs`; the residual connections of a decoder. Nothing is
-    broadcast. Whether a sum of zeros is 0 or -0 is not specified.
+    `result = lhs + rhs`, as in the residual connections of a decoder. There is
+    no broadcasting. The sign of a sum of zeros is unspecified.
 
     Example: `%y = llm.add %x, %r : tensor<?x64xf32>`
   }];
   let arguments = (ins Arg<LLM_FloatTensor, "Any shape">:$lhs,
-                       Arg<LLM_FloatTensor, "Of lhs's type">:$rhs);
-  let results = (outs Res<LLM_FloatTensor, "Of lhs's type">:$result);
+                       Arg<LLM_FloatTensor, "Same type as lhs">:$rhs);
+  let results = (outs Res<LLM_FloatTensor, "Same type as lhs">:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
   let hasFolder = 1;
 }
 
 def LLM_MulOp : LLM_ElementwiseOp<"mul", [Commutative]> {
-  let summary = "The product, element by element";
+  let summary = "Element-wise product";
   let description = [{
-    `result = lhs · rhs`; the gate of a gated feed-forward layer. Nothing is
-    broadcast.
+    `result = lhs · rhs`, as in the gate of a gated feed-forward layer. There is
+    no broadcasting.
 
     Example: `%y = llm.mul %gate, %up : tensor<?x172xf32>`
   }];
   let arguments = (ins Arg<LLM_FloatTensor, "Any shape">:$lhs,
-                       Arg<LLM_FloatTensor, "Of lhs's type">:$rhs);
-  let results = (outs Res<LLM_FloatTensor, "Of lhs's type">:$result);
+                       Arg<LLM_FloatTensor, "Same type as lhs">:$rhs);
+  let results = (outs Res<LLM_FloatTensor, "Same type as lhs">:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
 def LLM_SelectRowsOp : LLM_InferredOp<"select_rows"> {
-  let summary = "The listed rows, in the listed order";
+  let summary = "Gather rows";
   let description = [{
-    `result[r, …] = x[rows[r], …]`. Logits are wanted for few tokens of a step;
-    this op chooses them before the ops that make logits. Canonicalization moves
-    it above ops that treat each row alone (norms, projections, softmax, the
-    element-wise ops), where their result has no other use, so that fewer rows
-    are computed.
+    `result[r, …] = x[rows[r], …]`. Selects the tokens of a step whose logits
+    are needed. Canonicalization moves the op above row-wise ops (norms,
+    projections, softmax, element-wise ops) whose result has no other use, so
+    that fewer rows are computed.
 
     Fails verification when
-    - c1: `x` has rank below 2.
+    - c1: the rank of `x` is less than 2.
 
     Example:
     ```mlir
@@ -330,8 +329,8 @@ def LLM_SelectRowsOp : LLM_InferredOp<"select_rows"> {
   }];
   let arguments = (ins
     Arg<LLM_FloatTensor, "Rows [T, …]">:$x,
-    Arg<LLM_IndexVector, "Numbers of the wanted rows [R], each below T">:$rows);
-  let results = (outs Res<LLM_FloatTensor, "Wanted rows [R, …]">:$result);
+    Arg<LLM_IndexVector, "Indices of the selected rows [R], each less than T">:$rows);
+  let results = (outs Res<LLM_FloatTensor, "Selected rows [R, …]">:$result);
   let assemblyFormat = [{
     $x `,` $rows attr-dict `:` type($x) `,` type($rows) `->` type($result)
   }];

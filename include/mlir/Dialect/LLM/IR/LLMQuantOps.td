@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Quantized tensors: making them, reading them, multiplying by them.
+// Quantization, dequantization and products with quantized matrices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,32 +20,32 @@ def LLM_Scales : RankedTensorOf<[F16, BF16, F32]>;
 def LLM_ZeroPoints : RankedTensorOf<[I<4>, I8, I16, I32]>;
 
 def LLM_QuantParamsOp : LLM_PositionalOp<"quant_params", [Pure, InferTypeOpAdaptor]> {
-  let summary = "The scales, and zero points, that quantize a tensor with least loss of range";
+  let summary = "Compute the scales and zero points that cover the range of a tensor";
   let description = [{
-    For each set of numbers that shares a scale (the whole tensor, an index of
-    `axis`, or `group_size` neighbours in the grouped dimension), with b =
-    `bits`, all in f32:
+    For each set of elements that shares a scale (the whole tensor, an index of
+    `axis`, or `group_size` consecutive elements of the grouped dimension), with
+    b = `bits`, in f32:
     ```
     symmetric:   scale = max|x| / (2^(b-1) - 1)
     asymmetric:  scale = (max - min) / (2^b - 1), with min ≤ 0 ≤ max
                  zero_point = clamp(-2^(b-1) - roundeven(min / scale))
     ```
-    `min` and `max` are those of the numbers and 0, so that 0 is represented
-    exactly; what is not a number (NaN) does not count. `clamp` is that of
-    `quantize`, to the integers of b bits. A set of nothing but zeros has the scale 0 and the zero point 0;
-    `quantize` then gives the zero point.
+    `min` and `max` include 0, so that 0 is represented exactly, and ignore NaN.
+    `clamp` is that of `quantize` and clamps to the signed b-bit integers. A set
+    of zeros has scale 0 and zero point 0; `quantize` then yields the zero
+    point.
 
-    The results have the shape that `quantize` needs for the type with these
+    The results have the shape that `quantize` requires for the type with these
     parameters: `[1]`; `[shape[axis]]`; or the shape of `x` with the grouped
     dimension divided by `group_size`. The grouped dimension is the last one, or
-    the first where `axis` is the last one.
+    the first if `axis` is the last one.
 
     Fails verification when
     - c1: `bits` is not 4, 8 or 16;
     - c2: `axis` is neither -1 nor a dimension of `x`;
     - c3: `group_size` is neither -1 nor a positive divisor of the grouped
-      dimension (a group at least as long as that dimension is none);
-    - c4: a size of `x` is not known, or is 0.
+      dimension (a value not less than that dimension means no groups);
+    - c4: a dimension of `x` is dynamic or 0.
 
     Example:
     ```mlir
@@ -57,44 +56,46 @@ def LLM_QuantParamsOp : LLM_PositionalOp<"quant_params", [Pure, InferTypeOpAdapt
     ```
   }];
   let arguments = (ins
-    Arg<LLM_FloatTensor, "The numbers to be quantized, of known shape">:$x,
-    Arg<DefaultValuedAttr<LLM_IntAttr, "8">, "Bits of a stored number: 4, 8 or 16">:$bits,
-    Arg<DefaultValuedAttr<BoolAttr, "true">, "Whether zero is stored as zero">:$symmetric,
-    Arg<DefaultValuedAttr<LLM_IntAttr, "-1">, "Dimension whose indices have scales of their own, or -1">:$axis,
-    Arg<DefaultValuedAttr<LLM_IntAttr, "-1">, "Neighbours that share a scale, or -1">:$group_size);
+    Arg<LLM_FloatTensor, "Tensor to be quantized, of static shape">:$x,
+    Arg<DefaultValuedAttr<LLM_IntAttr, "8">, "Bits per stored element: 4, 8 or 16">:$bits,
+    Arg<DefaultValuedAttr<BoolAttr, "true">, "Whether quantization is symmetric (no zero points)">:$symmetric,
+    Arg<DefaultValuedAttr<LLM_IntAttr, "-1">, "Dimension with one scale per index, or -1">:$axis,
+    Arg<DefaultValuedAttr<LLM_IntAttr, "-1">, "Number of consecutive elements that share a scale, or -1">:$group_size);
   let results = (outs
-    Res<LLM_Scales, "Scales, f32">:$scales,
-    Res<Optional<LLM_ZeroPoints>, "Zero points of an asymmetric tensor: i8, or i16 for 16 bits">:$zeroPoints);
+    Res<LLM_Scales, "Scales (f32)">:$scales,
+    Res<Optional<LLM_ZeroPoints>, "Zero points if asymmetric: i8, or i16 for 16 bits">:$zeroPoints);
   let extraClassDeclaration = [{
-    /// The type of a tensor that is quantized with these parameters.
+    /// The type of a tensor quantized with these parameters.
     QuantizedTensorType getQuantizedType();
   }];
 }
 
 def LLM_QuantizeOp : LLM_PositionalOp<"quantize", [Pure]> {
-  let summary = "Numbers in few bits: divided by their scale and rounded";
+  let summary = "Quantize a tensor with given scales";
   let description = [{
-    With the scale s and the zero point z (0 where symmetric) of a number x, in
+    With the scale s and the zero point z (0 if symmetric) of an element x, in
     f32:
     ```
     result = clamp(roundeven(x / s) + z, low, 2^(bits-1) - 1)
     low    = -(2^(bits-1) - 1) where symmetric, else -2^(bits-1)
     ```
-    `clamp(v, low, high)` is v within the range and beyond it the nearer end; a v
-    that is not a number (NaN) becomes `low`. A number whose scale is 0 becomes
-    z, whatever it is. The scales are given (`quant_params`
-    makes those of a weight); which number has which scale is in the result's
-    type. The attributes repeat it and may be left out.
+    `clamp(NaN, low, high)` is `low`. An element whose scale is 0 becomes z.
+    `quant_params` computes the scales of a weight; the result type determines
+    which elements share a scale. The attributes repeat parameters of that type
+    and may be omitted.
 
     Fails verification when
-    - c1: the result's type has a `format`, whose scales lie beside the numbers;
-    - c2: `scales` has not the type's shape of scales: `[1]` or `[]`;
-      `[shape[quantAxis]]`; or the group grid, the tensor's shape with the
-      grouped dimension divided by `groupSize`;
-    - c3: `zeroPoints` are not given exactly where the type is asymmetric;
-    - c4: `zeroPoints` has not the shape of `scales`;
-    - c5: the shape of `x` is not the result's;
-    - c6: `bits`, `symmetric`, `axis` or `group_size` is not the type's.
+    - c1: the result's type has a `format`, whose scales are stored inside its
+      blocks;
+    - c2: `scales` does not have the shape of the type's scales: `[1]` or `[]`;
+      `[shape[quantAxis]]`; or the tensor's shape with the grouped dimension
+      divided by `groupSize`;
+    - c3: `zeroPoints` is given for a symmetric type, or absent for an
+      asymmetric one;
+    - c4: `zeroPoints` does not have the shape of `scales`;
+    - c5: the shapes of `x` and the result differ;
+    - c6: `bits`, `symmetric`, `axis` or `group_size` differs from that of the
+      result type.
 
     Example:
     ```mlir
@@ -104,29 +105,32 @@ def LLM_QuantizeOp : LLM_PositionalOp<"quantize", [Pure]> {
     ```
   }];
   let arguments = (ins
-    Arg<LLM_FloatTensor, "The numbers">:$x,
+    Arg<LLM_FloatTensor, "Tensor to be quantized">:$x,
     Arg<LLM_Scales, "One scale, one per index of the axis, or one per group">:$scales,
-    Arg<Optional<LLM_ZeroPoints>, "What stands for 0, where asymmetric; of the shape of the scales">:$zeroPoints,
-    Arg<OptionalAttr<LLM_IntAttr>, "Bits of a stored number, as in the type">:$bits,
-    Arg<OptionalAttr<BoolAttr>, "Whether zero is stored as zero, as in the type">:$symmetric,
-    Arg<OptionalAttr<LLM_IntAttr>, "Dimension whose indices have scales of their own, as in the type">:$axis,
-    Arg<OptionalAttr<LLM_IntAttr>, "Neighbours that share a scale, as in the type">:$group_size);
-  let results = (outs Res<LLM_QuantizedTensorType, "The numbers in few bits">:$result);
+    Arg<Optional<LLM_ZeroPoints>, "Zero points if asymmetric, of the shape of scales">:$zeroPoints,
+    Arg<OptionalAttr<LLM_IntAttr>, "Bits per stored element, as in the type">:$bits,
+    Arg<OptionalAttr<BoolAttr>, "Whether quantization is symmetric, as in the type">:$symmetric,
+    Arg<OptionalAttr<LLM_IntAttr>, "Dimension with one scale per index, as in the type">:$axis,
+    Arg<OptionalAttr<LLM_IntAttr>, "Number of consecutive elements that share a scale, as in the type">:$group_size);
+  let results = (outs Res<LLM_QuantizedTensorType, "Quantized tensor">:$result);
   let hasVerifier = 1;
 }
 
 def LLM_DequantizeOp : LLM_PositionalOp<"dequantize", [Pure]> {
-  let summary = "The numbers that a quantized tensor stands for";
+  let summary = "Dequantize a tensor with given scales";
   let description = [{
-    `result = scale · (x - zero_point)`, in f32, rounded to the result's element
-    type. It is not the inverse of `quantize`, which rounds.
+    `result = scale · (x - zero_point)`, in f32, rounded to the element type of
+    the result. Not an exact inverse of `quantize`, which rounds.
 
     Fails verification when
-    - c1: the type of `x` has a `format`, whose scales lie beside the numbers;
-    - c2: `scales` has not the type's shape of scales (see `quantize`);
-    - c3: `zeroPoints` are not given exactly where the type is asymmetric;
-    - c4: `zeroPoints` has not the shape of `scales`;
-    - c5: the shape of the result is not that of `x`.
+    - c1: the type of `x` has a `format`, whose scales are stored inside its
+      blocks;
+    - c2: `scales` does not have the shape of the type's scales (see
+      `quantize`);
+    - c3: `zeroPoints` is given for a symmetric type, or absent for an
+      asymmetric one;
+    - c4: `zeroPoints` does not have the shape of `scales`;
+    - c5: the shapes of `x` and the result differ.
 
     Example:
     ```mlir
@@ -136,41 +140,44 @@ def LLM_DequantizeOp : LLM_PositionalOp<"dequantize", [Pure]> {
     ```
   }];
   let arguments = (ins
-    Arg<LLM_QuantizedTensorType, "The numbers in few bits">:$x,
+    Arg<LLM_QuantizedTensorType, "Quantized tensor">:$x,
     Arg<LLM_Scales, "One scale, one per index of the axis, or one per group">:$scales,
-    Arg<Optional<LLM_ZeroPoints>, "What stands for 0, where asymmetric; of the shape of the scales">:$zeroPoints);
-  let results = (outs Res<LLM_FloatTensor, "The numbers">:$result);
+    Arg<Optional<LLM_ZeroPoints>, "Zero points if asymmetric, of the shape of scales">:$zeroPoints);
+  let results = (outs Res<LLM_FloatTensor, "Dequantized tensor">:$result);
   let hasVerifier = 1;
 }
 
 def LLM_QuantizedMatmulOp : LLM_Op<"quantized_matmul", [
     Pure, AttrSizedOperandSegments, InferTypeOpAdaptor]> {
-  let summary = "The product with a quantized matrix, which is never dequantized as a whole";
+  let summary = "Product with a quantized matrix";
   let description = [{
-    `result[…, n] = Σ_k x[…, k] · w[k, n] + bias[n]` with
-    `w = scale · (rhs - zero_point)`, in f32 over ascending k. `rhs` is
-    `[K, N]`, or with `transpose_rhs` `[N, K]`, as weights are stored. The
-    result has the element type of `x`.
+    `result[…, n] = Σ_k x[…, k] · w[k, n] + bias[n]` with `w = scale · (rhs -
+    zero_point)`, accumulated in f32 over ascending k. The matrix is never
+    dequantized as a whole. `rhs` is `[K, N]`, or `[N, K]` with `transpose_rhs`,
+    as weights are stored. The result has the element type of `x`.
 
-    With `activation_bits` = 8 each row of `x` is quantized as well, in groups
-    of `activation_group` neighbours (32 where absent; the last group may be
-    shorter). With `a = max|x|` of the group, in f32:
+    With `activation_bits` = 8, each row of `x` is quantized as well, in groups
+    of `activation_group` consecutive elements (32 if absent; the last group may
+    be shorter). With `a = max|x|` over the group, in f32:
     ```
     s = a / 127,  q = roundeven(x / s)  (0 where a = 0),  x̂ = s · q
     ```
-    and x̂ is what is multiplied.
+    and x̂ replaces x in the product.
 
     Fails verification when
-    - c1: the type of `rhs` has a `format`, whose scales lie beside the numbers
-      (`llm.linear` takes such a matrix);
-    - c2: `scales` has not the type's shape of scales (see `quantize`);
-    - c3: `zeroPoints` are not given exactly where the type is asymmetric;
-    - c4: `zeroPoints` has not the shape of `scales`;
-    - c5: the last size of `x` is not K;
-    - c6: `bias` does not have N entries;
+    - c1: the type of `rhs` has a `format`, whose scales are stored inside its
+      blocks (`llm.linear` takes such a matrix);
+    - c2: `scales` does not have the shape of the type's scales (see
+      `quantize`);
+    - c3: `zeroPoints` is given for a symmetric type, or absent for an
+      asymmetric one;
+    - c4: `zeroPoints` does not have the shape of `scales`;
+    - c5: the last dimension of `x` is not K;
+    - c6: `bias` does not have N elements;
     - c7: `activation_bits` is not 8;
-    - c8: `activation_group` is not positive, or there are no `activation_bits`;
-    - c9: `bits` or `group_size` is not the type's.
+    - c8: `activation_group` is not positive, or is given without
+      `activation_bits`;
+    - c9: `bits` or `group_size` differs from that of the type.
 
     Example:
     ```mlir
@@ -183,13 +190,13 @@ def LLM_QuantizedMatmulOp : LLM_Op<"quantized_matmul", [
     Arg<LLM_FloatTensor, "Inputs […, K]">:$x,
     Arg<LLM_QuantizedMatrix, "Weights [K, N], or [N, K] with transpose_rhs">:$rhs,
     Arg<LLM_Scales, "One scale, one per index of the axis, or one per group">:$scales,
-    Arg<Optional<LLM_ZeroPoints>, "What stands for 0, where asymmetric; of the shape of the scales">:$zeroPoints,
-    Arg<Optional<LLM_FloatVector>, "Added to each row [N]">:$bias,
+    Arg<Optional<LLM_ZeroPoints>, "Zero points if asymmetric, of the shape of scales">:$zeroPoints,
+    Arg<Optional<LLM_FloatVector>, "Bias [N]">:$bias,
     Arg<UnitAttr, "Whether rhs is [N, K]">:$transpose_rhs,
-    Arg<OptionalAttr<LLM_IntAttr>, "Bits in which x is quantized: 8; absent means not at all">:$activation_bits,
-    Arg<OptionalAttr<LLM_IntAttr>, "Neighbours of a row of x that share a scale; absent means 32">:$activation_group,
-    Arg<OptionalAttr<LLM_IntAttr>, "Bits of a stored number, as in the type">:$bits,
-    Arg<OptionalAttr<LLM_IntAttr>, "Neighbours that share a scale, as in the type">:$group_size);
+    Arg<OptionalAttr<LLM_IntAttr>, "Bits of the quantized x: 8; x is not quantized if absent">:$activation_bits,
+    Arg<OptionalAttr<LLM_IntAttr>, "Number of consecutive elements of a row of x that share a scale; 32 if absent">:$activation_group,
+    Arg<OptionalAttr<LLM_IntAttr>, "Bits per stored element, as in the type">:$bits,
+    Arg<OptionalAttr<LLM_IntAttr>, "Number of consecutive elements that share a scale, as in the type">:$group_size);
   let results = (outs Res<LLM_FloatTensor, "Outputs […, N]">:$result);
   let builders = [
     OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$rhs, "::mlir::Value":$scales,
@@ -199,7 +206,7 @@ def LLM_QuantizedMatmulOp : LLM_Op<"quantized_matmul", [
   let extraClassDeclaration = [{
     int64_t getNumInputs() { return getRhs().getType().getShape()[getTransposeRhs() ? 1 : 0]; }
     int64_t getNumOutputs() { return getRhs().getType().getShape()[getTransposeRhs() ? 0 : 1]; }
-    /// Neighbours of a row of x that share a scale, with the default filled in.
+    /// The value of activation_group, or its default.
     int64_t getActivationGroupOrDefault() { return getActivationGroup().value_or(32); }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What One-Shot Bufferize knows of the cache ops: docs/Dialects/LLM.md, "A
-// cache is bufferized to the place where it is kept".
+// One-Shot Bufferize models of the cache ops; see docs/Dialects/LLM.md,
+// "Bufferization".
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Passes on the `llm` dialect; Passes.td says what each does.
+// Passes on the `llm` dialect; Passes.td describes them.
 //
 //   PassManager pm(module->getName());
 //   pm.addPass(llm::createDeduplicateFunctions());
@@ -29,32 +29,32 @@ namespace mlir::llm {
 #define GEN_PASS_DECL
 #include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
 
-/// Registers all passes of this folder by their flags (registerLLMPasses).
+/// Registers all passes declared here (registerLLMPasses).
 #define GEN_PASS_REGISTRATION
 #include "mlir/Dialect/LLM/Transforms/Passes.h.inc"
 
-/// Where passes find the numbers of parameters, which IR only names.
+/// Source of parameter values, which the IR references by symbol only.
 class ParameterValues {
 public:
   virtual ~ParameterValues();
-  /// The numbers of the parameter of that symbol, in order; nullopt where they
-  /// are not known.
+  /// Returns the elements of the parameter `symbol` in row-major order, or
+  /// nullopt if they are not known.
   virtual std::optional<std::vector<double>> read(StringRef symbol) = 0;
 };
 
-/// -llm-analyze-quantization of constants and of the parameters that
-/// `parameters` knows.
+/// Creates -llm-analyze-quantization for constants and the parameters that
+/// `parameters` provides.
 std::unique_ptr<Pass>
 createAnalyzeQuantization(const AnalyzeQuantizationOptions &options,
                           std::shared_ptr<ParameterValues> parameters);
 
-/// How often each pattern of these passes has fired in this process, by name;
-/// 0 for one that was tried in vain.
+/// Returns, by name, how often each pattern of these passes was applied in this
+/// process; 0 for a pattern that never matched.
 std::map<std::string, uint64_t> getPatternCounts();
 
-/// Makes `--llm-print-pattern-counts` an option of the tool; the tool calls
-/// printPatternCountsIfAsked when its passes have run. A line is a count and
-/// the name of a pattern.
+/// Registers the option `--llm-print-pattern-counts` of a tool, which calls
+/// printPatternCountsIfAsked after its passes have run. Each line holds a count
+/// and the name of a pattern.
 void registerPatternCountsOption();
 void printPatternCountsIfAsked(llvm::raw_ostream &os);
 

@@ -16,13 +16,12 @@
 include "mlir/Pass/PassBase.td"
 
 def DeduplicateFunctions : Pass<"llm-deduplicate-functions", "::mlir::ModuleOp"> {
-  let summary = "Make equal private functions one";
+  let summary = "Merge identical private functions";
   let description = [{
-    Of private functions that differ in nothing but their names and locations
-    the first stays and is called in place of the others, which are erased.
-    Callees are compared before their callers, so that whole trees of functions
-    become one: equal layers of a model are compiled once and called with their
-    weights and their layer number.
+    Private functions that differ only in name and locations are merged into the
+    first one. Callees are compared before their callers, so that whole call
+    trees are merged: identical layers of a model are compiled once and called
+    with their weights and layer index.
 
     ```mlir
     call @layers.0(%x, %w0)                call @layers.0(%x, %w0)
@@ -31,25 +30,24 @@ def DeduplicateFunctions : Pass<"llm-deduplicate-functions", "::mlir::ModuleOp">
     func private @layers.1(…) {…}
     ```
 
-    Does nothing to public functions, which others may call by name; to
-    functions without a body, which could be anything; and to functions that
-    call themselves, directly or not, since their bodies differ in the name of
-    the callee. A function that differs in an attribute, a type or a constant
-    is another function.
+    Does not merge public functions, which other modules may call by name;
+    functions without a body; and recursive functions, directly or indirectly,
+    since their bodies differ in the name of the callee. Functions that differ
+    in an attribute, a type or a constant are not identical.
   }];
   let statistics = [
-    Statistic<"functionsMerged", "functions-merged", "Functions that became another one">
+    Statistic<"functionsMerged", "functions-merged", "Functions merged into another one">
   ];
 }
 
 def InlineModules : Pass<"llm-inline-modules", "::mlir::ModuleOp"> {
-  let summary = "Inline submodules into their layers, and what is no layer into the step";
+  let summary = "Inline submodules into layers, and all but the layers into the step";
   let description = [{
     Leaves two levels of functions: public functions, and the layers that they
-    call. A layer is a private function that is marked `llm.layer`, or that is
-    called several times from one public function after everything above it was
-    inlined. Every other call is inlined; private functions that are not called
-    any more are erased.
+    call. A layer is a private function with the attribute `llm.layer`, or one
+    that a public function calls more than once after everything above it has
+    been inlined. All other calls are inlined, and private functions without
+    remaining callers are erased.
 
     ```mlir
     func @step(…) {                          func @step(…) {
@@ -66,30 +64,32 @@ def InlineModules : Pass<"llm-inline-modules", "::mlir::ModuleOp"> {
     }
     ```
 
-    Where layers have no mark, run `-llm-deduplicate-functions` first: they are
-    recognised by being called several times.
+    If layers do not have the attribute, run `-llm-deduplicate-functions` first:
+    layers are then recognized by having several calls.
 
-    Does nothing to calls of functions without a body, nor to a call in an op
-    whose region has one block, as `scf.if` has, of a function of several. Fails
-    when functions call each other in a circle.
+    Does not inline calls of functions without a body, nor calls of functions
+    with several blocks inside an op with single-block regions such as `scf.if`.
+    Fails on recursive functions.
   }];
   let statistics = [
-    Statistic<"callsInlined", "calls-inlined", "Calls that were replaced by the callee's body">,
-    Statistic<"functionsErased", "functions-erased", "Private functions without a caller left">
+    Statistic<"callsInlined", "calls-inlined", "Calls inlined">,
+    Statistic<"functionsErased", "functions-erased", "Private functions erased because no caller remained">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
 def CheckCacheUse : Pass<"llm-check-cache-use", "::mlir::func::FuncOp"> {
-  let summary = "Report a cache value that is used after an append to it";
+  let summary = "Report uses of a cache value after an append to it";
   let description = [{
-    A value of type `!llm.paged_kv_cache` is the cache at one moment. After
-    bufferization there is one cache in memory and appends are in place, so
-    nothing may use the value of an earlier moment. The pass changes nothing;
-    it fails with an error at the later use and a note at the append.
+    A value of type `!llm.paged_kv_cache` is the state of the cache at one point
+    of the program. Bufferization keeps one cache in memory and makes appends in
+    place, so that an earlier state may not be used any more. The pass does not
+    modify the IR; it fails with an error at the later use and a note at the
+    append.
 
-    An op that takes a cache and gives one (`append_kv`, a call) or hands it on
-    (a return, a branch) uses the cache up; other ops read it.
+    An op with a cache operand and a cache result (`append_kv`, a call), or one
+    that forwards the cache (a return, a branch), consumes the cache; other ops
+    read it.
 
     ```mlir
     %c1 = llm.append_kv %c0, %k, %v slots(%s) …
@@ -97,20 +97,21 @@ def CheckCacheUse : Pass<"llm-check-cache-use", "::mlir::func::FuncOp"> {
     ```
 
     Also reported: two cache operands of one op that are the same value, and an
-    append in a loop to a cache from outside of the loop, which the second
-    iteration would use again. Regions of one op that exclude each other (the
-    two of an `scf.if`) may each use a cache up.
+    append in a loop to a cache defined outside the loop, which the second
+    iteration would use again. Mutually exclusive regions of one op (such as
+    those of `scf.if`) may each consume a cache.
   }];
   let statistics = [
-    Statistic<"cacheValues", "cache-values", "Cache values that were checked">
+    Statistic<"cacheValues", "cache-values", "Cache values checked">
   ];
 }
 
 def FuseAttention : Pass<"llm-fuse-attention"> {
-  let summary = "Make attention, and the ops around it, one op each";
+  let summary = "Fuse attention, and the ops around it, into single ops";
   let description = [{
-    Attention that is written as two products with a softmax between them
-    becomes `llm.attention`, whatever its ops and the layout of its operands.
+    Fuses attention written as two matrix products with a softmax between them
+    into `llm.attention`, independent of the ops used and of the layout of the
+    operands.
 
     ```mlir
     %s = linalg.batch_matmul … (%q, %kt)
@@ -121,26 +122,27 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     ```
 
     Elements are followed through transposes, reshapes, broadcasts and casts, in
-    `linalg` (named ops and `linalg.generic`), `tensor`, `arith` on tensors, `llm`
-    and `mllm.linalg`, so that these are the same attention:
-    - products of `[B, T, D]`, of `[B, H, T, D]`, and of `[B * H, T, D]` that a
-      reshape makes of these; `linalg` contractions of any order of dimensions and
-      `mllm.linalg.matmul`. Operands become `[B, T, H, D]` by transposes, which
-      meet those of the source: what it transposed itself is taken as it was;
-    - keys and values that are repeated for the query heads that share them
-      (neighbors), by `mllm.linalg.repeat`, a broadcast and a reshape, or by the
-      product itself: `llm.attention` gets the heads that there are;
-    - a scale as one factor or divisor of the scores, the queries or the keys;
-    - a mask that is added, or whose condition selects the scores or -inf
+    `linalg` (named ops and `linalg.generic`), `tensor`, `arith` on tensors,
+    `llm` and `mllm.linalg`, so that all of the following are recognized:
+    - products of `[B, T, D]`, of `[B, H, T, D]`, and of `[B * H, T, D]`
+      reshaped from these; `linalg` contractions with any order of dimensions,
+      and `mllm.linalg.matmul`. Operands are transposed to `[B, T, H, D]`;
+      transposes that cancel those of the source are not created;
+    - keys and values repeated for the (consecutive) query heads that share
+      them, by `mllm.linalg.repeat`, by a broadcast and a reshape, or by the
+      product itself: `llm.attention` takes the KV heads that are not repeated;
+    - a scale that multiplies or divides the scores, the queries or the keys;
+    - an additive mask, or a condition that selects between the scores and -inf
       (`arith.select`, `mllm.linalg.where`), of any shape that broadcasts to
       `[B, H, Tq, Tk]`;
-    - a causal mask or a window: `mllm.linalg.causal_mask`, comparisons of indices
-      (`linalg.index`, or ranges of `mllm.linalg.fill`), or a constant.
+    - a causal mask or a window: `mllm.linalg.causal_mask`, comparisons of
+      indices (`linalg.index`, or ranges of `mllm.linalg.fill`), or a constant.
 
-    Scores and probabilities are not rounded to the element type any more, so
-    results agree within its rounding. A query that sees no key gives zeros, where
-    a softmax of -inf alone may give NaN. Attention to what `llm.lookup_kv` has
-    gathered becomes `llm.paged_attention`, which reads the cache in place.
+    Scores and probabilities are no longer rounded to the element type, so
+    results agree up to that rounding. A query without visible keys yields
+    zeros, where a softmax of -inf alone may yield NaN. Attention over the
+    results of `llm.lookup_kv` becomes `llm.paged_attention`, which reads the
+    cache in place.
 
     With `merge-projections`, also
     ```mlir
@@ -149,22 +151,22 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
     rms_norm(add(x, r), g)                       ⇒  add_rms_norm x, r, g
     append_kv(c, rope(k, p), v) slots(s)         ⇒  rope_append_kv c, k, v positions(p) slots(s)
     ```
-    These mean the same sums in the same order, so results keep their bits.
+    These compute the same sums in the same order, so results are bit-identical.
 
-    Does nothing to a product that adds to something, since attention has no
-    addend; a softmax over another dimension than the keys; scores or
-    probabilities that another op reads, too; a scale that is not one positive
-    number, or that scales a mask as well; two masks; a mask of some of the heads;
-    a comparison that is not shown to be causal or a window, or whose sizes are
-    dynamic; a finite number in the place of -inf, unless it is at most -1e9 (f16:
-    -6e4) and the mask is causal or a window with at least as many keys as
-    queries, and the only one; mixed element types, since each op rounds to its own, and f64; types
-    with an encoding; a result whose type says a size that the query's does not;
-    reshapes of dynamic sizes; lookups where a sequence may be shorter than what
-    was looked up, since its zeros would take part, or whose cache is used up
-    before the attention; norms and rotations with another use, which would be
-    computed twice; a sum that is used before its norm, or of another rank than 2
-    or 3.
+    Does not fuse: products that accumulate into a nonzero tensor; a softmax
+    over a dimension other than the keys; scores or probabilities with other
+    uses; a scale that is not one positive constant, or that scales a mask as
+    well; two masks; a mask of some of the heads; a comparison that cannot be
+    proved to be causal or a window, or whose sizes are dynamic; a finite
+    constant in place of -inf, unless it is at most -1e9 (f16: -6e4) and the
+    mask is causal or a window with at least as many keys as queries, and the
+    only one; mixed element types, since each op rounds to its own, and f64;
+    types with an encoding; a result type with a static size that is dynamic in
+    the query type; reshapes of dynamic sizes; lookups where a sequence may be
+    shorter than the number of looked-up tokens, since the zero padding would
+    contribute, or whose cache is consumed before the attention; norms and
+    rotations with other uses, which would be computed twice; a sum that is used
+    before its norm, or whose rank is neither 2 nor 3.
   }];
   let options = [
     Option<"mergeProjections", "merge-projections", "bool", /*default=*/"true",
@@ -173,68 +175,68 @@ def FuseAttention : Pass<"llm-fuse-attention"> {
 }
 
 def LLMLowering : Pass<"llm-lowering"> {
-  let summary = "Take apart the ops that a target has no kernel for";
+  let summary = "Decompose fused ops";
   let description = [{
-    Every op of LLMFusedOps.td becomes the ops that it means:
+    Replaces every op of LLMFusedOps.td by the equivalent ops:
     ```mlir
     fused_linear x norm(g) weights(w0, w1)   ⇒  n = rms_norm(x, g); linear(n, w0), linear(n, w1)
     add_rms_norm x, r, g                     ⇒  s = add(x, r); rms_norm(s, g)
     rope_append_kv c, k, v positions(p) …    ⇒  append_kv(c, rope(k, p), v) …
     ```
-    The op's own description is the definition, so results keep their bits.
-    What is left has one kernel per op, or is taken apart by
-    `-llm-lower-kv-cache-ops`. Does nothing to other ops.
+    The decomposition is the definition of the op, so results are bit-identical.
+    Each remaining op has a kernel or is lowered by `-llm-lower-kv-cache-ops`.
+    Does not change other ops.
   }];
   let dependentDialects = ["::mlir::llm::LLMDialect"];
 }
 
 def Shard : Pass<"llm-shard", "::mlir::ModuleOp"> {
-  let summary = "Divide a model among ranks, by parts of its layers or by layers";
+  let summary = "Shard a model among ranks by tensor and pipeline parallelism";
   let description = [{
-    `num-ranks`: tensor parallelism (arXiv 1909.08053). The functions become
-    what every rank runs on its own values (`llm.num_ranks`). A projection of
-    rows that every rank has is divided by outputs when everything up to the
-    next projections works on parts of a row (element-wise ops, heads, rotation,
+    `num-ranks`: tensor parallelism (arXiv 1909.08053). Every rank runs the
+    resulting functions on its own values (`llm.num_ranks`). A projection of
+    rows that every rank has is divided by outputs if all ops up to the next
+    projections can work on parts of a row (element-wise ops, heads, rotation,
     the cache, attention); the next projections are divided by inputs, and their
-    results summed over the ranks: two sums a decoder layer, which is the least.
+    results are summed over the ranks: two sums per decoder layer, the minimum.
     ```mlir
     %g = linear %x, %wg                 %g = linear %x, (shard %wg {dim = 0, num_shards = 2})
     %a = swiglu %g, %u             ⇒    %a = swiglu %g, %u
     %y = linear %a, %wd                 %p = linear %a, (shard %wd {dim = 1, num_shards = 2})
                                         %y = all_reduce %p {group_size = 2}
     ```
-    A projection that is the function's result is divided by outputs and
+    A projection whose result the function returns is divided by outputs and
     gathered. Caches hold the heads of their rank.
 
-    `num-stages`: pipeline parallelism. A public function that goes through the
-    layers of a cache calls one private function per stage (`llm.stage`), each
+    `num-stages`: pipeline parallelism. A public function that runs the layers
+    of a cache is split into one private function per stage (`llm.stage`), each
     with a contiguous range of layers.
 
-    Restrictions: sizes and head counts that the ranks do not divide stay whole;
-    so do projections with a bias whose inputs would be divided, since each rank
-    would add it, quantized weights (shard first, then quantize), and attention
-    with slopes or a mask, which differ by head. Caches are divided everywhere or
-    nowhere. Sums over ranks are rounded in another order than one rank's sum
-    over k, so results agree within rounding only; with `num-stages` alone they
-    keep their bits.
+    Restrictions: sizes and head counts that the number of ranks does not divide
+    are not sharded; neither are projections with a bias whose inputs would be
+    divided, since each rank would add it, quantized weights (shard first, then
+    quantize), and attention with slopes or a mask, which differ by head. Caches
+    are sharded everywhere or nowhere. Sums over ranks are rounded in a
+    different order than one rank's sum over k, so results agree up to rounding;
+    with `num-stages` alone they are bit-identical.
   }];
   let options = [
     Option<"numRanks", "num-ranks", "int64_t", /*default=*/"1",
-           "Ranks that share each layer">,
+           "Number of ranks that each layer is sharded among">,
     Option<"numStages", "num-stages", "int64_t", /*default=*/"1",
-           "Stages that share the layers">];
+           "Number of pipeline stages that the layers are divided into">];
   let statistics = [
-    Statistic<"columnParallel", "column-parallel", "Projections divided by outputs">,
-    Statistic<"rowParallel", "row-parallel", "Projections divided by inputs">,
+    Statistic<"columnParallel", "column-parallel", "Projections sharded by outputs">,
+    Statistic<"rowParallel", "row-parallel", "Projections sharded by inputs">,
     Statistic<"collectives", "collectives", "Sums and gathers over ranks">];
   let dependentDialects = ["::mlir::llm::LLMDialect", "::mlir::func::FuncDialect"];
 }
 
 def OptimizeKVCache : Pass<"llm-optimize-kv-cache", "::mlir::func::FuncOp"> {
-  let summary = "Fewer ops on caches: dead lookups, equal appends, append and attention";
+  let summary = "Erase dead lookups, merge equal appends, and fuse appends with attention";
   let description = [{
     ```mlir
-    %k, %v = lookup_kv %c, …                            (nobody reads %k or %v)  ⇒  nothing
+    %k, %v = lookup_kv %c, …                            (%k and %v unused)             ⇒  erased
 
     %c1 = append_kv %c, %k, %v …
     %c2 = append_kv %c, %k, %v …    the same operands   ⇒  %c1 in place of %c2
@@ -243,26 +245,24 @@ def OptimizeKVCache : Pass<"llm-optimize-kv-cache", "::mlir::func::FuncOp"> {
     %o = paged_attention %q, %c1, … offsets(%t) layer(%l)
         ⇒  %o, %c1 = fused_attention %q, %k, %v, %c, … slots(%s) offsets(%t) layer(%l)
     ```
-    Each op means what the ops before it meant, in the same order of numbers, so
-    results keep their bits.
+    Results are bit-identical.
 
-    Restrictions. Appends are equal only if they are to the same cache value: in
-    a chain each append is to another one, so it is never merged, whatever its
-    keys and values. Not merged either: appends without a cache operand, since
-    each makes a cache. Append and attention are fused only if both are ragged or
-    both batched, mean the same layer, and stand in one block at a place where
-    all operands are known and before which nobody else uses the appended cache;
-    where the attention reads block indices that the append gives, there is no
-    such place.
+    Restrictions: appends are equal only if they have the same cache operand, so
+    the appends of a chain are never merged. Appends without a cache operand are
+    not merged either, since each creates a cache. Append and attention are
+    fused only if both are ragged or both batched, refer to the same layer, are
+    in one block, and that block has a point that all operands dominate and
+    before which the updated cache has no other use; if the attention reads
+    block indices that the append yields, there is no such point.
   }];
   let statistics = [
-    Statistic<"lookupsErased", "lookups-erased", "Lookups whose results nobody read">,
-    Statistic<"appendsMerged", "appends-merged", "Appends that were equal to an earlier one">,
-    Statistic<"appendsFused", "appends-fused", "Appends that became one op with an attention">];
+    Statistic<"lookupsErased", "lookups-erased", "Lookups erased because their results were unused">,
+    Statistic<"appendsMerged", "appends-merged", "Appends merged into an equal earlier one">,
+    Statistic<"appendsFused", "appends-fused", "Appends fused with an attention">];
 }
 
 def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
-  let summary = "Batched cache ops become reserve_kv and ragged ones";
+  let summary = "Lower batched cache ops to reserve_kv and ragged ops";
   let description = [{
     ```mlir
     %c2, %b = append_kv %c, %k, %v, %ids
@@ -274,16 +274,18 @@ def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
     fused_attention …                ⇒  append_kv, paged_attention
     append_kv(%k, %v, %ids)          ⇒  append_kv(%k, %v, %ids, (create_paged_cache))
     ```
-    What remains has a kernel, or is a call of the runtime's cache manager
-    (create, reserve, fork, free, and finding block tables). Results keep their bits.
+    Each remaining op has a kernel or is a call to the runtime's cache manager
+    (create, reserve, fork, free, and block table lookup). Results are
+    bit-identical.
 
-    Restrictions: the number of tokens of a sequence must be in the type, since
-    `reserve_kv` reserves that many, and for attention the size of the batch, of
-    which the offsets are made (2^20 at most); a mask that differs by head, or that sequences or
-    queries share, has no ragged form. Such ops stay as they are.
+    Restrictions: the number of tokens per sequence must be static, since
+    `reserve_kv` reserves that many; so must, for attention, the batch size,
+    which determines the offsets (at most 2^20); a mask that differs by head, or
+    that is broadcast over sequences or queries, has no ragged form. Such ops
+    are not lowered.
   }];
   let statistics = [
-    Statistic<"batchedLeft", "batched-left", "Batched ops that stay">];
+    Statistic<"batchedLeft", "batched-left", "Batched ops not lowered">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::llm::LLMDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -291,76 +293,78 @@ def LowerKVCacheOps : Pass<"llm-lower-kv-cache-ops", "::mlir::func::FuncOp"> {
 class LLM_BlockSizePass<string flag> : Pass<flag, "::mlir::func::FuncOp"> {
   let options = [
     ListOption<"candidates", "candidates", "int64_t",
-               "Block sizes in tokens to choose from (16, 32, 64, 128, 256)">,
+               "Candidate block sizes in tokens (default: 16, 32, 64, 128, 256)">,
     Option<"streamStartBytes", "stream-start-bytes", "int64_t", /*default=*/"256",
-           "Bytes that a core of the target could have read while it finds the next block">,
+           "Cost of switching to the next block, in bytes that a core of the target could have read meanwhile">,
     Option<"typicalLength", "typical-length", "int64_t", /*default=*/"0",
-           "Tokens of a usual sequence; 0: half of what block tables have room for">];
+           "Typical sequence length in tokens; 0: half of the capacity of the block tables">];
 }
 
 def AnalyzeBlockSize : LLM_BlockSizePass<"llm-analyze-block-size"> {
-  let summary = "Report what block sizes of a cache would cost";
+  let summary = "Report the cost of block sizes of a cache";
   let description = [{
-    A remark for each cache type of a function: the longest sequence that the
-    block tables of ragged attention (their static columns times the block size)
-    or the type allow, whether
-    sequences share prefix blocks (the function forks one), and the candidate
-    that costs least; a note for each candidate with its cost. Changes nothing.
+    Emits a remark for each cache type of a function with the maximum sequence
+    length that the block tables of ragged attention (their static columns times
+    the block size) or the type allow, whether sequences share prefix blocks
+    (the function forks one), and the candidate with the lowest cost; and a note
+    for each candidate with its cost. Does not modify the IR.
 
-    The cost of block size b, with n tokens in a usual sequence:
+    The cost of block size b, for a typical sequence length n, is
     ```
     borders = stream-start-bytes / (bytes of K and V of one head in a block)
     unused  = w / (n + w),   w = (b - 1) / 2, twice that where prefixes are shared
     cost    = borders + unused
     ```
-    `borders` is the part of reading that is lost each time the next block must
-    be found, `unused` the part of memory that the last block of each sequence,
-    and the copied block in which sequences part, hold in vain. One counts like
-    the other: decoding is bound by reading the cache, and the number of
+    `borders` is the fraction of read bandwidth lost on switching between
+    blocks; `unused` is the fraction of memory left unused in the last block of
+    each sequence and in the block copied when sequences diverge. Both have
+    equal weight: decoding is bound by reading the cache, and the number of
     sequences by its size.
   }];
 }
 
 def OptimizeBlockSize : LLM_BlockSizePass<"llm-optimize-block-size"> {
-  let summary = "Give caches the block size that costs least";
+  let summary = "Change caches to the block size with the lowest cost";
   let description = [{
-    The cost is that of `-llm-analyze-block-size`.
+    Uses the cost model of `-llm-analyze-block-size`.
     ```mlir
     %c = create_paged_cache : !llm.paged_kv_cache<f16, 1, 8, 128, 256, 512>
     %c1, %s, %b, %t, %l = reserve_kv %c, %ids … -> (…, tensor<4x2xi32>, …)
         ⇒  %c = create_paged_cache : !llm.paged_kv_cache<f16, 1, 8, 128, 16, 512>
            %c1, %s, %b, %t, %l = reserve_kv %c, %ids … -> (…, tensor<4x32xi32>, …)
     ```
-    All values of the type change together, through regions as well; a remark
-    says from what to what, or why not. Numbers in keys, values and attention
-    stay the same, sums over positions may be rounded in another order.
+    All values of the type change together, including those in regions; a remark
+    reports the old and the new block size, or why there is no change. Keys,
+    values and attention are computed alike, except that sums over positions may
+    be rounded in a different order.
 
-    Restrictions: the cache must be made in the function and stay in it, since
-    callers have the type too; block indices must come from cache ops, block
-    tables and slots from `reserve_kv` or `block_tables`, and go to cache ops
-    only, since their numbers mean other tokens with another block size.
+    Restrictions: the cache must be created in the function and not leave it,
+    since callers depend on the type; block indices must be results of cache
+    ops, block tables and slots must be results of `reserve_kv` or
+    `block_tables`, and all of them may be used by cache ops only, since their
+    values depend on the block size.
   }];
   let statistics = [
-    Statistic<"cachesChanged", "caches-changed", "Cache types that got another block size">];
+    Statistic<"cachesChanged", "caches-changed", "Cache types whose block size changed">];
 }
 
 def LLMQuantize : Pass<"llm-quantize"> {
-  let summary = "Store the weights of projections in few bits";
+  let summary = "Quantize the weights of projections";
   let description = [{
-    A projection by a plain weight becomes a product with the quantized weight,
-    which is made from the plain one and packed once, when compiling:
+    A projection with a plain weight becomes a product with the quantized
+    weight, which is quantized and packed once, at compile time:
     ```mlir
     %y = llm.linear %x, %w bias %b     ⇒   %s = llm.quant_params %w {axis = 0, bits = 8 …}
                                            %q = llm.quantize %w, %s
                                            %y = llm.quantized_matmul %x, %q, %s bias(%b)
                                                 {transpose_rhs}
     ```
-    A weight of several projections is quantized once. With `activations=int8`
-    the products have `activation_bits = 8`, so that they are sums of products
-    of integers, and `activation_group = 64` where weights have a scale for a
-    row or for more than 32 neighbours.
+    A weight that several projections use is quantized once. With
+    `activations=int8`, the products have `activation_bits = 8`, so that they
+    are sums of integer products, and `activation_group = 64` if weights have
+    one scale per row or per more than 32 elements.
 
-    What is dequantized only to be multiplied is not dequantized, in `llm` and
+    A dequantization whose only use is a product is folded into it, in `llm` and
     in linalg (a contraction `[m, k] x [k, n]` or `[n, k]` into zeros):
     ```mlir
     %w = llm.dequantize %q, %s
@@ -368,89 +372,91 @@ def LLMQuantize : Pass<"llm-quantize"> {
     ```
 
     Restrictions:
-    - only `llm.linear`: quantize before `-llm-fuse-attention` merges
-      projections; tables of embeddings are read a row at a time, so that few
-      bits save nothing there; `moe_ffn` is told no scales;
-    - not projections whose name `exclude` matches: the projection to the
-      vocabulary is left alone unless it is asked for, since an error there
-      changes tokens and nothing later makes up for it;
-    - and, with a remark that says why: weights that are computed, since they
-      would be quantized in every step; weights that an embedding reads too,
-      since both forms would be in memory; rows that are not whole groups, since
-      a shorter group would have no place in the type.
+    - only `llm.linear` is quantized, so run the pass before
+      `-llm-fuse-attention` merges projections; embedding tables are read one
+      row at a time, so that quantization saves nothing; `moe_ffn` does not take
+      scales;
+    - projections whose name matches `exclude` are not quantized: by default the
+      output projection to the vocabulary, where an error changes tokens
+      directly;
+    - not quantized either, with a remark that states the reason: weights that
+      are computed, since they would be quantized in every step; weights that an
+      embedding also reads, since both forms would be in memory; weights whose
+      row length is not a multiple of the group size.
 
-    Results change by what the weights are rounded; `-llm-analyze-quantization`
-    says how much. Weights that are quantized already stay as they are.
+    Results change by the rounding of the weights, which
+    `-llm-analyze-quantization` reports. Quantized weights are not changed.
   }];
   let options = [
     Option<"scheme", "scheme", "std::string", /*default=*/"\"int8\"",
-           "int8 or int4, with a scale per row; :g32, :g64 or :g128 for one per group of that many inputs; :asym for zero points">,
+           "int8 or int4, with one scale per row; :g32, :g64 or :g128 for one per group of that many inputs; :asym for zero points">,
     Option<"activations", "activations", "std::string", /*default=*/"\"none\"",
-           "none, or int8: inputs are quantized in each step, in groups of 32">,
+           "Quantization of inputs at run time: none or int8">,
     Option<"include", "include", "std::string", /*default=*/"\"\"",
-           "Regular expression; only projections that have a matching name (the weight's symbol, or a name in a location)">,
+           "Regular expression; quantize only projections with a matching name (the symbol of the weight, or a name in a location)">,
     Option<"exclude", "exclude", "std::string", /*default=*/"\"(^|[.])lm_head([.]|$)\"",
-           "Regular expression; no projection that has a matching name">,
+           "Regular expression; do not quantize projections with a matching name">,
     Option<"minElements", "min-elements", "int64_t", /*default=*/"0",
-           "Numbers that a weight has at least to be quantized">];
+           "Minimum number of elements of a weight to be quantized">];
   let statistics = [
-    Statistic<"linearsQuantized", "linears-quantized", "Projections whose weight was quantized">,
-    Statistic<"linearsSkipped", "linears-skipped", "Projections that were left with a remark">];
+    Statistic<"linearsQuantized", "linears-quantized", "Projections quantized">,
+    Statistic<"linearsSkipped", "linears-skipped", "Projections not quantized, with a remark">];
   let dependentDialects = ["::mlir::llm::LLMDialect"];
 }
 
 def AnalyzeQuantization : Pass<"llm-analyze-quantization"> {
-  let summary = "Report what each quantization would do to each weight";
+  let summary = "Report the error of quantization schemes for each weight";
   let description = [{
-    For each weight of a projection whose numbers are known, a remark says which
-    of `schemes` takes the least memory among those within `bound`, and a note
-    for each of them how far off it is:
+    For each weight of a projection whose elements are known, emits a remark
+    with the scheme that takes the least memory among those of `schemes` within
+    `bound`, and a note with the error of each scheme:
     ```
     remark: 8 x 64 weight @q_proj: int4:g32 is the smallest within an nmse of 0.01
-    note: int8: nmse 3.2e-05, largest error 0.011, 8.5 bits a number
-    note: int4:g32: nmse 0.0061, largest error 0.17, 5 bits a number
+    note: int8: nmse 3.2e-05, largest error 0.011, 8.5 bits per element
+    note: int4:g32: nmse 0.0061, largest error 0.17, 5 bits per element
     ```
-    The normalised mean squared error (nmse) is Σ (w - ŵ)² / Σ w²; ŵ is what
-    `quantize` and `dequantize` with the scales of `quant_params` give, by the
-    reference implementation. Of schemes that take equal memory the nearest one
-    is chosen. Schemes whose groups do not divide a row are not named.
+    The normalized mean squared error (nmse) is Σ (w - ŵ)² / Σ w², where ŵ is
+    the result of `quantize` and `dequantize` with the scales of `quant_params`
+    in the reference implementation. Among schemes of equal size, the one with
+    the smallest error is chosen. Schemes whose groups do not divide a row are
+    not listed.
 
-    Numbers are known of constants, and of `llm.weight` where the pass was
+    Elements are known for constants, and for `llm.weight` if the pass was
     created with a source of parameters (`createAnalyzeQuantization(options,
-    parameters)`). Changes nothing.
+    parameters)`). Does not modify the IR.
   }];
   let options = [
     ListOption<"schemes", "schemes", "std::string",
-               "Schemes as of -llm-quantize; all of them where none is given">,
+               "Schemes to compare, as for -llm-quantize (default: all)">,
     Option<"bound", "bound", "double", /*default=*/"0.01",
-           "Largest nmse that is acceptable">];
+           "Maximum acceptable nmse">];
   let statistics = [
-    Statistic<"weightsAnalyzed", "weights-analyzed", "Weights that were reported">,
-    Statistic<"weightsUnknown", "weights-unknown", "Weights whose numbers are not known">];
+    Statistic<"weightsAnalyzed", "weights-analyzed", "Weights analyzed">,
+    Statistic<"weightsUnknown", "weights-unknown", "Weights whose elements are not known">];
 }
 
 def FoldConstants : Pass<"llm-fold-constants"> {
-  let summary = "Ops of constants become constants";
+  let summary = "Fold ops on constants with the reference implementation";
   let description = [{
-    An op of the `llm` dialect whose operands are all constants becomes what the
-    reference library says that it is:
+    Replaces an op of the `llm` dialect whose operands are all constants by its
+    result in the reference implementation:
     ```mlir
     %t = llm.embedding %ids, %table     (both constant)   ⇒   %t = arith.constant dense<…>
     ```
-    The numbers are the reference's, computed in f64 and rounded once; code of a
-    target, which sums in f32, agrees within rounding.
+    The reference computes in f64 and rounds once; compiled code, which
+    accumulates in f32, agrees up to rounding.
 
-    Restrictions: results of more than `max-elements` numbers, which would make
-    the program larger; operands of more than 2^24, which would be written out
-    for it; results that are no tensors (a quantized tensor has no
-    constant); collectives, and slices of the rank that runs them; ops that are
-    errors with these operands, which stay for who runs them to report.
+    Does not fold: results with more than `max-elements` elements, which would
+    enlarge the program; operands with more than 2^24 elements, which would have
+    to be materialized; results that are not plain tensors (quantized tensors
+    have no constants); collectives, and slices selected by the rank; ops that
+    fail with these operands, so that the error is reported at run time.
   }];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"1024",
-           "Numbers that a result has at most">];
+           "Maximum number of elements of a result">];
   let statistics = [
-    Statistic<"opsFolded", "ops-folded", "Ops that became constants">];
+    Statistic<"opsFolded", "ops-folded", "Ops folded to constants">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

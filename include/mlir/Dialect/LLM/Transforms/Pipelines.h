@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The passes of the `llm` dialect in the order in which they help each other.
+// The pipeline of `llm` dialect passes.
 //
 //   OptimizationPipelineOptions options;
 //   options.level = 2;
@@ -27,32 +27,31 @@ struct OptimizationPipelineOptions
     : PassPipelineOptions<OptimizationPipelineOptions> {
   Option<int64_t> level{
       *this, "level",
-      llvm::cl::desc("0: only what lowering needs; 1: canonical, each value "
-                     "once, no dead or repeated cache ops; 2: also equal "
-                     "functions as one, and fusion; 3: also the block size"),
+      llvm::cl::desc("0: only what lowering needs; 1: canonicalization, CSE "
+                     "and cache op cleanup; 2: also function merging and "
+                     "fusion; 3: also the block size"),
       llvm::cl::init(2)};
   Option<std::string> quantize{
       *this, "quantize",
-      llvm::cl::desc("scheme of -llm-quantize; empty: weights stay as they "
-                     "are")};
+      llvm::cl::desc("scheme of -llm-quantize; empty: no quantization")};
   Option<std::string> activations{
       *this, "activations",
-      llvm::cl::desc("what -llm-quantize does to inputs: none or int8"),
+      llvm::cl::desc("quantization of inputs by -llm-quantize: none or int8"),
       llvm::cl::init("none")};
-  Option<int64_t> numRanks{*this, "num-ranks",
-                           llvm::cl::desc("ranks that share each layer"),
-                           llvm::cl::init(1)};
+  Option<int64_t> numRanks{
+      *this, "num-ranks",
+      llvm::cl::desc("number of ranks that each layer is sharded among"),
+      llvm::cl::init(1)};
   Option<int64_t> numStages{*this, "num-stages",
-                            llvm::cl::desc("stages that share the layers"),
+                            llvm::cl::desc("number of pipeline stages"),
                             llvm::cl::init(1)};
   Option<bool> lower{*this, "lower",
-                     llvm::cl::desc("end with the ops that have kernels"),
+                     llvm::cl::desc("decompose ops without kernels at the end"),
                      llvm::cl::init(true)};
 };
 
-/// Adds the passes of the pipeline. Levels and options mean what their
-/// descriptions say; a level outside of 0 to 3, which the registered pipeline
-/// refuses, means the nearest.
+/// Adds the passes of the pipeline. A level outside 0 to 3 is clamped; the
+/// registered pipeline rejects it.
 void buildLLMOptimizationPipeline(OpPassManager &pm,
                                   const OptimizationPipelineOptions &options);
 
