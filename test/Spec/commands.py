@@ -1,9 +1,9 @@
-"""The commands that the README and the developer guide show, run as they stand there.
+"""The commands that the README, the page of features and the developer guide show, run as they are written there.
 
 commands.py --source FOLDER --build FOLDER --work FOLDER
 
 MODEL, or model.gguf, is the demo model for the README; MODEL is a tiny one for the developer guide, which shows every
-form of a model.
+form of a model, and the demo model for the page of features.
 """
 
 import os
@@ -36,6 +36,12 @@ SHOWN = (
     (r"--run-xnnpack", r"NMSE"),
     (r"--disassemble-program", r"prog\.CPU\.inst\.linear"),
     (r"--tensors", r"embed_tokens"),
+    (r"inspect MODEL$", r"(?i)llama"),
+    (r"tokenize MODEL", r"\d+"),
+    (r"run model\.llmir .*--json", r'"finish_reason"'),
+    (r"perplexity", r"(?i)perplexity"),
+    (r"doctor", r"x86-64|aarch64"),
+    (r"--convert-llm-to-linalg", r"linalg\.generic"),
 )
 
 
@@ -48,9 +54,33 @@ def commands(text, heading):
     return [re.sub(r"\s+# .*", "", line).strip() for line in lines if line.strip()]
 
 
-def run_all(options, page, heading, least, model):
+def cell_commands(text):
+    """The commands in the cells of a page's tables."""
+    return [cell.replace("\\|", "|") for cell in re.findall(r"`(llmir(?:-opt|-translate)? [^`]*)`", text)
+            if cell != "llmir COMMAND --help"]
+
+
+def read_page(options, page):
     with open(os.path.join(options.source, page), encoding="utf-8") as stream:
-        lines = commands(stream.read(), heading)
+        return stream.read()
+
+
+def check_names(options, text):
+    """The passes that the page of features names exist, and it has every command of llmir."""
+    known = set()
+    for name in ("LLM", "MLLM", "Conversion", "Codegen"):
+        known.update(re.findall(r"^### `(-[\w-]+)`", read_page(options, "docs/Reference/%sPasses.md" % name), re.M))
+    named = set(re.findall(r"`(-(?:m?llm|plan)-[\w-]+)`", text))
+    check("its passes exist", len(named) > 10 and named <= known, named - known)
+    said = subprocess.run([os.path.join(options.build, "bin/llmir"), "--help"], stdout=subprocess.PIPE,
+                          universal_newlines=True).stdout
+    subcommands = re.findall(r"^  (\w+)  ", re.search(r"^SUBCOMMANDS:\n(.*)", said, re.M | re.S | re.I).group(1), re.M)
+    missing = [name for name in subcommands if not re.search("`llmir %s\\b" % name, text)]
+    check("it has every command", len(subcommands) > 5 and not missing, missing)
+
+
+def run_all(options, page, heading, least, model, find=commands):
+    lines = find(read_page(options, page), heading)
     check("%s %s has commands" % (page, heading), len(lines) >= least, lines)
     tools = os.path.join(options.build, "bin")
     environment = dict(os.environ, PATH=tools + os.pathsep + os.environ["PATH"],
@@ -90,6 +120,9 @@ def main():
     run_all(options, "README.md", "## Models as graphs, in C++", 6, "models/demo")
     # SPEC: 95
     run_all(options, "docs/DeveloperGuide.md", "## Look at a model on its way", 10, "tiny")
+    features = read_page(options, "docs/Features.md")
+    check_names(options, features)
+    run_all(options, "docs/Features.md", None, 20, "models/demo", lambda text, _: cell_commands(text))
     return check.finish()
 
 
