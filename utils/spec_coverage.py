@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The items of the specification, and the test that shows each.
 
-docs/spec-coverage.json holds the items; this checks them and makes
-docs/spec-coverage.md from them. A test shows item n with a comment `SPEC: n` (or
+test/Spec/coverage.json holds the items; this checks them and makes
+test/Spec/coverage.md from them. A test shows item n with a comment `SPEC: n` (or
 `SPEC: 3 5-7`) at the line that would fail.
 
 spec_coverage.py            fails when an item has no test, or none that marks it,
@@ -29,8 +29,8 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = "docs/spec-coverage.json"
-PAGE = "docs/spec-coverage.md"
+DATA = "test/Spec/coverage.json"
+PAGE = "test/Spec/coverage.md"
 LAST = 388
 MARK = re.compile(r"\bSPEC: *((?:\d+(?:-\d+)?[ ,]*)+)")
 TESTS = (".mlir", ".test", ".cpp", ".c", ".py")
@@ -123,14 +123,19 @@ def count_statuses(data):
     return {status: sum(each["status"] == status for each in data["items"]) for status in STATUSES}
 
 
+def link(path):
+    """A path of the project as the page links it."""
+    return os.path.relpath(path, os.path.dirname(PAGE))
+
+
 def shown_by(each, files):
     """The last cell of an item's row."""
-    links = [f"[{os.path.basename(test)}](../{test})" + (" (long tests)" if LONG.search(files.get(test, "")) else "")
+    links = [f"[{os.path.basename(test)}]({link(test)})" + (" (long tests)" if LONG.search(files.get(test, "")) else "")
              for test in each["tests"]]
     if each["status"] == "planned":
         return f"planned: {each.get('reason')}" + (f"; so far: {', '.join(links)}" if links else "")
     if each["status"] == "decided":
-        return f"by [decision]({each.get('decision')}): {each.get('reason')}" + \
+        return f"by [decision]({link('docs/' + str(each.get('decision')))}): {each.get('reason')}" + \
             (f"; held by {', '.join(links)}" if links else "")
     return ", ".join(links) if each["status"] == "covered" else "open"
 
@@ -140,11 +145,11 @@ def page(data, files):
     lines = [
         "# What of the specification is shown by which test",
         "",
-        "<!-- Made by utils/spec_coverage.py from spec-coverage.json; do not edit. -->",
+        "<!-- Made by utils/spec_coverage.py from coverage.json; do not edit. -->",
         "",
         f"Items 1 to {LAST}: {count['covered']} are shown by a test that says `SPEC: n` at the line that would fail. "
-        f"{count['planned']} are planned: all or a part of them is still to come ([Roadmap](Roadmap.md)); the tests "
-        f"named there show what holds so far. {count['decided']} are otherwise by [decision](decisions/README.md). "
+        f"{count['planned']} are planned: all or a part of them is still to come ([Roadmap]({link('docs/Roadmap.md')})); the tests "
+        f"named there show what holds so far. {count['decided']} are otherwise by [decision]({link('docs/decisions/README.md')}). "
         f"{count['open']} are open: no test marks them yet. Tests that take long run with `./dev check --all`.",
     ]
     section = None

@@ -23,7 +23,7 @@ def coverage(*arguments):
 def project(change):
     """A project of two tests and a script, with changed data; what the check says of it."""
     shutil.rmtree(scratch, ignore_errors=True)
-    for folder in ("utils", "docs", "test", "examples"):
+    for folder in ("utils", "docs", "test/Spec", "examples"):
         os.makedirs(os.path.join(scratch, folder))
     shutil.copy(os.path.join(source, "utils/spec_coverage.py"), os.path.join(scratch, "utils"))
     write("test/all.mlir", "// SP" "EC: 1-387\n// RUN: python3 script.py\n")
@@ -34,10 +34,10 @@ def project(change):
              for number in range(1, 388)]
     items[0]["tests"].append("test/script.py")
     items.append({"item": 388, "section": "s", "sentence": "", "status": "open", "tests": []})
-    write("docs/spec-coverage.json", json.dumps({"items": items}))
+    write("test/Spec/coverage.json", json.dumps({"items": items}))
     assert coverage("--collect")[0] == 0
     change(items)
-    write("docs/spec-coverage.json", json.dumps({"items": items}))
+    write("test/Spec/coverage.json", json.dumps({"items": items}))
     return coverage()
 
 
@@ -76,5 +76,5 @@ project(classify)
 code, said = coverage("--collect")
 assert code == 0, said
 print(said, end="")
-with open(os.path.join(scratch, "docs/spec-coverage.md")) as stream:
+with open(os.path.join(scratch, "test/Spec/coverage.md")) as stream:
     print("".join(line for line in stream if line.startswith(("| 7 |", "| 8 |"))), end="")

@@ -211,7 +211,7 @@ def check_plan(at):
     states = [line.rsplit("|", 2)[1].strip() for _, lines in phases for line in lines.strip().split("\n")]
     unknown = [state for state in states if not re.match(r"holds|to come", state)]
     check("each line has its state", len(states) > 20 and not unknown, unknown)
-    items = json.loads(at.read("docs/spec-coverage.json"))["items"]
+    items = json.loads(at.read("test/Spec/coverage.json"))["items"]
     planned = sum(each["status"] == "planned" for each in items)
     check("it counts the %d planned items" % planned, "%d are planned" % planned in text)
     decided = sum(each["status"] == "decided" for each in items)
