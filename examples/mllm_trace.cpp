@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Traces a Qwen2 model and prints its IR in the notation of the documents.
+// Traces a Qwen2 model and prints its IR in the MLLM text format.
 //
 //   mllm_trace             the sizes of Qwen2.5-1.5B, from the config alone
 //   mllm_trace MODEL       a checkpoint: a Hugging Face folder or a .gguf file

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The classes of the documents' node API, from the ops as ODS defines them.
+"""The classes of the MLLM node API, from the ops as ODS defines them.
 
 make_rtti.py --out FOLDER FILE.json...
 

@@ -259,7 +259,7 @@ class MLLMDialect(Dialect):
         "results follow from operands and attributes. `reference`: where the interpreter evaluates the op. `bound`: the",
         "NMSE of compiled code to it, 0 where it is exact. `lowering`: `step` in decoders, `function` in functions of",
         "static shapes, `machine code` from a program. `three syntaxes`: MLIR's pretty and generic text and its",
-        "bytecode. `notation`: the documents' own. `NumPy`: cases against an independent computation. `executed by`:",
+        "bytecode. `notation`: the MLLM text format. `NumPy`: cases against an independent computation. `executed by`:",
         "tests that compare compiled code with the reference.")
 
     def all_columns(self):

@@ -1,4 +1,4 @@
-# The user's documents prescribe include/mlir/Dialect/LLM. Anything else of ours
+# The LLMIR specification prescribes include/mlir/Dialect/LLM. Anything else of ours
 # under include/mlir, or a file that upstream has too, would shadow MLIR's own.
 file(GLOB_RECURSE own_headers RELATIVE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/include/mlir/*")
 foreach(header IN LISTS own_headers)

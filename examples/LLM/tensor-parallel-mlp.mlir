@@ -34,7 +34,7 @@ func.func @mlp(
   return %y : tensor<1x2xf32>
 }
 
-// The whole layer, and one projection of it in the documents' op, whose weight is
+// The whole layer, and one projection of it as `llm.sharded_linear`, whose weight is
 // [inputs, outputs] and whose rank is an attribute.
 func.func @whole() {
   %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>

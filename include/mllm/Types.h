@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Data types, devices and shapes, as the documents name them.
+// Data types, devices and shapes, under the names that mllm gives them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ enum DeviceTypes : int32_t {
   kAscend,
 };
 
-/// "kFp32" (the documents' spelling), or "Float32" (the present one).
+/// "kFp32" (the documented spelling), or "Float32" (the present one).
 const char *dataTypeName(DataTypes type, bool present = false);
 /// "kCPU", or "CPU".
 const char *deviceName(DeviceTypes device, bool present = false);

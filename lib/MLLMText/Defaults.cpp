@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the documents' spelling leaves out: parameters, options, inputs.
+// What the documented spelling leaves out: parameters, options, inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,8 +83,8 @@ void TextParser::completeOption(Head &head, StringRef name, Attribute value) {
   }
 }
 
-/// True for heads that stand before tokens: after a transposition, as in the
-/// documents' attention, and a rotation of it.
+/// True for heads that stand before tokens: after a transposition, as in
+/// explicit attention, and a rotation of it.
 static bool areHeadsFirst(Value value) {
   Operation *producer = value.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -112,7 +112,7 @@ exchangedDims(RankedTensorType x, RankedTensorType y) {
   return found;
 }
 
-/// Attention as the documents write it, op by op: what its shapes say.
+/// Explicit attention, written op by op: what its shapes say.
 void TextParser::completeAttention(Head &head, ArrayRef<Value> operands,
                                    ArrayRef<Type> results) {
   auto x = dyn_cast<RankedTensorType>(operands[0].getType());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The words of the documents' notation, and its limits.
+// The tokens of the MLLM text format, and its limits.
 //
 //===----------------------------------------------------------------------===//
 

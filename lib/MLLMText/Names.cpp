@@ -18,7 +18,7 @@ using namespace llmir::mllm;
 namespace {
 struct TypeName {
   ::mllm::DataTypes type;
-  const char *documents;
+  const char *documented;
   const char *present;
 };
 constexpr TypeName kTypeNames[] = {
@@ -41,7 +41,7 @@ constexpr TypeName kTypeNames[] = {
 
 struct DeviceName {
   ::mllm::DeviceTypes device;
-  const char *documents;
+  const char *documented;
   const char *present;
 };
 constexpr DeviceName kDeviceNames[] = {
@@ -66,14 +66,14 @@ constexpr StringLiteral kResultAttributes = "mllm.res_attrs";
 const char * ::mllm::dataTypeName(DataTypes type, bool present) {
   for (const TypeName &each : kTypeNames)
     if (each.type == type)
-      return present ? each.present : each.documents;
+      return present ? each.present : each.documented;
   return "?";
 }
 
 const char * ::mllm::deviceName(DeviceTypes device, bool present) {
   for (const DeviceName &each : kDeviceNames)
     if (each.device == device)
-      return present ? each.present : each.documents;
+      return present ? each.present : each.documented;
   return "?";
 }
 
@@ -162,19 +162,19 @@ Type llmir::mllm::elementType(MLIRContext &context, ::mllm::DataTypes type) {
 
 std::optional<::mllm::DataTypes> llmir::mllm::parseDataType(StringRef name) {
   for (const TypeName &each : kTypeNames)
-    if (name == each.documents || name == each.present)
+    if (name == each.documented || name == each.present)
       return each.type;
   return std::nullopt;
 }
 
 std::optional<::mllm::DeviceTypes> llmir::mllm::parseDevice(StringRef name) {
   for (const DeviceName &each : kDeviceNames)
-    if (name == each.documents || name == each.present)
+    if (name == each.documented || name == each.present)
       return each.device;
   return std::nullopt;
 }
 
-// The dialect's devices are those of the documents, in their order.
+// The dialect's devices are those of mllm, in their order.
 static_assert(static_cast<int>(Device::CPU) == ::mllm::kCPU &&
               static_cast<int>(Device::CUDA) == ::mllm::kCUDA &&
               static_cast<int>(Device::OpenCL) == ::mllm::kOpenCL &&

@@ -373,7 +373,7 @@ LogicalResult TextParser::define(const Mention &mention, Value value) {
     return error(mention.start)
            << "%" << mention.name << " is defined twice in its scope";
   NamedAttrList attributes = valueDictionary(mention);
-  // The documents' text has names that are not numbers, too: they are kept.
+  // Names that are not numbers are kept.
   if (!isNumberName(mention.name) && !attributes.get(kValueNameKey))
     attributes.set(kValueNameKey, builder.getStringAttr(mention.name));
   if (attributes.empty())

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parser of the documents' notation. Recursion goes only into what nests,
+// The parser of the MLLM text format. Recursion goes only into what nests,
 // at most kMostDepth deep.
 //
 //===----------------------------------------------------------------------===//
@@ -117,7 +117,7 @@ private:
             llvm::MutableArrayRef<std::unique_ptr<mlir::Region>> regions,
             mlir::Block &block);
 
-  // What the documents' spelling leaves out; Defaults.cpp.
+  // What the documented spelling leaves out; Defaults.cpp.
   LogicalResult complete(Head &head, llvm::ArrayRef<mlir::Value> operands,
                          llvm::ArrayRef<mlir::Type> results);
   std::string layerName(const Head &head);
@@ -132,7 +132,7 @@ private:
   LogicalResult checkComplete(const Head &head, size_t operands,
                               size_t results);
   /// The inputs of the model, where a call in the module uses values that
-  /// nothing defines, as in the documents' text.
+  /// nothing defines, as in the documented spelling.
   LogicalResult makeInputs(llvm::ArrayRef<Mention> operands,
                            mlir::Block &block);
 

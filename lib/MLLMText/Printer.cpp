@@ -140,7 +140,7 @@ void TextPrinter::printRegister(RegisterOp op) {
 
 LogicalResult TextPrinter::printPlain(Operation *op) {
   printHead(op);
-  // Present text has a space here; the documents' calls have one as well.
+  // The present spelling has a space here; calls have one in both spellings.
   if (isFull || isa<CallGraphOp>(op))
     os << ' ';
   printValues(op->getOperands(), /*areDefinitions=*/false);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes the documents' notation: one method for each kind of thing that a text
+// Writes the MLLM text format: one method for each kind of thing that a text
 // has, in PrintNames.cpp, Printer.cpp and PrintModules.cpp.
 //
 //===----------------------------------------------------------------------===//

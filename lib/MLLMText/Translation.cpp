@@ -37,8 +37,9 @@ struct CommandLine {
       llvm::cl::values(
           clEnumValN(TextStyle::Full, "full",
                      "the present spelling, with everything"),
-          clEnumValN(TextStyle::Document, "document",
-                     "as the documents' sample: no attributes, no parameters")),
+          clEnumValN(
+              TextStyle::Document, "document",
+              "as in MLLM's documentation: no attributes, no parameters")),
       llvm::cl::init(TextStyle::Full)};
   llvm::cl::opt<int64_t> first{
       "mllm-first-number",
@@ -112,7 +113,7 @@ static void registerDialects(DialectRegistry &registry) {
 void llmir::mllm::registerTextTranslations() {
   static CommandLine commandLine;
   static TranslateFromMLIRRegistration print(
-      "mlir-to-mllm", "Print in the documents' notation",
+      "mlir-to-mllm", "Print in the MLLM text format",
       [](Operation *op, raw_ostream &output) {
         // So many values no module has.
         const std::string wrong = llmir::whyNotOption(
@@ -128,7 +129,7 @@ void llmir::mllm::registerTextTranslations() {
       },
       registerDialects);
   static TranslateToMLIRRegistration parse(
-      "mllm-to-mlir", "Read the documents' notation",
+      "mllm-to-mlir", "Read the MLLM text format",
       [](const std::shared_ptr<llvm::SourceMgr> &source,
          MLIRContext *context) -> OwningOpRef<Operation *> {
         const llvm::MemoryBuffer *buffer =

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One model, written in two ways: with attention as one op, as families of the
-// product have it, and written out, as the documents show it. Both are one
+// product have it, and written out (explicit attention). Both are one
 // step.
 //
 //===----------------------------------------------------------------------===//

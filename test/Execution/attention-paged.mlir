@@ -7,7 +7,7 @@
 !cache = !llm.paged_kv_cache<f32, 2, 2, 16, 8, 64>
 !half = !llm.paged_kv_cache<bf16, 1, 1, 64, 16, 128, valueDim = 40>
 
-// A prompt and one token more, as the documents write it.
+// A prompt and one token more, as the LLMIR specification writes it.
 // SPEC: 31 36 175 187
 // CHECK: @prompt_and_decode result 0: nmse
 // CHECK: @prompt_and_decode result 1: nmse

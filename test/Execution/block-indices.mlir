@@ -13,7 +13,7 @@
 !two = !llm.paged_kv_cache<f32, 2, 2, 4, 4, 32>
 !kv = tensor<2x5x2x4xf32>
 
-// The documents' flow: the mean of 0, 0 and 9, whose keys are equal.
+// Append, then attention by block indices: the mean of 0, 0 and 9, whose keys are equal.
 // CHECK: @mean result 0: nmse 0.00e+00
 // VALUE: @mean result 0: tensor<1x1x1x1xf32> {{\[\[\[\[3\]\]\]\]}}
 func.func @mean() -> tensor<1x1x1x1xf32> {

@@ -77,9 +77,9 @@ func.func @int16_rows_asym(%x: tensor<TOKENSx40xFLOAT>,
   return %y : tensor<TOKENSx17xFLOAT>
 }
 
-// Weights [K, N], as in the documents.
-// CHECK: @documents_int8 result 0: nmse
-func.func @documents_int8(%x: tensor<TOKENSx40xFLOAT>,
+// Weights [K, N].
+// CHECK: @inputs_first_int8 result 0: nmse
+func.func @inputs_first_int8(%x: tensor<TOKENSx40xFLOAT>,
     %q: !llm.quantized_tensor<i8, [40, 17], true, true, 1, -1, 8>,
     %s: tensor<17xf32> {check.range = array<f64: 0.01, 0.1>}) -> tensor<TOKENSx17xFLOAT> {
   %y = llm.quantized_matmul %x, %q, %s
@@ -87,8 +87,8 @@ func.func @documents_int8(%x: tensor<TOKENSx40xFLOAT>,
   return %y : tensor<TOKENSx17xFLOAT>
 }
 
-// CHECK: @documents_groups result 0: nmse
-func.func @documents_groups(%x: tensor<TOKENSx64xFLOAT>,
+// CHECK: @inputs_first_groups result 0: nmse
+func.func @inputs_first_groups(%x: tensor<TOKENSx64xFLOAT>,
     %q: !llm.quantized_tensor<i8, [64, 16], true, true, 1, 32, 8>,
     %s: tensor<2x16xf32> {check.range = array<f64: 0.01, 0.1>}) -> tensor<TOKENSx16xFLOAT> {
   %y = llm.quantized_matmul %x, %q, %s
@@ -96,8 +96,8 @@ func.func @documents_groups(%x: tensor<TOKENSx64xFLOAT>,
   return %y : tensor<TOKENSx16xFLOAT>
 }
 
-// CHECK: @documents_asym result 0: nmse
-func.func @documents_asym(%x: tensor<TOKENSx96xFLOAT>,
+// CHECK: @inputs_first_asym result 0: nmse
+func.func @inputs_first_asym(%x: tensor<TOKENSx96xFLOAT>,
     %q: !llm.quantized_tensor<i4, [96, 15], false, true, 1, 32, 4>,
     %s: tensor<3x15xf32> {check.range = array<f64: 0.01, 0.1>},
     %z: tensor<3x15xi8>,
@@ -178,8 +178,8 @@ func.func @bytes_int4_asym(%x: tensor<TOKENSx256xFLOAT>,
   return %y : tensor<TOKENSx33xFLOAT>
 }
 
-// CHECK: @bytes_documents result 0: nmse
-func.func @bytes_documents(%x: tensor<TOKENSx128xFLOAT>,
+// CHECK: @bytes_inputs_first result 0: nmse
+func.func @bytes_inputs_first(%x: tensor<TOKENSx128xFLOAT>,
     %q: !llm.quantized_tensor<i8, [128, 15], true, true, 1, 64, 8>,
     %s: tensor<2x15xf32> {check.range = array<f64: 0.01, 0.1>}) -> tensor<TOKENSx15xFLOAT> {
   %y = llm.quantized_matmul %x, %q, %s {activation_bits = 8 : i64, activation_group = 128 : i64}
@@ -248,8 +248,8 @@ func.func @widest_zero_points(%x: tensor<TOKENSx40xFLOAT>,
   return %y : tensor<TOKENSx17xFLOAT>
 }
 
-// CHECK: @widest_documents result 0: nmse
-func.func @widest_documents(%x: tensor<TOKENSx96xFLOAT>,
+// CHECK: @widest_inputs_first result 0: nmse
+func.func @widest_inputs_first(%x: tensor<TOKENSx96xFLOAT>,
     %q: !llm.quantized_tensor<i4, [96, 15], false, true, 1, 32, 4>,
     %s: tensor<3x15xf32> {check.range = array<f64: 0.01, 0.1>},
     %z: tensor<3x15xi32> {check.range = array<i64: -300, 300>}) -> tensor<TOKENSx15xFLOAT> {

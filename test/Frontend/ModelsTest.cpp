@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The models in the documents' form: the text of a whole trace follows from the
-// config as the document's sample does, and attention step by step computes
-// what attention in one op does.
+// The models with explicit attention: the text of a whole trace follows from
+// the config as the sample of MLLM's documentation does, and attention step by
+// step computes what attention in one op does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ struct Sizes {
   int64_t valuesPerLayer() const { return isGPT2 ? 23 : qkNorm ? 29 : 27; }
 };
 
-/// Writes what a trace of the documents' form looks like: each line from the
+/// Writes what a trace with explicit attention looks like: each line from the
 /// sizes alone, numbers as the sample counts them.
 class Form {
 public:
@@ -302,7 +302,7 @@ template <typename Config> Config small() {
   return config;
 }
 
-/// Calls the model of the documents' form with a prompt and a next token, and
+/// Calls the model with explicit attention with a prompt and a next token, and
 /// the family's trace with the same parameters.
 void expectSameLogits(nn::Module &model, const char *architecture,
                       const DecoderConfig &config) {
@@ -454,8 +454,8 @@ TEST(ModelsTest, ConfigsWithoutSenseAreRefused) {
   expectRefused<GPT2ForCausalLM>(gpt2, "GPT2Config: contextLength is 0");
 }
 
-// The models of the documents take a batch; one sequence without it would be
-// traced with its dimensions exchanged.
+// The models with explicit attention take a batch; one sequence without it
+// would be traced with its dimensions exchanged.
 TEST(ModelsTest, IdsOfOneDimensionAreRefused) {
   GPT2Config gpt2 = small<GPT2Config>();
   GPT2ForCausalLM first(gpt2);

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Traces by the API of the documents, and the same modules called at once.
+// Traces by the node API, and the same modules called at once.
 //
 //===----------------------------------------------------------------------===//
 

@@ -131,7 +131,7 @@ interpret(::mllm::ir::IRContext &context,
   return results.empty() ? std::vector<double>() : results.front().toDoubles();
 }
 
-/// In the documents' style.
+/// In the style `document`.
 inline std::string dump(::mllm::ir::IRContext &context,
                         int64_t firstNumber = 0) {
   std::ostringstream text;

@@ -39,7 +39,7 @@ func.func @mask_and_sinks() {
       : (tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x1x4x4xi1>) -> tensor<1x4x1x1xf32>
   %e0 = arith.constant dense<[[[[1.0]], [[10.0]], [[550.0]], [[0.0]]]]> : tensor<1x4x1x1xf32>
   check.expect_close %hidden, %e0 : tensor<1x4x1x1xf32>
-  // The documents' spelling: a fourth operand is the mask; log 3 for key 1.
+  // A fourth operand is the mask; log 3 for key 1.
   %a = arith.constant dense<[[[[0.0, 1.0986122887, 0xFF800000, 0xFF800000]]]]> : tensor<1x1x1x4xf32>
   %added = llm.attention %q, %k, %v, %a
       : tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>, tensor<1x1x1x4xf32> -> tensor<1x4x1x1xf32>

@@ -28,7 +28,7 @@ func.func @tensor_parallel(
 }
 
 // One function is the share of one rank: its number is in the ops.
-func.func @documents(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) {
+func.func @sharded_linear(%x: tensor<2x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) {
   %c0 = llm.sharded_linear %x, %w, %b {num_shards = 2, shard_dim = 1, shard_id = 0}
      : (tensor<2x4xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<2x3xf32>
   %c1 = llm.sharded_linear %x, %w, %b {num_shards = 2, shard_dim = 1, shard_id = 1}

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parser of the documents' notation on text that nobody meant.
+// The parser of the MLLM text format on text that nobody meant.
 //
 //===----------------------------------------------------------------------===//
 

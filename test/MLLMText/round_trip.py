@@ -1,4 +1,4 @@
-"""Every op of the mllm dialect, printed in the documents' notation and read back.
+"""Every op of the mllm dialect, printed in the MLLM text format and read back.
 
 round_trip.py TRANSLATE OPT TABLE FOLDER...
 

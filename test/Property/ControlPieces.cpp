@@ -80,7 +80,7 @@ static void shards(Program &p) {
                    typeOf(half) + ") -> " + typeOf(quarter),
                quarter.shape, x.element));
   }
-  if (p.chance(50)) { // One rank's share of the documents' form.
+  if (p.chance(50)) { // One rank's share, by `sharded_linear`.
     property::Value w = p.argument({x.shape[1] / 2, 4}, x.element);
     property::Value y{"", {x.shape[0], 4}, x.element};
     return p.addResult(p.emit(

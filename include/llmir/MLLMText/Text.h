@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The documents' notation of MLLM IR: printed, and parsed back.
+// The MLLM text format: printed, and parsed back.
 //
 //   @main () -> (){
 //       graph.CallGraphOp @model (%453:tensor<[1, 128], kInt64, kCPU>) -> (…)
 //
-// docs/MLLMText.md describes it. Two spellings are read: the documents'
-// (`kFp32`, `linalg.kCPU.LinearOp(`) and the present one (`Float32`,
+// docs/MLLMText.md describes it. Two spellings are read: the documented
+// one (`kFp32`, `linalg.kCPU.LinearOp(`) and the present one (`Float32`,
 // `linalg.CPU.LinearOp <name="…"> [key:value] (`).
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@
 namespace llmir::mllm {
 
 enum class TextStyle {
-  Document, ///< As the document's sample: no attributes, no parameters.
+  Document, ///< As MLLM's documentation: no attributes, no parameters.
   Full,     ///< The present spelling, with everything: lossless.
 };
 
@@ -60,7 +60,7 @@ int64_t nextValueNumber(mlir::Operation *op);
 
 /// Reads either spelling into a verified module. Input is hostile: its depth,
 /// its names and its numbers have limits. Null after an error at its line and
-/// column of `fileName`. What the documents' spelling leaves out, parameters
+/// column of `fileName`. What the documented spelling leaves out, parameters
 /// above all, is added with a remark where it follows from the types, and is an
 /// error that says what to write where it does not.
 mlir::OwningOpRef<mlir::ModuleOp> parseText(llvm::StringRef text,
@@ -75,7 +75,7 @@ void registerTextTranslations();
 // Names of ops and types, for the printer, the parser and the node API
 //===----------------------------------------------------------------------===//
 
-/// What the documents call an op of the mllm dialect.
+/// What the text format calls an op of the mllm dialect.
 struct OpTextName {
   const char *name;  ///< "mllm.linalg.linear".
   const char *level; ///< "linalg"; "program" is printed "prog".

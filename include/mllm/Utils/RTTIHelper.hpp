@@ -18,8 +18,8 @@
 
 #include <memory>
 
-/// The names of a class's handle: `self_ptr_t` in the documents, `ptr_t` in the
-/// present mllm.
+/// The names of a class's handle: `self_ptr_t` in MLLM's documentation,
+/// `ptr_t` in the present mllm.
 #define DEFINE_SPECIFIC_IR_CLASS(_Type)                                        \
   using self_ptr_t = std::shared_ptr<_Type>;                                   \
   using ptr_t = std::shared_ptr<_Type>

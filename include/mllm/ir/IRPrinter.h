@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// IRPrinter: where and how nodes are printed in the documents' notation.
+// IRPrinter: where and how nodes are printed in the MLLM text format.
 //
 //   auto printer = IRPrinter();
 //   context->topLevelOp()->dump(printer);
@@ -26,8 +26,8 @@ namespace mllm {
 class IRPrinter {
 public:
   enum Style {
-    /// The document's sample, shape for shape: kFp32 and kCPU, no attributes,
-    /// no parameters.
+    /// The sample of MLLM's documentation, shape for shape: kFp32 and kCPU, no
+    /// attributes, no parameters.
     DOCUMENT,
     /// The present spelling with everything that the IR holds; reading it back
     /// gives the same IR.

@@ -144,7 +144,7 @@ public:
   std::vector<std::string> attrNames() const;
   size_t attrNum() const { return attrNames().size(); }
 
-  /// Prints the node in the documents' notation.
+  /// Prints the node in the MLLM text format.
   void dump(IRPrinter &printer) const;
   /// Prints its attributes: "[axis:1, eps:1e-06]"; nothing where there is none.
   void dumpAttributes(IRPrinter &printer) const;

@@ -22,8 +22,8 @@ namespace mllm::models {
 enum class AttentionForm {
   /// One op over the tokens [T] of one sequence: what `llmir compile` traces.
   Fused,
-  /// Step by step over a batch [B, T] of sequences of equal length: what the
-  /// documents show.
+  /// Step by step over a batch [B, T] of sequences of equal length: what
+  /// MLLM's documentation shows.
   Explicit,
 };
 

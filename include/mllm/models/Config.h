@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the configs of models have in common, in the documents' form: plain
+// What the configs of models with explicit attention have in common: plain
 // fields with the sizes of a published model, which fromFile() takes from a
 // checkpoint instead.
 //

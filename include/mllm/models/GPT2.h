@@ -99,7 +99,7 @@ struct GPT2Config : CausalLMConfig {
   DecoderConfig decoder() const;
 };
 
-/// The whole model in the documents' form, one subgraph @transformer with
+/// The whole model with explicit attention, one subgraph @transformer with
 /// blocks in it: ids [B, T] -> logits [B, T, vocabulary]
 class GPT2ForCausalLM : public GPT2Model {
 public:

@@ -97,7 +97,7 @@ private:
   nn::Linear lmHead;
 };
 
-/// The whole model as the documents have it, one subgraph @model with layers in
+/// The whole model with explicit attention, one subgraph @model with layers in
 /// it: ids [B, T] -> logits [B, T, vocabulary].
 /// A config that failed its check makes a module that says so.
 class ExplicitLlama : public LlamaModel {

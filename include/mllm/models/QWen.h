@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen2 and Qwen2.5 (Yang et al. 2024, arXiv:2407.10671) in the documents'
-// form: Llama with biases on the projections of queries, keys and values.
+// Qwen2 and Qwen2.5 (Yang et al. 2024, arXiv:2407.10671) with
+// explicit attention: Llama with biases on the projections of queries, keys and
+// values.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen3 (Yang et al. 2025, arXiv:2505.09388) in the documents' form: Llama with
-// an RMSNorm over each head of queries and keys, and a head size of its own.
+// Qwen3 (Yang et al. 2025, arXiv:2505.09388) with explicit attention: Llama
+// with an RMSNorm over each head of queries and keys, and a head size of its
+// own.
 //
 //===----------------------------------------------------------------------===//
 

@@ -124,7 +124,7 @@ LlamaDecoder::LlamaDecoder(const DecoderConfig &config,
 
 Tensor LlamaDecoder::forward(const Tensor &ids) { return lmHead(model(ids)); }
 
-/// The variant in the form of the documents.
+/// The variant with explicit attention.
 static LlamaVariant explicitly(LlamaVariant variant) {
   variant.form = AttentionForm::Explicit;
   return variant;

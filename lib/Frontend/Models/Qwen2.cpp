@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen2 and Qwen2.5: the family, and the documents' QWen.
+// Qwen2 and Qwen2.5: the family, and QWen with explicit attention.
 //
 //===----------------------------------------------------------------------===//
 

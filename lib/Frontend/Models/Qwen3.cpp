@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Qwen3: the family, and the class of the documents' form.
+// Qwen3: the family, and the class with explicit attention.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --convert-mllm-to-llm | FileCheck %s
 
-// A trace by the documents' API: a call of the module names the model, values
+// A trace by the node API: a call of the module names the model, values
 // have a dimension for the one sequence, attention is written out. The step
 // knows nothing of all that.
 module attributes {mllm.model = {architecture = "llama", num_layers = 1 : i64, num_heads = 2 : i64, num_kv_heads = 1 : i64, head_dim = 4 : i64, hidden_size = 8 : i64, intermediate_size = 8 : i64, vocab_size = 8 : i64, context_length = 16 : i64}} {

@@ -296,7 +296,7 @@ func.func @test(%k: tensor<?x2x16xf32>, %s: tensor<?xi32>, %l: index) {
 
 // -----
 
-// append_kv: the design document's form without sequence ids
+// append_kv: the form without sequence ids
 !cache = !llm.paged_kv_cache<f16, 4, 2, 16, 8, 64>
 func.func @test(%c: !cache, %k: tensor<2x1x2x16xf16>) {
   // expected-error@+1 {{'llm.append_kv' op needs either sequence ids or slots}}

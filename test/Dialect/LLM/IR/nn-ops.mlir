@@ -24,7 +24,7 @@ func.func @rms_norm(%x: tensor<?x64xf32>, %h: tensor<2x3x4x16xf16>, %v: tensor<6
   return
 }
 
-// What documents and tests of the public code write without a definition: one
+// What examples and tests of the specification write without a definition: one
 // operand and the generic form.
 // SPEC: 143
 // CHECK-LABEL: func @generic_forms

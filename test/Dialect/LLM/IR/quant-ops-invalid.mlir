@@ -293,7 +293,7 @@ func.func @test(%x: tensor<?x64xf32>, %q: !llm.quantized_tensor<i8, [172, 64], t
 
 // -----
 
-// RULE: quantized_matmul.c2, an example of the documents: scales of the other axis
+// RULE: quantized_matmul.c2, an example of the LLMIR specification: scales of the other axis
 func.func @test(%x: tensor<4x2048xf16>, %q: !llm.quantized_tensor<i8, [2048, 4096], true, true, 0, -1, 8>, %s: tensor<4096xf32>) {
   // expected-error@+2 {{'llm.quantized_matmul' op has scales of shape [4096], but '!llm.quantized_tensor<i8, [2048, 4096], true, true, 0, -1, 8>' needs [2048]}}
   // expected-note@+1 {{a tensor with quantAxis 1 has 4096 scales}}

@@ -40,7 +40,7 @@ func.func @quantize(%w: tensor<172x64xf16>, %s: tensor<172xf32>, %s0: tensor<f32
   return
 }
 
-// The spellings of the documents: names in camel case, numbers of 32 bits,
+// The spellings of the LLMIR specification: names in camel case, numbers of 32 bits,
 // types without parentheses, operands in parentheses, attributes on a line of
 // their own. One is printed.
 // SPEC: 143
@@ -75,15 +75,15 @@ func.func @quantized_matmul(%x: tensor<?x64xf32>, %y: tensor<2x3x172xf16>, %q: !
   %0 = llm.quantized_matmul %x, %q, %s {transpose_rhs} : (tensor<?x64xf32>, !i8, tensor<172xf32>) -> tensor<?x172xf32>
   // CHECK: llm.quantized_matmul %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} bias(%{{[a-z0-9]*}}) {activation_bits = 8 : i64, activation_group = 16 : i64, transpose_rhs} : (tensor<?x64xf32>, !llm.quantized_tensor<{{.*}}>, tensor<172x2xf16>, tensor<172x2xi8>, tensor<172xf32>) -> tensor<?x172xf32>
   %1 = llm.quantized_matmul %x, %q4, %s4, %z4 bias(%b) {transposeRhs, activationBits = 8, activationGroup = 16 : i32} : (tensor<?x64xf32>, !i4, tensor<172x2xf16>, tensor<172x2xi8>, tensor<172xf32>) -> tensor<?x172xf32>
-  // The documents' layout: inputs first.
+  // The layout with inputs first.
   // CHECK: llm.quantized_matmul %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} bias(%{{[a-z0-9]*}}) {bits = 8 : i64, group_size = -1 : i64} : (tensor<2x3x172xf16>, {{.*}}) -> tensor<2x3x64xf16>
   %2 = llm.quantized_matmul(%y, %q, %s) bias(%b64) {bits = 8 : i32, group_size = -1 : i32} : (tensor<2x3x172xf16>, !i8, tensor<172xf32>, tensor<64xf16>) -> (tensor<2x3x64xf16>)
   return
 }
 
 // A line of the public code's tests.
-// CHECK-LABEL: func @quantized_matmul_of_documents
-func.func @quantized_matmul_of_documents(%x: tensor<4x512x4096xf16>, %q_weight: !llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>, %scales: tensor<4096xf32>) -> tensor<4x512x4096xf16> {
+// CHECK-LABEL: func @quantized_matmul_inputs_first
+func.func @quantized_matmul_inputs_first(%x: tensor<4x512x4096xf16>, %q_weight: !llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>, %scales: tensor<4096xf32>) -> tensor<4x512x4096xf16> {
   // CHECK: llm.quantized_matmul %{{.*}}, %{{.*}}, %{{.*}} : (tensor<4x512x4096xf16>, !llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>, tensor<4096xf32>) -> tensor<4x512x4096xf16>
   %0 = llm.quantized_matmul %x, %q_weight, %scales
       : tensor<4x512x4096xf16>, !llm.quantized_tensor<i8, [4096, 4096], true, true, 0, -1, 8>,

@@ -1,4 +1,4 @@
-// RUN: llmir-kvcache-tests --gtest_filter='BlockIndices.*:*/BlockIndicesOfDocuments.*'
+// RUN: llmir-kvcache-tests --gtest_filter='BlockIndices.*:*/BlockIndicesOfBatches.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -116,14 +116,14 @@ public:
   int nextNumber = 0;
 };
 
-class BlockIndicesOfDocuments
+class BlockIndicesOfBatches
     : public testing::TestWithParam<std::tuple<int64_t, bool>> {};
 
 } // namespace
 
 // An append and a lookup with its block indices, for any length, any number of
 // appends, all layers, and after forks.
-TEST_P(BlockIndicesOfDocuments, NameWhatWasAppended) {
+TEST_P(BlockIndicesOfBatches, NameWhatWasAppended) {
   auto [blockSize, byLayer] = GetParam();
   Flow flow(blockSize);
   flow.append({100, 101}, 6, byLayer);
@@ -144,7 +144,7 @@ TEST_P(BlockIndicesOfDocuments, NameWhatWasAppended) {
   flow.append({100, 101}, 3, byLayer);
 }
 
-INSTANTIATE_TEST_SUITE_P(, BlockIndicesOfDocuments,
+INSTANTIATE_TEST_SUITE_P(, BlockIndicesOfBatches,
                          testing::Combine(testing::Values(1, 2, 4, 16, 64),
                                           testing::Bool()));
 

@@ -227,7 +227,7 @@ public:
   /// Those of one layer, where the layers are written one after another.
   int64_t getSequenceLength(SequenceId sequence, int64_t layer) const;
 
-  /// The names of the documents: freeSequence, and all sequences at once.
+  /// The LLMIR specification's names: freeSequence, and all sequences at once.
   ::llmir::Status clearSequence(SequenceId sequence) {
     return freeSequence(sequence);
   }

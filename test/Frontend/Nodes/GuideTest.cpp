@@ -1,4 +1,4 @@
-// RUN: llmir-documents-tests --gtest_filter='DocumentsTest*'
+// RUN: llmir-node-guide-tests --gtest_filter='GuideTest*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -7,11 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The code of the guide, as it stands there. No header of MLIR is included.
+// The code that MLLM's guide to its nodes shows, without changes. No header of
+// MLIR is included.
 //
 //===----------------------------------------------------------------------===//
 
-#include "TinyModel.h"
+#include "../TinyModel.h"
 
 // The headers that the guide names. SPEC: 354 366
 #include "mllm/Utils/RTTIHelper.hpp"
@@ -57,7 +58,7 @@ struct Example {
   }
 };
 
-class DocumentsTest : public testing::Test {
+class GuideTest : public testing::Test {
 protected:
   void SetUp() override {
     before = setErrorHandler(
@@ -70,7 +71,7 @@ protected:
   std::vector<std::string> errors;
 };
 
-TEST_F(DocumentsTest, KindsAreAnEnumerationOfNestedRanges) {
+TEST_F(GuideTest, KindsAreAnEnumerationOfNestedRanges) {
   // SPEC: 353 355-358
   static_assert(ir::RK_None < ir::RK_Op && ir::RK_Op < ir::RK_Val &&
                 ir::RK_Val < ir::RK_Attr);
@@ -104,7 +105,7 @@ struct Named {
 static_assert(std::is_same_v<Named::self_ptr_t, std::shared_ptr<Named>>);
 static_assert(std::is_same_v<Named::ptr_t, std::shared_ptr<Named>>);
 
-TEST_F(DocumentsTest, ClassesSayWhatTheyAre) {
+TEST_F(GuideTest, ClassesSayWhatTheyAre) {
   Example example;
   ir::node_ptr_t op = example.add;
   ir::node_ptr_t attr = example.context->create<ir::IntAttr>(5);
@@ -129,7 +130,7 @@ TEST_F(DocumentsTest, ClassesSayWhatTheyAre) {
             "linalg.AddOp is not what it is cast to; ask isa_ first");
 }
 
-TEST_F(DocumentsTest, RegionsAreSharedAndHoldLists) {
+TEST_F(GuideTest, RegionsAreSharedAndHoldLists) {
   // SPEC: 372
   static_assert(
       std::is_base_of_v<std::enable_shared_from_this<ir::Region>, ir::Region>);
@@ -149,7 +150,7 @@ TEST_F(DocumentsTest, RegionsAreSharedAndHoldLists) {
   EXPECT_EQ(outputs_.front(), example.add->result());
 }
 
-TEST_F(DocumentsTest, AWalkFindsTheTopCall) {
+TEST_F(GuideTest, AWalkFindsTheTopCall) {
   Example example;
   ir::val_ptr_t x =
       example.context
@@ -204,7 +205,7 @@ r.walk<ir::graph::CallGraphOp>(
   EXPECT_NE(errors[0].find("op == second does not hold"), std::string::npos);
 }
 
-TEST_F(DocumentsTest, RegionsAreIteratedBothWays) {
+TEST_F(GuideTest, RegionsAreIteratedBothWays) {
   Example example;
   ir::region_ptr_t region = example.model->getTopRegion();
 
@@ -229,7 +230,7 @@ for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
                                       "cf.ReturnOp", "linalg.AddOp"}));
 }
 
-TEST_F(DocumentsTest, NodesAreInsertedReplacedAndRemoved) {
+TEST_F(GuideTest, NodesAreInsertedReplacedAndRemoved) {
   Example example;
   ir::IRWriter writer(example.context, example.model->getTopRegion());
   ir::op_ptr_t target_op = example.add;
@@ -277,7 +278,7 @@ TEST_F(DocumentsTest, NodesAreInsertedReplacedAndRemoved) {
   EXPECT_EQ(valid, std::vector<std::string>{"linalg.AddOp"});
 }
 
-TEST_F(DocumentsTest, CreationKnowsOpsAndValues) {
+TEST_F(GuideTest, CreationKnowsOpsAndValues) {
   Example example;
   // An op goes to the end of the region that is written, before its terminator,
   // and is verified there.
@@ -318,7 +319,7 @@ TEST_F(DocumentsTest, CreationKnowsOpsAndValues) {
                        "graph.SubGraphOp @model");
 }
 
-TEST_F(DocumentsTest, TheModuleIsDumped) {
+TEST_F(GuideTest, TheModuleIsDumped) {
   Example example;
   std::ostringstream text;
   auto dump_printer = IRPrinter(text);
@@ -379,7 +380,7 @@ std::string countedFrom453(const std::string &text) {
 }
 
 // SPEC: 286: parameters are loaded before the trace.
-TEST_F(DocumentsTest, AModelWithoutParametersIsNotTraced) {
+TEST_F(GuideTest, AModelWithoutParametersIsNotTraced) {
   mllm::models::QWenConfig cfg;
   mllm::models::QWenForCausalLM llm(cfg);
   auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
@@ -394,7 +395,7 @@ TEST_F(DocumentsTest, AModelWithoutParametersIsNotTraced) {
 
 // A checkpoint of the sizes of Qwen2.5-1.5B, of which a trace reads the names
 // and shapes alone.
-TEST_F(DocumentsTest, AModelIsTraced) {
+TEST_F(GuideTest, AModelIsTraced) {
   llmir::test::TinyModel published;
   published.family = "qwen2";
   published.hidden = 1536;

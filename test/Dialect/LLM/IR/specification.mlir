@@ -1,6 +1,6 @@
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics --verify-roundtrip
 
-// The ops of the documents in their own spelling. The snippet of the README is
+// The ops of the LLMIR specification in its own spelling. The snippet of the README is
 // ill-typed as one function (its append gives tensor<2x1xi32> where attention
 // wants tensor<2x128xi32>), so each op stands in a function of its own, and the
 // snippet as it is comes last.
