@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelHarness.h"
-#include "Conformance/Emulation.h"
-#include "Conformance/StepThreads.h"
-#include "Conformance/TileEmulation.h"
+#include "Emulation/Emulation.h"
+#include "Emulation/StepThreads.h"
+#include "Emulation/TileEmulation.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Pipelines/Compilation.h"

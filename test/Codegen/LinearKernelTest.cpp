@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conformance/TileEmulation.h"
+#include "Emulation/TileEmulation.h"
 #include "KernelHarness.h"
 
 #include "llmir/Support/SmallFloat.h"

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conformance/TileEmulation.h"
+#include "Emulation/TileEmulation.h"
 #include "KernelHarness.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BatchRunner.h"
-#include "Conformance/TileEmulation.h"
+#include "Emulation/TileEmulation.h"
 
 #include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/CpuFeatures.h"

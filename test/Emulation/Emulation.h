@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TEST_CONFORMANCE_EMULATION_H
-#define LLMIR_TEST_CONFORMANCE_EMULATION_H
+#ifndef LLMIR_TEST_EMULATION_EMULATION_H
+#define LLMIR_TEST_EMULATION_EMULATION_H
 
 #include "llmir/ABI/StepFields.h"
 #include "llmir/Codegen/CPULevel.h"
@@ -43,4 +43,4 @@ Status runEmulated(const CPULevel &level, Span<const uint8_t> image,
 
 } // namespace llmir::test
 
-#endif // LLMIR_TEST_CONFORMANCE_EMULATION_H
+#endif // LLMIR_TEST_EMULATION_EMULATION_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TEST_CONFORMANCE_KERNELJOB_H
-#define LLMIR_TEST_CONFORMANCE_KERNELJOB_H
+#ifndef LLMIR_TEST_EMULATION_KERNELJOB_H
+#define LLMIR_TEST_EMULATION_KERNELJOB_H
 
 #include "llmir/ABI/StepFields.h"
 
@@ -38,4 +38,4 @@ struct KernelJobHeader {
 
 } // namespace llmir::test
 
-#endif // LLMIR_TEST_CONFORMANCE_KERNELJOB_H
+#endif // LLMIR_TEST_EMULATION_KERNELJOB_H

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
-#define LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
+#ifndef LLMIR_TEST_EMULATION_TILEEMULATION_H
+#define LLMIR_TEST_EMULATION_TILEEMULATION_H
 
 #include <cstdint>
 #include <string_view>
@@ -38,4 +38,4 @@ TileCounts tileCounts();
 
 } // namespace llmir::test
 
-#endif // LLMIR_TEST_CONFORMANCE_TILEEMULATION_H
+#endif // LLMIR_TEST_EMULATION_TILEEMULATION_H

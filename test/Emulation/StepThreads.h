@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TEST_CONFORMANCE_STEPTHREADS_H
-#define LLMIR_TEST_CONFORMANCE_STEPTHREADS_H
+#ifndef LLMIR_TEST_EMULATION_STEPTHREADS_H
+#define LLMIR_TEST_EMULATION_STEPTHREADS_H
 
 #include "llmir/ABI/StepContext.h"
 
@@ -67,4 +67,4 @@ inline void runStepThreads(LLMIRStepFunction function,
 
 } // namespace llmir::test
 
-#endif // LLMIR_TEST_CONFORMANCE_STEPTHREADS_H
+#endif // LLMIR_TEST_EMULATION_STEPTHREADS_H
