@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Checkpoint/Checkpoint.h"
+
 #include "ExceptionGuard.h"
-#include "llmir/Checkpoint/Safetensors.h"
+#include "Safetensors.h"
+
 #include "llmir/Support/Json.h"
 
 #include <algorithm>

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Checkpoint/Safetensors.h"
+#include "Safetensors.h"
 #include "ExceptionGuard.h"
+
 #include "llmir/Support/JsonEvents.h"
 
 #include <algorithm>

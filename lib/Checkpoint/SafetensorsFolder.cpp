@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Checkpoint/Safetensors.h"
+#include "Safetensors.h"
+
 #include "llmir/Support/JsonEvents.h"
 
 #include <algorithm>

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Frontend/CheckpointParameters.h"
+#include "CheckpointParameters.h"
+
+#include "RopeFrequencies.h"
 
 #include "llmir/Dialect/MLLM/StoredFormat.h"
-#include "llmir/Frontend/RopeFrequencies.h"
 #include "llmir/Frontend/TensorNames.h"
 #include "llmir/Support/Json.h"
 

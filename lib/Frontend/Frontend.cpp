@@ -8,9 +8,10 @@
 
 #include "llmir/Frontend/Frontend.h"
 
+#include "CheckpointParameters.h"
+#include "RopeFrequencies.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Frontend/CheckpointParameters.h"
-#include "llmir/Frontend/RopeFrequencies.h"
 #include "mllm/models/Families.h"
 
 using namespace llmir;

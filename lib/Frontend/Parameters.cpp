@@ -9,8 +9,9 @@
 #include "ParametersImpl.h"
 #include "TensorImpl.h"
 
+#include "CheckpointParameters.h"
+
 #include "llmir/Checkpoint/StoredParameter.h"
-#include "llmir/Frontend/CheckpointParameters.h"
 #include "llmir/Support/TensorFormat.h"
 
 #include "mlir/Dialect/LLM/IR/LLM.h"

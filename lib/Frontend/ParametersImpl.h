@@ -13,7 +13,8 @@
 #ifndef LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H
 #define LLMIR_LIB_FRONTEND_PARAMETERSIMPL_H
 
-#include "llmir/Frontend/TraceModel.h"
+#include "TraceModel.h"
+
 #include "llmir/Reference/Tensor.h"
 #include "mllm/Parameters.h"
 

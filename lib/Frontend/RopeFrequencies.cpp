@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Frontend/RopeFrequencies.h"
+#include "RopeFrequencies.h"
 
 #include "llmir/Support/TensorFormat.h"
 

@@ -15,8 +15,9 @@
 
 #include "Emit.h"
 
+#include "TraceModel.h"
+
 #include "llmir/Dialect/MLLM/MLLMGraphOps.h"
-#include "llmir/Frontend/TraceModel.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"

@@ -8,7 +8,7 @@
 
 #include "llmir/Tokenizer/FromGGUF.h"
 
-#include "llmir/Tokenizer/Vocabulary.h"
+#include "Vocabulary.h"
 
 namespace llmir {
 namespace {

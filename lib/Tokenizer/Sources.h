@@ -15,8 +15,9 @@
 
 #include "TokenizerSpec.h"
 
+#include "Vocabulary.h"
+
 #include "llmir/Support/Json.h"
-#include "llmir/Tokenizer/Vocabulary.h"
 
 namespace llmir {
 

@@ -14,8 +14,9 @@
 
 #include "GGUFImage.h"
 
+#include "Safetensors.h"
+
 #include "llmir/Checkpoint/Checkpoint.h"
-#include "llmir/Checkpoint/Safetensors.h"
 
 #include <cstdlib>
 #include <random>

@@ -9,7 +9,7 @@
 
 #include "TestFiles.h"
 
-#include "llmir/Checkpoint/Safetensors.h"
+#include "Safetensors.h"
 
 #include <sys/stat.h>
 

@@ -11,8 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TraceModel.h"
+
 #include "llmir/Dialect/MLLM/MLLM.h"
-#include "llmir/Frontend/TraceModel.h"
 #include "mllm/nn/Layers.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 #include "TinyModel.h"
 
-#include "llmir/Frontend/RopeFrequencies.h"
+#include "RopeFrequencies.h"
 
 #include <cmath>
 

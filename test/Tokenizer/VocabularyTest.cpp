@@ -13,7 +13,7 @@
 
 #include "TestSupport.h"
 
-#include "llmir/Tokenizer/Vocabulary.h"
+#include "Vocabulary.h"
 
 #include <cmath>
 #include <cstring>

@@ -13,7 +13,8 @@
 #ifndef LLMIR_LIB_DIALECT_MLLM_LINALGHELPERS_H
 #define LLMIR_LIB_DIALECT_MLLM_LINALGHELPERS_H
 
-#include "llmir/Dialect/MLLM/RangeRules.h"
+#include "RangeRules.h"
+
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 namespace llmir::mllm {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Dialect/MLLM/RangeRules.h"
+#include "RangeRules.h"
 
 #include <algorithm>
 

@@ -8,8 +8,9 @@
 
 #include "mllm/models/Config.h"
 
+#include "../RopeFrequencies.h"
+
 #include "llmir/Checkpoint/Checkpoint.h"
-#include "llmir/Frontend/RopeFrequencies.h"
 
 #include <cmath>
 

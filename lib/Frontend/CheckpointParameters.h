@@ -10,11 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
-#define LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
+#ifndef LLMIR_LIB_FRONTEND_CHECKPOINTPARAMETERS_H
+#define LLMIR_LIB_FRONTEND_CHECKPOINTPARAMETERS_H
+
+#include "TraceModel.h"
 
 #include "llmir/Checkpoint/Checkpoint.h"
-#include "llmir/Frontend/TraceModel.h"
 
 #include <set>
 #include <string>
@@ -44,4 +45,4 @@ private:
 
 } // namespace llmir
 
-#endif // LLMIR_FRONTEND_CHECKPOINTPARAMETERS_H
+#endif // LLMIR_LIB_FRONTEND_CHECKPOINTPARAMETERS_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_CHECKPOINT_SAFETENSORS_H
-#define LLMIR_CHECKPOINT_SAFETENSORS_H
+#ifndef LLMIR_LIB_CHECKPOINT_SAFETENSORS_H
+#define LLMIR_LIB_CHECKPOINT_SAFETENSORS_H
 
 #include "llmir/Checkpoint/CheckpointTensor.h"
 
@@ -38,4 +38,4 @@ readSafetensorsFolder(const std::string &folder,
 
 } // namespace llmir
 
-#endif // LLMIR_CHECKPOINT_SAFETENSORS_H
+#endif // LLMIR_LIB_CHECKPOINT_SAFETENSORS_H

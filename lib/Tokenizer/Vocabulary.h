@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_TOKENIZER_VOCABULARY_H
-#define LLMIR_TOKENIZER_VOCABULARY_H
+#ifndef LLMIR_LIB_TOKENIZER_VOCABULARY_H
+#define LLMIR_LIB_TOKENIZER_VOCABULARY_H
 
 #include "llmir/Support/Span.h"
 
@@ -49,4 +49,4 @@ struct VocabularyData {
 
 } // namespace llmir
 
-#endif // LLMIR_TOKENIZER_VOCABULARY_H
+#endif // LLMIR_LIB_TOKENIZER_VOCABULARY_H

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_FRONTEND_TRACEMODEL_H
-#define LLMIR_FRONTEND_TRACEMODEL_H
+#ifndef LLMIR_LIB_FRONTEND_TRACEMODEL_H
+#define LLMIR_LIB_FRONTEND_TRACEMODEL_H
 
 #include "llmir/Support/Status.h"
 #include "mllm/nn/Module.h"
@@ -56,4 +56,4 @@ traceModel(mlir::MLIRContext &context, nn::Module &model, llvm::StringRef name,
 
 } // namespace mllm::ir
 
-#endif // LLMIR_FRONTEND_TRACEMODEL_H
+#endif // LLMIR_LIB_FRONTEND_TRACEMODEL_H

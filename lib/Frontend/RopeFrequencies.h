@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_FRONTEND_ROPEFREQUENCIES_H
-#define LLMIR_FRONTEND_ROPEFREQUENCIES_H
+#ifndef LLMIR_LIB_FRONTEND_ROPEFREQUENCIES_H
+#define LLMIR_LIB_FRONTEND_ROPEFREQUENCIES_H
 
 #include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Support/Span.h"
@@ -37,4 +37,4 @@ constexpr const char *ropeDivisorsTensor = "rope_freqs.weight";
 
 } // namespace llmir
 
-#endif // LLMIR_FRONTEND_ROPEFREQUENCIES_H
+#endif // LLMIR_LIB_FRONTEND_ROPEFREQUENCIES_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_DIALECT_MLLM_RANGERULES_H
-#define LLMIR_DIALECT_MLLM_RANGERULES_H
+#ifndef LLMIR_LIB_DIALECT_MLLM_RANGERULES_H
+#define LLMIR_LIB_DIALECT_MLLM_RANGERULES_H
 
 #include "llmir/Dialect/MLLM/ShapeRules.h"
 
@@ -42,4 +42,4 @@ Expected<Shape> index(const Shape &shape, const std::vector<Range> &ranges,
 
 } // namespace llmir::shapes
 
-#endif // LLMIR_DIALECT_MLLM_RANGERULES_H
+#endif // LLMIR_LIB_DIALECT_MLLM_RANGERULES_H
