@@ -77,6 +77,13 @@ def check_names(options, text):
     subcommands = re.findall(r"^  (\w+)  ", re.search(r"^SUBCOMMANDS:\n(.*)", said, re.M | re.S | re.I).group(1), re.M)
     missing = [name for name in subcommands if not re.search("`llmir %s\\b" % name, text)]
     check("it has every command", len(subcommands) > 5 and not missing, missing)
+    page = read_page(options, "docs/CommandLine.md")
+    for name in subcommands:
+        said = subprocess.run([os.path.join(options.build, "bin/llmir"), name, "--help"], stdout=subprocess.PIPE,
+                              universal_newlines=True).stdout
+        flags = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", said)) - {"--help"}
+        missing = {flag for flag in flags if flag not in page}
+        check("docs/CommandLine.md has the flags of " + name, flags and not missing, missing)
 
 
 def run_all(options, page, heading, least, model, find=commands):
