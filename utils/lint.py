@@ -21,17 +21,52 @@ LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 CPP = (".cpp", ".hpp", ".h", ".c")
 WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
 
-# Which areas an area's headers and sources may include, besides itself and
-# Support: the arrows of docs/Design.md.
-WITHOUT_IR = {
-    "ABI": (),
-    "Support": (),
-    "Checkpoint": (),
-    "Tokenizer": (),
-    "Artifact": (),
-    "Runtime": ("Artifact", "Tokenizer"),
-    "Serving": ("Artifact", "Tokenizer", "Runtime"),
-}
+# The areas, the lowest first: (name, folders and files, areas and single headers
+# that its sources and headers may include). docs/Design.md has the same table.
+AREAS = (
+    ("ABI", ("include/llmir/ABI",), ()),
+    ("Support", ("include/llmir/Support", "lib/Support"), ()),
+    ("Checkpoint", ("include/llmir/Checkpoint", "lib/Checkpoint"), ("Support",)),
+    ("Tokenizer", ("include/llmir/Tokenizer", "lib/Tokenizer"), ("Support",)),
+    ("TokenizerGGUF", ("include/llmir/Tokenizer/FromGGUF.h", "lib/Tokenizer/FromGGUF.cpp"),
+     ("Support", "Checkpoint", "Tokenizer")),
+    ("Artifact", ("include/llmir/Artifact", "lib/Artifact"), ("ABI", "Support")),
+    ("RuntimeCache", ("include/mlir/Dialect/LLM/Runtime", "lib/Dialect/LLM/Runtime"), ("ABI", "Support")),
+    ("RuntimeBridge", ("lib/Dialect/LLM/Runtime/TypeBridge.cpp",), ("RuntimeCache",)),
+    ("Runtime", ("include/llmir/Runtime", "lib/Runtime"), ("ABI", "Support", "Artifact", "RuntimeCache")),
+    ("Serving", ("include/llmir/Serving", "lib/Serving"), ("Support", "Runtime")),
+    ("Reference", ("include/llmir/Reference", "lib/Reference"), ("Support", "RuntimeCache")),
+    ("Dialect", ("include/llmir/Dialect", "lib/Dialect"), ()),
+    ("LLM", ("include/mlir/Dialect/LLM/IR", "lib/Dialect/LLM/IR"), ("Support",)),
+    ("MLLM", ("include/llmir/Dialect/MLLM", "lib/Dialect/MLLM"), ("ABI", "Support", "LLM")),
+    ("Interpreter", ("include/llmir/Interpreter", "lib/Interpreter"),
+     ("Support", "Reference", "Dialect", "LLM", "MLLM")),
+    ("MLLMTransforms", ("include/llmir/Dialect/MLLM/Transforms", "lib/Dialect/MLLM/Transforms"),
+     ("Support", "Dialect", "MLLM", "Interpreter")),
+    ("LLMTransforms", ("include/mlir/Dialect/LLM/Transforms", "lib/Dialect/LLM/Transforms"),
+     ("ABI", "Support", "Reference", "Dialect", "LLM", "MLLM", "Interpreter")),
+    ("CAPI", ("include/llmir-c", "lib/CAPI"), ("Support", "RuntimeCache", "LLM")),
+    ("MLLMText", ("include/llmir/MLLMText", "lib/MLLMText"),
+     ("Support", "Dialect", "LLM", "MLLM", "mllm/Types.h", "mllm/ir/GeneratedOps.inc")),
+    ("Frontend", ("include/mllm", "include/llmir/Frontend", "lib/Frontend"),
+     ("Support", "Checkpoint", "Reference", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "MLLMText")),
+    ("Export", ("include/llmir/Export", "lib/Export"),
+     ("Support", "Checkpoint", "Reference", "Dialect", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "Frontend")),
+    ("Conversion", ("include/llmir/Conversion", "lib/Conversion"),
+     ("ABI", "Support", "Reference", "Dialect", "LLM", "MLLM", "MLLMTransforms", "LLMTransforms")),
+    ("Codegen", ("include/llmir/Codegen", "lib/Codegen"), ("ABI", "Support", "MLLM")),
+    ("Target", ("include/llmir/Target", "lib/Target"), ("Support", "Codegen")),
+    ("Pipelines", ("include/llmir/Pipelines", "lib/Pipelines"),
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Runtime", "Dialect", "LLM", "MLLM",
+      "Interpreter", "MLLMTransforms", "LLMTransforms", "MLLMText", "Frontend", "Export", "Conversion", "Codegen",
+      "Target", "llmir-c/Compiler.h")),
+    ("llmir", ("tools/llmir",),
+     ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Runtime", "Serving",
+      "llmir-c/Compiler.h", "llmir/Pipelines/Stages.def")),
+)
+# These include nothing of MLIR and LLVM: they run a model where neither is installed.
+WITHOUT_IR = ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "RuntimeCache", "Runtime",
+              "Serving", "Reference", "llmir")
 
 
 def tracked_files():
@@ -112,37 +147,55 @@ def rule_headers(files):
 
 
 def area_of(path):
-    """The area a source belongs to, or "" (Dialect/LLM/Runtime is an area)."""
-    match = re.match(r"(?:lib|include/llmir)/(.+)$", path)
-    if path.startswith(("include/mlir/Dialect/LLM/Runtime/", "lib/Dialect/LLM/Runtime/")):
-        return "Dialect/LLM/Runtime"
-    return match.group(1).split("/")[0] if match else ""
+    """The area of a source or header: that of its longest folder in the table, or ""."""
+    fits = [(len(folder), area) for area, folders, _ in AREAS for folder in folders
+            if path == folder or path.startswith(folder + "/")]
+    return max(fits)[1] if fits else ""
+
+
+def included_path(path, name, files):
+    """The path of a header of ours that `path` includes, or "" for others'."""
+    if name.startswith(("llmir/", "llmir-c/", "mllm/", "mlir/Dialect/LLM/")):
+        return "include/" + name
+    beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+    return beside if beside in files else ""
+
+
+def rows_of_areas():
+    """The rows of the table in docs/Design.md."""
+    for area, folders, uses in AREAS:
+        yield f"| {area} | {', '.join(f'`{each}`' for each in folders)} | {', '.join(uses) or 'nothing'} |"
 
 
 def rule_dependencies(files):
-    """Dependencies point one way; what runs a model knows nothing of IR."""
-    include = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+    """Areas include what the table allows; what runs a model includes nothing of MLIR and LLVM."""
+    include = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]', re.M)
+    names, tracked = [area for area, _, _ in AREAS], set(files)
+    for number, (area, _, uses) in enumerate(AREAS):
+        for use in uses:
+            if "." not in use and use not in names[:number]:
+                yield f"utils/lint.py: {area} may not use {use}, which is no lower area; mend the table"
+    allowed = {area: uses for area, _, uses in AREAS}
     for path in files:
-        if not path.endswith(CPP + (".def",)) or path.startswith("test/"):
+        if not path.endswith(CPP + (".def", ".td")):
             continue
         area = area_of(path)
-        command = path.startswith("tools/llmir/")
+        if not area:
+            if path.startswith(("include/", "lib/")):
+                yield f"{path}: of no area; add its folder to AREAS in utils/lint.py and to docs/Design.md"
+            continue
         for name in include.findall(read(path)):
-            own = re.match(r"llmir/(\w+)/", name)
-            runtime_api = name.startswith("mlir/Dialect/LLM/Runtime/")
-            if command or area in WITHOUT_IR or area == "Dialect/LLM/Runtime":
-                bridge = path == "lib/Dialect/LLM/Runtime/TypeBridge.cpp"  # A library of its own.
-                if name.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/", "lld/")) and not runtime_api and not bridge:
-                    yield f"{path}: includes {name}; this area links neither MLIR nor LLVM"
-            if area in WITHOUT_IR and own:
-                if name.startswith("llmir/ABI/"):
-                    continue  # What crosses between generated code and the runtime is everybody's.
-                if "FromGGUF" in path and own.group(1) == "Checkpoint":
-                    continue  # A library of its own: where the tokenizer meets a checkpoint.
-                if own.group(1) not in (area, "Support") + WITHOUT_IR[area]:
-                    yield f"{path}: includes {name}; {area} may use only {', '.join(('Support',) + WITHOUT_IR[area])}"
-            elif area and area != "Serving" and own and own.group(1) == "Serving":
-                yield f"{path}: includes {name}; nothing below the tools sees Serving"
+            target = included_path(path, name, tracked)
+            used = area_of(target)
+            if not target and area in WITHOUT_IR and name.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/", "lld/")):
+                yield f"{path}: includes {name}; {area} uses neither MLIR nor LLVM"
+            elif target and used != area and used not in allowed[area] and name not in allowed[area]:
+                yield f"{path}: includes {name} of {used or 'no area'}; {area} may use {', '.join(allowed[area]) or 'nothing'}"
+    if "docs/Design.md" in tracked:
+        page = read("docs/Design.md").split("\n")
+        for row in rows_of_areas():
+            if row not in page:
+                yield f"docs/Design.md: its table of areas lacks the row '{row}'"
 
 
 def rule_unfinished(files):
