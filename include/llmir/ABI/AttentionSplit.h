@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How attention cuts a sequence's keys, and when a step shares the pieces out
-// among its workers. A piece has the same bits whoever computes it, so this
-// decides time only.
+// How attention divides a sequence's keys into chunks, and when a step
+// distributes the chunks among its workers. The results do not depend on the
+// distribution, so these are performance decisions only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +19,14 @@
 
 namespace llmir {
 
-/// Keys of one chunk, at positions that this divides. Each chunk's softmax and
-/// sums start from zero.
+/// Keys per chunk; chunks start at multiples of it. The softmax and sums of
+/// each chunk start from zero.
 constexpr int64_t kAttentionChunk = 512;
 
-/// Pairs of a token and a chunk that the buffer of partial results has room
-/// for.
+/// Capacity of the buffer of partial results, in pairs of a token and a chunk.
 constexpr int64_t kAttentionPartials = 256;
 
-/// Counts of a step, and what it would be to deal out whole sequences' heads.
+/// Accumulates the size of a step and decides how to distribute its attention.
 class AttentionLoad {
 public:
   /// Adds a sequence of `length` keys, `tokens` of them new.
@@ -39,15 +38,17 @@ public:
       longest = length;
   }
 
-  /// Whether chunks are dealt out instead: there is more than one in a
-  /// sequence, they fit, and whole items would leave workers idle for more than
-  /// an eighth of the time. `heads` KV heads each read the keys.
+  /// Whether to distribute chunks instead of whole heads of sequences: if a
+  /// sequence has more than one chunk, all chunks fit, and whole heads would
+  /// leave workers idle for more than an eighth of the time. `heads` is the
+  /// number of KV heads, each of which reads all keys.
   bool splits(int64_t heads, int64_t workers) const {
     if (workers < 2 || longest <= kAttentionChunk ||
         partials > kAttentionPartials)
       return false;
     int64_t perWorker = (keys * heads + workers - 1) / workers;
-    // No item is divided: the busiest worker has some whole ones.
+    // Work items are indivisible: the busiest worker has a whole number of
+    // them.
     int64_t most = (perWorker + longest - 1) / longest * longest;
     return most - perWorker > perWorker / 8;
   }

@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where an element of K or V lies inside a block of the KV pool. The generated
-// attention and PagedKVCache both use this one description.
+// The layout of K and V in a block of the KV pool, shared by the generated
+// attention code and PagedKVCache.
 //
-// A block holds, per KV head, a K tile and then a V tile, made of 4-byte cells
-// of e = 4 / sizeof(element) elements, so that the lanes of a dot product are
-// tokens and no horizontal sum is needed:
+// A block has, per KV head, a K tile followed by a V tile, made of 4-byte cells
+// of e = 4 / sizeof(element) elements. The lanes of a dot product are tokens,
+// so that no horizontal sum is needed:
 //   K tile: [head dim / e][block size][e]   V tile: [block size / e][dim][e]
 // with K's head size rounded up to e and V's to 16. Blocks are zeroed when they
 // are allocated, so padding is zero.
 //
 // Elements of one byte (KVFormat::Q8) are integers q with a scale for each
-// token and KV head, value = scale * q: behind a head's V tile stand its scales
-// of K, f32 [block size], and then those of V.
+// token and KV head, value = scale * q: a head's V tile is followed by its
+// scales of K, f32 [block size], and those of V.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,9 @@
 
 namespace llmir {
 
-/// What one number of K or V is stored as. F32, F16 and BF16 are rounded to
-/// nearest even; Q8 is a signed byte, a row of a head (one token's) with the
-/// scale max|x| / 127 (Support/ByteCode.h).
+/// The storage format of an element of K or V. F32, F16 and BF16 are rounded to
+/// nearest even; Q8 is a signed byte, where the row of one head and token has
+/// the scale max|x| / 127 (Support/ByteCode.h).
 enum class KVFormat : uint8_t { F32, F16, BF16, Q8 };
 
 /// "f32", "f16", "bf16", "q8".
@@ -41,7 +41,7 @@ constexpr const char *kvFormatName(KVFormat format) {
   constexpr const char *names[] = {"f32", "f16", "bf16", "q8"};
   return names[static_cast<int>(format)];
 }
-/// The format of that name, if there is one.
+/// The format of that name; nullopt for other names.
 inline std::optional<KVFormat> kvFormatFromName(std::string_view name) {
   for (KVFormat format :
        {KVFormat::F32, KVFormat::F16, KVFormat::BF16, KVFormat::Q8})
@@ -49,14 +49,14 @@ inline std::optional<KVFormat> kvFormatFromName(std::string_view name) {
       return format;
   return std::nullopt;
 }
-/// Bytes of one number, without scales.
+/// Bytes of an element, without scales.
 constexpr int64_t kvStoredBytes(KVFormat format) {
   constexpr int64_t bytes[] = {4, 2, 2, 1};
   return bytes[static_cast<int>(format)];
 }
 
-/// Geometry of one block of one layer. All sizes are in elements unless the
-/// name says bytes. `blockSize` is a multiple of cellElements().
+/// Geometry of one block of one layer. Sizes are in elements unless the name
+/// says bytes. `blockSize` is a multiple of cellElements().
 struct KVBlockLayout {
   int64_t numKVHeads;
   int64_t headDim;          ///< Of K.
@@ -73,7 +73,7 @@ struct KVBlockLayout {
     return paddedValueDim() * blockSize * elementBytes;
   }
   bool hasScales() const { return elementBytes == 1; }
-  /// Of a head's scales of K, and of V.
+  /// Bytes of a head's scales of K, and also of V.
   int64_t scaleBytes() const { return hasScales() ? blockSize * 4 : 0; }
   int64_t headBytes() const {
     return keyTileBytes() + valueTileBytes() + 2 * scaleBytes();

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C view of RuntimeABI.def: what a compiled step function receives.
+// The C declarations of RuntimeABI.def: the arguments of a compiled step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-/// Version of everything in RuntimeABI.def and KVBlockLayout.h; an artifact
-/// made for another version is refused.
+/// Version of RuntimeABI.def and KVBlockLayout.h; artifacts of other versions
+/// are rejected.
 #define LLMIR_ABI_VERSION 4
 
 #ifdef __cplusplus
@@ -32,7 +32,7 @@ struct LLMIRRuntimeTable {
 #include "llmir/ABI/RuntimeABI.def"
 };
 
-/// One step's inputs and outputs; see RuntimeABI.def for each field.
+/// The inputs and outputs of a step; see RuntimeABI.def for each field.
 struct LLMIRStepContext {
 #define LLMIR_STEP_FIELD(type, name, doc) type name;
 #include "llmir/ABI/RuntimeABI.def"

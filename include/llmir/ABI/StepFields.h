@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The fields of the step context and the runtime's functions as enums, so that
-// lowerings name them without strings.
+// lowerings do not refer to them by strings.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,10 +65,10 @@ inline bool isPointerField(StepField field) {
 // Signatures
 //===----------------------------------------------------------------------===//
 
-/// What a parameter of a runtime function behind the context is.
+/// The kind of a parameter of a runtime function.
 enum class RuntimeParameter { Pointer, Integer, Real };
 
-/// The parameters behind the context.
+/// The parameters of a runtime function after the context.
 struct RuntimeSignature {
   const RuntimeParameter *parameters;
   size_t count;
