@@ -15,8 +15,8 @@
 
 namespace llmir {
 
-/// A Status for a failed system call: "<what> '<path>': <the system's text>",
-/// with the code and the advice that fit `error` (an errno value).
+/// The Status of a failed system call: "<what> '<path>': <error text>", with
+/// the code and advice for `error` (an errno value).
 Status systemError(int error, const std::string &what, const std::string &path);
 
 } // namespace llmir

@@ -21,8 +21,8 @@
 
 namespace llmir {
 
-/// Files are written in pieces of so many bytes, each at a multiple of it: what
-/// a huge page holds, so that the page cache can keep a large file in those.
+/// Files are written in pieces of this size and alignment, that of a huge page,
+/// so that the page cache can use huge pages for large files.
 static constexpr size_t pieceBytes = size_t(2) << 20;
 
 /// "folder/" of "folder/name", "./" of "name".
@@ -31,8 +31,8 @@ static std::string folderOf(const std::string &target) {
   return slash == std::string::npos ? "./" : target.substr(0, slash + 1);
 }
 
-/// "folder/.name.tmp-<process>-<count>": hidden, and beside the target, so that
-/// the rename stays inside one file system.
+/// "folder/.name.tmp-<process>-<count>": hidden, and in the target's directory,
+/// so that the rename stays within one file system.
 static std::string temporaryName(const std::string &target) {
   static std::atomic<uint64_t> count{0};
   std::string name = target.substr(target.rfind('/') + 1); // npos + 1 is 0.
@@ -40,8 +40,8 @@ static std::string temporaryName(const std::string &target) {
          std::to_string(getpid()) + "-" + std::to_string(count++);
 }
 
-/// A file without a name, which goes away with its process however that ends;
-/// -1 where the file system or a missing /proc does not allow one.
+/// Opens an unnamed file, which disappears with the process; -1 if the file
+/// system does not support it or /proc is missing.
 static int openNameless(const std::string &target) {
   if (access("/proc/self/fd", X_OK) != 0)
     return -1;
@@ -49,7 +49,7 @@ static int openNameless(const std::string &target) {
 }
 
 /// Calls `take(name)`, which sets errno, with temporary names until one is
-/// free. Returns the name taken, or "" with errno set.
+/// unused. Returns that name, or "" with errno set.
 template <typename Take>
 static std::string takeTemporaryName(const std::string &target, Take &&take) {
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -204,7 +204,7 @@ Status AtomicFile::commit(bool durable) {
     if (temporaryPath.empty())
       return systemError(errno, "cannot create", targetPath);
   }
-  // Network file systems report a full disk only here.
+  // Network file systems may report a full disk only at this point.
   if (::close(std::exchange(descriptor, -1)) != 0)
     return systemError(errno, "cannot write", targetPath);
   if (::rename(temporaryPath.c_str(), targetPath.c_str()) != 0)

@@ -49,18 +49,19 @@ static bool isConsistent(const IntegerFormat &format) {
     return false;
   if (format.segment > 0 && !has(format.group, format.segment))
     return false;
-  // A line of high bits belongs to 32 values of one block.
+  // A line of high bits covers 32 elements of one block.
   if (format.superGroup == 0)
     return !format.hasHighLines() ||
            (has(format.group, 32) && format.segment == 0);
-  // Sub-scales are bytes of whole words of K, beside one way to count q from.
+  // Sub-scales are bytes of whole words of K; zero points and minima exclude
+  // each other.
   return has(format.superGroup, 32) && format.group > 0 &&
          has(format.superGroup, format.group) && has(format.group, 16) &&
          format.segment == 0 && !format.zeroPoints && format.bits <= 8 &&
          format.scales == TensorFormat::F16;
 }
 
-/// The positive number after `prefix`; nullopt for anything else.
+/// The positive number after `prefix`; nullopt otherwise.
 static std::optional<int64_t> numberAfter(std::string_view text,
                                           std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix)
@@ -104,13 +105,13 @@ std::optional<IntegerFormat> IntegerFormat::fromName(std::string_view name) {
       return std::nullopt;
     }
   }
-  // One spelling only.
+  // Accept only the canonical spelling.
   if (format.name() != name || !isConsistent(format))
     return std::nullopt;
   return format;
 }
 
-/// Integers with f16 scales, and minima where `minima`.
+/// Integers with f16 scales, and with minima if `minima`.
 static IntegerFormat blocksOf(int64_t bits, int64_t group, int64_t superGroup,
                               bool minima) {
   IntegerFormat format;
@@ -192,7 +193,7 @@ void packStored(int64_t bits, const uint8_t *stored, int64_t bundles,
   }
 }
 
-/// The lines of `count` integers of a block, which begin anew with each run.
+/// Packs `count` integers of a block; lines are padded at the end of each run.
 static void packRuns(const IntegerMatrixLayout &layout, const int16_t *q,
                      int64_t count, uint8_t *words) {
   const IntegerFormat &format = layout.format;
@@ -208,7 +209,7 @@ static void packRuns(const IntegerMatrixLayout &layout, const int16_t *q,
       auto number = static_cast<uint16_t>(q[from + i] + format.storedBias());
       std::memcpy(&stored[i * bytes], &number, bytes);
     }
-    // Words of 16-bit integers are bytes like any others.
+    // Words of 16-bit integers are treated as bytes.
     packStored(std::min<int64_t>(format.bits, 8), stored.data(), bundles,
                words);
     words += bundles * layout.bundleLines() * kLineBytes;
@@ -268,16 +269,16 @@ void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Where the bits of an integer lie: `bits` of it from bit `from` on go to bit
-/// `shift` of byte `byte` of the row's word in line `line`.
+/// Location of some bits of an integer: its bits [from, from + bits) are stored
+/// at bit `shift` of byte `byte` of the row's word in line `line`.
 namespace {
 struct BitPlace {
   int64_t line, byte, shift, from, bits;
 };
 } // namespace
 
-/// The places of value `i` of a block, low bits first; the second is empty
-/// where one holds all.
+/// The locations of element `i` of a block, low bits first; the second is empty
+/// if the first has all bits.
 static std::array<BitPlace, 2> placesOf(const IntegerMatrixLayout &layout,
                                         int64_t i) {
   int64_t bits = layout.format.bits, perLine = layout.valuesPerLine();

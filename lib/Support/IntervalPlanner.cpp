@@ -20,7 +20,7 @@ using namespace llmir;
 // Intervals
 //===----------------------------------------------------------------------===//
 
-/// The numbers of the intervals by their beginning.
+/// The indices of the intervals in order of their start.
 static std::vector<size_t>
 inOrderOfTime(const std::vector<MemoryInterval> &intervals) {
   std::vector<size_t> order(intervals.size());
@@ -67,13 +67,13 @@ int64_t llmir::mostLiveBytes(const std::vector<MemoryInterval> &intervals) {
 }
 
 //===----------------------------------------------------------------------===//
-// Placing
+// Placement
 //===----------------------------------------------------------------------===//
 
 namespace {
 enum class Fit { Lowest, SmallestGap };
 
-/// Tries orders of placing and keeps the best plan.
+/// Tries several placement orders and keeps the best plan.
 class Planner {
 public:
   Planner(const std::vector<int64_t> &bytes, const MemoryConflicts &conflicts,
@@ -87,7 +87,7 @@ private:
 
   Order bySize() const;
   Order byPressure() const;
-  /// Places the pieces in that order; true if that is the best so far.
+  /// Places the pieces in that order; true if the plan is the best so far.
   bool attempt(const Order &order, Fit fit);
   int64_t place(size_t piece, Fit fit);
   void improve(Order order, Fit fit);
@@ -98,11 +98,11 @@ private:
   int64_t lowerBound;
   MemoryPlan best, current;
   std::vector<char> isPlaced;
-  std::vector<std::pair<int64_t, int64_t>> taken; ///< Of place().
+  std::vector<std::pair<int64_t, int64_t>> taken; ///< Scratch of place().
 };
 } // namespace
 
-/// The largest first.
+/// Largest first.
 Planner::Order Planner::bySize() const {
   Order order(bytes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -112,7 +112,8 @@ Planner::Order Planner::bySize() const {
   return order;
 }
 
-/// What stands in the way of the most bytes first, then the largest.
+/// In descending order of the bytes that a piece conflicts with, including its
+/// own; ties by size.
 Planner::Order Planner::byPressure() const {
   std::vector<int64_t> pressure(bytes);
   for (size_t piece = 0; piece < bytes.size(); ++piece)
@@ -164,10 +165,10 @@ bool Planner::attempt(const Order &order, Fit fit) {
   return true;
 }
 
-/// Moves a piece that reaches the top to the front of the order, as long as
-/// that helps or a number of times in vain.
+/// Repeatedly moves a piece that reaches the top of the arena to the front of
+/// the order, for a bounded number of tries.
 void Planner::improve(Order order, Fit fit) {
-  // Each try places all pieces: large graphs get fewer.
+  // Each try places all pieces, so large graphs get fewer tries.
   constexpr size_t mostWork = 200000, mostTries = 200;
   size_t work = bytes.size() + 1;
   for (size_t piece = 0; piece < bytes.size(); ++piece)
@@ -182,7 +183,7 @@ void Planner::improve(Order order, Fit fit) {
     auto top = std::find_if(order.begin(), order.end(), isAtTop);
     if (top == order.end())
       return;
-    // To the front, or, where it is there already, behind its neighbour.
+    // Usually to the front; a piece that is already there moves back a little.
     const auto place = static_cast<size_t>(top - order.begin());
     const size_t target = place == 0
                               ? std::min<size_t>(1 + i % 7, order.size() - 1)

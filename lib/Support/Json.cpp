@@ -26,8 +26,8 @@ JsonEvents::~JsonEvents() = default;
 
 namespace {
 
-/// Reads characters and notes how far the parser has come, which the parser
-/// itself tells only for its own errors.
+/// Reads characters and records the parser's position, which the parser reports
+/// only for its own errors.
 struct NotingIterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -52,7 +52,7 @@ struct NotingIterator {
   bool operator!=(const NotingIterator &other) const { return at != other.at; }
 };
 
-/// Hands nlohmann's events on, counts the depth, keeps the first failure.
+/// Forwards nlohmann's events, counts the depth, keeps the first failure.
 class EventAdapter {
 public:
   EventAdapter(JsonEvents &events, int maxDepth)
@@ -98,7 +98,7 @@ public:
   }
 
   Status failure;
-  std::optional<size_t> offset; ///< Of a syntax error, as the parser says.
+  std::optional<size_t> offset; ///< Of a syntax error reported by the parser.
 
 private:
   bool keep(Status status) {
@@ -119,7 +119,7 @@ private:
   int depth = 0;
 };
 
-/// Builds the tree; finds keys given twice.
+/// Builds the tree; detects duplicate keys.
 class TreeBuilder : public JsonEvents {
 public:
   Status beginObject() override { return open(Json::object()); }
@@ -145,7 +145,7 @@ public:
   Json root;
 
 private:
-  /// Puts a value where it belongs: root, last key, or end of the array.
+  /// Stores a value at its place: root, last key, or end of the array.
   Json &place(Json value) {
     if (!stack.empty() && stack.back()->is_array()) {
       auto &array = stack.back()->get_ref<Json::array_t &>();
@@ -360,7 +360,7 @@ std::string describeJson(const Json &value) {
     return "an array of " + std::to_string(value.size()) + " elements";
   if (value.is_string())
     return "\"" + printable(value.get_ref<const std::string &>(), 60) + "\"";
-  // JSON has no word for these; files of other kinds have the numbers.
+  // JSON has no spelling for these; other file formats can contain them.
   if (value.is_number_float() && !std::isfinite(value.get<double>()))
     return std::isnan(value.get<double>()) ? "NaN"
            : value.get<double>() > 0       ? "infinity"
@@ -399,8 +399,8 @@ bool isValidUtf8(std::string_view bytes) {
   return true;
 }
 
-/// True for a character that moves or hides others on a terminal: the controls
-/// of ASCII and of Latin-1, and Unicode's line ends and marks of direction.
+/// True for a character that moves or hides others on a terminal: ASCII and
+/// Latin-1 controls, Unicode line separators and bidirectional controls.
 static bool isControl(std::string_view character) {
   const auto lead = static_cast<uint8_t>(character[0]);
   if (character.size() == 1)

@@ -18,7 +18,7 @@
 
 namespace llmir {
 
-/// Checks what was opened; null in `bytes` cannot happen for a non-empty file.
+/// Maps an open file after checking it; `bytes` is not null unless it is empty.
 static Status mapDescriptor(int descriptor, const std::string &path,
                             uint64_t maxBytes, Span<const uint8_t> &bytes,
                             int64_t &modifiedNs) {
@@ -83,7 +83,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(Span<const uint8_t> part) const {
-  // Whole pages of the mapping only.
+  // Only whole pages of the mapping.
   uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   uintptr_t begin = reinterpret_cast<uintptr_t>(part.data());
   uintptr_t end = begin + part.size();

@@ -12,7 +12,7 @@
 
 namespace llmir {
 
-/// True inside a sequence of UTF-8.
+/// True for a continuation byte of UTF-8.
 static bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
@@ -22,7 +22,8 @@ std::string messageLine(std::string_view message) {
   constexpr size_t kLastBytes = 500;
   while (!message.empty() && message.back() == '\n')
     message.remove_suffix(1);
-  // Before the escapes: what they would make of a long name is never built.
+  // Shorten before escaping, so that the escapes of a long name are never
+  // built.
   std::string head, tail;
   if (message.size() > kMostMessageBytes) {
     head = printable(message.substr(0, kMostMessageBytes), std::string::npos);

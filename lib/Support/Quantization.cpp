@@ -22,15 +22,15 @@ static float lowest(int64_t bits, bool symmetric) {
   return symmetric ? -highest(bits) : -highest(bits) - 1.0f;
 }
 
-/// A number that no range holds becomes an end of the range; NaN its start.
+/// Clamps to the range of the integers; NaN becomes the lowest one.
 static int16_t clamp(float q, int64_t bits, bool symmetric) {
   float low = lowest(bits, symmetric), high = highest(bits);
   return static_cast<int16_t>(q > low ? (q < high ? q : high) : low);
 }
 
-/// The nearest integer, even between two, of what an integer of 16 bits may
-/// become; larger numbers stay large. (A sum with 1.5 * 2^23 has no bits for a
-/// fraction; unlike nearbyint, it is no call.)
+/// Rounds to nearest even if |x| < 2^22, which covers all integers of 16 bits;
+/// larger values are only clamped later. (Adding 1.5 * 2^23 leaves no bits for
+/// a fraction. Unlike nearbyint, this is not a function call.)
 static float roundToEven(float x) {
   constexpr float shift = 12582912.0f;
   return std::fabs(x) < 4194304.0f ? (x + shift) - shift : x;
@@ -38,7 +38,7 @@ static float roundToEven(float x) {
 
 QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
                               bool symmetric) {
-  // Several at once: which of them come first makes no difference.
+  // Vectorized: the order of the comparisons does not matter.
   constexpr int64_t lanes = 8;
   float lows[lanes] = {}, highs[lanes] = {};
   int64_t whole = count / lanes * lanes;
@@ -68,7 +68,7 @@ int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
   return clamp(steps + static_cast<float>(range.zeroPoint), bits, symmetric);
 }
 
-/// The same of neighbours that share a range.
+/// quantizeNumber for consecutive values that share a range.
 static void quantizeNumbers(const float *values, int64_t count,
                             QuantizedRange range, int64_t bits, bool symmetric,
                             int16_t *q) {
@@ -80,11 +80,12 @@ static void quantizeNumbers(const float *values, int64_t count,
     q[i] = quantizeNumber(values[i], range, bits, symmetric);
 }
 
-/// Quantizes a group as GGUF's blocks with an f16 scale are made (ggml,
-/// quantize_row_q8_0_ref and quantize_row_q4_0_ref), and gives the scale before
-/// it is rounded, with which the integers are found: 8 bits have max|x| / 127;
-/// fewer have the (first) number of the largest magnitude, of either sign, at
-/// the lowest integer. Halves go away from zero, and up.
+/// Quantizes a group as ggml does for block formats with an f16 scale
+/// (quantize_row_q8_0_ref, quantize_row_q4_0_ref). Returns the scale before its
+/// rounding to f16, which is also used to compute the integers: max|x| / 127
+/// for 8 bits; for fewer bits, the (first) value of the largest magnitude, of
+/// either sign, maps to the lowest integer. Ties round away from zero for 8
+/// bits, up for fewer bits.
 static float quantizeBlock(const float *values, int64_t count, int64_t bits,
                            int16_t *q) {
   float most = 0;

@@ -48,7 +48,7 @@ Status validateSamplingParams(const SamplingParams &params) {
 }
 
 bool hasNaN(Span<const float> logits) {
-  bool any = false; // No early end, so that this is a loop of vectors.
+  bool any = false; // No early exit, so that the loop vectorizes.
   for (float logit : logits)
     any |= logit != logit;
   return any;
@@ -96,12 +96,12 @@ void Sampler::keepTopK() {
   candidates.resize(keep);
 }
 
-/// Top-p and min-p; at least the best one stays. What min-p drops is counted in
-/// the whole that top-p is a share of.
+/// Top-p and min-p; keeps at least the best candidate. Top-p is a fraction of
+/// the total before min-p removes candidates.
 void Sampler::cutTail() {
   const double total = totalWeight();
-  // Those below an equal part of 1 - top-p weigh less than it together, so
-  // top-p cannot want them: only what is left has to be sorted.
+  // Candidates below (1 - top-p) / count of the total weigh less than 1 - top-p
+  // together, so top-p drops them all: only the others have to be sorted.
   const double least = std::max(params.minP, (1 - params.topP) * total /
                                                  double(candidates.size()));
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
@@ -110,7 +110,7 @@ void Sampler::cutTail() {
                                   }),
                    candidates.end());
   if (params.topK == 0 && params.topP == 1)
-    return; // In the order of ids.
+    return; // Leaves the candidates in order of ids.
   std::sort(candidates.begin(), candidates.end());
   if (params.topP == 1)
     return;
@@ -126,10 +126,10 @@ int32_t Sampler::sample(Span<const float> logits) {
   const int32_t best = argmax(logits);
   const double greatest = logits[static_cast<size_t>(best)];
   if (params.temperature <= 0 || !std::isfinite(greatest))
-    return best; // Infinity, or no number at all, leaves nothing to weigh.
+    return best; // Probabilities are undefined for infinity and NaN.
   candidates.clear();
   for (size_t i = 0; i < logits.size(); ++i)
-    if (logits[i] > -std::numeric_limits<float>::infinity()) // Not for a NaN.
+    if (logits[i] > -std::numeric_limits<float>::infinity()) // False for NaN.
       candidates.push_back({logits[i], static_cast<int32_t>(i), 0});
   keepTopK();
   for (Candidate &candidate : candidates)
@@ -142,7 +142,7 @@ int32_t Sampler::sample(Span<const float> logits) {
     if (point < 0)
       return candidate.id;
   }
-  return candidates.back().id; // Rounding used up the last share.
+  return candidates.back().id; // Rounding may leave a remainder.
 }
 
 } // namespace llmir

@@ -19,7 +19,7 @@ uint16_t floatToF16(float value) {
   if (magnitude >= 0x477ff000u) // Rounds to 65536 or more: infinity.
     return static_cast<uint16_t>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
-    // Subnormal in f16: let f32 addition round at 2^-24, its unit there.
+    // Subnormal in f16: f32 addition rounds at 2^-24, the unit of subnormals.
     float shifted = bitsToFloat(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (floatToBits(shifted) - 0x3f000000u));
   }

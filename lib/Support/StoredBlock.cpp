@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The block formats as ggml's structures lay them out.
+// Unpacks the block formats, laid out as ggml's structures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ static uint16_t loadU16(const uint8_t *bytes) {
   return static_cast<uint16_t>(bytes[0] | (bytes[1] << 8));
 }
 
-/// 16 bytes: low nibbles are values 0 to 15, high ones 16 to 31.
+/// 16 bytes: low nibbles are elements 0 to 15, high nibbles 16 to 31.
 static void readNibbles(const uint8_t *bytes, uint8_t *q) {
   for (int j = 0; j < 16; ++j) {
     q[j] = bytes[j] & 15;
@@ -29,9 +29,9 @@ static void readNibbles(const uint8_t *bytes, uint8_t *q) {
 }
 
 /// The 6-bit sub-scales and sub-minima of eight groups in 12 bytes: those of
-/// groups 0 to 3 lie in the low bits of bytes 0 to 3 and 4 to 7, those of
-/// groups 4 to 7 have their low four bits in bytes 8 to 11 and their high two
-/// above the former.
+/// groups 0 to 3 are the low bits of bytes 0 to 3 and 4 to 7, those of groups 4
+/// to 7 have their low four bits in bytes 8 to 11 and their high two bits above
+/// the former.
 static void readSixBitScales(const uint8_t *bytes, StoredBlock &block) {
   for (int g = 0; g < 4; ++g) {
     block.subScales[g] = bytes[g] & 63;
@@ -43,9 +43,9 @@ static void readSixBitScales(const uint8_t *bytes, StoredBlock &block) {
   }
 }
 
-/// d, dmin, 12 bytes of scales; then, of q5_k, the fifth bits: bit g of byte j
-/// belongs to value j of group g; then for each pair of groups 32 bytes, the
-/// first one's values in the low nibbles.
+/// d, dmin, 12 bytes of scales; for q5_k, then the fifth bits (bit g of byte j
+/// belongs to element j of group g); then 32 bytes for each pair of groups, the
+/// first group in the low nibbles.
 static void readQ4KOrQ5K(const uint8_t *bytes, bool hasFifthBits,
                          StoredBlock &block) {
   block.d = loadU16(bytes);
@@ -68,9 +68,9 @@ static void readQ4KOrQ5K(const uint8_t *bytes, bool hasFifthBits,
   }
 }
 
-/// Halves of 128 values: 64 bytes of low nibbles, the bytes' high nibbles being
-/// 64 values further, and 32 bytes of pairs of high bits, pair n of byte j
-/// being of value 32 n + j; behind both halves, the scales.
+/// Two halves of 128 elements: 64 bytes each of nibbles (element j low, element
+/// 64 + j high), then 32 bytes each of pairs of high bits (pair n of byte j
+/// belongs to element 32 n + j), then the scales.
 static void readQ6K(const uint8_t *bytes, StoredBlock &block) {
   const uint8_t *low = bytes, *high = bytes + 128;
   uint8_t *q = block.q;
@@ -93,7 +93,7 @@ void readStoredBlock(TensorFormat format, const uint8_t *bytes,
   case TensorFormat::F32:
   case TensorFormat::F16:
   case TensorFormat::BF16:
-    return; // No block formats.
+    return; // Not a block format.
   case TensorFormat::Q8_0:
     block.d = loadU16(bytes);
     std::memcpy(block.q, bytes + 2, 32);

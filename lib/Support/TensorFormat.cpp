@@ -68,7 +68,7 @@ static void decodeBlock(TensorFormat format, const IntegerFormat &integers,
   const float d = f16ToFloat(block.d);
   const float dmin = integers.minima ? f16ToFloat(block.dmin) : 0;
   for (int64_t g = 0; g < values / integers.group; ++g) {
-    // Products of f16 and few bits are exact in f32; a sum rounds once.
+    // Products of f16 values and few bits are exact in f32; a sum rounds once.
     float scale = d, min = dmin;
     if (integers.superGroup > 0) {
       scale = d * static_cast<float>(static_cast<int8_t>(block.subScales[g]));

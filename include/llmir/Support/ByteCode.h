@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Numbers as signed bytes with a common scale: the rule that caches of bytes,
-// their reference and the generated kernels share.
+// Values as signed bytes with a common scale: the quantization rule shared by
+// q8 KV caches, their reference implementation and the generated kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace llmir {
 
-/// The greatest |x| of those looked at; no number, where one of them is none.
+/// The maximum |x| of the values added; NaN once a value is NaN.
 class GreatestMagnitude {
 public:
   void add(float x) {
@@ -27,17 +27,17 @@ public:
     if (!(size <= most) && !std::isnan(most))
       most = size;
   }
-  /// max|x| / 127. Not finite where an x is not: then all codes are 0, and NaN
-  /// is read back for all of them.
+  /// max|x| / 127. Not finite if any x is not finite: all codes are then 0, and
+  /// every element reads back as NaN.
   float scale() const { return most / 127.0f; }
 
 private:
   float most = 0;
 };
 
-/// The code that stands for x: x / scale, rounded to nearest even, within -127
-/// and 127. A quotient lies outside where the scale is subnormal, as that has
-/// few digits. 0 beside a scale of 0, or one that is not finite.
+/// The code of x: x / scale, rounded to nearest even and clamped to [-127,
+/// 127]. Only a subnormal scale, which has few significant bits, can give a
+/// quotient outside that range. 0 if the scale is 0 or not finite.
 inline int8_t byteCode(float x, float scale) {
   if (!(scale > 0 && scale < INFINITY))
     return 0;

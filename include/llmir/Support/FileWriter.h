@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writing a file so that nobody ever sees half of it: the bytes go into a file
-// beside the target, which takes the target's name when it is complete.
+// Atomic file writing: readers never see a partial file. The bytes are written
+// to a temporary file that replaces the target on commit().
 //
 //   Expected<AtomicFile> file = AtomicFile::create(path);
 //   LLMIR_RETURN_IF_ERROR(file->write(header, sizeof header));
@@ -29,13 +29,13 @@
 namespace llmir {
 
 /// A file under construction. Without a successful commit() nothing remains of
-/// it and an older file at the target stays as it was, also when the process is
-/// killed (where the file system knows files without a name). Not thread-safe.
-/// Errors name the target: NotFound (no such folder), IoError (read-only,
+/// it and an existing file at the target is unchanged, even if the process is
+/// killed (where the file system supports unnamed files). Not thread-safe.
+/// Errors name the target: NotFound (no such directory), IoError (read-only,
 /// permission, …), ResourceExhausted (no space, quota, file too large).
 class AtomicFile {
 public:
-  /// A target that exists must be a regular file (never a device or folder).
+  /// An existing target must be a regular file (not a device or directory).
   static Expected<AtomicFile> create(const std::string &path);
 
   AtomicFile(AtomicFile &&other) noexcept;
@@ -52,16 +52,17 @@ public:
   }
   /// Appends zero bytes until position() is a multiple of `alignment`.
   Status padTo(uint64_t alignment);
-  /// Overwrites bytes that were already written (a header, say).
+  /// Overwrites bytes that were already written (e.g. a header).
   Status writeAt(uint64_t offset, const void *data, size_t size);
   /// Bytes appended so far.
   uint64_t position() const { return appended; }
-  /// Writes out what is buffered: a commit() after it finds no full disk. Where
-  /// several files belong together each is flushed before the first commit().
+  /// Writes out the buffer, so that a later commit() cannot fail because the
+  /// disk is full. When several files belong together, flush all of them before
+  /// the first commit().
   Status flush();
 
-  /// Writes everything out and renames the file over the target. With
-  /// `durable` the data is on the disk before (fsync).
+  /// Writes out the buffer and renames the file over the target. If `durable`,
+  /// the data is synced to disk first (fsync).
   Status commit(bool durable = false);
 
 private:
@@ -70,13 +71,13 @@ private:
   void discard();
 
   std::string targetPath;
-  std::string temporaryPath;   ///< Empty while the file has no name.
-  std::vector<uint8_t> buffer; ///< The last bytes appended, not yet written.
+  std::string temporaryPath;   ///< Empty while the file is unnamed.
+  std::vector<uint8_t> buffer; ///< Appended bytes not yet written.
   uint64_t appended = 0;
   int descriptor = -1;
 };
 
-/// Writes a whole small file in this way.
+/// Writes a whole small file atomically.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
 } // namespace llmir

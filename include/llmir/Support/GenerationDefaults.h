@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Default sampling of a model, as its generation_config.json has it.
+// Default sampling parameters of a model, from its generation_config.json.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace llmir {
 
-/// Default sampling of the model (generation_config.json); unset fields mean
-/// greedy decoding.
+/// Default sampling parameters (generation_config.json). The initial values
+/// mean greedy decoding.
 struct GenerationDefaults {
   bool doSample = false;
   double temperature = 1.0;

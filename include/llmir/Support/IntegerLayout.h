@@ -6,33 +6,33 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a matrix of integers with scales beside them lies in memory: the tiles
-// and lines of PackedLayout.h, a block of K after the other, each with what its
-// 16 rows need to become numbers behind its lines. A block is a group, or a
-// super-group, whose groups have small scales of their own:
-//
-//   tile:  block 0 | block 1 | … | last block, with what is left of K
+// Memory layout of a matrix of integers with scales: the tiles and lines of
+// PackedLayout.h, divided along K into blocks. Each block stores its lines
+// followed by the scales (and zero points or minima) of the tile's 16 rows. A
+// block is a group, or a super-group whose groups have small scales of their
+// own:
+//   tile:  block 0 | block 1 | … | last block, with the rest of K
 //
 //   group:        lines | 16 scales | 16 zero points or 16 minima
 //   super-group:  lines of all its groups | 16 sub-scales of group 0 | … |
 //                 16 sub-minima of group 0 | … | 16 scales d | 16 scales dmin
 //
-// A row has four bytes in each line; byte i of them is in line
+// A row has four bytes in each line; byte i of them holds, in line `line`:
 //
-//   int8:  `line` value 4 * line + i.
-//   int4:  `line` values 8 * line + i (low nibble) and 8 * line + 4 + i (high).
-//   int16: `line` value 2 * line + i / 2, low byte first.
-//   int5:  of 32 values, the four low bits in four lines as those of int4, then
-//          a line where bit w is the fifth bit of value 4 * w + i.
-//   int6:  likewise, then two lines: bits 2 * (w % 4) and the next one of line
-//          w / 4 are the two high bits of value 4 * w + i.
+//   int8:  value 4 * line + i.
+//   int4:  values 8 * line + i (low nibble) and 8 * line + 4 + i (high nibble).
+//   int16: value 2 * line + i / 2, low byte first.
+//   int5:  for each 32 values, the four low bits in four lines as in int4, then
+//          a line whose bit w is the fifth bit of value 4 * w + i.
+//   int6:  likewise, then two lines: bits 2 * (w % 4) and 2 * (w % 4) + 1 of
+//          line w / 4 are the two high bits of value 4 * w + i.
 //
-// Integers of fewer than 8 bits are stored without a sign: 2^(bits - 1) is
-// added to signed ones (storedBias). Sub-scales and sub-minima are signed
-// bytes. What a tile has beyond the matrix is zero.
+// Integers of fewer than 8 bits are stored unsigned: signed ones are biased by
+// 2^(bits - 1) (storedBias). Sub-scales and sub-minima are signed bytes.
+// Padding of a tile beyond the matrix is zero.
 //
-// The block formats of GGUF are such formats (ofBlocks); packed, their values
-// and scales are those of the file, in another order.
+// The block formats of GGUF map to such formats (ofBlocks): packing reorders
+// the values and scales of the file without changing them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,26 +48,27 @@
 
 namespace llmir {
 
-/// What the integers q of a matrix mean:
+/// The meaning of the integers q of a matrix:
 ///
-///   value = scale * (q - zero point)             as a rule
+///   value = scale * (q - zero point)             by default
 ///   value = scale * q + min                      with minima
 ///   value = d * sub-scale * q                    in super-groups
 ///   value = d * sub-scale * q - dmin * sub-min   in super-groups with minima
 struct IntegerFormat {
-  int64_t bits = 8;  ///< 4, 5, 6, 8 or 16.
-  int64_t group = 0; ///< Neighbours in K with one scale; 0: all of K.
-  /// Lines begin anew after so many values of a group, which it divides; 0:
-  /// with the group. Where activations are quantized in groups that are not
-  /// whole lines, a line must not hold values of two.
+  int64_t bits = 8; ///< 4, 5, 6, 8 or 16.
+  int64_t group =
+      0; ///< Consecutive elements of K sharing a scale; 0: all of K.
+  /// Lines are padded after this many elements of a group, which it divides; 0:
+  /// after each group. Needed if activations are quantized in groups that are
+  /// not whole lines: a line must not span two of those.
   int64_t segment = 0;
   bool zeroPoints = false;
   TensorFormat scales = TensorFormat::F32; ///< F32, F16 or BF16.
-  /// Something is added to each group; q has no sign then. Never together with
-  /// zero points.
+  /// Each group has a minimum that is added; q is then unsigned. Excludes zero
+  /// points.
   bool minima = false;
-  /// Neighbours in K with one d (and dmin), a multiple of the group; 0: groups
-  /// have scales of their own.
+  /// Consecutive elements of K sharing a d (and dmin), a multiple of the group;
+  /// 0: groups have scales of their own.
   int64_t superGroup = 0;
 
   bool operator==(const IntegerFormat &other) const {
@@ -80,10 +81,10 @@ struct IntegerFormat {
   /// "int4:g128:asym", "int8", "int8:g30:s10:f16", "int4:g32:min:f16",
   /// "int4:g32:k256:min:f16".
   std::string name() const;
-  /// The format of that name; nullopt for a name that name() does not give, and
-  /// for one that no matrix can be stored in.
+  /// The inverse of name(); nullopt for other names and for formats that no
+  /// matrix can be stored in.
   static std::optional<IntegerFormat> fromName(std::string_view name);
-  /// The stored block formats as what they are; nullopt for plain formats.
+  /// The format of a stored block format; nullopt for plain formats.
   static std::optional<IntegerFormat> ofBlocks(TensorFormat format);
 
   bool isSigned() const { return !minima; }
@@ -93,11 +94,11 @@ struct IntegerFormat {
   int64_t highest() const {
     return (int64_t(1) << (isSigned() ? bits - 1 : bits)) - 1;
   }
-  /// What is added to an integer where it is stored.
+  /// The bias added to an integer when it is stored.
   int64_t storedBias() const {
     return bits < 8 && isSigned() ? int64_t(1) << (bits - 1) : 0;
   }
-  /// Integers of 5 and 6 bits have their high bits in lines of their own.
+  /// Integers of 5 and 6 bits store their high bits in separate lines.
   bool hasHighLines() const { return bits == 5 || bits == 6; }
 };
 
@@ -106,20 +107,21 @@ struct IntegerMatrixLayout {
   IntegerFormat format;
   int64_t rows, columns;
 
-  /// The fewest values of K that have lines of their own, and how many.
+  /// The minimum number of elements of K with lines of their own, and the
+  /// number of those lines.
   int64_t bundleValues() const {
     return format.hasHighLines() ? 32 : 32 / format.bits;
   }
   int64_t bundleLines() const {
     return format.hasHighLines() ? format.bits : 1;
   }
-  /// Values of K that one row has in one line; in one of low bits, where there
-  /// are others.
+  /// Elements of K per row and line; for formats with high lines, per line of
+  /// low bits.
   int64_t valuesPerLine() const {
     return format.hasHighLines() ? 8 : 32 / format.bits;
   }
 
-  /// Values of a whole group; the last one may have fewer.
+  /// Elements of a whole group; the last one may have fewer.
   int64_t group() const {
     return format.group > 0 ? std::min(format.group, columns) : columns;
   }
@@ -129,7 +131,7 @@ struct IntegerMatrixLayout {
   int64_t numGroups() const { return ceilDiv(columns, group()); }
   int64_t lastGroup() const { return columns - (numGroups() - 1) * group(); }
 
-  /// Values of a whole block: of a super-group or a group.
+  /// Elements of a whole block (super-group or group).
   int64_t block() const {
     return format.superGroup > 0 ? std::min(format.superGroup, columns)
                                  : group();
@@ -137,32 +139,32 @@ struct IntegerMatrixLayout {
   int64_t numBlocks() const { return ceilDiv(columns, block()); }
   int64_t lastBlock() const { return columns - (numBlocks() - 1) * block(); }
 
-  /// Values after which lines begin anew; in a super-group they run through the
-  /// groups.
+  /// Elements after which lines are padded; in a super-group, lines run through
+  /// the groups.
   int64_t run() const { return format.superGroup > 0 ? block() : segment(); }
-  /// Lines of a block, or of a part of one, that has so many values.
+  /// Lines of a block, or of a part of one, of `values` elements.
   int64_t numLines(int64_t values) const {
     return (values / run() * ceilDiv(run(), bundleValues()) +
             ceilDiv(values % run(), bundleValues())) *
            bundleLines();
   }
-  /// Bytes of 16 numbers in the format of scales.
+  /// Bytes of 16 values in the format of the scales.
   int64_t scaleBytes() const {
     return kTileRows * tensorFormatInfo(format.scales).bytesPerBlock;
   }
-  /// Zero points are signed bytes, or i16 beside 16-bit integers.
+  /// Zero points are signed bytes, or i16 for 16-bit integers.
   int64_t zeroPointBytes() const {
     return format.zeroPoints ? kTileRows * (format.bits > 8 ? 2 : 1) : 0;
   }
   int64_t minBytes() const { return format.minima ? scaleBytes() : 0; }
-  /// Groups of a super-group of so many values; none without super-groups.
+  /// Groups of a super-group of `values` elements; 0 without super-groups.
   int64_t numSubScales(int64_t values) const {
     return format.superGroup > 0 ? ceilDiv(values, group()) : 0;
   }
 
-  /// Where things begin in a block of so many values. Sub-scales (and
-  /// sub-minima) of group g are 16 bytes at 16 * g from there; minima and the
-  /// dmin of a super-group are at minsAt.
+  /// Byte offsets within a block of `values` elements. The sub-scales (and
+  /// sub-minima) of group g are the 16 bytes at 16 * g from there; minima, and
+  /// the dmin of a super-group, are at minsAt.
   int64_t subScalesAt(int64_t values) const {
     return numLines(values) * kLineBytes;
   }
@@ -187,21 +189,21 @@ struct IntegerMatrixLayout {
     return (numBlocks() - 1) * blockBytes(block()) + blockBytes(lastBlock());
   }
   int64_t numTiles() const { return ceilDiv(rows, kTileRows); }
-  /// Whole matrix, padded so that the next one starts on a line.
+  /// Whole matrix, padded so that the next one is line-aligned.
   int64_t bytes() const {
     return roundUpTo(numTiles() * tileBytes(), kLineBytes);
   }
 };
 
-/// A row of activations quantized to int8, as the matmul kernels read it. The
-/// row is K cut into segments, within each of which one activation scale and
-/// one weight scale hold; in 4-byte words:
-///   all segments' bytes | f32 scale of each | minus the i32 sum of each |
+/// A row of activations quantized to int8, as read by the matmul kernels. K is
+/// cut into segments that each have one activation scale and one weight scale.
+/// In 4-byte words:
+///   bytes of all segments | f32 scale of each | negated i32 sum of each |
 ///   f32 scale * sum of each
-/// A segment's bytes are padded with zero to the weights' lines.
+/// A segment's bytes are zero-padded to whole lines of the weights.
 struct QuantizedRowLayout {
   int64_t columns; ///< K.
-  int64_t segment; ///< Values of a whole segment, at most K.
+  int64_t segment; ///< Elements of a whole segment, at most K.
   int64_t padded;  ///< Bytes of each segment: a multiple of 4.
 
   int64_t numSegments() const { return ceilDiv(columns, segment); }
@@ -211,7 +213,8 @@ struct QuantizedRowLayout {
   int64_t scaledSumsAt() const { return sumsAt() + numSegments(); }
   int64_t words() const { return scaledSumsAt() + numSegments(); }
 
-  /// The row that multiplies `weights`, whose lines respect `segment`.
+  /// The layout of the row that multiplies `weights`, whose lines are padded at
+  /// each segment.
   static QuantizedRowLayout forWeights(const IntegerMatrixLayout &weights,
                                        int64_t segment) {
     int64_t used = std::min(segment, weights.columns);
@@ -220,12 +223,12 @@ struct QuantizedRowLayout {
   }
 };
 
-/// The longest stretches of K within which both a group of `group` weights and
-/// one of `activationGroup` activations hold; 0 stands for all of K.
+/// The longest stretch of K that crosses neither a group boundary of the
+/// weights
+/// (`group`) nor of the activations (`activationGroup`); 0 means all of K.
 int64_t commonSegment(int64_t columns, int64_t group, int64_t activationGroup);
 
-/// What one row of a matrix consists of. Whatever the format has no use for is
-/// null.
+/// One row of a matrix. Pointers that the format does not use are null.
 struct IntegerRow {
   const int16_t *q;                    ///< One per column.
   const float *scales;                 ///< One per block: d in super-groups.
@@ -235,18 +238,17 @@ struct IntegerRow {
   const int8_t *subMins = nullptr;
 };
 
-/// Writes one row into a packed matrix of zeros. Integers lie in the format's
-/// range, scales and minima are exact in it.
+/// Writes one row into a zero-initialized packed matrix. The integers must be
+/// in the format's range; scales and minima must be exactly representable.
 void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
                     const IntegerRow &values, uint8_t *out);
 
-/// Writes integers as they are stored, a byte each, into the lines of bundles:
-/// a word in each, `kLineBytes` apart, from `words` on.
+/// Writes stored integers, given as one byte each, into the lines of `bundles`
+/// bundles: one word per line, `kLineBytes` apart, starting at `words`.
 void packStored(int64_t bits, const uint8_t *stored, int64_t bundles,
                 uint8_t *words);
 
-/// What the values of one packed row are, in f32: the reference of whoever
-/// reads the layout.
+/// Decodes one packed row to f32: the reference for all readers of the layout.
 void unpackIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
                       const uint8_t *packed, float *out);
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Places pieces of memory in one arena so that those that are needed at the
-// same time do not overlap: for the buffers of a program and for the tensors of
-// a graph.
+// Assigns offsets in one arena to pieces of memory so that pieces that are live
+// at the same time do not overlap. Used for the buffers of a program and for
+// the tensors of a graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +23,21 @@
 
 namespace llmir {
 
-/// A piece of memory that is needed from `first` to `last`, both included.
+/// A piece of memory that is live from `first` to `last`, both inclusive.
 struct MemoryInterval {
   int64_t bytes = 0;
   int64_t first = 0, last = 0;
 };
 
-/// Which pieces are needed at the same time, by their numbers from 0.
+/// Which pieces, numbered from 0, are live at the same time.
 class MemoryConflicts {
 public:
   explicit MemoryConflicts(size_t numPieces) : lists(numPieces) {}
-  /// Of pieces whose intervals have a time in common.
+  /// The conflicts of pieces whose intervals intersect.
   static MemoryConflicts
   ofIntervals(const std::vector<MemoryInterval> &intervals);
 
-  /// Says that two different pieces meet; each pair once.
+  /// Records that two different pieces conflict; call once per pair.
   void add(size_t a, size_t b) {
     lists[a].push_back(b);
     lists[b].push_back(a);
@@ -49,30 +49,29 @@ private:
   std::vector<std::vector<size_t>> lists;
 };
 
-/// Where each piece begins, and how many bytes all of them need.
+/// The offset of each piece and the size of the arena, in bytes.
 struct MemoryPlan {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
 };
 
-/// The most bytes that are needed at one time: no plan has fewer.
+/// The maximum number of bytes live at one time: a lower bound for any plan.
 int64_t mostLiveBytes(const std::vector<MemoryInterval> &intervals);
 
-/// Places pieces of `bytes` each. A piece begins at 0 or where another ends, so
-/// that offsets are multiples of what all sizes are multiples of. The sizes are
-/// not negative and their sum fits into 63 bits.
+/// Assigns offsets to pieces of `bytes` each. A piece starts at 0 or where
+/// another ends, so offsets are multiples of any common divisor of the sizes.
+/// Sizes must be nonnegative and their sum must fit into 63 bits.
 ///
-/// The first try is the largest piece first, each at the lowest free offset.
-/// Where that needs more than `lowerBound`, other orders and the smallest gap
-/// that fits are tried, then pieces at the top are moved to the front, a fixed
-/// number of times; the least of all is taken, the first of equal ones. The
-/// result depends on the arguments alone.
+/// Places the largest piece first, each at the lowest free offset. If the
+/// result exceeds `lowerBound`, also tries other orders and best fit, then a
+/// fixed number of times moves the topmost pieces to the front of the order;
+/// the smallest plan wins, the first among equals. Deterministic.
 MemoryPlan planMemory(const std::vector<int64_t> &bytes,
                       const MemoryConflicts &conflicts, int64_t lowerBound);
-/// The same of intervals, with mostLiveBytes() as the bound.
+/// The same for intervals, with mostLiveBytes() as the bound.
 MemoryPlan planMemory(const std::vector<MemoryInterval> &intervals);
 
-/// Two pieces that meet and overlap, or nothing: the check of a plan.
+/// Two conflicting pieces that overlap, or nullopt: verifies a plan.
 std::optional<std::pair<size_t, size_t>>
 findOverlap(const std::vector<int64_t> &bytes, const MemoryConflicts &conflicts,
             const MemoryPlan &plan);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// JSON from files and requests that nobody vouches for, and typed reads whose
-// errors name the file and the key.
+// Parsing of untrusted JSON (files and requests), and typed reads whose errors
+// name the file and the key.
 //
 //   Expected<Json> json = parseJsonFile("model/config.json");
 //   Expected<int64_t> layers =
@@ -34,14 +34,14 @@ namespace llmir {
 using Json = nlohmann::json;
 
 struct JsonLimits {
-  uint64_t maxBytes = uint64_t(256) << 20; ///< Longest text.
-  int maxDepth = 64;                       ///< Deepest nesting of [ and {.
+  uint64_t maxBytes = uint64_t(256) << 20; ///< Maximum text size.
+  int maxDepth = 64;                       ///< Maximum nesting of [ and {.
 };
 
 /// Parses one JSON value that spans all of `text` (a byte order mark is
-/// accepted). Refused, each with its byte offset: syntax errors, invalid UTF-8,
-/// numbers beyond a double's range, too deep nesting, a key given twice in one
-/// object. `where` begins the messages. No exception escapes.
+/// accepted). Errors, with byte offset: syntax errors, invalid UTF-8, numbers
+/// outside the range of double, nesting that is too deep, duplicate keys in an
+/// object. `where` prefixes the messages. No exception escapes.
 Expected<Json> parseJson(std::string_view text, const std::string &where,
                          const JsonLimits &limits = {});
 
@@ -55,14 +55,14 @@ Expected<Json> parseJsonFile(const std::string &path,
 /// value outside the stated range; both name `where` and the key's path.
 class JsonReader {
 public:
-  /// `object` must be a JSON object, else root reads report every key absent:
-  /// use `of` where that is not known. `path` is put before keys ("rope.").
+  /// `object` must be a JSON object, otherwise every key reads as absent; use
+  /// `of` where that is not known. `path` is prepended to keys ("rope.").
   JsonReader(const Json &object, std::string where, std::string path = {})
       : value(&object), where(std::move(where)), path(std::move(path)) {}
   /// Fails with InvalidFile when `value` is not an object.
   static Expected<JsonReader> of(const Json &value, std::string where);
 
-  /// The value of `key`, or null where it is absent or JSON null.
+  /// The value of `key`, or null if it is absent or JSON null.
   const Json *find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -83,7 +83,7 @@ public:
   Expected<std::string> stringOr(std::string_view key,
                                  std::string otherwise) const;
   Expected<JsonReader> object(std::string_view key) const;
-  /// The array itself; its elements are for the caller to check.
+  /// The array itself; the caller checks its elements.
   Expected<const Json *> array(std::string_view key) const;
 
   /// "config.json: 'rope_scaling.factor' is "x"; expected <expectation>".
@@ -101,15 +101,15 @@ private:
   std::string path;
 };
 
-/// A value in a message: its JSON text, cut after about 60 characters.
+/// A value for use in a message: its JSON text, cut after about 60 characters.
 std::string describeJson(const Json &value);
 
 /// True when the bytes are well-formed UTF-8 (no surrogates, no overlong
 /// forms, nothing above U+10FFFF).
 bool isValidUtf8(std::string_view bytes);
 
-/// Makes untrusted bytes fit for a one-line message: control characters and
-/// invalid UTF-8 as \xNN, cut after about `maxBytes`.
+/// Escapes untrusted bytes for a one-line message: control characters and
+/// invalid UTF-8 become \xNN; the text is cut after about `maxBytes`.
 std::string printable(std::string_view bytes, size_t maxBytes = 80);
 
 } // namespace llmir

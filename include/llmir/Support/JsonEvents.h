@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// JSON as a stream of events, for large texts of which little is kept.
+// Event-based JSON parsing, for large texts of which little is kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@
 
 namespace llmir {
 
-/// Receives what a JSON text holds, in order. A failing Status stops the parse
-/// and becomes its result, with the byte offset put before its cause. Keys
-/// given twice are for the handler to find.
+/// Receives the contents of a JSON text in order. A failing Status stops the
+/// parse and becomes its result, with the byte offset prepended to the cause.
+/// Handlers must detect duplicate keys themselves.
 class JsonEvents {
 public:
   virtual ~JsonEvents();
@@ -37,8 +37,8 @@ public:
   virtual Status null() = 0;
 };
 
-/// Parses one JSON value that spans all of `text`; the same refusals as
-/// parseJson, but for keys given twice. No exception escapes.
+/// Parses one JSON value that spans all of `text`; fails as parseJson does,
+/// except for duplicate keys. No exception escapes.
 Status parseJsonEvents(std::string_view text, const std::string &where,
                        const JsonLimits &limits, JsonEvents &events);
 

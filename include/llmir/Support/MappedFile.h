@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file mapped for reading. Its bytes are never copied.
+// A read-only memory-mapped file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,9 @@
 
 namespace llmir {
 
-/// Owns one read-only mapping of a whole regular file; unmaps it when it dies.
-/// Safe to read from any number of threads. The size is the file's at the time
-/// of opening; who truncates a mapped file takes its pages away (SIGBUS), as
-/// with every program that maps.
+/// Owns one read-only mapping of a whole regular file. Any number of threads
+/// may read it. The size is that of the file when it was opened; accessing a
+/// mapping whose file has been truncated since raises SIGBUS.
 class MappedFile {
 public:
   /// Maps `path`, following symbolic links. Fails with NotFound when there is
@@ -39,17 +38,17 @@ public:
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 
-  /// The path as it was given.
+  /// The path passed to open().
   const std::string &path() const { return filePath; }
-  /// The last part of the path, for messages.
+  /// The last path component, for messages.
   std::string_view name() const;
   Span<const uint8_t> bytes() const { return content; }
   std::string_view text() const {
     return {reinterpret_cast<const char *>(content.data()), content.size()};
   }
-  /// Says that a part of bytes() is not needed now: its pages no longer count
-  /// as memory of the process, and are found in the system's cache, or read
-  /// again, by who reads them later.
+  /// Hints that a part of bytes() is not needed now: its pages no longer count
+  /// as resident memory of the process. Later reads find them in the page cache
+  /// or read them from disk again.
   void release(Span<const uint8_t> part) const;
   /// Last modification, in nanoseconds since 1970.
   int64_t modifiedNs() const { return modified; }

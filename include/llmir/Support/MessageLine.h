@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Messages name files, tensors and texts that come from elsewhere, so they may
-// hold anything. Whatever prints a message passes it through here; a Status
+// Escaping of messages. Messages name files, tensors and texts from untrusted
+// sources. Code that prints a message passes it through messageLine(); Status
 // does so itself.
 //
 //===----------------------------------------------------------------------===//
@@ -21,12 +21,13 @@
 
 namespace llmir {
 
-/// Most bytes of a line that messageLine() gives.
+/// Maximum size of a line that messageLine() returns.
 constexpr size_t kMostMessageBytes = 2048;
 
-/// The message as one line that a terminal may show: control characters, line
-/// ends, marks of direction and invalid UTF-8 as \xNN; of a longer one the
-/// middle is left out, so that what it speaks of and what to do both stay.
+/// The message as one line that is safe to print on a terminal: control
+/// characters, line ends, bidirectional controls and invalid UTF-8 become \xNN.
+/// The middle of a long message is elided, which keeps both its subject and the
+/// advice.
 std::string messageLine(std::string_view message);
 
 } // namespace llmir

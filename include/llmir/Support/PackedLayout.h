@@ -6,17 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a weight matrix of a plain format (f32, f16, bf16) lies in an artifact;
-// those of integers, block formats among them, are IntegerLayout.h's. The
-// layout belongs to the weight format, not to the instruction set: tiles of 16
-// rows, in each tile 64-byte lines of 16 rows x 4 bytes of K in ascending K.
+// Memory layout of a weight matrix of a plain format (f32, f16, bf16) in an
+// artifact; integer matrices, including block formats, use IntegerLayout.h. The
+// layout depends on the weight format, not on the instruction set: tiles of 16
+// rows, each tile a sequence of 64-byte lines of 16 rows x 4 bytes in order of
+// ascending K.
 //
 //   tile:  line 0 | line 1 | …
 //
-// The four bytes from 4 * r on of a line belong to row r of the tile:
+// The four bytes at 4 * r of a line belong to row r of the tile:
 //   f32: value k = line.           f16, bf16: values 2 * line, 2 * line + 1.
-// Values do not change: only their order does. Rows and K that a tile or line
-// has beyond the matrix are zero.
+// Packing reorders values without changing them. Padding of a tile or line
+// beyond the matrix is zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,7 @@ namespace llmir {
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t roundUpTo(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
-/// Rows of a tile and f32 lanes of a line.
+/// Rows of a tile, which is also the number of f32 lanes of a line.
 constexpr int64_t kTileRows = 16;
 constexpr int64_t kLineBytes = 64;
 
@@ -41,20 +42,20 @@ struct PackedMatrixLayout {
   TensorFormat format;
   int64_t rows, columns;
 
-  /// Values of K that one row has in one line.
+  /// Elements of K per row and line.
   int64_t valuesPerLine() const {
     return 4 / tensorFormatInfo(format).bytesPerBlock;
   }
   int64_t linesPerTile() const { return ceilDiv(columns, valuesPerLine()); }
   int64_t tileBytes() const { return linesPerTile() * kLineBytes; }
   int64_t numTiles() const { return ceilDiv(rows, kTileRows); }
-  /// Whole matrix, padded so that the next one starts on a line.
+  /// Whole matrix, padded so that the next one is line-aligned.
   int64_t bytes() const {
     return roundUpTo(numTiles() * tileBytes(), kLineBytes);
   }
 };
 
-/// Bytes of a rank-1 weight: f32, padded to 16 values with zero.
+/// Bytes of a rank-1 weight: f32, zero-padded to a multiple of 16 elements.
 inline int64_t packedVectorBytes(int64_t size) {
   return roundUpTo(size, kTileRows) * 4;
 }

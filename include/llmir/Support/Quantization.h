@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From floats to integers with scales, as llm.quant_params and llm.quantize
-// mean it: f32 arithmetic throughout, so that whoever quantizes gets the same
-// integers.
+// Quantization of floats to integers with scales, as defined by
+// llm.quant_params and llm.quantize: f32 arithmetic throughout, so that every
+// user obtains the same integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +21,27 @@
 
 namespace llmir {
 
-/// What numbers that share a scale become: value = scale * (q - zeroPoint).
+/// The parameters of values that share a scale:
+/// value = scale * (q - zeroPoint).
 struct QuantizedRange {
   float scale = 0;
   int16_t zeroPoint = 0;
 };
 
-/// The range that holds `count` numbers. Symmetric: scale = max|x| / (2^(b-1) -
-/// 1). Otherwise the range from the least to the greatest of them and 0 is cut
-/// into 2^b - 1 steps.
+/// The parameters for `count` values. Symmetric: scale = max|x| / (2^(bits - 1)
+/// - 1). Asymmetric: the range from min(values, 0) to max(values, 0) is divided
+/// into 2^bits - 1 steps.
 QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
                               bool symmetric);
 
-/// x as an integer of that range; the zero point where the scale is 0.
+/// x as an integer of that range; the zero point if the scale is 0.
 int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
                        bool symmetric);
 
 /// Quantizes one row of a matrix, group by group, and packs it. `out` is the
-/// matrix, of zeros where nothing was packed yet. Scales of f32 are
-/// quantizedRange's; with scales of f16 the format is GGUF's Q8_0 or Q4_0, and
-/// so are the numbers.
+/// whole matrix, zero where nothing has been packed yet. f32 scales are those
+/// of quantizedRange; with f16 scales the format is GGUF's Q8_0 or Q4_0, with
+/// identical integers.
 void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
                         const float *values, uint8_t *out);
 

@@ -8,9 +8,9 @@
 //
 // Chooses the next token from a row of logits.
 //
-// Order: temperature, top-k, top-p, min-p, then one draw. A token's rank is its
-// logit, ties go to the lowest id, a NaN ranks below everything. The generator
-// is SplitMix64, so a seed gives the same tokens on every machine.
+// Order: temperature, top-k, top-p, min-p, then one random draw. Tokens are
+// ranked by logit, ties go to the lowest id, and NaN ranks last. The random
+// number generator is SplitMix64: a seed gives the same tokens on all machines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,40 +27,41 @@
 namespace llmir {
 
 struct SamplingParams {
-  double temperature = 0.0; ///< 0 = greedy: the rest is ignored.
+  double temperature = 0.0; ///< 0 = greedy: the other parameters are ignored.
   int64_t topK = 0;         ///< Keep the best k; 0 = all.
-  double topP = 1.0; ///< Keep the fewest best tokens that reach this mass.
-  double minP = 0.0; ///< Drop below this share of the best one's probability.
+  double topP = 1.0; ///< Keep the smallest set of best tokens with this mass.
+  double minP = 0.0; ///< Drop below this fraction of the best probability.
   uint64_t seed = 0;
 
-  /// What the model's generation_config.json says; greedy where it says
-  /// nothing.
+  /// The parameters of the model's generation_config.json; greedy if it has
+  /// none.
   static SamplingParams fromDefaults(const GenerationDefaults &defaults);
 };
 
-/// InvalidArgument with the name and the limits of a value out of range.
+/// InvalidArgument, naming the value and its limits, if a value is out of
+/// range.
 Status validateSamplingParams(const SamplingParams &params);
 
-/// Whether a logit is a NaN: the weights hold one, or overflow.
+/// Whether a logit is NaN, because a weight is NaN or an operation overflowed.
 bool hasNaN(Span<const float> logits);
 
 class Sampler {
 public:
   explicit Sampler(const SamplingParams &params);
 
-  /// The chosen id in [0, logits.size()). `logits` is not empty. Where all are
-  /// NaN or minus infinity, id 0.
+  /// The chosen id in [0, logits.size()). `logits` must not be empty. Id 0 if
+  /// all logits are NaN or minus infinity.
   int32_t sample(Span<const float> logits);
 
-  /// The id of the greatest logit, the lowest among equals; NaN never wins.
+  /// The id of the maximum logit, the lowest among equals; NaN never wins.
   static int32_t argmax(Span<const float> logits);
 
 private:
   struct Candidate {
     float logit;
     int32_t id;
-    double weight; ///< Its probability over the best one's.
-    /// Best first: a total order, so that every machine has the same.
+    double weight; ///< Its probability relative to the best candidate's.
+    /// Best first: a total order, so that the result is deterministic.
     bool operator<(const Candidate &other) const {
       return logit != other.logit ? logit > other.logit : id < other.id;
     }
@@ -72,7 +73,7 @@ private:
 
   SamplingParams params;
   uint64_t randomState;
-  std::vector<Candidate> candidates; ///< Kept for its memory.
+  std::vector<Candidate> candidates; ///< Kept to reuse the allocation.
 };
 
 } // namespace llmir

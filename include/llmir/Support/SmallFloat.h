@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Conversions between f32 and the 16-bit floats, on plain integers.
+// Conversions between f32 and the 16-bit float formats, in integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A view of contiguous elements (std::span arrives only with C++20).
+// A view of contiguous elements (std::span requires C++20).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace llmir {
 
-/// Pointer and length; owns nothing. `Span<const T>` reads.
+/// A non-owning pointer and length; `Span<const T>` is read-only.
 template <typename T> class Span {
 public:
   Span() = default;

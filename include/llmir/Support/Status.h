@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How everything outside the compiler reports failure: a code, one line of
-// cause, one line of what to do. No exception crosses a library's face.
+// Error handling outside the compiler: a status code, one line of cause, one
+// line of advice. No exception leaves a library.
 //
 //   Expected<Checkpoint> ckpt = Checkpoint::open(path);
 //   if (!ckpt)
@@ -25,24 +25,24 @@
 
 namespace llmir {
 
-/// What kind of failure; stable names (statusCodeName) for programs.
+/// The kind of failure; statusCodeName gives stable names for programs.
 enum class StatusCode {
   Ok,
   InvalidArgument,    ///< A flag or parameter is wrong.
   NotFound,           ///< A file, tensor or key is missing.
   InvalidFile,        ///< A file's content breaks its format.
   Unsupported,        ///< Well-formed, but not something LLMIR can do.
-  OutOfRange,         ///< A limit was passed (context length, budget).
-  ResourceExhausted,  ///< Memory, disk or KV blocks are used up.
+  OutOfRange,         ///< A limit was exceeded (context length, budget).
+  ResourceExhausted,  ///< Out of memory, disk space or KV blocks.
   IncompatibleTarget, ///< An artifact for another CPU or version.
-  IoError,            ///< The operating system refused.
-  Internal,           ///< A bug of LLMIR.
+  IoError,            ///< The operating system reported an error.
+  Internal,           ///< A bug in LLMIR.
 };
 
 /// The code's stable name, for example "invalid_file".
 const char *statusCodeName(StatusCode code);
 
-/// Success, or a code with a cause and an advice. Cheap to move.
+/// Success, or a code with a cause and advice. Cheap to move.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -57,7 +57,7 @@ public:
   explicit operator bool() const { return isOk(); }
 
   StatusCode code() const { return errorCode; }
-  /// What is wrong, naming the file and the field; no final newline.
+  /// What is wrong, naming the file and the field; no trailing newline.
   const std::string &cause() const { return causeText; }
   /// What the user can do; may be empty.
   const std::string &advice() const { return adviceText; }
@@ -73,7 +73,7 @@ private:
   std::string adviceText;
 };
 
-/// A value or the Status that says why there is none.
+/// A value, or the Status explaining why there is none.
 template <typename T> class [[nodiscard]] Expected {
 public:
   Expected(T value) : storage(std::move(value)) {}
@@ -95,7 +95,7 @@ private:
   Status failure;
 };
 
-/// Returns from the enclosing function when `expr` (a Status) failed.
+/// Returns from the enclosing function if `expr` (a Status) is a failure.
 #define LLMIR_RETURN_IF_ERROR(expr)                                            \
   do {                                                                         \
     if (::llmir::Status llmirStatus = (expr); !llmirStatus.isOk())             \

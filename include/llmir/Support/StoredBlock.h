@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One block of a block format, as GGUF stores it, taken apart: integers and
-// scales as IntegerFormat::ofBlocks says. Whoever decodes or repacks blocks
-// reads them here.
+// Unpacks one block of a block format, as stored by GGUF, into integers and
+// scales as described by IntegerFormat::ofBlocks. All code that decodes or
+// repacks blocks uses it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@ struct StoredBlock {
   static constexpr int64_t kMaxValues = 256;
   static constexpr int64_t kMaxGroups = 16;
 
-  /// Without a sign, as packed layouts store them; bytes of q8_0 are signed
-  /// ones.
+  /// Unsigned, as stored in packed layouts; except q8_0, whose bytes are
+  /// signed.
   uint8_t q[kMaxValues];
   uint16_t d, dmin; ///< Bits of f16; dmin is 0 in formats without minima.
   uint8_t subScales[kMaxGroups], subMins[kMaxGroups]; ///< Signed bytes.
 };
 
-/// Takes a block of a block format apart; what the format does not have is left
-/// as it was.
+/// Unpacks a block of a block format; fields that the format does not have are
+/// left unchanged.
 void readStoredBlock(TensorFormat format, const uint8_t *bytes,
                      StoredBlock &block);
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The storage formats of tensors (TensorFormats.def) as an enum with facts.
+// The storage formats of tensors (TensorFormats.def) as an enum with
+// properties.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +25,12 @@ enum class TensorFormat : uint8_t {
 #include "llmir/Support/TensorFormats.def"
 };
 
-/// Facts about one format.
+/// Properties of a format.
 struct TensorFormatInfo {
   TensorFormat format;
   std::string_view name;            ///< As printed and as `format = …` in IR.
-  std::string_view safetensorsName; ///< Empty where safetensors has none.
-  int ggufType;                     ///< -1 where GGUF has none.
+  std::string_view safetensorsName; ///< Empty if safetensors has no such type.
+  int ggufType;                     ///< -1 if GGUF has no such type.
   int64_t valuesPerBlock;           ///< 1 for plain element types.
   int64_t bytesPerBlock;
 };
@@ -39,16 +40,16 @@ std::optional<TensorFormat> tensorFormatFromName(std::string_view name);
 std::optional<TensorFormat> tensorFormatFromSafetensors(std::string_view name);
 std::optional<TensorFormat> tensorFormatFromGGUF(uint32_t type);
 
-/// True for formats whose values share a scale per block.
+/// True for formats whose elements share a scale per block.
 inline bool isBlockFormat(TensorFormat format) {
   return tensorFormatInfo(format).valuesPerBlock > 1;
 }
 
-/// Bytes of one row of `columns` values; nullopt when the row is not whole
-/// blocks or the product overflows.
+/// Bytes of one row of `columns` elements; nullopt if the row does not consist
+/// of whole blocks or the product overflows.
 std::optional<int64_t> tensorRowBytes(TensorFormat format, int64_t columns);
 
-/// Decodes `columns` values of one stored row to f32, exactly.
+/// Decodes `columns` elements of one stored row to f32, exactly.
 void decodeTensorRow(TensorFormat format, const uint8_t *row, int64_t columns,
                      float *out);
 
