@@ -33,7 +33,7 @@ bool endsWith(std::string_view text, std::string_view suffix) {
          text.substr(text.size() - suffix.size()) == suffix;
 }
 
-/// Formats that run code when they are loaded.
+/// Formats that can execute code when they are loaded.
 bool isPickle(std::string_view name) {
   for (std::string_view suffix : {".bin", ".pt", ".pth", ".ckpt", ".pkl"})
     if (endsWith(name, suffix))
@@ -49,14 +49,14 @@ Status refusePickle(const std::string &path) {
                 "use the model's .safetensors or .gguf files");
 }
 
-/// The last name in a path, "." and ".." resolved.
+/// The last component of a path, with "." and ".." resolved.
 std::string folderName(const std::string &path) {
   std::error_code error;
   fs::path whole = fs::canonical(path, error);
   return (error ? fs::path(path) : whole).filename().string();
 }
 
-/// Says what stands in a folder instead of the weights that were looked for.
+/// Names what a directory contains instead of the expected weights.
 Status withoutWeights(const std::string &path, Status notFound) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end;
@@ -81,7 +81,7 @@ bool exists(const std::string &path) {
   return fs::symlink_status(path, error).type() != fs::file_type::not_found;
 }
 
-/// Reads a JSON file of the folder and keeps it mapped among `files`.
+/// Reads a JSON file of the directory and keeps it mapped in `files`.
 Expected<Json> readJson(const std::string &folder, const char *name,
                         std::vector<std::shared_ptr<const MappedFile>> &files) {
   Expected<MappedFile> file =
@@ -144,7 +144,7 @@ Expected<Checkpoint> Checkpoint::openFolder(const std::string &path) {
       return json.takeStatus();
     generation = std::move(*json);
   }
-  // Before the weights: who has an unknown model need not fetch them.
+  // Before the weights, which need not be present to report an unknown model.
   auto model =
       modelConfigFromHuggingFace(*config, generation ? &*generation : nullptr,
                                  /*hasOutputProjection=*/false);
@@ -210,7 +210,7 @@ Checkpoint::tensor(std::string_view name) const {
 
 bool hasTokenizer(const std::string &folder) {
   for (const char *name : {"/tokenizer.json", "/tokenizer.model"}) {
-    std::error_code ignored; // What cannot be read is reported when it is read.
+    std::error_code ignored; // Unreadable files are reported when read.
     if (fs::exists(folder + name, ignored))
       return true;
   }

@@ -17,7 +17,7 @@ const char *supportedArchitectures() {
 }
 
 std::optional<std::string> familyOf(const std::string &modelType) {
-  // Mistral is Llama once its window covers the context.
+  // Mistral is Llama if its window covers the context.
   if (modelType == "llama" || modelType == "mistral")
     return "llama";
   if (modelType == "qwen2" || modelType == "qwen3" || modelType == "gpt2")

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What both readers of configurations share: limits and checks across fields.
+// Limits and cross-field checks shared by both readers of configurations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace llmir {
 
-// The largest sizes that are believed. They keep every product of three of
-// them (rows, columns, bytes) within 64 bits.
+// The maximum accepted sizes. Every product of three of them (rows, columns,
+// bytes) fits into 64 bits.
 constexpr int64_t maxVocabSize = int64_t(1) << 24;
 constexpr int64_t maxHiddenSize = int64_t(1) << 20;
 constexpr int64_t maxIntermediateSize = int64_t(1) << 24;
@@ -30,7 +30,7 @@ constexpr int64_t maxHeads = 4096;
 constexpr int64_t maxHeadDim = 4096;
 constexpr int64_t maxContext = int64_t(1) << 30;
 
-/// How a dialect calls the fields that messages name.
+/// The names of a format's fields, for messages.
 struct ConfigFieldNames {
   std::string heads, kvHeads, headDim, hidden, eps, theta, factor,
       lowFreqFactor, highFreqFactor;
@@ -40,8 +40,8 @@ struct ConfigFieldNames {
 using FieldFailure = std::function<Status(StatusCode, const std::string &field,
                                           const std::string &problem)>;
 
-/// headDim from hiddenSize / numHeads where it is 0, then every rule that
-/// relates fields to each other or that both dialects have.
+/// Derives headDim from hiddenSize / numHeads if it is 0, then checks every
+/// rule that relates fields to each other or that both formats share.
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 

@@ -17,9 +17,9 @@
 
 namespace llmir {
 
-/// Calls `body`, which gives an Expected, and turns the standard library's
-/// exceptions into failures: none may cross the library's face. `what` is what
-/// is being read.
+/// Calls `body`, which returns an Expected, and converts exceptions of the
+/// standard library to failures, since no exception may leave the library.
+/// `what` names the object that is read.
 template <typename Body>
 auto withoutExceptions(const std::string &what, Body body) -> decltype(body()) {
   try {

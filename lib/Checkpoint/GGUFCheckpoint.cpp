@@ -20,7 +20,7 @@ constexpr std::string_view suffix = ".gguf";
 
 /// The part numbers of a name that ends in "-00001-of-00003.gguf".
 struct SplitName {
-  std::string prefix; ///< Everything before, folder included.
+  std::string prefix; ///< Everything before, including the directory.
   int64_t number, count;
 };
 
@@ -48,8 +48,8 @@ std::optional<SplitName> splitNameOf(const std::string &path) {
   return SplitName{path.substr(0, path.size() - tailBytes), *number, *count};
 }
 
-/// The path of a part. Made from the first part's own, so that no name in a
-/// file can lead elsewhere.
+/// The path of a part, derived from the first part's, so that names in a file
+/// cannot refer to other directories.
 std::string partPath(const SplitName &name, int64_t number) {
   char tail[32];
   std::snprintf(tail, sizeof tail, "-%05d-of-%05d.gguf",
@@ -78,7 +78,7 @@ Status checkPart(const GGUFMetadata &metadata, int64_t number, int64_t count) {
   return Status::ok();
 }
 
-/// The file's name without folder and ending.
+/// The file's name without directory and extension.
 std::string stemOf(const GGUFMetadata &metadata) {
   std::string name = metadata.fileName();
   if (name.size() > suffix.size() &&

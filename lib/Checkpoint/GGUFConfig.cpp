@@ -82,7 +82,7 @@ Status GGUFConfig::readArchitecture() {
   return Status::ok();
 }
 
-/// Keys that change the computation in a way the families do not have.
+/// Rejects keys that change the computation in ways no family supports.
 Status GGUFConfig::refuseWhatIsNotSupported() const {
   for (const char *name : {"attn_logit_softcapping", "final_logit_softcapping",
                            "embedding_scale", "residual_scale", "logit_scale",
@@ -90,7 +90,7 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
     Expected<double> value = metadata.numberOr(key(name), 1.0);
     if (!value)
       return value.takeStatus();
-    // A factor of 1 and a cap of 0 mean nothing.
+    // A factor of 1 and a cap of 0 have no effect.
     if (*value != 1.0 && *value != 0.0)
       return unsupported(key(name), "is " + describeJson(*value) +
                                         "; this is not supported");
@@ -105,7 +105,7 @@ Status GGUFConfig::refuseWhatIsNotSupported() const {
   return Status::ok();
 }
 
-/// A number, or an array with one for each layer that are all equal.
+/// The value of a number, or of an array with equal elements for all layers.
 Expected<int64_t> GGUFConfig::sameInEveryLayer(const std::string &key,
                                                int64_t max) const {
   const GGUFEntry *entry = metadata.find(key);
@@ -143,7 +143,7 @@ Status GGUFConfig::readSizes() {
       config.intermediateSize,
       sameInEveryLayer(key("feed_forward_length"), maxIntermediateSize));
   const GGUFEntry *eps = metadata.find(epsKey());
-  // NaN and infinity are for the common check, which says what is expected.
+  // NaN and infinity are left to the common check, which names the valid range.
   if (eps && eps->number())
     config.normEps = *eps->number();
   else
@@ -187,9 +187,9 @@ Status GGUFConfig::readHeads() {
   return Status::ok();
 }
 
-/// All heads together have as many values as the residual stream, and each has
-/// keys and values of its own: queries, keys and values are one tensor of three
-/// equal parts.
+/// The heads together must have as many elements as the residual stream, and
+/// each must have its own keys and values: queries, keys and values are one
+/// tensor of three equal parts.
 Status GGUFConfig::checkGPT2Heads() const {
   if (config.numKVHeads != config.numHeads)
     return unsupported(key("attention.head_count_kv"),
@@ -206,7 +206,7 @@ Status GGUFConfig::checkGPT2Heads() const {
   return Status::ok();
 }
 
-/// The embedding's rows are the vocabulary; every token must have one.
+/// The embedding's rows are the vocabulary; every token must have a row.
 Status GGUFConfig::readVocabulary() {
   const CheckpointTensor *table = tensor("token_embd.weight");
   std::string file = metadata.fileName();
@@ -266,7 +266,7 @@ Status GGUFConfig::readRope() {
 }
 
 Status GGUFConfig::readRopeScaling() {
-  // As in llama.cpp: linear unless said otherwise, where a factor is given.
+  // As in llama.cpp: linear by default if a factor is given.
   std::string typeKey = key("rope.scaling.type");
   factorKey = key("rope.scaling.factor");
   if (!metadata.has(factorKey) && metadata.has(key("rope.scale_linear")))

@@ -24,8 +24,8 @@ constexpr uint32_t maxDims = 4;
 constexpr uint32_t maxAlignment = 1 << 20;
 constexpr uint32_t defaultAlignment = 32;
 
-// The least that a key (length, one letter, type, one byte) and a tensor
-// (length, one letter, count, type, offset) take in the file.
+// The minimum size in the file of a key (length, one letter, type, one byte)
+// and of a tensor (length, one letter, count, type, offset).
 constexpr uint64_t minKeyBytes = 8 + 1 + 4 + 1;
 constexpr uint64_t minTensorBytes = 8 + 1 + 4 + 4 + 8;
 
@@ -76,8 +76,8 @@ size_t fixedWidth(GGUFType type) {
 
 } // namespace
 
-/// Reads a file from front to back. Every read is checked against the rest of
-/// the file before it happens; `subject` says what is being read.
+/// Reads a file from front to back. Every read is first checked against the
+/// rest of the file; `subject` names what is being read.
 class GGUFParser {
 public:
   explicit GGUFParser(std::shared_ptr<const MappedFile> file)
@@ -120,8 +120,8 @@ private:
 
   uint64_t keyCount = 0, tensorCount = 0;
   uint32_t alignment = defaultAlignment;
-  uint64_t dataBytes = 0;            ///< Padded sum of the tensors so far.
-  std::vector<uint64_t> dataOffsets; ///< Of each tensor in the data.
+  uint64_t dataBytes = 0;            ///< Padded size of the tensors so far.
+  std::vector<uint64_t> dataOffsets; ///< Offset of each tensor in the data.
   std::vector<uint64_t> sizes;       ///< Bytes of each tensor.
   GGUFFile result;
 };
@@ -199,7 +199,7 @@ Status GGUFParser::readArray(GGUFArray &array) {
   at = position;
   LLMIR_RETURN_IF_ERROR(read(count, "the element count"));
   size_t width = fixedWidth(array.elementType);
-  // Every string takes at least its length.
+  // Every string takes at least the bytes of its length.
   if (count > remaining() / (width ? width : 8))
     return bad("the array has " + std::to_string(count) + " elements of " +
                    ggufTypeName(array.elementType) + ", but " +
@@ -318,7 +318,7 @@ Status GGUFParser::readShape(CheckpointTensor &tensor,
       return bad("dimension " + std::to_string(i) + " is " +
                      std::to_string(size) + "; expected 1 to 2^63 - 1",
                  at);
-    // The file has the fastest dimension first.
+    // The file stores the fastest-varying dimension first.
     tensor.shape[dims - 1 - i] = static_cast<int64_t>(size);
   }
   at = position;
@@ -405,7 +405,7 @@ Status GGUFParser::checkTensorNames() {
   return Status::ok();
 }
 
-/// Gives each tensor its bytes, now that the data's start is known.
+/// Sets the bytes of each tensor, once the start of the data is known.
 Status GGUFParser::placeTensors() {
   if (result.tensorList.empty())
     return Status::ok();

@@ -130,7 +130,7 @@ Status GGUFMetadata::failure(StatusCode code, std::string_view key,
       advice);
 }
 
-/// The value in a message: "the string \"x\"", "-1 (i32)", …
+/// The value as text: "the string \"x\"", "-1 (i32)", …
 static std::string describe(const GGUFEntry &entry) {
   if (entry.type == GGUFType::Array)
     return "an array of " + std::to_string(entry.array.size) + " " +
@@ -158,7 +158,7 @@ static std::string integerRange(int64_t min, int64_t max) {
          std::to_string(max);
 }
 
-/// Absent: NotFound. Present: InvalidFile with what it is instead.
+/// NotFound if absent; InvalidFile, with the actual value, if present.
 static Status refuse(const GGUFMetadata &metadata, std::string_view key,
                      const std::string &expectation) {
   if (const GGUFEntry *entry = metadata.find(key))

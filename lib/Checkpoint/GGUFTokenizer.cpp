@@ -31,7 +31,7 @@ Status badElement(const GGUFMetadata &metadata, std::string_view key, size_t i,
                           "element " + std::to_string(i) + " " + problem);
 }
 
-/// A companion of the tokens has as many elements as they.
+/// Checks that an array has one element per token.
 Status checkLength(const GGUFMetadata &metadata, std::string_view key,
                    size_t size, size_t tokens) {
   if (size == tokens)
@@ -111,8 +111,8 @@ Status checkScores(const GGUFMetadata &metadata, const GGUFArray &tokens) {
   return Status::ok();
 }
 
-/// A merge is two pieces with a space between them. Whether the vocabulary
-/// knows them is for the tokenizer to see when it looks them up.
+/// A merge is two pieces separated by a space. The tokenizer checks whether the
+/// vocabulary contains them.
 Status checkMerges(const GGUFMetadata &metadata) {
   if (!metadata.has(mergesKey))
     return Status::ok();
@@ -133,8 +133,8 @@ Status checkMerges(const GGUFMetadata &metadata) {
   return Status::ok();
 }
 
-/// The special tokens that change what is generated must exist. Others (padding
-/// and the like) are out of range in many public files and are not used.
+/// The special tokens that affect generation must exist. Others (such as
+/// padding) are out of range in many public files and are not used.
 Status checkTokenIds(const GGUFMetadata &metadata, size_t tokens) {
   for (std::string_view key :
        {"tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id",
@@ -163,7 +163,7 @@ Status checkGGUFTokenizer(const GGUFMetadata &metadata) {
   Expected<GGUFArray> tokens = metadata.array(tokensKey, GGUFType::String);
   if (!tokens)
     return tokens.takeStatus();
-  // Tokens of other models (rwkv) are bytes; their tokenizers are not ours.
+  // Tokens of other models (rwkv) are bytes; LLMIR has no tokenizer for them.
   if (*model != "llama" && *model != "gpt2")
     return Status::ok();
   LLMIR_RETURN_IF_ERROR(checkTokens(metadata, *tokens));

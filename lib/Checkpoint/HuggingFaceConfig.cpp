@@ -50,7 +50,7 @@ private:
   const JsonReader &json;
   bool hasOutputProjection;
   std::string modelType;
-  std::string ropePath; ///< "rope_scaling." or "rope_parameters.", for names.
+  std::string ropePath; ///< "rope_scaling." or "rope_parameters.".
   std::string thetaName = "rope_theta";
   ModelConfig config;
 };
@@ -121,7 +121,7 @@ Status HuggingFaceConfig::readSwitches() {
   LLMIR_ASSIGN_OR_RETURN(attentionBias,
                          json.booleanOr("attention_bias", false));
   LLMIR_ASSIGN_OR_RETURN(mlpBias, json.booleanOr("mlp_bias", false));
-  // The families' own code decides which switches it looks at.
+  // Each family's own code decides which options are used.
   bool isQwen2 = modelType == "qwen2", isMistral = modelType == "mistral";
   config.qkvBias = isQwen2 || (attentionBias && !isMistral);
   config.attentionOutputBias = attentionBias && !isQwen2 && !isMistral;
@@ -131,8 +131,8 @@ Status HuggingFaceConfig::readSwitches() {
   return checkAttentionWindow();
 }
 
-/// GPT-2's names. An inner size of null is four times the hidden size, which
-/// all heads share.
+/// GPT-2's names. A null inner size means four times the hidden size. The
+/// hidden size is divided evenly among the heads.
 Status HuggingFaceConfig::readGPT2Sizes() {
   LLMIR_ASSIGN_OR_RETURN(config.vocabSize,
                          json.integer("vocab_size", 1, maxVocabSize));
@@ -167,7 +167,7 @@ Status HuggingFaceConfig::readGPT2Switches() {
     return unsupported(json, "activation_function",
                        "is \"" + printable(activation) +
                            "\"; LLMIR's gpt2 uses gelu_new");
-  // Switches of variants that compute something else, and what GPT-2 has.
+  // Options of variants that change the computation, with GPT-2's values.
   struct {
     const char *key;
     bool usual;
@@ -208,11 +208,11 @@ Status HuggingFaceConfig::checkLayerTypes() const {
   return Status::ok();
 }
 
-/// A window is harmless when it is switched off, covers the whole context, or
-/// begins only behind the last layer.
+/// Accepts a window that is disabled, covers the whole context, or starts after
+/// the last layer.
 Status HuggingFaceConfig::checkAttentionWindow() const {
   if (json.has("layer_types"))
-    return Status::ok(); // They say which layers have a window: none.
+    return Status::ok(); // They name the layers with a window: none.
   bool isQwen = config.architecture != "llama", enabled;
   LLMIR_ASSIGN_OR_RETURN(enabled,
                          json.booleanOr("use_sliding_window", !isQwen));
@@ -279,7 +279,8 @@ Status HuggingFaceConfig::readRopeScaling(const JsonReader &rope,
 }
 
 /// Since transformers 5 everything is in rope_parameters, which may be nested
-/// by kind of layer; before, rope_theta and rope_scaling stood at the top.
+/// by layer type; earlier versions have rope_theta and rope_scaling at top
+/// level.
 Status HuggingFaceConfig::readRope() {
   LLMIR_RETURN_IF_ERROR(checkFullRotation(json));
   LLMIR_ASSIGN_OR_RETURN(config.ropeTheta,
@@ -309,7 +310,7 @@ Status HuggingFaceConfig::readRope() {
   return readRopeScaling(*rope, /*typeRequired=*/false);
 }
 
-/// A token id, a list of them, or nothing.
+/// A token id, a list of token ids, or nullopt.
 Expected<std::optional<std::vector<int64_t>>>
 readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
   const Json *value = json.find(key);
@@ -326,7 +327,7 @@ readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
     return std::optional(std::move(ids));
   }
   for (const Json &element : *value) {
-    // Beyond 2^63 an unsigned one reads as negative.
+    // Unsigned values above 2^63 - 1 would become negative.
     int64_t id = element.is_number_integer() ? element.get<int64_t>() : -1;
     if (id < 0 || id >= vocabSize)
       return json.failure(StatusCode::InvalidFile, key,
@@ -343,7 +344,7 @@ Status HuggingFaceConfig::readTokens(const Json *generation) {
     LLMIR_ASSIGN_OR_RETURN(later, JsonReader::of(*generation, generationName));
     LLMIR_RETURN_IF_ERROR(readGeneration(*later));
   }
-  // What generation_config.json says wins.
+  // generation_config.json takes precedence.
   const JsonReader *readers[] = {&json, later ? &*later : nullptr};
   for (const JsonReader *reader : readers) {
     if (!reader)

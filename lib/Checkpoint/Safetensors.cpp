@@ -45,7 +45,7 @@ const DType *findDType(std::string_view name) {
   return nullptr;
 }
 
-/// One tensor as the header describes it; offsets count from the data's start.
+/// One tensor as described by the header; offsets are relative to the data.
 struct HeaderEntry {
   std::string name;
   const DType *dtype = nullptr;
@@ -62,8 +62,8 @@ std::string inQuotes(std::string_view text) {
   return "'" + printable(text) + "'";
 }
 
-/// Walks the header {name: {dtype, shape, data_offsets}, __metadata__: {…}}
-/// without building a tree of it.
+/// Parses the header {name: {dtype, shape, data_offsets}, __metadata__: {…}}
+/// without building a tree.
 class HeaderHandler : public JsonEvents {
 public:
   std::vector<HeaderEntry> entries;
@@ -160,7 +160,7 @@ public:
   Status null() override { return unexpected("null"); }
 
 private:
-  /// Which value or which key comes next.
+  /// Which value or key is expected next.
   enum class Place {
     Outside,
     Header,
@@ -257,7 +257,7 @@ private:
   size_t offsetCount = 0;
 };
 
-/// The bytes that dtype and shape ask for, or why there is no such number.
+/// The number of bytes required by dtype and shape, or why there is none.
 Expected<uint64_t> neededBytes(const HeaderEntry &entry) {
   uint64_t elements = 1, bits;
   for (int64_t size : entry.shape)
@@ -272,8 +272,8 @@ Expected<uint64_t> neededBytes(const HeaderEntry &entry) {
   return bits / 8;
 }
 
-/// Checks one entry against the data; `expectedBegin` is where the tensor
-/// before it ended.
+/// Checks one entry against the data; `expectedBegin` is the end of the
+/// preceding tensor.
 Status checkEntry(const HeaderEntry &entry, const CheckpointTensor &tensor,
                   uint64_t expectedBegin, uint64_t dataBytes) {
   std::string range = "data_offsets [" + std::to_string(entry.begin) + ", " +

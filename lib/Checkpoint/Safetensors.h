@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The safetensors container: a JSON header, then the tensors' bytes.
+// The safetensors container: a JSON header followed by the tensors' bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +21,17 @@
 
 namespace llmir {
 
-/// Reads the header of a mapped file and checks it all: length, UTF-8, JSON,
-/// known dtypes, shape products, and that the tensors' ranges cover the data
-/// without hole, overlap or rest. Messages name the file and the tensor.
-/// Tensors come in the order of their data.
+/// Reads and validates the header of a mapped file: length, UTF-8, JSON, known
+/// dtypes, shape products, and that the tensors' ranges cover the data without
+/// gaps or overlaps. Messages name the file and the tensor. Tensors are in the
+/// order of their data.
 Expected<std::vector<CheckpointTensor>>
 readSafetensors(std::shared_ptr<const MappedFile> file);
 
-/// Maps `folder`/model.safetensors, or every shard that
-/// model.safetensors.index.json names, and reads them. With an index, its
-/// weight_map and the shards must agree tensor by tensor; shard names are bare
-/// file names of the same folder. Appends the files to `files`.
+/// Maps and reads `folder`/model.safetensors, or all shards named by
+/// model.safetensors.index.json. The index's weight_map must match the shards'
+/// tensors exactly; shard names are plain file names in the same directory.
+/// Appends the files to `files`.
 Expected<std::vector<CheckpointTensor>>
 readSafetensorsFolder(const std::string &folder,
                       std::vector<std::shared_ptr<const MappedFile>> &files);

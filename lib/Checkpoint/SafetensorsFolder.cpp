@@ -33,7 +33,7 @@ struct IndexEntry {
   uint32_t shard;
 };
 
-/// Reads "weight_map" and passes over everything else.
+/// Reads "weight_map" and skips everything else.
 class IndexHandler : public JsonEvents {
 public:
   std::vector<IndexEntry> entries;
@@ -111,7 +111,8 @@ private:
     return badIndex("'weight_map': '" + printable(tensor) +
                     "' is no string; expected a file name");
   }
-  /// Only a bare name of the same folder: an index must not lead elsewhere.
+  /// Accepts only a plain file name: an index must not refer to other
+  /// directories.
   Status checkShardName(const std::string &name) const {
     constexpr std::string_view suffix = ".safetensors";
     bool bare =
@@ -155,8 +156,8 @@ Expected<IndexHandler> readIndex(const MappedFile &file) {
   return index;
 }
 
-/// Every tensor of a shard must be the index's, and in this shard. Removes
-/// nothing; counts are compared by the caller.
+/// Checks that the index assigns every tensor of a shard to this shard. The
+/// caller compares the counts.
 Status checkShard(const IndexHandler &index, uint32_t shard,
                   const std::vector<CheckpointTensor> &tensors) {
   for (const CheckpointTensor &tensor : tensors) {
@@ -174,7 +175,7 @@ Status checkShard(const IndexHandler &index, uint32_t shard,
   return Status::ok();
 }
 
-/// Names a tensor that the index promises and no shard holds.
+/// Names a tensor of the index that no shard contains.
 Status missingTensor(const IndexHandler &index,
                      const std::vector<CheckpointTensor> &tensors) {
   std::vector<std::string_view> names;

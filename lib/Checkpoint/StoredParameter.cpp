@@ -16,7 +16,7 @@ using namespace llmir;
 
 namespace {
 
-/// A tensor as rows of numbers.
+/// A tensor as rows of elements.
 struct StoredRows {
   TensorFormat format;
   const uint8_t *bytes;
@@ -40,8 +40,9 @@ static Status doesNotFit(const CheckpointTensor &tensor,
                     " does not hold a parameter [" + shape + "]");
 }
 
-/// The row of the tensor in which row `row` of `rows` belongs when each head
-/// has the numbers of its pairs in two halves (see mllm.tensor.register).
+/// The row of the tensor that stores row `row` of `rows`, if the stored pairs
+/// of each head are adjacent and the parameter has them in two halves (see
+/// mllm.tensor.register).
 static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
   if (heads == 0)
     return row;
@@ -49,8 +50,8 @@ static int64_t storedRow(int64_t row, int64_t rows, int64_t heads) {
   return row - inHead + (inHead % half) * 2 + inHead / half;
 }
 
-/// Whether rows are those of so many heads, whose pairs have two numbers each;
-/// 0 for rows without heads.
+/// Whether `rows` can be divided into `heads` heads of whole pairs; `heads` is
+/// 0 if the rows have none.
 static bool hasHeads(int64_t rows, int64_t heads) {
   return heads == 0 ||
          (heads > 0 && rows % heads == 0 && rows / heads % 2 == 0);
@@ -84,8 +85,8 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   if (!format)
     return format.takeStatus();
 
-  // The parameter as [rows, columns]; a list is a column in memory, where its
-  // numbers follow each other as those of one row do.
+  // The parameter as [rows, columns]; a rank-1 parameter is a column in memory,
+  // whose elements are contiguous like those of one row.
   int64_t wanted = 1;
   for (int64_t size : parameter.shape)
     if (size < 0 || __builtin_mul_overflow(wanted, size, &wanted))
@@ -104,7 +105,7 @@ Status llmir::readRows(const Checkpoint &checkpoint,
   if (wanted == 0)
     return Status::ok();
 
-  if (isList) { // Decoded at once: it is one row of the file.
+  if (isList) { // Decoded at once, since it is one row of the file.
     std::vector<float> numbers(static_cast<size_t>(all));
     StoredRows{*format, tensor.bytes.data(), 1, all}.decode(0, numbers.data());
     for (int64_t i = 0; i < rows; ++i) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A model as people have it, opened: mapped tensors and the checked config.
+// A model checkpoint: memory-mapped tensors and the validated configuration.
 //
 //   Expected<Checkpoint> model = Checkpoint::open("models/Llama-3.2-1B");
 //   if (!model)
@@ -33,39 +33,39 @@ namespace llmir {
 enum class CheckpointKind { HuggingFace, GGUF };
 
 /// Owns the mappings; its tensors, config and metadata are read-only and may be
-/// read from any thread. Nothing of the weights is copied.
+/// read from any thread. Weights are not copied.
 class Checkpoint {
 public:
-  /// `path` is a Hugging Face folder (config.json, and model.safetensors or
-  /// model.safetensors.index.json) or a .gguf file (the first of its parts
-  /// where it is split). Everything is checked before it returns; each failure
-  /// names file and field. Pickles (.bin, .pt) are never read.
+  /// `path` is a Hugging Face directory (config.json, and model.safetensors or
+  /// model.safetensors.index.json) or a .gguf file (the first part of a split
+  /// model). Everything is validated before this returns; failures name the
+  /// file and the field. Pickles (.bin, .pt) are never read.
   static Expected<Checkpoint> open(const std::string &path);
 
   Checkpoint(Checkpoint &&) = default;
   Checkpoint &operator=(Checkpoint &&) = default;
 
   CheckpointKind kind() const { return checkpointKind; }
-  /// As it was given to open().
+  /// The path passed to open().
   const std::string &path() const { return rootPath; }
   const ModelConfig &config() const { return modelConfig; }
 
-  /// In file order, shard after shard; names are unique. Names are the format's
-  /// own: "model.layers.0.mlp.up_proj.weight" or "blk.0.ffn_up.weight".
+  /// In file order, shard by shard; names are unique and those of the format:
+  /// "model.layers.0.mlp.up_proj.weight" or "blk.0.ffn_up.weight".
   const std::vector<CheckpointTensor> &tensors() const { return tensorList; }
-  /// Null where there is none. O(log n).
+  /// Null if there is no such tensor. O(log n).
   const CheckpointTensor *find(std::string_view name) const;
   /// find(), or NotFound naming the tensor and the checkpoint.
   Expected<const CheckpointTensor *> tensor(std::string_view name) const;
 
-  /// Every file that makes up the model, config.json included; the first is
-  /// the one whose header names the tensors.
+  /// All files that make up the model, config.json included; the first one is
+  /// the file whose header names the tensors.
   const std::vector<std::shared_ptr<const MappedFile>> &files() const {
     return fileList;
   }
 
-  /// The GGUF's keys (tokenizer, template); null for Hugging Face folders,
-  /// whose tokenizer files lie in path().
+  /// The GGUF metadata (tokenizer, template); null for Hugging Face
+  /// directories, whose tokenizer files are in path().
   const GGUFMetadata *gguf() const { return metadata.get(); }
 
 private:
@@ -84,7 +84,7 @@ private:
   std::unique_ptr<GGUFMetadata> metadata;
 };
 
-/// True where a Hugging Face folder, or a GGUF file, brings a tokenizer.
+/// True if a Hugging Face directory or a GGUF file includes a tokenizer.
 bool hasTokenizer(const std::string &folder);
 bool hasTokenizer(const GGUFMetadata &metadata);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One tensor of a checkpoint: its name, shape and bytes in the mapped file.
+// A tensor of a checkpoint: its name, shape and bytes in the mapped file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +26,15 @@
 
 namespace llmir {
 
-/// A view into a mapped file, which it keeps mapped. The number of bytes was
-/// checked against shape and storage type; row-major, little-endian, with no
-/// alignment promised beyond the file's.
+/// A view into a mapped file, which it keeps mapped. The number of bytes
+/// matches shape and storage type. Row-major, little-endian; alignment is only
+/// that of the file.
 struct CheckpointTensor {
   std::string name;
-  /// Not set for storage types that LLMIR lists but cannot use (integer
+  /// Unset for storage types that LLMIR recognizes but cannot use (integer
   /// buffers, iq2_s, …); see storageName.
   std::optional<TensorFormat> format;
-  std::string storageName; ///< "F32", "I64", "q8_0", … as the format says.
+  std::string storageName; ///< "F32", "I64", "q8_0", … as in the file format.
   std::vector<int64_t>
       shape; ///< Outermost first: linear weights are [out, in].
   Span<const uint8_t> bytes;

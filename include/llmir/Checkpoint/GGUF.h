@@ -33,7 +33,7 @@
 
 namespace llmir {
 
-/// Types of values; the numbers are the file format's.
+/// Value types, numbered as in the file format.
 enum class GGUFType : uint32_t {
   U8,
   I8,
@@ -51,8 +51,8 @@ enum class GGUFType : uint32_t {
 };
 const char *ggufTypeName(GGUFType type);
 
-/// The strings of an array, one after the other, without copying. Forward
-/// iteration only: strings have different lengths.
+/// The strings of an array, read in sequence without copying. Forward iteration
+/// only, because strings have different lengths.
 class GGUFStrings {
 public:
   class iterator {
@@ -81,7 +81,7 @@ public:
     bool operator!=(const iterator &other) const { return at != other.at; }
 
   private:
-    /// Bounded once more: another process may write to a mapped file.
+    /// Checked again, because another process may write to a mapped file.
     size_t length() const {
       size_t room = static_cast<size_t>(end - at);
       uint64_t bytes;
@@ -106,44 +106,44 @@ private:
   size_t count;
 };
 
-/// An array value: a view into the mapped file. Elements were checked to lie
-/// inside the file when it was opened.
+/// An array value: a view into the mapped file. When the file was opened, all
+/// elements were checked to lie inside it.
 struct GGUFArray {
   GGUFType elementType = GGUFType::U8; ///< Never Array.
   size_t size = 0;                     ///< Elements.
-  Span<const uint8_t> bytes;           ///< Of all elements, as stored.
+  Span<const uint8_t> bytes;           ///< All elements, as stored.
 
-  /// The element of an array of U8 … I64 (not U64 above 2^63 - 1: nullopt).
+  /// Element i of an array of U8 … I64; nullopt for a U64 above 2^63 - 1.
   std::optional<int64_t> integer(size_t i) const;
-  /// The element of an array of numbers.
+  /// Element i of an array of integers or floats.
   std::optional<double> number(size_t i) const;
-  /// Only for arrays of strings: empty for others.
+  /// The strings of an array of strings; empty for other arrays.
   GGUFStrings strings() const;
 };
 
-/// A key with its value. Views into the mapped file.
+/// A key and its value. Views into the mapped file.
 struct GGUFEntry {
   std::string_view key;
   GGUFType type = GGUFType::U8;
-  Span<const uint8_t> bytes; ///< Of a number, bool or string, without prefix.
-  GGUFArray array;           ///< Where type is Array.
-  uint64_t offset = 0;       ///< Of the value in the file, for messages.
+  Span<const uint8_t> bytes; ///< A scalar, or a string without its length.
+  GGUFArray array;           ///< Set if type is Array.
+  uint64_t offset = 0;       ///< Byte offset of the value in the file.
 
-  /// Any integer type whose value fits.
+  /// The value of any integer type, if it fits.
   std::optional<int64_t> integer() const;
-  /// Any integer or float type.
+  /// The value of any integer or float type.
   std::optional<double> number() const;
   std::optional<bool> boolean() const;
   std::optional<std::string_view> string() const;
 };
 
 /// All keys of a file. Typed reads fail with NotFound (absent key, functions
-/// without a default) or InvalidFile (other type, outside the range), naming
-/// file, key and byte offset.
+/// without a default) or InvalidFile (wrong type or out of range), naming the
+/// file, the key and the byte offset.
 class GGUFMetadata {
 public:
   const std::vector<GGUFEntry> &entries() const { return entryList; }
-  /// Null where there is none. O(log n).
+  /// Null if there is no such key. O(log n).
   const GGUFEntry *find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -162,12 +162,12 @@ public:
   Expected<std::string_view> string(std::string_view key) const;
   Expected<std::string_view> stringOr(std::string_view key,
                                       std::string_view otherwise) const;
-  /// An array of exactly this element type.
+  /// An array with exactly this element type.
   Expected<GGUFArray> array(std::string_view key, GGUFType elementType) const;
-  /// An array of any integer type.
+  /// An array with any integer type.
   Expected<GGUFArray> integerArray(std::string_view key) const;
 
-  /// The file's name, for messages, and the file.
+  /// The file's name (for messages) and the file itself.
   std::string fileName() const { return std::string(file->name()); }
   const std::shared_ptr<const MappedFile> &mappedFile() const { return file; }
 
@@ -183,8 +183,8 @@ private:
   std::shared_ptr<const MappedFile> file;
 };
 
-/// One GGUF file, parsed and checked; for a split model, one of its parts.
-/// Without tensors it may hold a vocabulary alone.
+/// One GGUF file, or one part of a split model, parsed and validated. May
+/// contain only a vocabulary and no tensors.
 class GGUFFile {
 public:
   static Expected<GGUFFile> open(const std::string &path);
@@ -205,10 +205,10 @@ private:
   std::vector<CheckpointTensor> tensorList;
 };
 
-/// Checks the tokenizer.ggml.* keys against each other: tokens, scores and
-/// types of equal length, types in range, token ids below the vocabulary,
-/// merges of the form "a b", byte tokens of the form <0xNN>, valid UTF-8. Ok
-/// for a file without a tokenizer. Opening a checkpoint does this as well.
+/// Checks the tokenizer.ggml.* keys for consistency: tokens, scores and types
+/// of equal length, types in range, token ids below the vocabulary size, merges
+/// of the form "a b", byte tokens of the form <0xNN>, valid UTF-8. Succeeds for
+/// a file without a tokenizer. Opening a checkpoint performs this check.
 Status checkGGUFTokenizer(const GGUFMetadata &metadata);
 
 } // namespace llmir

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A model's dimensions and switches, the same for every checkpoint format.
+// A model's dimensions and options, independent of the checkpoint format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace llmir {
 struct CheckpointTensor;
 class GGUFMetadata;
 
-/// How rotary frequencies are stretched beyond the context of the training.
+/// How rotary frequencies are scaled beyond the training context.
 struct RopeScaling {
   enum Kind { Default, Linear, Llama3 };
   Kind kind = Default;
@@ -36,12 +36,12 @@ struct RopeScaling {
   int64_t originalContext = 0; ///< Llama3: tokens.
 };
 
-/// Everything that the families of the frontend need to know, checked: sizes
-/// are positive and bounded, numHeads is a multiple of numKVHeads, headDim and
-/// rotaryDim are even (0 with learned positions), normEps and ropeTheta are
-/// positive and finite, token ids lie below vocabSize.
+/// The validated parameters that the frontend's model families need: sizes are
+/// positive and bounded, numHeads is a multiple of numKVHeads, headDim and
+/// rotaryDim are even (rotaryDim is 0 with learned positions), normEps and
+/// ropeTheta are positive and finite, token ids are below vocabSize.
 struct ModelConfig {
-  std::string modelName;    ///< For people: general.name, or the folder's name.
+  std::string modelName; ///< Display name: general.name, or the directory name.
   std::string architecture; ///< "llama", "qwen2", "qwen3", "gpt2".
 
   int64_t vocabSize = 0; ///< Rows of the embedding, padding included.
@@ -52,47 +52,49 @@ struct ModelConfig {
   int64_t numKVHeads = 0;
   int64_t headDim = 0; ///< Need not be hiddenSize / numHeads.
   int64_t rotaryDim =
-      0; ///< Leading values of a head that rotate: headDim, or 0.
+      0; ///< Leading elements of a head that are rotated: headDim, or 0.
   int64_t contextLength = 0;
-  double normEps = 0.0; ///< Of RMSNorm, or LayerNorm in gpt2.
-  /// Positions are rows of a table and added to the embeddings; nothing
-  /// rotates.
+  double normEps = 0.0; ///< Of RMSNorm; of LayerNorm in gpt2.
+  /// Positions index a table whose rows are added to the embeddings; there is
+  /// no rotary embedding.
   bool learnedPositions = false;
 
   double ropeTheta = 10000.0;
   RopeScaling ropeScaling;
-  /// GGUF: the tensor rope_freqs.weight holds a divisor for each frequency.
+  /// GGUF: the tensor rope_freqs.weight has a divisor for each frequency.
   bool ropeFrequencyDivisors = false;
-  /// GGUF of the llama architecture: rows of q and k are stored for rotation
-  /// of adjacent pairs (row 2j of a head is true row j, row 2j+1 is j + D/2).
+  /// GGUF of the llama architecture: rows of q and k are stored for rotation of
+  /// adjacent pairs (rows 2j and 2j+1 of a head are its original rows j and
+  /// j + D/2).
   bool adjacentPairRotation = false;
 
   bool tieWordEmbeddings = false; ///< The output projection is the embedding.
   bool qkvBias = false;
   bool attentionOutputBias = false;
   bool mlpBias = false;
-  bool qkNorm = false; ///< RMSNorm over each head of q and k before rotation.
+  bool qkNorm = false; ///< RMSNorm of each head of q and k before rotation.
 
   int64_t bosToken = -1;          ///< -1 = none.
-  std::vector<int64_t> eosTokens; ///< Any of them ends a text; may be empty.
+  std::vector<int64_t> eosTokens; ///< Each ends a text; may be empty.
   GenerationDefaults generation;
 };
 
 /// For messages: "gpt2, llama, mistral, qwen2, qwen3".
 const char *supportedArchitectures();
 
-/// Reads config.json (dialects before and since transformers 5) and, where it
-/// is not null, generation_config.json, whose end tokens win.
-/// `hasOutputProjection` (lm_head.weight is among the tensors) decides about
-/// tying where the file is silent. Messages name config.json and the key:
-/// NotFound (key missing), InvalidFile (impossible value), Unsupported (known
-/// to the format, not to LLMIR: model types, rope types, windows, …).
+/// Reads config.json (as written before and since transformers 5) and, unless
+/// null, generation_config.json, whose end tokens take precedence.
+/// `hasOutputProjection` (whether there is an lm_head.weight) decides about
+/// tying if the file does not specify it. Messages name config.json and the
+/// key: NotFound (missing key), InvalidFile (invalid value), Unsupported (known
+/// to the format but not to LLMIR: model types, rope types, windows, …).
 Expected<ModelConfig> modelConfigFromHuggingFace(const Json &config,
                                                  const Json *generation,
                                                  bool hasOutputProjection);
 
-/// Reads the keys of a GGUF file; its tensors decide about biases, tying and
-/// frequency divisors. Failures as above, naming the file and the key.
+/// Reads the keys of a GGUF file; the tensors present decide about biases,
+/// tying and frequency divisors. Failures as above, naming the file and the
+/// key.
 Expected<ModelConfig>
 modelConfigFromGGUF(const GGUFMetadata &metadata,
                     const std::vector<CheckpointTensor> &tensors);

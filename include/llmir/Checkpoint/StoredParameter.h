@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rows of a parameter, read from the tensor of a checkpoint in which it is
-// stored in another way.
+// Reads the rows of a parameter from a checkpoint tensor that may store it in a
+// different layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,22 +23,24 @@
 
 namespace llmir {
 
-/// How a parameter lies in a tensor. Rows of a list of numbers are its numbers.
+/// How a parameter is stored in a tensor. Each element of a rank-1 parameter is
+/// a row.
 struct StoredParameter {
   std::string source;         ///< The tensor's name.
   std::vector<int64_t> shape; ///< The parameter's own.
-  /// Heads whose rows are stored for a rotation of adjacent pairs; 0 = none.
+  /// Number of heads whose rows are stored for rotation of adjacent pairs; 0 =
+  /// none.
   int64_t unpermuteHeads = 0;
-  /// The parameter is the rows from `firstRow` on of `storedRows` rows; 0 =
-  /// it is the whole.
+  /// The parameter is the rows starting at `firstRow` of a tensor of
+  /// `storedRows` rows; storedRows 0 = it is the whole tensor.
   int64_t firstRow = 0, storedRows = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
 };
 
-/// Gives the parameter's rows, decoded, from the first to the last. Holds one
-/// row at a time, of a transposed matrix the whole. Fails when the tensor is
+/// Passes the decoded rows of the parameter to `take`, in order. Holds one row
+/// at a time, or the whole matrix if it is transposed. Fails if the tensor is
 /// missing (NotFound), has a type that LLMIR does not decode (Unsupported) or
-/// does not hold a parameter of that shape (InvalidFile), and when `take` does.
+/// does not match the parameter's shape (InvalidFile), or if `take` fails.
 Status readRows(const Checkpoint &checkpoint, const StoredParameter &parameter,
                 const std::function<Status(Span<const float> row)> &take);
 
