@@ -31,7 +31,7 @@ bool beginsWithWord(std::string_view text) {
   return !text.empty() && isWordCharacter(firstUtf8Char(text).codePoint);
 }
 
-/// Where the white space at the end begins.
+/// The position at which trailing white space begins.
 size_t trailingSpace(std::string_view text) {
   while (!text.empty()) {
     size_t last = lastCharacter(text);
@@ -42,7 +42,7 @@ size_t trailingSpace(std::string_view text) {
   return text.size();
 }
 
-/// Bytes of white space at the start.
+/// Bytes of leading white space.
 size_t leadingSpace(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -80,8 +80,8 @@ AddedTokenMatcher::longestAt(std::string_view text) const {
   auto begin = entries.begin() + byFirstByte[first];
   auto end = entries.begin() + byFirstByte[first + 1];
   const Entry *longest = nullptr;
-  // [begin, end) are the entries that begin with the text's first `depth`
-  // bytes; the one that is no longer than that comes first.
+  // [begin, end) are the entries that start with the text's first `depth`
+  // bytes; an entry of exactly that length comes first.
   for (size_t depth = 1; begin != end; ++depth) {
     if (begin->text.size() == depth)
       longest = &*begin;
@@ -106,7 +106,7 @@ AddedTokenMatcher::longestAt(std::string_view text) const {
 
 void AddedTokenMatcher::split(std::string_view text, bool matchSpecial,
                               std::vector<Part> &parts) const {
-  size_t last = 0; // End of the last token taken.
+  size_t last = 0; // End of the last token found.
   for (size_t at = 0; at < text.size() && !entries.empty();) {
     const Entry *entry = longestAt(text.substr(at));
     if (!entry) {
@@ -121,7 +121,7 @@ void AddedTokenMatcher::split(std::string_view text, bool matchSpecial,
         (endsWithWord(text.substr(0, begin)) ||
          beginsWithWord(text.substr(end))))
       continue;
-    // White space that the token before has taken stays with it.
+    // White space taken by the preceding token belongs to it.
     begin = std::max(begin, last);
     if (entry->flags & AddedToken::LeftStrip)
       begin = std::max(last, trailingSpace(text.substr(0, begin)));

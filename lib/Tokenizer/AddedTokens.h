@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finding added tokens in a text.
+// Search for added tokens in a text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,22 +19,22 @@
 
 namespace llmir {
 
-/// Looks for a set of texts, leftmost first and the longest there.
+/// Finds leftmost-longest occurrences of a set of texts.
 class AddedTokenMatcher {
 public:
-  /// A part of a text: an added token, or what lies between.
+  /// A part of a text: an added token, or the text between two of them.
   struct Part {
     size_t begin, end;
     int32_t id; ///< -1 between tokens.
   };
 
-  /// `text` is what is looked for (the token's own or its normalized form).
+  /// `text` is the text to find (the token's own or its normalized form).
   void add(std::string text, const AddedToken &token);
-  /// After the last add().
+  /// Called after the last add().
   void finish();
   bool empty() const { return entries.empty(); }
 
-  /// Appends parts that cover `text`; empty parts are left out.
+  /// Appends nonempty parts that cover `text`.
   void split(std::string_view text, bool matchSpecial,
              std::vector<Part> &parts) const;
 
@@ -47,7 +47,7 @@ private:
   const Entry *longestAt(std::string_view text) const;
 
   std::vector<Entry> entries; ///< Sorted by text.
-  /// Range of entries by first byte.
+  /// Range of entries for each first byte.
   std::array<uint32_t, 257> byFirstByte{};
 };
 

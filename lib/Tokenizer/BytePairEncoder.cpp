@@ -21,8 +21,8 @@ namespace {
 /// Characters below this are looked up in an array.
 constexpr uint32_t directCharacters = 0x3000;
 constexpr size_t pairBits = size_t(1) << 20;
-/// Up to so many symbols, searching for the smallest rank every time is faster
-/// than a queue.
+/// Up to this number of symbols, a linear search for the smallest rank is
+/// faster than a queue.
 constexpr size_t shortWord = 48;
 
 size_t pairBit(uint32_t left, uint32_t right) {
@@ -30,14 +30,14 @@ size_t pairBit(uint32_t left, uint32_t right) {
   return static_cast<size_t>(hash >> 44) & (pairBits - 1);
 }
 
-/// Higher scores give smaller keys; finite floats never give noMerge.
+/// Higher scores result in smaller keys; finite floats never result in noMerge.
 uint32_t scoreKey(float score) {
   uint32_t bits = floatToBits(score);
   uint32_t ascending = (bits >> 31) ? ~bits : bits | 0x80000000u;
   return ~ascending;
 }
 
-/// The last character of a text that is not empty.
+/// The last character of a nonempty text.
 uint32_t lastCodePoint(std::string_view text) {
   size_t at = text.size() - 1;
   while ((static_cast<uint8_t>(text[at]) & 0xc0) == 0x80)
@@ -74,7 +74,7 @@ void BytePairEncoder::build(const TokenizerSpec &description,
   notePairs();
 }
 
-/// Fills `pairs` where pieces may be cut without changing the result.
+/// Fills `pairs` if pieces may be cut without changing the result.
 void BytePairEncoder::notePairs() {
   bool cutsPieces =
       std::any_of(spec->preTokenizers.begin(), spec->preTokenizers.end(),
@@ -84,7 +84,7 @@ void BytePairEncoder::notePairs() {
   bool allBytes =
       spec->byteFallback &&
       std::find(byteIds.begin(), byteIds.end(), -1) == byteIds.end();
-  // Unknown characters in a row are one token: no cutting between them.
+  // A run of unknown characters is one token and cannot be cut.
   bool fuses = spec->fuseUnknown && spec->unknownToken >= 0 && !allBytes;
   if (cutsPieces || fuses || spec->ignoreMerges ||
       !spec->continuingPrefix.empty() || !spec->endSuffix.empty())
@@ -110,8 +110,8 @@ void BytePairEncoder::notePairs() {
     }
   } else {
     for (const MergeRule &rule : spec->merges) {
-      // Tokens that stand for bytes or unknown characters are not spelled by
-      // what they come from.
+      // Tokens for bytes or unknown characters are not spelled like their
+      // source.
       auto isIndirect = [&](int32_t id) {
         return id == spec->unknownToken ||
                (spec->byteFallback &&
@@ -147,7 +147,7 @@ BytePairEncoder::characterId(std::string_view character) const {
   return id;
 }
 
-/// The id of a character at its place in a word.
+/// The id of a character at a given position of a word.
 std::optional<int32_t> BytePairEncoder::symbolId(std::string_view character,
                                                  bool isFirst,
                                                  bool isLast) const {
@@ -162,7 +162,8 @@ std::optional<int32_t> BytePairEncoder::symbolId(std::string_view character,
   return characterId(text);
 }
 
-/// The <0xNN> tokens of a text; false, and nothing appended, where one lacks.
+/// Appends the <0xNN> tokens of a text; appends nothing and returns false if
+/// one is missing.
 bool BytePairEncoder::appendBytes(std::string_view text,
                                   std::vector<int32_t> &ids) const {
   for (char c : text)
@@ -290,7 +291,7 @@ void BytePairEncoder::encodeScored(std::string_view word,
     std::optional<int32_t> id = characterId(text);
     return id ? *id : -1;
   };
-  // Unused pieces take part in merging and are split again afterwards: where.
+  // Unused pieces take part in merging and are split afterwards: positions.
   std::unordered_map<int32_t, uint32_t> leftBytes;
   auto keyOf = [&](uint32_t left, uint32_t right) {
     uint32_t bytes = end[right] - begin[left];

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Byte-pair encoding of one piece of text: by the rank of merge rules, or by
-// the score of the merged piece (SentencePiece).
+// Byte-pair encoding of a piece of text, by the ranks of merge rules or by the
+// scores of the merged pieces (SentencePiece).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace llmir {
 
 class BytePairEncoder {
 public:
-  /// `spec` is checked and stays in place, as does `table`.
+  /// `spec` has been checked; it and `table` must outlive the encoder.
   void build(const TokenizerSpec &spec, const TokenTable &table);
 
   /// Appends the ids of a piece (valid UTF-8, not empty).
@@ -43,14 +43,14 @@ private:
   const TokenizerSpec *spec = nullptr;
   const TokenTable *table = nullptr;
   MergeTable merges;
-  /// Ids of <0x00> to <0xFF>; -1 where there is none.
+  /// Ids of <0x00> to <0xFF>; -1 if missing.
   std::array<int32_t, 256> byteIds{};
-  /// Ids of the characters below its size; -1 where there is none.
+  /// Ids of characters, indexed by code point; -1 if missing.
   std::vector<int32_t> characterIds;
 
-  /// Where two neighbouring characters stand side by side in no token, no merge
-  /// joins them, and the piece can be cut there. A set of pairs that may name
-  /// too many; empty where cutting could change the result.
+  /// If two characters are adjacent in no token, no merge joins them, and a
+  /// piece can be cut between them. A conservative set of adjacent pairs (it
+  /// may contain too many); empty if cutting could change the result.
   std::vector<uint64_t> pairs;
 };
 

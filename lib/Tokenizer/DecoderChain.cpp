@@ -14,7 +14,7 @@
 
 namespace llmir {
 
-/// Of the decoders that are known, none has more than 6.
+/// No known decoder exceeds a factor of 6.
 static constexpr size_t maxDecoderGrowth = 64;
 
 namespace {
@@ -36,8 +36,8 @@ int byteOfToken(std::string_view token) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/// The bytes for which a token stands; its own where one of its characters is
-/// not of the byte-level alphabet.
+/// The bytes that a token represents; the token's own bytes if it contains a
+/// character outside the byte-level alphabet.
 std::string byteLevelBytes(std::string_view token) {
   std::string bytes;
   for (std::string_view rest = token; !rest.empty();) {
@@ -68,7 +68,7 @@ size_t decoderGrowthOf(const std::vector<DecoderStep> &steps) {
   for (const DecoderStep &step : steps) {
     size_t times = 1;
     if (step.kind == DecoderStep::JoinWithSpaces)
-      times = 2; // A space before each, also before one of no bytes.
+      times = 2; // A space before each token, even an empty one.
     else if (step.kind == DecoderStep::ByteLevel)
       times = 3; // One character, one broken byte, U+FFFD.
     else if (step.kind == DecoderStep::ReplaceString)
@@ -80,7 +80,7 @@ size_t decoderGrowthOf(const std::vector<DecoderStep> &steps) {
   return growth;
 }
 
-/// What checks of single steps do not see.
+/// Checks the growth of all steps together.
 static Status checkGrowth(const std::vector<DecoderStep> &steps) {
   const size_t growth = decoderGrowthOf(steps);
   if (growth <= maxDecoderGrowth)
@@ -244,7 +244,7 @@ void DecoderChain::runStrip(size_t stage, std::string_view token,
                        held.compare(kept - unit.size(), unit.size(), unit) == 0;
        ++i)
     kept -= unit.size();
-  // Of one fused text the end is not known before finish().
+  // The end of a fused text is unknown before finish().
   if (state.isFused)
     state.heldBack = held.substr(kept);
   held.resize(kept);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The stages after the model, as a chain through which tokens run one by one:
-// decoding a list and decoding a stream are the same code.
+// The stages after the model, as a chain that processes tokens one by one, so
+// that decoding a list and decoding a stream share their code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,42 +19,42 @@
 
 namespace llmir {
 
-/// Refuses chains whose stages cannot run token by token (a Replace of several
-/// characters after Fuse, for example), naming the stage, and those that
-/// multiply what they get.
+/// Rejects chains whose stages cannot process tokens one by one (for example, a
+/// Replace of several characters after Fuse), naming the stage, and chains that
+/// grow their input too much.
 Status checkDecoders(const std::vector<DecoderStep> &steps);
 
-/// How many times as long a token and one byte the steps may make it, at most.
-/// checkDecoders bounds it.
+/// Upper bound of the factor by which the steps lengthen a token plus one byte.
+/// checkDecoders limits it.
 size_t decoderGrowthOf(const std::vector<DecoderStep> &steps);
 
 struct DecoderChainOptions {
-  /// Rows of byte tokens are decoded when they end, as a whole, instead of
-  /// character by character.
+  /// Decode runs of byte tokens as a whole when they end, instead of character
+  /// by character.
   bool wholeByteRows = false;
-  /// The text has begun before: nothing is stripped at the start.
+  /// The text continues an earlier one: strip nothing at the start.
   bool continuesText = false;
 };
 
 class DecoderChain {
 public:
-  /// `steps` passed checkDecoders and stay in place.
+  /// `steps` must have passed checkDecoders and must outlive this object.
   DecoderChain(const std::vector<DecoderStep> &steps,
                DecoderChainOptions options);
 
-  /// Appends to `out` what the token completes.
+  /// Appends the text that the token completes to `out`.
   void feed(std::string_view token, std::string &out) { run(0, token, out); }
   /// Appends what was held back.
   void finish(std::string &out);
 
 private:
-  /// What a stage remembers between tokens.
+  /// The state of a stage between tokens.
   struct State {
-    bool isFused = false; ///< All tokens before this stage are one.
-    bool isFirst = true;  ///< No token has come yet.
-    uint32_t toStrip = 0; ///< Strip: left of `start`, where fused.
-    std::string heldBack; ///< Strip: trailing text that may have to go.
-    std::string row;      ///< ByteFallback: the bytes of a row.
+    bool isFused = false; ///< All tokens before this stage were joined.
+    bool isFirst = true;  ///< No token has been seen yet.
+    uint32_t toStrip = 0; ///< Strip: remainder of `start` if fused.
+    std::string heldBack; ///< Strip: trailing text that may be removed.
+    std::string row;      ///< ByteFallback: the bytes of a run.
     Utf8Repair repair;
   };
 

@@ -13,10 +13,10 @@
 namespace llmir {
 namespace {
 
-/// Largest tokenizer file; real ones stay below 40 MB.
+/// Maximum size of a tokenizer file; real ones are below 40 MB.
 constexpr uint64_t maxFileBytes = uint64_t(256) << 20;
 
-/// The file of a folder, or nothing where there is none.
+/// The file of that name in the directory, if it exists.
 Expected<std::optional<MappedFile>> openOptional(const std::string &folder,
                                                  const char *name) {
   Expected<MappedFile> file =
@@ -28,8 +28,8 @@ Expected<std::optional<MappedFile>> openOptional(const std::string &folder,
   return file.takeStatus();
 }
 
-/// tokenizer_config.json; what it does not say of the special tokens is taken
-/// from special_tokens_map.json, where older exports keep it.
+/// tokenizer_config.json; missing special tokens are taken from
+/// special_tokens_map.json, where older exports store them.
 Expected<std::string> readConfig(const std::string &folder) {
   Json config = Json::object();
   for (const char *name :

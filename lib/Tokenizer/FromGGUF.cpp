@@ -13,7 +13,7 @@
 namespace llmir {
 namespace {
 
-/// Fills a VocabularyData; the first failure stays.
+/// Fills a VocabularyData; keeps the first failure.
 class VocabularyReader {
 public:
   explicit VocabularyReader(const GGUFMetadata &metadata)
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// SentencePiece's own numbers, where the file does not say.
+  /// Adds SentencePiece's default ids if the file has none.
   static void addSentencePieceIds(VocabularyData &data) {
     auto fill = [&](std::optional<int64_t> &id, int64_t usual) {
       if (!id && data.tokens.size() > static_cast<size_t>(usual))
@@ -107,7 +107,7 @@ private:
     }
     to.resize(array->size);
     for (size_t i = 0; i < to.size(); ++i) {
-      // What does not fit is no type: 0 is refused later.
+      // A value that does not fit is not a type; 0 is rejected later.
       int64_t value = array->integer(i).value_or(0);
       to[i] = value >= 0 && value <= 6 ? static_cast<int32_t>(value) : 0;
     }

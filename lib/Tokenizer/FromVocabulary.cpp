@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From a vocabulary with its facts to a description of the tokenizer.
+// Converts a vocabulary to a description of the tokenizer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,7 +121,7 @@ DecoderStep decoderStep(DecoderStep::Kind kind, std::string pattern = {},
   return step;
 }
 
-/// "left right" to a rule.
+/// Parses "left right".
 Expected<MergeRule> parseMerge(std::string_view text, size_t rank,
                                const TokenTable &tokens) {
   auto wrong = [&](const std::string &problem) {
@@ -129,7 +129,7 @@ Expected<MergeRule> parseMerge(std::string_view text, size_t rank,
                                                " '" + printable(text) + "' " +
                                                problem);
   };
-  // The first space may be the left part's own.
+  // The first space may belong to the left part.
   size_t space = text.find(' ', 1);
   if (text.size() < 3 || space == std::string_view::npos ||
       space + 1 == text.size())

@@ -13,10 +13,10 @@
 
 namespace llmir {
 
-// The longest compatibility decomposition makes 33 bytes of 3, and the
+// The longest compatibility decomposition expands 3 bytes to 33, and the
 // byte-level alphabet writes each of those as two.
 static constexpr size_t maxGrowth = 32;
-/// What a short text may become: a few replacements of full length.
+/// Allowance for short texts: a few replacements of maximum length.
 static constexpr size_t freeBytes = 4096;
 /// Pieces of a text are counted in 32 bits, and a stage may double it once.
 static constexpr size_t maxBytes = size_t(1) << 30;

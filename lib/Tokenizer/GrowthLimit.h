@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How much stages may make of a text. A tokenizer file is a few steps long, and
-// steps that double what they get turn a byte into gigabytes.
+// Limits the growth of a text in the stages. Even a short tokenizer file may
+// have enough steps that double their input to turn a byte into gigabytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,21 +20,21 @@
 
 namespace llmir {
 
-/// Counts what the stages have made of one text, which comes in segments.
+/// Tracks the size that the stages produce for one text, segment by segment.
 class GrowthLimit {
 public:
   /// `textBytes` is the size of the whole text, all segments together.
   explicit GrowthLimit(size_t textBytes);
 
-  /// Whether `stage` ("normalizer Replace") may make `bytes` of the segment
-  /// under way. OutOfRange where that is too much.
+  /// OutOfRange if `stage` ("normalizer Replace") would expand the current
+  /// segment to too many `bytes`.
   Status check(size_t bytes, const char *stage) const;
-  /// Ends a segment, of which the stages made `bytes`.
+  /// Ends a segment for which the stages produced `bytes`.
   void finishSegment(size_t bytes) { finished += bytes; }
 
 private:
   size_t textBytes, limit;
-  size_t finished = 0; ///< Bytes of the segments before.
+  size_t finished = 0; ///< Bytes of the preceding segments.
 };
 
 } // namespace llmir

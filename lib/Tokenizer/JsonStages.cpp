@@ -14,7 +14,7 @@
 namespace llmir {
 namespace {
 
-/// A value that was read, or the end of the calling function with its failure.
+/// Reads a value, or returns the failure from the enclosing function.
 #define LLMIR_READ(variable, expression)                                       \
   auto variable##OrError = (expression);                                       \
   if (!variable##OrError)                                                      \
@@ -29,7 +29,7 @@ Status unsupportedStage(const char *kind, const std::string &where,
                 "use a model with a BPE tokenizer");
 }
 
-/// Runs `add` on every member of a Sequence's list.
+/// Calls `add` for every member of a Sequence's list.
 Status addSequence(const JsonReader &reader, const char *key,
                    const std::function<Status(const Json &)> &add) {
   LLMIR_READ(list, reader.array(key));
@@ -179,7 +179,7 @@ Status addByteLevel(const JsonReader &reader, TokenizerSpec &spec) {
   return Status::ok();
 }
 
-/// The scheme of a Metaspace stage, in its new or its old spelling.
+/// The scheme of a Metaspace stage, in its current or its old spelling.
 Expected<PreTokenizerStep::Scheme> readScheme(const JsonReader &reader) {
   LLMIR_READ(name, reader.stringOr("prepend_scheme", "always"));
   LLMIR_READ(prefixes, reader.booleanOr("add_prefix_space", true));
@@ -326,7 +326,7 @@ Status missingToken(const JsonReader &reader, const std::string &token) {
                     "' is not among its special_tokens");
 }
 
-/// Appends the ids that a template's special token stands for.
+/// Appends the ids of a template's special token.
 Status appendTemplateToken(const JsonReader &reader, const std::string &name,
                            std::vector<int32_t> &ids) {
   const Json *tokens = reader.find("special_tokens");
@@ -365,13 +365,13 @@ Status addTemplate(const JsonReader &reader, TokenizerSpec &spec) {
     return Status(StatusCode::Unsupported,
                   reader.file() + ": 'single' names the sequence " +
                       std::to_string(sequences) + " times; expected once");
-  // A later processor works on the result of the earlier ones.
+  // A later processor is applied to the result of the earlier ones.
   spec.prefix.insert(spec.prefix.begin(), prefix.begin(), prefix.end());
   spec.suffix.insert(spec.suffix.end(), suffix.begin(), suffix.end());
   return Status::ok();
 }
 
-/// ["text", id] of Bert's and Roberta's processors.
+/// ["text", id] of the processors of Bert and Roberta.
 Expected<int32_t> readTokenPair(const JsonReader &reader, const char *key) {
   LLMIR_READ(list, reader.array(key));
   if (list->size() != 2 || !(*list)[1].is_number_unsigned() ||
@@ -390,7 +390,7 @@ Status addPostProcessors(const Json &stage, const std::string &where,
     return addSequence(reader, "processors", [&](const Json &member) {
       return addPostProcessors(member, where, spec);
     });
-  if (type == "ByteLevel") // Changes offsets only.
+  if (type == "ByteLevel") // Only affects offsets.
     return Status::ok();
   if (type == "TemplateProcessing")
     return addTemplate(reader, spec);

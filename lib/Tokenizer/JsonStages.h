@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The stages that tokenizer.json names, translated to steps.
+// Converts the stages of tokenizer.json to steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@
 
 namespace llmir {
 
-/// Each takes the stage's object (never null), follows Sequences and appends to
-/// the spec. Unsupported names a stage that is not known; `where` begins the
+/// Each function takes the stage's object (never null), follows Sequences and
+/// appends to the spec. Unsupported for unknown stages; `where` prefixes the
 /// messages.
 Status addNormalizers(const Json &stage, const std::string &where,
                       TokenizerSpec &spec);

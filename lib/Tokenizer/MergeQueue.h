@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The order in which neighbouring symbols merge: the smallest key first, the
-// leftmost of equal ones.
+// The order in which adjacent symbols merge: the smallest key first, the
+// leftmost among equals.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +24,12 @@
 
 namespace llmir {
 
-/// Two symbols that never merge.
+/// The key of symbols that never merge.
 constexpr uint32_t noMerge = UINT32_MAX;
 
-/// A priority queue of (key, position), made for few keys with many positions
-/// each: merging in order of keys adds the positions of one key nearly sorted,
-/// so that taking them out again costs next to nothing. O(log n) at worst.
+/// A priority queue of (key, position), optimized for few keys with many
+/// positions each: merging in order of keys adds the positions of a key nearly
+/// sorted, so that removing them is almost free. O(log n) in the worst case.
 class MergeQueue {
 public:
   void push(uint32_t key, uint32_t position) {
@@ -47,7 +47,7 @@ public:
     }
   }
 
-  /// Takes the smallest entry; false where there is none.
+  /// Removes the smallest entry; false if there is none.
   bool pop(uint32_t &key, uint32_t &position) {
     while (!keys.empty()) {
       key = keys.top();
@@ -66,7 +66,7 @@ private:
   struct Bucket {
     std::vector<uint32_t> positions;
     size_t taken = 0;
-    MinHeap<uint32_t> late; ///< What came after the first was taken.
+    MinHeap<uint32_t> late; ///< Added after the first removal.
     bool isSorted = true, isOpen = false, isQueued = false;
 
     bool pop(uint32_t &position) {
@@ -101,7 +101,7 @@ private:
   std::unordered_map<uint32_t, Bucket *> byKey;
   std::deque<Bucket> buckets;
   MinHeap<uint32_t> keys;
-  /// The keys used last: in a long row of one character there are few.
+  /// Recently used keys: a long run of one character has few.
   struct Recent {
     uint32_t key;
     Bucket *bucket;
@@ -110,10 +110,10 @@ private:
   unsigned next = 0;
 };
 
-/// Merges the symbols 0 … count - 1 until no two neighbours merge; O(n log n).
-/// `keyOf(left, right)` is the key of two neighbours or noMerge; `merge(left,
-/// right)` makes `left` stand for both. Returns the symbols that remain, as a
-/// list of their positions.
+/// Merges the symbols 0 … count - 1 until no adjacent ones merge; O(n log n).
+/// `keyOf(left, right)` is the key of adjacent symbols or noMerge; `merge(left,
+/// right)` replaces both by `left`. Returns the positions of the remaining
+/// symbols.
 template <typename KeyOf, typename Merge>
 std::vector<uint32_t> mergeNeighbours(size_t count, KeyOf keyOf, Merge merge) {
   std::vector<uint32_t> next(count), previous(count), keys(count, noMerge);
@@ -131,7 +131,7 @@ std::vector<uint32_t> mergeNeighbours(size_t count, KeyOf keyOf, Merge merge) {
   }
   for (uint32_t key, left; queue.pop(key, left);) {
     if (keys[left] != key)
-      continue; // The pair has changed since.
+      continue; // The pair has changed since it was added.
     uint32_t right = next[left], after = next[right];
     merge(left, right);
     keys[left] = keys[right] = noMerge;

@@ -15,7 +15,7 @@
 
 namespace llmir {
 
-/// Longest replacement.
+/// Maximum length of a replacement.
 constexpr size_t maxContentBytes = 256;
 
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ constexpr size_t maxContentBytes = 256;
 
 namespace {
 
-/// Printable bytes stand for themselves, the other 68 for U+0100 upward.
+/// Printable bytes map to themselves, the other 68 to U+0100 and up.
 struct ByteAlphabet {
   std::array<uint16_t, 256> character{};
   std::array<int16_t, 0x200> byte{};
@@ -111,8 +111,7 @@ bool isCombiningMark(uint32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
-/// Rebuilds the text from what `map(codePoint, out)` appends for each
-/// character.
+/// Rebuilds the text from the characters that `map(codePoint, out)` appends.
 template <typename Map> void mapCharacters(std::string &text, Map map) {
   std::string out;
   out.reserve(text.size());
@@ -126,7 +125,7 @@ template <typename Map> void mapCharacters(std::string &text, Map map) {
 
 void lowercase(std::string &text) {
   mapCharacters(text, [](uint32_t c, std::string &out) {
-    if (c == 0x130) { // The one character whose lower case is two.
+    if (c == 0x130) { // The only character whose lower case has two.
       appendUtf8(out, 'i');
       appendUtf8(out, 0x307);
       return;
@@ -136,7 +135,7 @@ void lowercase(std::string &text) {
   });
 }
 
-/// SentencePiece's `nmt` rules: control characters go, odd spaces become one.
+/// SentencePiece's `nmt` rules: removes control characters, unifies spaces.
 void nmt(std::string &text) {
   mapCharacters(text, [](uint32_t c, std::string &out) {
     if ((c >= 0x01 && c <= 0x08) || c == 0x0b || (c >= 0x0e && c <= 0x1f) ||
@@ -184,7 +183,7 @@ void collapseSpaces(std::string &text) {
   text = std::move(out);
 }
 
-/// Replaces the matches among `ranges`, which cover the text.
+/// Replaces the matches in `ranges`, which cover the text.
 Status replaceRanges(std::string &text, const std::vector<TextRange> &ranges,
                      std::string_view content, const GrowthLimit &limit) {
   size_t bytes = 0;
@@ -290,7 +289,7 @@ Status normalize(const std::vector<Normalizer> &steps, std::string &text,
                  bool isFirst, const GrowthLimit &limit) {
   for (const Normalizer &step : steps) {
     LLMIR_RETURN_IF_ERROR(step.apply(text, isFirst, limit));
-    // A step without a check of its own grows by a small factor.
+    // A step without a check of its own grows the text by a small factor.
     LLMIR_RETURN_IF_ERROR(limit.check(text.size(), "normalizer"));
   }
   return Status::ok();

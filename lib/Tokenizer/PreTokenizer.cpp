@@ -31,8 +31,8 @@ void partitionString(std::string_view text, std::string_view pattern,
 
 namespace {
 
-/// Joins each range that is equal in kind to the one before it (Contiguous),
-/// or each match with the range before it unless that was a match as well.
+/// Joins each range with the preceding one of equal kind (Contiguous), or each
+/// match with the preceding range unless that is also a match.
 void joinForward(std::vector<TextRange> &ranges, bool equalKinds) {
   size_t kept = 0;
   bool previous = false;
@@ -48,7 +48,7 @@ void joinForward(std::vector<TextRange> &ranges, bool equalKinds) {
   ranges.resize(kept);
 }
 
-/// Joins each match with the range after it unless that is a match as well.
+/// Joins each match with the following range unless that is also a match.
 void joinBackward(std::vector<TextRange> &ranges) {
   size_t kept = ranges.size();
   bool following = false;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The pre-tokenizers that GGUF files name (`tokenizer.ggml.pre`), each as the
-// splits of the tokenizer.json that the name stands for.
+// splits of the corresponding tokenizer.json.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,10 @@
 
 namespace llmir {
 
-/// A named pre-tokenizer with what else the name says of the tokenizer.
+/// A named pre-tokenizer and the other properties that its name implies.
 struct NamedPreTokenizer {
   std::string_view name;
-  /// Patterns, one after the other; matches and what is between them are
+  /// Patterns, applied in sequence; matches and the text between them are
   /// pieces.
   std::vector<const char *> patterns;
   bool ignoreMerges = false;

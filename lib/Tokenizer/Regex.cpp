@@ -20,12 +20,12 @@ namespace llmir {
 namespace {
 
 constexpr size_t maxPatternBytes = 1u << 16;
-/// Steps of one match from one place. Patterns of real files take a few per
+/// Step limit of one match attempt. Patterns of real files take a few steps per
 /// character of the match.
 constexpr uint32_t minMatchSteps = 10'000'000;
 constexpr uint32_t stepsPerByte = 16;
-/// A search looks for a match that begins within so many bytes, then the clock
-/// is read: a pattern that takes the rest of the text at every place would
+/// A search looks for matches that begin within this many bytes, then checks
+/// the clock: a pattern that scans the rest of the text at every position would
 /// otherwise run for hours.
 constexpr size_t searchWindow = 64;
 constexpr double baseSeconds = 0.5, secondsPerMiB = 1.0;
@@ -36,11 +36,11 @@ constexpr uint32_t interpreterHeapKiB = 64u << 10;
 // Translation
 //===----------------------------------------------------------------------===//
 
-// Unicode's White_Space. PCRE2's \s has U+180E besides.
+// Unicode's White_Space. PCRE2's \s also includes U+180E.
 constexpr const char *spaceRanges =
     "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}"
     "\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
-// PCRE2's \w leaves marks and connectors out.
+// PCRE2's \w excludes marks and connectors.
 constexpr const char *wordSets = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
 
 Status unsupportedPattern(size_t offset, const std::string &what) {
@@ -50,7 +50,7 @@ Status unsupportedPattern(size_t offset, const std::string &what) {
                 "use a tokenizer without it");
 }
 
-/// Rewrites what the two dialects read differently.
+/// Rewrites constructs that the two dialects interpret differently.
 class Translator {
 public:
   Translator(std::string_view in, bool scriptNames)
@@ -73,7 +73,7 @@ private:
     if (c == '[') {
       inClass = true;
       out += in[at++];
-      // A ] that comes first is a member.
+      // A leading ] is a member.
       if (at < in.size() && in[at] == '^')
         out += in[at++];
       if (at < in.size() && in[at] == ']') {
@@ -160,7 +160,7 @@ private:
     return Status::ok();
   }
 
-  /// \uHHHH.
+  /// Parses \uHHHH.
   Status unicodeEscape() {
     std::string_view digits = in.substr(at + 2, 4);
     if (digits.size() != 4 ||
@@ -174,7 +174,7 @@ private:
     return Status::ok();
   }
 
-  /// \p{Han} is the script; PCRE2 alone would take the script extensions.
+  /// \p{Han} is the script; PCRE2 by default uses the script extensions.
   Status property() {
     out.append(in.substr(at, 2));
     at += 2;
@@ -240,7 +240,7 @@ Expected<pcre2_code *> compileTranslated(const std::string &pattern) {
                   "the pattern does not compile: " + errorText(error) +
                       " at byte " + std::to_string(offset) + " of '" +
                       printable(pattern) + "'");
-  // Where just-in-time compilation is refused, pcre2_match interprets.
+  // If just-in-time compilation is not available, pcre2_match interprets.
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   return code;
 }
@@ -249,7 +249,7 @@ Expected<pcre2_code *> compileTranslated(const std::string &pattern) {
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// One thread's scratch space, made once.
+/// The scratch space of one thread, created once.
 struct MatchScratch {
   pcre2_match_context *context = pcre2_match_context_create(nullptr);
   pcre2_match_data *data = pcre2_match_data_create(1, nullptr);
@@ -271,7 +271,7 @@ struct MatchScratch {
   MatchScratch &operator=(const MatchScratch &) = delete;
 };
 
-/// Bounds the time of one partition.
+/// Limits the time of one partition.
 class Deadline {
 public:
   explicit Deadline(size_t bytes)
@@ -302,7 +302,7 @@ Expected<Regex> Regex::compile(std::string_view pattern) {
                                                " bytes; the limit is " +
                                                std::to_string(maxPatternBytes));
   Status failure;
-  // Names longer than two letters are scripts in nearly all patterns, else
+  // Names longer than two letters are almost always scripts, otherwise
   // properties.
   for (bool scriptNames : {true, false}) {
     Expected<std::string> translated = Translator(pattern, scriptNames).run();
@@ -338,8 +338,8 @@ Status Regex::partition(std::string_view text,
   Deadline deadline(text.size());
 
   size_t last = 0;      // End of the last match.
-  size_t from = 0;      // Where the next search begins.
-  bool matched = false; // Whether there was a match at all.
+  size_t from = 0;      // Start of the next search.
+  bool matched = false; // Whether there was any match.
   while (from <= text.size()) {
     size_t limit = std::min(text.size(), from + searchWindow);
     pcre2_set_offset_limit(scratch.context, limit);
@@ -366,13 +366,13 @@ Status Regex::partition(std::string_view text,
     }
     const size_t *bounds = pcre2_get_ovector_pointer(scratch.data);
     size_t begin = bounds[0], end = bounds[1];
-    // An empty match right after a match is none.
+    // Ignore an empty match directly after a match.
     if (begin == end && begin == last && matched) {
       from = nextCharacter(text, begin);
       continue;
     }
     if (begin < last || end < begin) {
-      // \K and look-behind assertions can place a match before its search.
+      // \K and look-behind assertions can yield a match before its start.
       return Status(StatusCode::Unsupported,
                     "the pattern '" + printable(source) +
                         "' matches before the place where it was tried");

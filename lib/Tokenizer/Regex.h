@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Regular expressions of tokenizer files, which are written for Oniguruma, on
-// PCRE2. Meant for patterns that nobody vouches for: size, cost per match and
-// time in total are bounded.
+// Regular expressions of tokenizer files, which are written for Oniguruma,
+// implemented with PCRE2. Patterns are untrusted: size, cost per match and
+// total time are limited.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,17 +31,17 @@ struct TextRange {
   bool isMatch;
 };
 
-/// A compiled pattern; immutable, usable from any thread.
+/// A compiled pattern; immutable and thread-safe.
 class Regex {
 public:
-  /// InvalidFile where the pattern is not one; Unsupported where PCRE2 would
-  /// read it otherwise than Oniguruma (nested character classes, && in them,
-  /// an interval followed by +).
+  /// InvalidFile if the pattern is malformed; Unsupported if PCRE2 would
+  /// interpret it differently than Oniguruma (nested character classes, && in
+  /// them, an interval followed by +).
   static Expected<Regex> compile(std::string_view pattern);
 
   /// Appends ranges that cover all of `text` (valid UTF-8, below 2^31 bytes) in
-  /// order. An empty match leaves an empty range: a boundary. OutOfRange where
-  /// the pattern needs too many steps.
+  /// order. An empty match results in an empty range: a boundary. OutOfRange if
+  /// the pattern takes too many steps.
   Status partition(std::string_view text, std::vector<TextRange> &ranges) const;
 
 private:

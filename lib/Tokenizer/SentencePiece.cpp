@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A SentencePiece model is a protocol buffer message; the few fields that
-// matter are read straight off the wire.
+// A SentencePiece model is a protocol buffer message; only the few fields that
+// matter are parsed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,15 @@ namespace llmir {
 namespace {
 
 /// Reads the fields of one message. After an error `failed` is true and next()
-/// false.
+/// returns false.
 class Message {
 public:
   Message(std::string_view bytes, size_t offset) : bytes(bytes), base(offset) {}
 
   uint32_t field = 0;
   uint32_t wireType = 0;
-  uint64_t number = 0;   ///< Of wire types 0 (varint), 1 and 5 (fixed).
-  std::string_view data; ///< Of wire type 2.
+  uint64_t number = 0;   ///< For wire types 0 (varint), 1 and 5 (fixed).
+  std::string_view data; ///< For wire type 2.
   bool failed = false;
 
   bool next() {
@@ -62,9 +62,9 @@ public:
     failed |= field == 0 || tag >> 32 != 0;
     return !failed;
   }
-  /// In the file, of what next() is about to read.
+  /// Offset in the file of the field that next() reads.
   size_t offset() const { return base + at; }
-  /// In the file, of `data`.
+  /// Offset of `data` in the file.
   size_t dataOffset() const { return base + at - data.size(); }
 
 private:
@@ -166,7 +166,7 @@ Status readPiece(Message &piece, const std::string &name,
   return Status::ok();
 }
 
-/// A negative id means that there is no such token.
+/// A negative id means that the token does not exist.
 std::optional<int64_t> idOrNone(uint64_t number) {
   auto id = static_cast<int64_t>(number);
   return id < 0 ? std::nullopt : std::optional<int64_t>(id);
@@ -266,7 +266,7 @@ Status checkSupport(const SentencePieceModel &model, const std::string &name) {
   return Status::ok();
 }
 
-/// An added token of tokenizer_config.json's added_tokens_decoder.
+/// Adds a token of tokenizer_config.json's added_tokens_decoder.
 Status addDeclared(const std::string &key, const Json &value,
                    TokenizerSpec &spec) {
   auto wrong = [&](const std::string &problem) {
@@ -323,7 +323,7 @@ Status addDeclaredTokens(const Json &config, TokenizerSpec &spec) {
   auto found = config.find("added_tokens_decoder");
   if (found == config.end() || !found->is_object())
     return Status::ok();
-  // By number, not by spelling.
+  // In numeric order.
   std::vector<std::pair<std::string, const Json *>> entries;
   for (auto &[key, value] : found->items())
     entries.push_back({key, &value});

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The compact binary form of a TokenizerSpec: little-endian, one section after
-// the other in the order of the fields, arrays with their lengths before them.
+// The compact binary form of a TokenizerSpec: little-endian, the fields in
+// order, arrays prefixed by their lengths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ private:
   }
 };
 
-/// Reads what Writer wrote. After the first failure everything reads as zero
+/// Reads the output of Writer. After the first failure all reads return zero
 /// and `ok` is false.
 class Reader {
 public:
@@ -66,7 +66,7 @@ public:
     ok &= value <= 1;
     return value == 1;
   }
-  /// An enumeration whose values are below `count`.
+  /// Reads an enumeration whose values are below `count`.
   template <typename Enum> Enum choice(int count) {
     uint8_t value = number<uint8_t>();
     ok &= value < count;
@@ -84,7 +84,8 @@ public:
       raw(values.data(), values.size() * sizeof(T));
     return values;
   }
-  /// A count of things that take at least `bytesEach`: never more than fit.
+  /// Reads a count of items that take at least `bytesEach`, limited by the
+  /// rest.
   size_t length(size_t bytesEach) {
     auto count = number<uint64_t>();
     if (count > rest.size() / bytesEach)
@@ -176,7 +177,7 @@ template <typename T> void readAll(Reader &in, std::vector<T> &values) {
     read(in, values.emplace_back());
 }
 
-/// Offsets must rise from 0 to the end of the text.
+/// Checks that offsets ascend from 0 to the end of the text.
 bool isConsistent(const TokenTexts &texts) {
   if (texts.offsets.empty() || texts.offsets.front() != 0 ||
       texts.offsets.back() != texts.text.size())

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the readers of the different sources share.
+// Code shared by the readers of the different sources.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,33 +21,33 @@
 
 namespace llmir {
 
-/// GPT-2's pattern, which a ByteLevel stage with its own pattern stands for.
+/// GPT-2's pattern, the default of a ByteLevel stage.
 extern const char *const gpt2Pattern;
 
-/// A config is small; as a tree it takes far more memory than as text.
+/// Configs are small; as a tree they take far more memory than as text.
 inline JsonLimits tokenizerConfigLimits() {
   JsonLimits limits;
   limits.maxBytes = uint64_t(16) << 20;
   return limits;
 }
 
-/// The object in tokenizer_config.json; empty for an empty text.
+/// Parses tokenizer_config.json; an empty text gives an empty object.
 Expected<Json> parseTokenizerConfig(std::string_view json);
 
 /// A token in tokenizer_config.json: a string or an object with `content`.
-/// Empty where there is none.
+/// Empty if missing.
 std::string configToken(const Json &config, const char *key);
 
-/// Sets BOS, EOS, UNK and PAD from the config's texts where the vocabulary
-/// spells them.
+/// Sets BOS, EOS, UNK and PAD from the config's texts if the vocabulary
+/// contains them.
 void applyConfigTokens(const Json &config, TokenizerSpec &spec);
 
-/// The tokens by id; ids between them stay without token. InvalidFile where an
-/// id is given twice or lies far beyond the number of tokens.
+/// Collects tokens by id; ids in between have no token. InvalidFile if an id
+/// occurs twice or is far beyond the number of tokens.
 class TokenCollector {
 public:
   Status add(std::string_view text, uint64_t id, uint8_t flags);
-  /// Moves tokens and flags into the spec. The texts given to add() must live
+  /// Moves tokens and flags into the spec. The texts passed to add() must live
   /// until then.
   Status finish(TokenizerSpec &spec);
 
@@ -60,12 +60,12 @@ private:
   std::vector<Token> list;
 };
 
-/// The id of a text; linear in the vocabulary, -1 where it is none.
+/// The id of a text, or -1; linear in the size of the vocabulary.
 int32_t findToken(const TokenizerSpec &spec, std::string_view text);
 
 /// SentencePiece BPE, from a GGUF file or a SentencePiece model.
 struct SentencePieceOptions {
-  bool prefixEverySegment = true; ///< Else only where the text begins.
+  bool prefixEverySegment = true; ///< Otherwise only the start of the text.
 };
 Expected<TokenizerSpec> sentencePieceSpec(const VocabularyData &data,
                                           SentencePieceOptions options);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The stages before the model: normalization of a segment and its splitting
-// into pieces.
+// The stages before the model: normalization of a segment, and splitting into
+// pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +22,14 @@
 
 namespace llmir {
 
-/// A normalizer step ready to run.
+/// A compiled normalizer step.
 struct Normalizer {
   NormalizerStep step;
   std::optional<Regex> regex;
 
   static Expected<Normalizer> build(NormalizerStep step);
-  /// `isFirst`: the segment is where the text begins. OutOfRange where the
-  /// segment grows beyond the limit, or a pattern costs too much.
+  /// `isFirst`: the segment is at the start of the text. OutOfRange if the
+  /// segment grows beyond the limit or a pattern is too expensive.
   Status apply(std::string &text, bool isFirst, const GrowthLimit &limit) const;
 };
 
@@ -37,17 +37,17 @@ struct Normalizer {
 Status normalize(const std::vector<Normalizer> &steps, std::string &text,
                  bool isFirst, const GrowthLimit &limit);
 
-/// A text and its division into pieces that the model sees one by one.
+/// A text and its division into pieces that the model encodes separately.
 struct Pieces {
   struct Piece {
     uint32_t begin, end;
-    bool isFirst; ///< Begins where the whole text begins.
+    bool isFirst; ///< At the start of the whole text.
   };
   std::string text;
   std::vector<Piece> pieces;
 };
 
-/// A pre-tokenizer step ready to run.
+/// A compiled pre-tokenizer step.
 struct PreTokenizer {
   PreTokenizerStep step;
   std::optional<Regex> regex;
@@ -62,18 +62,18 @@ private:
   Status metaspace(Pieces &pieces, const GrowthLimit &limit) const;
 };
 
-/// The byte-level alphabet: the printable character that stands for a byte.
+/// The byte-level alphabet: the printable character that represents a byte.
 uint32_t byteLevelCharacter(uint8_t byte);
-/// The byte for which a character stands, or -1.
+/// The byte that a character represents, or -1.
 int byteLevelByte(uint32_t codePoint);
 /// Appends the bytes of `text` in the byte-level alphabet.
 void appendByteLevel(std::string &out, std::string_view text);
 
-/// As Regex::partition, for a plain string, which must not be empty.
+/// Like Regex::partition, for a nonempty plain string.
 void partitionString(std::string_view text, std::string_view pattern,
                      std::vector<TextRange> &ranges);
 
-/// Bytes of what replaceAll gives.
+/// Size in bytes of the result of replaceAll.
 size_t replacedBytes(std::string_view text, std::string_view pattern,
                      std::string_view content);
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Hash tables that hold 24-bit indices beside 8 bits of hash, and the two uses:
-// token texts and merge rules. The hash is seeded per process, so that no file
-// can be made whose entries collide.
+// Hash tables of 24-bit indices with 8 bits of hash, and their two uses: token
+// texts and merge rules. The hash is seeded per process, so that files cannot
+// be crafted to collide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ namespace llmir {
 uint64_t hashBytes(std::string_view bytes);
 uint64_t hashPair(int32_t left, int32_t right);
 
-/// Open addressing with at most three quarters of the slots in use. Values are
-/// indices below 2^24; what they stand for is compared by the caller.
+/// Open addressing with a maximum load factor of three quarters. Values are
+/// indices below 2^24; the caller compares the objects they refer to.
 class IndexTable {
 public:
-  /// Makes room for `count` values; forgets all others.
+  /// Makes room for `count` values; removes all others.
   void reset(size_t count);
 
-  /// The value in a slot of `hash` for which `equals(value)`.
+  /// The value in a slot of `hash` that satisfies `equals(value)`.
   template <typename Equals>
   std::optional<uint32_t> find(uint64_t hash, Equals equals) const {
     if (slots.empty())
@@ -46,7 +46,7 @@ public:
     }
   }
 
-  /// Adds a value; where `equals` finds one already, replaces and returns it.
+  /// Adds a value; if `equals` finds an existing one, replaces and returns it.
   template <typename Equals>
   std::optional<uint32_t> insert(uint64_t hash, uint32_t value, Equals equals) {
     uint32_t tag = tagOf(hash);
@@ -67,7 +67,7 @@ private:
   static constexpr uint32_t emptySlot = 0xffffffffu;
   static uint32_t tagOf(uint64_t hash) {
     uint32_t tag = static_cast<uint32_t>(hash >> 32) & tagMask;
-    return tag == tagMask ? 0 : tag; // Keeps emptySlot apart.
+    return tag == tagMask ? 0 : tag; // Reserved for emptySlot.
   }
 
   std::vector<uint32_t> slots;
@@ -77,7 +77,7 @@ private:
 /// Ids by text.
 class TokenTable {
 public:
-  /// InvalidFile where two ids have one text. `texts` must stay in place.
+  /// InvalidFile if two ids have the same text. `texts` must outlive the table.
   Status build(const TokenTexts &texts, const std::vector<uint8_t> &flags);
   std::optional<int32_t> find(std::string_view text) const;
   /// In bytes.
@@ -89,8 +89,8 @@ private:
   size_t longest = 0;
 };
 
-/// Merge rules by their two parts. Of rules with the same parts the last
-/// counts.
+/// Merge rules by their two parts. Among rules with equal parts the last one
+/// wins.
 class MergeTable {
 public:
   void build(const std::vector<MergeRule> &rules);

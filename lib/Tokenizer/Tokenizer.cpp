@@ -15,14 +15,14 @@
 namespace llmir {
 namespace {
 
-/// Longest text, of encoding and of decoding.
+/// Maximum text size for encoding and decoding.
 constexpr size_t maxTextBytes = size_t(1) << 28;
-/// What ids may decode to: most tokens are far shorter, but a file may have
-/// some of any length.
+/// Maximum decoded size per id: most tokens are far shorter, but a file may
+/// contain tokens of any length.
 constexpr size_t maxBytesPerId = 1024;
 constexpr size_t freeDecodedBytes = size_t(1) << 16;
 
-/// One encoding under way.
+/// An encoding in progress.
 class Encoding {
 public:
   Encoding(const TokenizerImpl &impl, std::string_view text,
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// A stretch of text without tokens that are looked for in raw text.
+  /// Encodes text between tokens that are matched in raw text.
   Status encodeSegment(std::string_view segment, bool isFirst) {
     std::string normal(segment);
     LLMIR_RETURN_IF_ERROR(normalize(impl.normalizers, normal, isFirst, limit));

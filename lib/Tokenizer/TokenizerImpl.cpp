@@ -16,8 +16,8 @@
 
 namespace llmir {
 
-/// Added tokens and stages of hostile files cost time; real ones stay far
-/// below.
+/// Limits for hostile files, since added tokens and stages cost time; real
+/// files are far below.
 constexpr size_t maxAddedTokens = 1u << 16;
 constexpr size_t maxStages = 64;
 
@@ -158,7 +158,7 @@ Status TokenizerImpl::checkAddedTokens() const {
 // Tables
 //===----------------------------------------------------------------------===//
 
-/// Every text of a stage ends up in texts that are known to be UTF-8.
+/// Stage texts are inserted into texts that must be valid UTF-8.
 static Status
 checkStageTexts(std::initializer_list<const std::string *> texts) {
   for (const std::string *text : texts)
@@ -205,7 +205,7 @@ Status TokenizerImpl::buildAddedTokens() {
     if (token.has(AddedToken::Special))
       specialTexts.insert(token.text);
   }
-  GrowthLimit limit(bytes); // Of all of them together.
+  GrowthLimit limit(bytes); // For all of them together.
   for (const AddedToken &token : spec.addedTokens) {
     std::string text = token.text;
     if (token.has(AddedToken::Normalized))
@@ -213,8 +213,8 @@ Status TokenizerImpl::buildAddedTokens() {
           normalize(normalizers, text, /*isFirst=*/true, limit));
     limit.finishSegment(text.size());
     // A token that normalization changes is decoded in its normalized form,
-    // which is then not among the texts that are skipped: so does the
-    // reference implementation.
+    // which is not among the texts that are skipped; the reference
+    // implementation behaves the same.
     bool isSkipped = specialTexts.count(text) != 0;
     added.push_back(
         {token.id, token.has(AddedToken::Special), isSkipped, text});

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a Tokenizer holds: the description it was built from and the tables made
-// of it.
+// The representation of a Tokenizer: its description and the tables built from
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,24 +27,24 @@ struct TokenizerImpl {
 
   Status build();
 
-  /// How decoding spells an id; empty for ids without a token.
+  /// The decoded spelling of an id; empty for ids without a token.
   std::string_view decodedText(int32_t id) const;
   bool skipsInDecoding(int32_t id) const;
 
   const TokenizerSpec spec;
   TokenTable tokens;
   BytePairEncoder model;
-  AddedTokenMatcher rawTokens;        ///< Looked for in the text as it comes.
-  AddedTokenMatcher normalizedTokens; ///< In normalized text.
+  AddedTokenMatcher rawTokens;        ///< Matched in the raw text.
+  AddedTokenMatcher normalizedTokens; ///< Matched in normalized text.
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> preTokenizers;
-  size_t decoderGrowth = 1; ///< As decoderGrowthOf() says.
+  size_t decoderGrowth = 1; ///< See decoderGrowthOf().
 
-  /// Facts about added tokens, sorted by id.
+  /// Properties of added tokens, sorted by id.
   struct AddedFacts {
     int32_t id;
     bool isSpecial;
-    /// Left out when special tokens are skipped.
+    /// Omitted when special tokens are skipped.
     bool isSkipped;
     std::string decoded;
   };

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// tokenizer.json. Its vocabulary and merges, nearly all of the file, go
-// straight from the parser's events into flat arrays; the rest becomes a small
-// tree.
+// Reader of tokenizer.json. Vocabulary and merges, nearly all of the file, are
+// parsed directly into flat arrays; the rest becomes a small tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +20,19 @@
 namespace llmir {
 namespace {
 
-/// Most values beside vocabulary and merges: a tree takes far more memory than
-/// its text. Real files stay below 50,000.
+/// Maximum number of other values: a tree takes far more memory than its text.
+/// Real files are below 50,000.
 constexpr size_t maxTreeValues = 1u << 18;
 
 //===----------------------------------------------------------------------===//
 // Events to data
 //===----------------------------------------------------------------------===//
 
-/// What the file holds.
+/// The contents of the file.
 struct TokenizerFile {
-  TokenTexts vocabulary;      ///< In the file's order.
-  std::vector<uint64_t> ids;  ///< Of the texts above.
-  TokenTexts merges;          ///< Left and right parts in turn.
+  TokenTexts vocabulary;      ///< In file order.
+  std::vector<uint64_t> ids;  ///< Of the vocabulary's texts.
+  TokenTexts merges;          ///< Left and right parts alternate.
   bool hasVocabulary = false; ///< model.vocab is an object.
   bool hasMerges = false;     ///< model.merges is a list.
   Json rest = Json(nullptr);  ///< Everything else.
@@ -63,7 +62,7 @@ public:
     return close();
   }
   Status beginArray() override {
-    // Unigram's vocabulary: only the message about the model's type needs it.
+    // Vocabulary of Unigram, which is only reported as unsupported.
     if (mode == Mode::Skipped || (mode == Mode::Tree && isAt("vocab"))) {
       mode = Mode::Skipped;
       return ++skippedDepth, Status::ok();
@@ -141,7 +140,7 @@ private:
     return Status::ok();
   }
 
-  /// Whether a value now would be that of model.<key>.
+  /// Whether the next value is that of model.<key>.
   bool isAt(const char *key) const {
     return stack.size() == 2 && slot && lastKey == key && inModel;
   }
@@ -163,7 +162,7 @@ private:
                                                std::to_string(maxTokenIds) +
                                                " tokens or merges");
   }
-  /// "left right"; the first line of an old merges.txt is no merge.
+  /// Splits "left right"; skips the header line of an old merges.txt.
   Status splitMerge(const std::string &text) {
     if (text.compare(0, 8, "#version") == 0)
       return Status::ok();
@@ -218,7 +217,7 @@ private:
   TokenizerFile &file;
   Mode mode = Mode::Tree;
   std::vector<Json *> stack; ///< Open objects and lists of the tree.
-  Json *slot = nullptr;      ///< Of the last key, until its value has come.
+  Json *slot = nullptr;      ///< Where the value of the last key is stored.
   std::string lastKey;
   bool inModel = false;
   size_t pairStart = 0;
@@ -254,7 +253,7 @@ private:
     Expected<std::string> type = model.stringOr("type", "");
     if (!type)
       return type.takeStatus();
-    // Old files leave the type out; only BPE has merges.
+    // Old files omit the type; only BPE has merges.
     if (*type == "BPE" || (type->empty() && file.hasMerges))
       return Status::ok();
     return Status(StatusCode::Unsupported,
@@ -349,7 +348,7 @@ private:
         return reader.takeStatus();
       LLMIR_RETURN_IF_ERROR(addAddedToken(*reader));
     }
-    // The collector keeps views: only now does the list stay in place.
+    // The collector keeps views, so the list must be complete.
     for (const AddedToken &token : spec.addedTokens)
       if (!modelId(token.text))
         LLMIR_RETURN_IF_ERROR(
@@ -381,7 +380,7 @@ private:
       if (*isSet)
         token.flags |= flag;
     }
-    // The vocabulary's id counts, as in the reference implementation.
+    // The vocabulary's id takes precedence, as in the reference implementation.
     if (std::optional<uint64_t> known = modelId(token.text)) {
       if (*known >= maxTokenIds)
         return reader.unexpected("content", "a token with a valid id");
@@ -463,7 +462,7 @@ Expected<Tokenizer> Tokenizer::fromTokenizerJson(std::string_view json,
   Expected<TokenizerSpec> spec = SpecBuilder(file, name).run();
   if (!spec)
     return spec.takeStatus();
-  // Without a config the template tells what begins a text.
+  // Without a config, the template's first token is the BOS token.
   if (spec->prefix.size() == 1)
     spec->bos = spec->prefix[0];
   applyConfigTokens(*config, *spec);

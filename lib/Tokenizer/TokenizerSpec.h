@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every source of a tokenizer is translated into: plain data that names
-// each stage and its parameters. buildTokenizer checks it and makes the tables
-// that encoding and decoding use.
+// The common description of a tokenizer: plain data that lists each stage and
+// its parameters. buildTokenizer checks it and builds the tables used for
+// encoding and decoding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 namespace llmir {
 
-/// A stage of normalization: whole text to whole text.
+/// A stage of normalization, applied to a whole text.
 struct NormalizerStep {
   enum Kind : uint8_t {
     NFC,
@@ -33,15 +33,15 @@ struct NormalizerStep {
     NFKD,
     Nmt, ///< SentencePiece's cleaning of control characters.
     Lowercase,
-    StripAccents, ///< Drops combining marks.
-    StripLeft,    ///< Drops white space at the start.
+    StripAccents, ///< Removes combining marks.
+    StripLeft,    ///< Removes leading white space.
     StripRight,
-    CollapseSpaces, ///< Spaces in a row become one, those at the ends none.
-    Prepend,        ///< Puts `content` before a text that is not empty.
-    PrependFirst,   ///< The same, for the text's first segment only.
-    ReplaceString,  ///< Every `pattern` becomes `content`.
+    CollapseSpaces, ///< Collapses runs of spaces, removes those at the ends.
+    Prepend,        ///< Prepends `content` to a nonempty text.
+    PrependFirst,   ///< The same, only for the first segment of the text.
+    ReplaceString,  ///< Replaces every `pattern` by `content`.
     ReplaceRegex,
-    ByteLevel, ///< Every byte becomes its printable character.
+    ByteLevel, ///< Maps every byte to its printable character.
     KindCount,
   };
   Kind kind = NFC;
@@ -49,14 +49,14 @@ struct NormalizerStep {
   std::string content;
 };
 
-/// A stage of pre-tokenization: pieces to smaller pieces.
+/// A stage of pre-tokenization, which splits pieces further.
 struct PreTokenizerStep {
   enum Kind : uint8_t {
     SplitRegex,  ///< By matches of `pattern`.
     SplitString, ///< By occurrences of `pattern`.
-    PrefixSpace, ///< Puts a space before a piece without one.
-    ByteLevel,   ///< Every byte becomes its printable character.
-    Metaspace,   ///< Spaces become `pattern`; put before a piece by `scheme`.
+    PrefixSpace, ///< Prepends a space to a piece without one.
+    ByteLevel,   ///< Maps every byte to its printable character.
+    Metaspace,   ///< Replaces spaces by `pattern`; prepends it by `scheme`.
     KindCount,
   };
   enum Behavior : uint8_t {
@@ -71,35 +71,35 @@ struct PreTokenizerStep {
   Kind kind = SplitRegex;
   Behavior behavior = Isolated;
   Scheme scheme = Always;
-  bool invert = false; ///< What lies between matches counts as the match.
+  bool invert = false; ///< Treat the text between matches as the match.
   std::string pattern;
 };
 
-/// A stage of decoding: list of tokens to list of tokens.
+/// A stage of decoding, which maps a list of tokens to a list of tokens.
 struct DecoderStep {
   enum Kind : uint8_t {
-    JoinWithSpaces, ///< What a tokenizer without a decoder does.
-    ByteLevel,      ///< Printable characters back to bytes, all in one.
-    ByteFallback,   ///< Rows of <0xNN> to characters.
-    Fuse,           ///< All tokens become one.
+    JoinWithSpaces, ///< The default of a tokenizer without a decoder.
+    ByteLevel,      ///< Maps printable characters back to bytes, joined.
+    ByteFallback,   ///< Converts runs of <0xNN> to characters.
+    Fuse,           ///< Joins all tokens.
     ReplaceString,
-    Strip, ///< At most `start` times `pattern` at the start, `stop` at the end.
-    Metaspace, ///< `pattern` to a space; in the first token to nothing.
+    Strip,     ///< Removes up to `start` leading and `stop` trailing `pattern`.
+    Metaspace, ///< Maps `pattern` to a space; removes it in the first token.
     KindCount,
   };
   Kind kind = Fuse;
-  bool dropFirst = false; ///< Metaspace: the first token's goes.
+  bool dropFirst = false; ///< Metaspace: remove it in the first token.
   uint32_t start = 0, stop = 0;
   std::string pattern;
   std::string content;
 };
 
-/// A token that is looked for in the text before anything else.
+/// A token that is matched in the text before anything else.
 struct AddedToken {
   enum Flags : uint8_t {
     Special = 1,
-    Normalized = 2, ///< Looked for after normalization.
-    LeftStrip = 4,  ///< Takes the white space before it.
+    Normalized = 2, ///< Matched after normalization.
+    LeftStrip = 4,  ///< Includes the white space before it.
     RightStrip = 8,
     SingleWord = 16,
   };
@@ -110,15 +110,15 @@ struct AddedToken {
   bool has(Flags flag) const { return (flags & flag) != 0; }
 };
 
-/// Two tokens that become one; the rank is the position in the list.
+/// Two tokens that merge into one; the rank is the index in the list.
 struct MergeRule {
   int32_t left, right, result;
 };
 
-/// Texts by id, in one block.
+/// Texts by id, stored contiguously.
 struct TokenTexts {
   std::string text;
-  std::vector<uint32_t> offsets = {0}; ///< One more than there are ids.
+  std::vector<uint32_t> offsets = {0}; ///< Number of ids plus one.
 
   size_t size() const { return offsets.size() - 1; }
   std::string_view operator[](size_t id) const {
@@ -131,32 +131,32 @@ struct TokenTexts {
   }
 };
 
-/// Facts about an id.
+/// Properties of an id.
 enum TokenFlags : uint8_t {
   TokenPresent = 1,   ///< The id has a token.
-  TokenMergeable = 2, ///< By score: two symbols may become this one.
+  TokenMergeable = 2, ///< By score: two symbols may merge into this one.
   TokenUnused = 4,    ///< By score: split again after merging.
 };
 
-/// Ids stay below this, merges as well: tables keep 8 bits for a tag.
+/// Upper bound of ids and merges: tables use the other 8 bits for a tag.
 constexpr uint32_t maxTokenIds = 1u << 24;
 constexpr size_t maxTokenBytes = 1u << 16;
-/// Longest text that is looked for before tokenization.
+/// Maximum length of an added token.
 constexpr size_t maxAddedTokenBytes = 512;
 
 struct TokenizerSpec {
   TokenTexts tokens;
   std::vector<uint8_t> flags; ///< TokenFlags by id.
 
-  // The model: BPE by the rank of merges or by the score of pieces.
+  // The model: BPE by merge ranks or by piece scores.
   bool mergesByScore = false;
-  bool byteFallback = false; ///< An unknown character becomes <0xNN> tokens.
+  bool byteFallback = false; ///< Encode unknown characters as <0xNN> tokens.
   bool fuseUnknown = false;
-  bool ignoreMerges = false; ///< A piece that is a token is not merged.
-  int32_t unknownToken = -1; ///< What the model gives for unknown characters.
+  bool ignoreMerges = false; ///< Do not merge a piece that is a token.
+  int32_t unknownToken = -1; ///< The token for unknown characters.
   std::string continuingPrefix, endSuffix;
   std::vector<MergeRule> merges;
-  std::vector<float> scores; ///< By id; only by score.
+  std::vector<float> scores; ///< By id; only if mergesByScore.
 
   std::vector<AddedToken> addedTokens;
   std::vector<NormalizerStep> normalizers;
@@ -166,7 +166,7 @@ struct TokenizerSpec {
   int32_t bos = -1, eos = -1, unknown = -1, padding = -1;
 };
 
-/// Checks everything that no source has checked and builds the tables.
+/// Checks everything that sources do not check, and builds the tables.
 Expected<Tokenizer> buildTokenizer(TokenizerSpec spec);
 
 } // namespace llmir

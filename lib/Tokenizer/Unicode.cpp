@@ -13,9 +13,9 @@
 namespace llmir {
 namespace {
 
-/// What may follow a lead byte: the character's length (0 = not a lead byte)
-/// and the range of its second byte, which excludes overlong forms, surrogates
-/// and code points above U+10FFFF.
+/// Properties of a lead byte: the character's length (0 = not a lead byte) and
+/// the range of its second byte, which excludes overlong forms, surrogates and
+/// code points above U+10FFFF.
 struct LeadByte {
   uint8_t bytes, low, high;
 };

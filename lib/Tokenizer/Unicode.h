@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// UTF-8 by hand: validation, decoding, and replacement of what is broken; and
-// the normalization forms of Unicode.
+// UTF-8: validation, decoding and repair; and the Unicode normalization forms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +21,23 @@
 
 namespace llmir {
 
-/// Bytes of the valid UTF-8 at the text's start; the text's size when all of it
-/// is valid. Overlong forms and surrogates are invalid.
+/// Length of the valid UTF-8 at the start of the text; its size if all of it is
+/// valid. Overlong forms and surrogates are invalid.
 size_t validUtf8Length(std::string_view text);
 
 /// The normalization forms of Unicode's Annex 15.
 enum class UnicodeForm : uint8_t { NFC, NFD, NFKC, NFKD };
 
-/// Brings valid UTF-8 into a form. Takes O(n log n) time for any text, also for
-/// one base character with any number of marks in any order.
+/// Converts valid UTF-8 to a normalization form. O(n log n) for any text,
+/// including a base character with any number of marks in any order.
 Status toUnicodeForm(std::string &text, UnicodeForm form);
 
-/// One character of valid UTF-8, and how many bytes it takes (1 to 4).
+/// A character of valid UTF-8 and its length in bytes (1 to 4).
 struct Utf8Char {
   uint32_t codePoint;
   uint32_t bytes;
 };
-/// `text` must not be empty and must begin with a whole valid character.
+/// `text` must not be empty and must start with a complete valid character.
 inline Utf8Char firstUtf8Char(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   uint32_t lead = byte(0);
@@ -54,21 +53,21 @@ inline Utf8Char firstUtf8Char(std::string_view text) {
           4};
 }
 
-/// Appends the UTF-8 of a code point (below 0x110000, no surrogate).
+/// Appends the UTF-8 of a code point (below 0x110000, not a surrogate).
 void appendUtf8(std::string &out, uint32_t codePoint);
 
 /// Unicode's White_Space property.
 bool isWhiteSpace(uint32_t codePoint);
-/// What a regular expression's \w matches: letters, marks, decimal digits,
+/// Whether a regular expression's \w matches: letters, marks, decimal digits,
 /// connectors, joiners.
 bool isWordCharacter(uint32_t codePoint);
 
 /// The replacement character, U+FFFD.
 constexpr std::string_view replacementCharacter = "\xEF\xBF\xBD";
 
-/// Turns a stream of bytes into valid UTF-8. Every maximal prefix of a
+/// Converts a stream of bytes to valid UTF-8. Every maximal prefix of a
 /// character that the next byte does not continue becomes one U+FFFD, as
-/// Unicode recommends; an unfinished character waits for its next byte.
+/// Unicode recommends; an incomplete character waits for its next byte.
 class Utf8Repair {
 public:
   void feed(uint8_t byte, std::string &out);
@@ -76,13 +75,13 @@ public:
     for (char byte : bytes)
       feed(static_cast<uint8_t>(byte), out);
   }
-  /// The unfinished character, if any, as U+FFFD.
+  /// Appends U+FFFD for an incomplete character, if any.
   void finish(std::string &out);
 
 private:
   uint8_t pending[4] = {};
   uint8_t have = 0;
-  uint8_t need = 0; ///< Bytes of the character that `pending` begins.
+  uint8_t need = 0; ///< Length of the character that `pending` starts.
   uint8_t low = 0x80, high = 0xbf; ///< Range of its next byte.
 };
 

@@ -42,7 +42,7 @@ Status normalizationFailed(utf8proc_ssize_t code) {
 Status decompose(std::string_view text, utf8proc_option_t options,
                  CodePoints &points) {
   points.reserve(text.size());
-  // No character has a decomposition of more than 18 (Annex 15, table 7).
+  // No character decomposes into more than 18 (Annex 15, table 7).
   constexpr utf8proc_ssize_t most = 32;
   utf8proc_int32_t parts[most];
   while (!text.empty()) {
@@ -63,7 +63,7 @@ int combiningClass(utf8proc_int32_t point) {
   return point < 0x300 ? 0 : utf8proc_get_property(point)->combining_class;
 }
 
-/// A mark with what orders it: its class, then its place in the text.
+/// A mark with its sort keys: its class, then its position in the text.
 struct Mark {
   int combiningClass;
   size_t place;
@@ -75,8 +75,8 @@ struct Mark {
   }
 };
 
-/// Sorts each row of marks by their combining classes; equal ones keep their
-/// order. (clang warns of what std::stable_sort of libstdc++ 12 uses.)
+/// Sorts each run of marks by combining class, stably. (clang warns about
+/// std::stable_sort of libstdc++ 12.)
 void orderMarks(CodePoints &points) {
   auto isBase = [](utf8proc_int32_t point) {
     return combiningClass(point) == 0;

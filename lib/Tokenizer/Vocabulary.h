@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A vocabulary with its facts, as the keys `tokenizer.ggml.*` of a GGUF file
-// give them. Plain data: tokenizerFromGGUF (FromGGUF.h) fills it.
+// A vocabulary and its properties, as given by the `tokenizer.ggml.*` keys of a
+// GGUF file. Plain data, filled in by tokenizerFromGGUF (FromGGUF.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 
 namespace llmir {
 
-/// How a piece is used; the numbers are GGUF's and SentencePiece's.
+/// The kind of a piece, numbered as in GGUF and SentencePiece.
 enum class TokenType : int32_t {
   Normal = 1,
   Unknown = 2,
@@ -33,13 +33,13 @@ enum class TokenType : int32_t {
   Byte = 6,
 };
 
-/// Views only: what they point to must outlive Tokenizer::fromVocabulary, which
-/// copies. Nothing here need be valid; fromVocabulary checks it.
+/// Views whose data must outlive the call of Tokenizer::fromVocabulary, which
+/// copies it. Nothing here has been validated; fromVocabulary does so.
 struct VocabularyData {
   std::string_view model; ///< "llama" (SentencePiece BPE) or "gpt2" (BPE).
   std::string_view pre;   ///< Pre-tokenizer's name ("llama-bpe", "qwen2", …).
   std::vector<std::string_view> tokens; ///< Text by id.
-  std::vector<float> scores;            ///< By id; needed by "llama".
+  std::vector<float> scores;            ///< By id; required by "llama".
   std::vector<int32_t> types; ///< TokenType by id; empty = all normal.
   std::vector<std::string_view> merges; ///< "left right" by rank; for "gpt2".
   std::optional<int64_t> bos, eos, unknown, padding;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tokenizer inside a GGUF file. A library of its own, LLMIRTokenizerGGUF:
-// the tokenizer itself knows nothing of checkpoints.
+// The tokenizer of a GGUF file. This is a separate library, LLMIRTokenizerGGUF,
+// because the tokenizer library does not depend on checkpoints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@
 
 namespace llmir {
 
-/// Builds the tokenizer that the keys tokenizer.ggml.* describe. NotFound where
-/// the file has none; Unsupported for models other than "llama" and "gpt2" and
-/// for unknown pre-tokenizers. Nothing of the file is referred to afterwards.
+/// Builds the tokenizer described by the tokenizer.ggml.* keys. NotFound if the
+/// file has none; Unsupported for models other than "llama" and "gpt2" and for
+/// unknown pre-tokenizers. The result does not refer to the file.
 Expected<Tokenizer> tokenizerFromGGUF(const GGUFMetadata &metadata);
 
 } // namespace llmir

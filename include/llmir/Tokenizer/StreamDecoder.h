@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Decoding one id at a time, as a model generates them.
+// Incremental decoding of token ids.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,19 @@ struct StreamDecoderState;
 
 struct StreamDecoderOptions {
   bool skipSpecialTokens = true;
-  /// The ids continue a text that was shown already: the space with which
-  /// SentencePiece-style vocabularies begin a text is kept.
+  /// The ids continue a text that was already emitted: keeps the leading space
+  /// that SentencePiece-style vocabularies otherwise drop.
   bool continuesText = false;
 };
 
-/// Feeds ids, gives text. Every returned string is whole, valid UTF-8; a
-/// character whose bytes are spread over tokens comes out with its last one.
-/// All pieces in a row equal Tokenizer::decode of the same ids, with one
-/// exception: where byte tokens ("<0xE4>") in a row are not UTF-8 as a whole,
-/// decode() replaces every byte of the row, as the format's reference does,
-/// while the stream has already given the characters that were complete.
+/// Converts a stream of ids to text. Every returned string is valid UTF-8; a
+/// character whose bytes span several tokens is returned with the last of them.
+/// The concatenated pieces equal Tokenizer::decode of the same ids, with one
+/// exception: if a run of byte tokens ("<0xE4>") is not valid UTF-8 as a whole,
+/// decode() replaces every byte of the run, as the reference implementation
+/// does, but the stream has already returned the characters that were complete.
 ///
-/// Not thread-safe; movable. Keeps the Tokenizer's representation alive.
+/// Not thread-safe; movable. Keeps the tokenizer's representation alive.
 class StreamDecoder {
 public:
   explicit StreamDecoder(const Tokenizer &tokenizer,
@@ -44,8 +44,8 @@ public:
 
   /// The text that `id` completes; often empty.
   std::string feed(int32_t id);
-  /// Ends the text: what was held back, an unfinished character as U+FFFD. The
-  /// decoder then starts anew.
+  /// Ends the text and returns what was held back; an incomplete character
+  /// becomes U+FFFD. Resets the decoder.
   std::string flush();
 
 private:

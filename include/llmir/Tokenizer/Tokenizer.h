@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text to token ids and back, for byte-level BPE and SentencePiece-style BPE.
+// Conversion between text and token ids, for byte-level and SentencePiece-style
+// BPE.
 //
-// A Tokenizer is an immutable value: copies share one representation, and every
-// const function may be called from several threads at once. Nothing throws;
-// files are checked in full before anything is built from them.
+// A Tokenizer is an immutable value: copies share one representation, and const
+// functions may be called concurrently. Nothing throws; files are fully
+// validated before anything is built from them.
 //
 //   Expected<Tokenizer> tok = Tokenizer::fromFolder(dir);
 //   if (!tok)
@@ -39,80 +40,80 @@ struct TokenizerImpl;
 struct VocabularyData;
 
 struct EncodeOptions {
-  /// Add what the model expects around a text (BOS, EOS). Off for a rendered
-  /// chat template, which spells them itself.
+  /// Add the tokens that the model expects around a text (BOS, EOS). Disable
+  /// for a rendered chat template, which spells them itself.
   bool addSpecialTokens = true;
-  /// Turn special tokens that the text spells ("<|im_end|>") into their ids;
-  /// off, they are tokenized like any other text.
+  /// Map special tokens that occur in the text ("<|im_end|>") to their ids;
+  /// otherwise they are tokenized like any other text.
   bool matchSpecialTokens = true;
 };
 
 class Tokenizer {
 public:
-  /// The tokenizer of a Hugging Face folder: tokenizer.json, else
-  /// tokenizer.model; tokenizer_config.json, where present, names BOS, EOS, UNK
-  /// and PAD. NotFound where the folder holds neither.
+  /// The tokenizer of a Hugging Face directory: tokenizer.json, else
+  /// tokenizer.model; tokenizer_config.json, if present, names BOS, EOS, UNK
+  /// and PAD. NotFound if the directory contains neither.
   static Expected<Tokenizer> fromFolder(const std::string &folder);
-  /// A lone tokenizer.json or SentencePiece model (told apart by content).
+  /// A single tokenizer.json or SentencePiece model (detected by content).
   static Expected<Tokenizer> fromFile(const std::string &path);
-  /// The content of tokenizer.json, and of tokenizer_config.json or empty.
-  /// `name` is what errors call the file. Unsupported names a stage that LLMIR
-  /// does not know.
+  /// From the contents of tokenizer.json and of tokenizer_config.json (may be
+  /// empty). `name` names the file in errors. Unsupported, naming the stage, if
+  /// LLMIR does not implement a stage.
   static Expected<Tokenizer>
   fromTokenizerJson(std::string_view json, std::string_view configJson = {},
                     const std::string &name = "tokenizer.json");
-  /// The content of a SentencePiece BPE model, and of tokenizer_config.json or
-  /// empty.
+  /// From the contents of a SentencePiece BPE model and of
+  /// tokenizer_config.json (may be empty).
   static Expected<Tokenizer>
   fromSentencePiece(std::string_view model, std::string_view configJson = {},
                     const std::string &name = "tokenizer.model");
-  /// A vocabulary as GGUF metadata describes it.
+  /// From a vocabulary as described by GGUF metadata.
   static Expected<Tokenizer> fromVocabulary(const VocabularyData &data);
 
-  /// The compact form that an artifact carries.
+  /// The compact form stored in artifacts.
   std::vector<uint8_t> serialize() const;
-  /// Reads what serialize() wrote; the bytes may be freed afterwards. Damaged
-  /// or hostile bytes give InvalidFile, never undefined behaviour.
+  /// Reads the output of serialize(); the bytes may be freed afterwards.
+  /// Malformed bytes give InvalidFile, never undefined behavior.
   static Expected<Tokenizer> load(Span<const uint8_t> bytes);
 
-  /// The ids of a text. Linear in its length for one class of characters,
-  /// n log n at worst. InvalidArgument with the byte's offset where the text is
-  /// not UTF-8; OutOfRange where the tokenizer's stages make more than 32 times
-  /// as many bytes of it (and 4 KiB), or a pattern costs too much.
+  /// The ids of a text. Linear in its length for a single class of characters,
+  /// n log n in the worst case. InvalidArgument with the byte offset if the
+  /// text is not UTF-8; OutOfRange if the tokenizer's stages expand it to more
+  /// than 32 times its size (plus 4 KiB), or if a pattern is too expensive.
   Expected<std::vector<int32_t>> encode(std::string_view text,
                                         EncodeOptions options = {}) const;
-  /// Whether decode() takes the ids: OutOfRange for one outside the vocabulary,
-  /// or where their text may be longer than 1 KiB an id (and 64 KiB) or than
-  /// 256 MiB.
+  /// Whether decode() accepts the ids: OutOfRange if an id is outside the
+  /// vocabulary, or if their text may exceed 1 KiB per id (plus 64 KiB) or 256
+  /// MiB.
   Status checkIds(Span<const int32_t> ids) const;
-  /// The text of ids, always valid UTF-8. An id without a token (a padded row
-  /// of the embedding) contributes nothing. Skipping leaves out the special
-  /// tokens whose decoded text is their own: as in the reference
-  /// implementation, one that normalization changes ("<s>" to "▁<s>") stays.
+  /// The text of ids, always valid UTF-8. An id without a token (a padding row
+  /// of the embedding) contributes nothing. `skipSpecialTokens` omits special
+  /// tokens whose decoded text equals their own; as in the reference
+  /// implementation, one that normalization changes ("<s>" to "▁<s>") is kept.
   std::string decode(Span<const int32_t> ids,
                      bool skipSpecialTokens = false) const;
 
   /// One more than the largest id that has a token.
   int64_t vocabSize() const;
   bool hasToken(int32_t id) const;
-  /// The token as the vocabulary spells it ("Ġthe", "▁the", "<0x0A>"); empty
-  /// where there is none. Valid as long as this Tokenizer or a copy lives.
+  /// The token as spelled in the vocabulary ("Ġthe", "▁the", "<0x0A>"); empty
+  /// if there is none. Valid while this Tokenizer or a copy exists.
   std::string_view tokenText(int32_t id) const;
-  /// The id of a token spelled as in the vocabulary.
+  /// The id of a token, spelled as in the vocabulary.
   std::optional<int32_t> tokenId(std::string_view text) const;
   /// Whether the token is declared special (control) rather than text.
   bool isSpecial(int32_t id) const;
 
-  /// -1 where the tokenizer names none.
+  /// -1 if the tokenizer does not name one.
   int32_t bosId() const;
   int32_t eosId() const;
   int32_t unkId() const;
   int32_t padId() const;
-  /// What encode() puts before and after a text when it adds special tokens.
+  /// The ids that encode() adds before and after a text.
   Span<const int32_t> prefixIds() const;
   Span<const int32_t> suffixIds() const;
 
-  /// The representation, for this library's own sources.
+  /// The internal representation, for the sources of this library.
   explicit Tokenizer(std::shared_ptr<const TokenizerImpl> impl);
   const TokenizerImpl &impl() const { return *representation; }
 
