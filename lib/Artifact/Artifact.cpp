@@ -53,7 +53,7 @@ static const char *entryName(const ArtifactSectionEntry &entry) {
 //===----------------------------------------------------------------------===//
 
 bool Artifact::looksLikeArtifact(const std::string &path) {
-  // Not blocking: the path may name a pipe.
+  // Non-blocking, because the path may name a pipe.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return false;
@@ -94,9 +94,9 @@ Status Artifact::mapFile() {
     return Status(StatusCode::IoError,
                   filePath + ": cannot be mapped: " + std::strerror(errno));
   mapped = static_cast<const uint8_t *>(memory);
-  // A step reads all weights once: with small pages, walking their tables takes
-  // a tenth of its time. File systems that keep files in huge pages do so for
-  // what is read from now on; elsewhere the advice is refused.
+  // A step reads all weights once: with small pages, page table walks take a
+  // tenth of its time. File systems that support huge pages use them for data
+  // read from now on; others ignore the hint.
   madvise(memory, mappedBytes, MADV_HUGEPAGE);
   return Status::ok();
 }
@@ -145,7 +145,7 @@ Status Artifact::readHeader() {
   return Status::ok();
 }
 
-/// One entry of the table; what lies before it ends at `end`.
+/// Checks one entry of the table; the preceding contents end at `end`.
 Status Artifact::checkEntry(const ArtifactSectionEntry &entry,
                             uint64_t end) const {
   const auto id = static_cast<ArtifactSection>(entry.id);
@@ -185,7 +185,8 @@ Status Artifact::checkEntry(const ArtifactSectionEntry &entry,
   return Status::ok();
 }
 
-/// Bounds, alignment, order, and that nothing is missing or there twice.
+/// Checks bounds, alignment and order, and that no section is missing or
+/// duplicated.
 Status Artifact::checkTable() const {
   std::vector<ArtifactSectionEntry> byOffset = table;
   std::sort(byOffset.begin(), byOffset.end(),
@@ -206,7 +207,7 @@ Status Artifact::checkTable() const {
   return Status::ok();
 }
 
-/// One image for each target that the info names.
+/// Checks that there is one image for each target of the info.
 Status Artifact::checkCodeSections() const {
   const auto images = static_cast<size_t>(std::count_if(
       table.begin(), table.end(), [](const ArtifactSectionEntry &entry) {
@@ -222,11 +223,11 @@ Status Artifact::checkCodeSections() const {
                  " code sections, not one for each");
 }
 
-/// Every matrix lies in the section of weights.
+/// Checks that every matrix is within the section of weights.
 Status Artifact::checkMatrices() const {
   const auto bytes = static_cast<int64_t>(weights().size());
   for (const MatrixPlace &place : artifactInfo.matrices)
-    // Both below 2^44, as validateArtifactInfo has seen.
+    // Both are below 2^44, see validateArtifactInfo.
     if (place.offset + place.bytes * place.count > bytes)
       return damaged("its info has a matrix that ends at byte " +
                      std::to_string(place.offset + place.bytes * place.count) +

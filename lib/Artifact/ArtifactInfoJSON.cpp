@@ -22,7 +22,7 @@ static constexpr size_t maxListEntries = 4096;
 static constexpr size_t maxSites = 65536;
 
 //===----------------------------------------------------------------------===//
-// The fields, named once: visitor(name, reference)
+// Fields, listed once: visitor(name, reference)
 //===----------------------------------------------------------------------===//
 
 /// `Info` is ArtifactInfo or const ArtifactInfo.
@@ -136,7 +136,7 @@ struct FieldWriter {
 std::string artifactInfoToJSON(const ArtifactInfo &info) {
   nlohmann::ordered_json object;
   visitFields(info, FieldWriter{object});
-  // A file's name need not be UTF-8: what is not becomes U+FFFD.
+  // A file name need not be UTF-8: invalid bytes become U+FFFD.
   return object.dump(2, ' ', false,
                      nlohmann::ordered_json::error_handler_t::replace) +
          "\n";
@@ -147,7 +147,7 @@ std::string artifactInfoToJSON(const ArtifactInfo &info) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads each field into its place and keeps the first failure.
+/// Reads the fields and keeps the first failure.
 struct FieldReader {
   const JsonReader &reader;
   Status &status;
@@ -232,7 +232,7 @@ struct FieldReader {
       visitMatrix(place, fields);
     });
   }
-  /// A list of objects, each of which `visit` reads.
+  /// Reads a list of objects, each with `visit`.
   template <typename T, typename Visit>
   void readObjects(const char *name, std::vector<T> &field,
                    Visit &&visit) const {
@@ -297,7 +297,7 @@ struct FieldReader {
 
 Expected<ArtifactInfo> artifactInfoFromJSON(std::string_view text) {
   JsonLimits limits;
-  limits.maxBytes = uint64_t(1) << 26; // A model of unequal layers: sites.
+  limits.maxBytes = uint64_t(1) << 26; // Unequal layers result in many sites.
   limits.maxDepth = 8;
   Expected<Json> json = parseJson(text, where, limits);
   if (!json)
@@ -310,7 +310,7 @@ Expected<ArtifactInfo> artifactInfoFromJSON(std::string_view text) {
   visitFields(info, FieldReader{*reader, status});
   if (status)
     status = validateArtifactInfo(info);
-  if (!status) // An absent field is a damaged file, not an absent file.
+  if (!status) // A missing field means that the file is damaged.
     return Status(StatusCode::InvalidFile, status.cause(), status.advice());
   return info;
 }
@@ -338,7 +338,7 @@ static Status checkRange(const char *name, int64_t value, int64_t least,
 
 static Status checkNumber(const char *name, double value, double least,
                           double most) {
-  if (value >= least && value <= most) // False for a NaN.
+  if (value >= least && value <= most) // False for NaN.
     return Status::ok();
   return outOfRange(name, std::to_string(value),
                     "a number from " + std::to_string(least) + " to " +
@@ -377,8 +377,8 @@ static Status checkCode(const ArtifactInfo &info) {
   return Status::ok();
 }
 
-/// What the runtime multiplies must not overflow and must be allocatable in
-/// principle; what it indexes must fit an int32.
+/// Products that the runtime computes must not overflow and must be allocatable
+/// in principle; indices must fit into an int32.
 static Status checkSizes(const ArtifactInfo &info) {
   LLMIR_RETURN_IF_ERROR(checkRange("vocabSize", info.vocabSize, 1, INT32_MAX));
   LLMIR_RETURN_IF_ERROR(checkRange("logitsRowStride", info.logitsRowStride,
@@ -408,7 +408,7 @@ static Status checkSizes(const ArtifactInfo &info) {
   return Status::ok();
 }
 
-/// Whoever adds up costs multiplies these by each other.
+/// Bounds the costs, which users multiply by each other.
 static Status checkSites(const ArtifactInfo &info) {
   if (info.sites.size() > maxSites)
     return outOfRange("sites", "too long", "a shorter list");

@@ -34,12 +34,12 @@ struct ArtifactWriter::State {
   std::vector<ArtifactSectionEntry> table;
   RunningChecksum running; ///< Of the open section.
   bool open = false;       ///< The last entry of the table is being written.
-  bool broken = false;     ///< Something failed: finish() refuses.
+  bool broken = false;     ///< A call failed: finish() must fail.
   bool finished = false;
   int64_t abiVersion = 0;
-  size_t targets = 0; ///< Code sections that there must be.
+  size_t targets = 0; ///< Expected number of code sections.
 
-  /// Sections of that kind so far.
+  /// Number of sections of that kind written so far.
   uint32_t count(ArtifactSection id) const {
     return static_cast<uint32_t>(std::count_if(
         table.begin(), table.end(), [&](const ArtifactSectionEntry &entry) {
@@ -50,7 +50,7 @@ struct ArtifactWriter::State {
     broken = true;
     return Status(StatusCode::Internal, path + ": artifact writer: " + what);
   }
-  /// Remembers a failure.
+  /// Records a failure.
   Status note(Status status) {
     broken |= !status;
     return status;

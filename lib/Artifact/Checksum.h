@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The artifact's checksum: XXH3, 64 bits, compiled in (nothing is linked).
+// The artifact's checksum: XXH3, 64 bits (header-only).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ inline uint64_t checksum(Span<const uint8_t> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-/// The same over pieces.
+/// Computes the checksum of data given in pieces.
 class RunningChecksum {
 public:
   RunningChecksum() { restart(); }
@@ -38,7 +38,7 @@ public:
   uint64_t value() const { return XXH3_64bits_digest(&state); }
 
 private:
-  XXH3_state_t state; // Holds itself at the alignment that it needs.
+  XXH3_state_t state; // Declares the alignment that it needs.
 };
 
 } // namespace llmir

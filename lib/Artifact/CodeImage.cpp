@@ -44,8 +44,8 @@ static Status mappingFailed(const std::string &name) {
                 name + ": its code cannot be mapped: " + std::strerror(errno));
 }
 
-/// Maps one segment over its part of the reserved range. `bias` is what an
-/// address of the image is moved by.
+/// Maps one segment into its part of the reserved range. `bias` is added to
+/// addresses of the image.
 static Status mapSegment(const CodeSegment &segment, uintptr_t bias, int fd,
                          uint64_t imageOffset, uint64_t pageBytes,
                          const std::string &name) {
@@ -61,8 +61,8 @@ static Status mapSegment(const CodeSegment &segment, uintptr_t bias, int fd,
         MAP_FAILED)
       return mappingFailed(name);
   }
-  // Zero pages behind the file's part; only a read-only dynamic section that
-  // the linker padded has any.
+  // Zero pages follow the segment's bytes in the file; only a read-only dynamic
+  // section padded by the linker has any.
   if (lead + segment.memoryBytes > mapped &&
       mmap(reinterpret_cast<void *>(start + mapped),
            lead + segment.memoryBytes - mapped, PROT_READ,
@@ -80,8 +80,8 @@ Expected<CodeImage> CodeImage::map(const CodeImagePlan &plan, int fd,
                       " cannot be mapped in pages of " +
                       std::to_string(pageBytes) + " bytes",
                   "compile it again with 'llmir compile'");
-  // The range begins at a multiple of the greatest alignment, as the lowest
-  // address of the image does, so that each address keeps its remainder.
+  // The range starts at a multiple of the maximum alignment, as does the lowest
+  // address of the image, so that all addresses keep their alignment.
   const uint64_t lowest = plan.firstAddress / plan.alignment * plan.alignment;
   const uint64_t span = plan.endAddress - lowest + plan.alignment;
   CodeImage result;

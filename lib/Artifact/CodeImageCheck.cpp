@@ -34,7 +34,8 @@ static constexpr uint64_t maxAddress = uint64_t(1) << 46;
 static constexpr size_t maxProgramHeaders = 64;
 
 namespace {
-/// One pass over an image. Functions return Ok or the refusal.
+/// Checks an image in one pass. Functions return Ok or the reason for
+/// rejection.
 class ImageChecker {
 public:
   ImageChecker(Span<const uint8_t> image, const std::string &name,
@@ -57,7 +58,7 @@ private:
   Status checkDynamic(const Elf64_Phdr &header) const;
   Status checkEntry();
 
-  /// A structure at a checked offset; copied because it may be unaligned.
+  /// Reads a structure at a checked offset; copied because it may be unaligned.
   template <typename T> T at(uint64_t offset) const {
     T value;
     std::memcpy(&value, image.data() + offset, sizeof value);
@@ -191,8 +192,9 @@ Status ImageChecker::checkLoad(const Elf64_Phdr &header) {
   return Status::ok();
 }
 
-/// The linker marks the dynamic section writable, for a dynamic loader that
-/// there is not: it is mapped read-only. Real data would need writing.
+/// The linker marks the dynamic section writable for dynamic loaders. None is
+/// used here, so the section is mapped read-only. Data would have to be
+/// written.
 Status ImageChecker::checkWritable(const Elf64_Phdr &header) const {
   for (uint64_t i = 0; i < elf.e_phnum; ++i) {
     Elf64_Phdr cover = at<Elf64_Phdr>(elf.e_phoff + i * sizeof(Elf64_Phdr));

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the check of a code image finds out for the loader.
+// The result of checking a code image, used by the loader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,25 +22,25 @@
 
 namespace llmir {
 
-/// One PT_LOAD segment; all numbers are bytes.
+/// One PT_LOAD segment; all fields are in bytes.
 struct CodeSegment {
   uint64_t address; ///< In the image; offset ≡ address modulo the page size.
   uint64_t offset;  ///< From the image's first byte in the file.
   uint64_t fileBytes;
-  uint64_t memoryBytes; ///< What exceeds fileBytes is zero.
+  uint64_t memoryBytes; ///< Bytes beyond fileBytes are zero.
   bool executable;
 };
 
 struct CodeImagePlan {
-  std::vector<CodeSegment> segments; ///< Ascending, no page in two of them.
+  std::vector<CodeSegment> segments; ///< Ascending, without shared pages.
   uint64_t firstAddress = 0;         ///< Of the first segment, page aligned.
   uint64_t endAddress = 0;           ///< Page aligned.
-  uint64_t alignment = 0;            ///< Greatest of the segments'.
+  uint64_t alignment = 0;            ///< Maximum of the segments'.
   uint64_t entry = 0;
   std::vector<int64_t> note; ///< As readCodeNote() gives it.
 };
 
-/// Checks an image and says how to map it with pages of `pageBytes`.
+/// Checks an image and plans its mapping with pages of `pageBytes`.
 Expected<CodeImagePlan> planCodeImage(Span<const uint8_t> image,
                                       const std::string &name,
                                       uint64_t pageBytes);

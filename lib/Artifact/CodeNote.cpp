@@ -15,13 +15,13 @@
 
 namespace llmir {
 
-/// The note's owner, with its zero, and its type.
+/// The note's name (including the terminating zero) and type.
 static constexpr char noteName[] = "LLMIR";
 static constexpr uint32_t noteType = 1;
 
 namespace {
-/// A number that generated code has as a constant. What is no number is there
-/// as a hash.
+/// A value that generated code has as a constant. Values that are not numbers
+/// are hashed.
 struct Constant {
   const char *name;
   int64_t value;
@@ -29,7 +29,7 @@ struct Constant {
 };
 } // namespace
 
-/// In the order in which notes have them, after the bytes of the weights.
+/// The values in the order of the note, after the bytes of the weights.
 static std::vector<Constant> constantsOf(const ArtifactInfo &info,
                                          size_t target) {
   const CodeTarget &code = info.code[target];
@@ -53,7 +53,7 @@ static std::vector<Constant> constantsOf(const ArtifactInfo &info,
           {"code", static_cast<int64_t>(hash), true}};
 }
 
-/// Parts of a note begin at multiples of 4.
+/// Parts of a note are aligned to 4 bytes.
 static size_t padded(size_t bytes) { return (bytes + 3) / 4 * 4; }
 
 std::vector<uint8_t> makeCodeNote(const ArtifactInfo &info, size_t target,
@@ -77,7 +77,7 @@ std::vector<int64_t> readCodeNote(Span<const uint8_t> notes) {
     Elf64_Nhdr header;
     std::memcpy(&header, notes.data() + at, sizeof header);
     at += sizeof header;
-    // 32 bits each: no sum overflows.
+    // 32 bits each: the sums do not overflow.
     const size_t name = padded(header.n_namesz),
                  content = padded(header.n_descsz);
     if (name + content > notes.size() - at)
@@ -85,7 +85,7 @@ std::vector<int64_t> readCodeNote(Span<const uint8_t> notes) {
     if (header.n_type == noteType && header.n_namesz == sizeof noteName &&
         std::memcmp(notes.data() + at, noteName, sizeof noteName) == 0) {
       std::vector<int64_t> numbers(header.n_descsz / sizeof(int64_t));
-      if (!numbers.empty()) // Else there is no address.
+      if (!numbers.empty()) // Otherwise there is no address.
         std::memcpy(numbers.data(), notes.data() + at + name,
                     numbers.size() * sizeof(int64_t));
       return numbers;

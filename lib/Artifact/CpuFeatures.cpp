@@ -28,13 +28,13 @@ namespace llmir {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The part of a row of CPULevels.def that says what a CPU must have.
+/// The part of a row of CPULevels.def with the requirements on a CPU.
 struct Level {
   std::string_view name;
   std::string_view architecture;
   std::string_view includes; ///< The level that this one extends, or empty.
-  std::string_view features; ///< Beyond that, with spaces between.
-  bool hasCode;              ///< Code is generated for it.
+  std::string_view features; ///< Additional ones, separated by spaces.
+  bool hasCode;              ///< Code can be generated for it.
 };
 } // namespace
 
@@ -81,7 +81,7 @@ std::vector<std::string> cpuLevelFeatures(std::string_view name) {
 
 #if defined(__x86_64__)
 
-/// Registers whose saving a feature needs, as bits of XCR0.
+/// Register state that features require to be saved, as bits of XCR0.
 static constexpr uint64_t noState = 0;
 static constexpr uint64_t avxState = 0x6;     // XMM, YMM.
 static constexpr uint64_t avx512State = 0xe6; // and opmask, ZMM.
@@ -116,7 +116,7 @@ static const FeatureBit featureBits[] = {
     {"movbe", 1, 0, ECX, 22, noState},
     {"popcnt", 1, 0, ECX, 23, noState},
     {"aes", 1, 0, ECX, 25, noState},
-    {"xsave", 1, 0, ECX, 27, noState}, // OSXSAVE: the system uses it.
+    {"xsave", 1, 0, ECX, 27, noState}, // OSXSAVE: enabled by the system.
     {"avx", 1, 0, ECX, 28, avxState},
     {"f16c", 1, 0, ECX, 29, avxState},
     {"rdrnd", 1, 0, ECX, 30, noState},
@@ -156,7 +156,7 @@ static const FeatureBit featureBits[] = {
     {"prfchw", 0x80000001, 0, ECX, 8, noState},
 };
 
-/// The state components that the operating system saves.
+/// The register state that the operating system saves.
 static uint64_t savedState() {
   uint32_t eax, ebx, ecx, edx;
   if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & (1u << 27)))
@@ -248,7 +248,7 @@ std::string CpuFeatures::level() const {
 // Compatibility
 //===----------------------------------------------------------------------===//
 
-/// Place of a level in the table; -1 for an unknown name.
+/// Index of a level in the table; -1 for an unknown name.
 static int levelRank(std::string_view name) {
   const Level *level = findLevel(name);
   return level ? static_cast<int>(level - levelTable) : -1;
@@ -258,8 +258,8 @@ static std::string architectureOf(const CodeTarget &target) {
   return target.triple.substr(0, target.triple.find('-'));
 }
 
-/// "lacks avx512f, avx512vnni" or "is no aarch64 machine": why the processor
-/// does not run code for the target; empty where it does.
+/// "lacks avx512f, avx512vnni" or "is not of the architecture aarch64": why the
+/// processor cannot run code for the target; empty if it can.
 static std::string whyNot(const CodeTarget &target, const CpuFeatures &cpu) {
   if (architectureOf(target) != cpu.architecture())
     return "is no " + architectureOf(target) + " machine";
@@ -292,7 +292,7 @@ static std::string thisProcessor(const CpuFeatures &cpu) {
          ") ";
 }
 
-/// Ok where the processor runs code for the target, which was asked for.
+/// Succeeds if the processor can run code for the requested target.
 static Status checkAskedFor(const CodeTarget &target, const CpuFeatures &cpu) {
   std::string reason = whyNot(target, cpu);
   if (reason.empty())
@@ -336,8 +336,8 @@ static Expected<size_t> chooseNamed(const ArtifactInfo &info,
                 advice);
 }
 
-/// Why none of the images runs: of those for this kind of machine the one that
-/// needs least more, else the first.
+/// Why none of the images can run: for the one of this architecture that lacks
+/// the fewest features, otherwise for the first.
 static std::string closestReason(const ArtifactInfo &info,
                                  const CpuFeatures &cpu) {
   std::string closest;

@@ -12,8 +12,8 @@
 //   if (!artifact)
 //     return artifact.takeStatus();
 //
-// An open artifact never changes and may be used from many threads. The file
-// must not be changed in place while it is mapped; ArtifactWriter replaces it.
+// An open artifact is immutable and may be used from several threads. The file
+// must not be modified in place while it is mapped; ArtifactWriter replaces it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,18 +35,18 @@ namespace llmir {
 class Artifact {
 public:
   /// Maps `path` and checks its structure: magic, versions, bounds and order of
-  /// the sections, the checksum of everything but the weights, the ranges of
-  /// the info, and that its matrices lie in the weights. Nothing is copied but
-  /// the info; no code is mapped executable.
+  /// the sections, the checksum of everything except the weights, the ranges of
+  /// the info, and that its matrices are within the weights. Only the info is
+  /// copied; no code is mapped executable.
   ///
   /// Fails with NotFound or IoError (the file cannot be read), InvalidFile (not
-  /// an artifact, or a damaged one) or IncompatibleTarget (made for another
-  /// format or ABI version).
+  /// an artifact, or a damaged one) or IncompatibleTarget (another format or
+  /// ABI version).
   static Expected<std::shared_ptr<const Artifact>>
   open(const std::string &path);
 
-  /// True when the file begins as an artifact does; false for anything else,
-  /// also for what cannot be read.
+  /// True if the file starts with the magic of an artifact; false for all other
+  /// files, including unreadable ones.
   static bool looksLikeArtifact(const std::string &path);
 
   ~Artifact();
@@ -56,13 +56,14 @@ public:
   const std::string &path() const { return filePath; }
   const ArtifactInfo &info() const { return artifactInfo; }
   uint64_t fileBytes() const { return mappedBytes; }
-  /// The header's, which covers the checksums of all sections: files with
-  /// different contents differ in it, whatever their names and dates.
+  /// The checksum of the header, which covers the checksums of all sections: it
+  /// differs between files with different contents, whatever their names and
+  /// dates.
   uint64_t fileChecksum() const { return headerChecksum; }
   const std::vector<ArtifactSectionEntry> &sections() const { return table; }
 
-  /// The section's bytes in the mapping; empty when there is none. `number`
-  /// is for code sections.
+  /// The section's bytes in the mapping; empty if there is none. `number`
+  /// selects among code sections.
   Span<const uint8_t> section(ArtifactSection id, size_t number = 0) const;
   Span<const uint8_t> weights() const {
     return section(ArtifactSection::Weights);
@@ -72,7 +73,7 @@ public:
   }
   std::string_view program() const;
 
-  /// Reads all weights and compares their checksum.
+  /// Reads all weights and verifies their checksum.
   Status verifyWeights() const;
 
   /// The open file, for mapping the code; owned by the artifact.

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bytes of a `.llmir` file. Little endian, no padding that is not named:
+// The format of a `.llmir` file. Little-endian, no implicit padding:
 //
 //   0      ArtifactHeader (64 bytes)
 //   64     sectionCount × ArtifactSectionEntry (40 bytes each)
 //   4096   the sections, each at a multiple of its alignment
 //
-// Header and table fill one page of 4096 bytes whose unused rest is zero.
-// Checksums are XXH3 (64 bits): they detect damage, not malice.
+// Header and table occupy one page of 4096 bytes, zero-filled. Checksums are
+// XXH3 (64 bits): they detect corruption, not tampering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,31 +25,31 @@
 
 namespace llmir {
 
-/// First bytes of every artifact; the line ends reveal a text-mode copy.
+/// First bytes of every artifact; the line ends detect text-mode copies.
 inline constexpr uint8_t artifactMagic[8] = {0x93, 'L', 'L',  'M',
                                              'I',  'R', '\r', '\n'};
 
-/// Raised when the layout of this page or the meaning of a section changes.
+/// Increased whenever this layout or the meaning of a section changes.
 inline constexpr uint32_t artifactFormatVersion = 4;
 
 /// Bytes of the header page; the sections follow.
 inline constexpr uint64_t artifactHeaderBytes = 4096;
 
-/// Alignment of what is mapped by page: the largest page of a target.
+/// Alignment of sections that are mapped: the largest page size of any target.
 inline constexpr uint64_t artifactMapAlignment = 64 * 1024;
 
-/// What a section holds. The numbers are stored in files.
+/// The contents of a section. The numbers are stored in files.
 enum class ArtifactSection : uint32_t {
   Info = 1,      ///< ArtifactInfo as JSON.
   Code = 2,      ///< ELF image of the step function with its note
-                 ///< (CodeNote.h), 64 KiB aligned; one for each CPU level,
-                 ///< numbered as ArtifactInfo::code.
+                 ///< (CodeNote.h), 64 KiB aligned; one per CPU level,
+                 ///< numbered as in ArtifactInfo::code.
   Weights = 3,   ///< Packed weights, 64 KiB aligned.
-  Tokenizer = 4, ///< Tokenizer::serialize(); absent where there is none.
+  Tokenizer = 4, ///< Tokenizer::serialize(); optional.
   Program = 5,   ///< Text of the mllm.program IR.
 };
 
-/// "info", "code", …; "unknown" for a number that is not a section.
+/// "info", "code", …; "unknown" for invalid values.
 const char *artifactSectionName(ArtifactSection section);
 
 struct ArtifactHeader {
@@ -66,15 +66,15 @@ static_assert(sizeof(ArtifactHeader) == 64, "part of the file format");
 
 struct ArtifactSectionEntry {
   uint32_t id;     ///< ArtifactSection.
-  uint32_t number; ///< Of the code sections: 0, 1, …; zero for the others.
-  uint64_t offset; ///< From the file's start.
+  uint32_t number; ///< Index of a code section; zero for others.
+  uint64_t offset; ///< From the start of the file.
   uint64_t size;   ///< Bytes.
   uint64_t alignment;
   uint64_t checksum; ///< Of the section's bytes.
 };
 static_assert(sizeof(ArtifactSectionEntry) == 40, "part of the file format");
 
-/// Most images of the step function in one file.
+/// Maximum number of images of the step function in one file.
 inline constexpr uint32_t artifactMaxCodeSections = 64;
 
 inline constexpr uint32_t artifactMaxSections =

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ArtifactInfo as JSON, and what its values may be: the one place that knows.
+// Conversion of ArtifactInfo to and from JSON, and validation of its values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +21,15 @@
 
 namespace llmir {
 
-/// One JSON object with every field under its own name, indented by two.
+/// A JSON object with every field under its own name, indented by two spaces.
 std::string artifactInfoToJSON(const ArtifactInfo &info);
 
-/// Parses and validates. Every field must be there with its type; unknown
-/// fields are ignored. Fails with InvalidFile naming the field.
+/// Parses and validates. Every field must be present with its type; unknown
+/// fields are ignored. Fails with InvalidFile, naming the field.
 Expected<ArtifactInfo> artifactInfoFromJSON(std::string_view text);
 
-/// Checks every range that the runtime relies on, products included; fails with
-/// InvalidFile naming the field, its value and the limits.
+/// Checks all ranges that the runtime relies on, including products; fails with
+/// InvalidFile, naming the field, its value and the limits.
 Status validateArtifactInfo(const ArtifactInfo &info);
 
 } // namespace llmir

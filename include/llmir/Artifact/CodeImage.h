@@ -8,10 +8,11 @@
 //
 // The compiled step function in memory, mapped from the artifact's file.
 //
-// The image is an ELF64 shared object for this machine that needs nothing: no
-// relocation, no library, no writable data. The loader checks that, reserves
-// one range of addresses, and maps each segment from the file, readable or
-// executable, never both writable and executable. There is no dynamic loader.
+// The image is a self-contained ELF64 shared object for this machine: no
+// relocations, no libraries, no writable data. The loader verifies that,
+// reserves one address range, and maps each segment from the file read-only or
+// executable, never both writable and executable. No dynamic loader is
+// involved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,20 +31,19 @@ namespace llmir {
 class Artifact;
 struct CodeImagePlan;
 
-/// Checks everything that loading relies on, and loads nothing. `name` goes
-/// into the messages. Fails with InvalidFile, or IncompatibleTarget for another
-/// kind of machine.
+/// Validates the image without loading it. `name` is used in messages. Fails
+/// with InvalidFile, or with IncompatibleTarget for another machine type.
 Status validateCodeImage(Span<const uint8_t> image, const std::string &name);
 
 class CodeImage {
 public:
-  /// Maps a code section of the artifact: entry `target` of ArtifactInfo::code.
-  /// InvalidFile where the code was generated for other sizes than the info and
-  /// the weights have (CodeNote.h). The artifact may be closed afterwards.
+  /// Maps the code section of entry `target` of ArtifactInfo::code. InvalidFile
+  /// if the code was generated for other sizes than those of the info and the
+  /// weights (CodeNote.h). The artifact may be closed afterwards.
   static Expected<CodeImage> load(const Artifact &artifact, size_t target);
 
-  /// Maps an image that lies in the open file `fd` at `offset` (a multiple of
-  /// the system's page size); `image` is the same bytes, already readable.
+  /// Maps an image from the open file `fd` at `offset` (a multiple of the
+  /// system's page size); `image` is the same bytes, already readable.
   static Expected<CodeImage> load(int fd, uint64_t offset,
                                   Span<const uint8_t> image,
                                   const std::string &name);
@@ -52,10 +52,10 @@ public:
   CodeImage &operator=(CodeImage &&other) noexcept;
   ~CodeImage();
 
-  /// The step function; valid while this object lives.
+  /// The step function; valid during the lifetime of this object.
   LLMIRStepFunction step() const { return entry; }
 
-  /// The range of addresses that the image occupies, for profilers.
+  /// The address range of the image, for profilers.
   const void *base() const { return reserved; }
   uint64_t bytes() const { return reservedBytes; }
 

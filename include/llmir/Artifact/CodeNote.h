@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an image of the step function was generated for, recorded in the image
-// itself: an ELF note with the numbers of the info that the code has as
-// constants. The loader compares them with the info beside the code, because
-// code that finds other sizes than its own reads and writes out of bounds.
+// Records in an image of the step function what it was generated for: an ELF
+// note with the values of the artifact's info that the code has as constants.
+// The loader compares them with the info, because code that runs with other
+// sizes would access memory out of bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +25,19 @@
 
 namespace llmir {
 
-/// The note for the image of entry `target` of `info.code`, as the bytes of an
-/// ELF note section, whose alignment is 4. The code reads the first
-/// `weightBytes` bytes of the weights.
+/// The note for the image of entry `target` of `info.code`, as the contents of
+/// an ELF note section of alignment 4. The code reads the first `weightBytes`
+/// bytes of the weights.
 std::vector<uint8_t> makeCodeNote(const ArtifactInfo &info, size_t target,
                                   int64_t weightBytes);
 
-/// The numbers of the first such note among the ELF notes in `notes`; empty
-/// where there is none, or where they are damaged.
+/// The values of the first such note in `notes`; empty if there is none or it
+/// is malformed.
 std::vector<int64_t> readCodeNote(Span<const uint8_t> notes);
 
-/// Whether the numbers of an image's note are those of `info`, and there are as
+/// Checks that the values of an image's note match `info` and that there are as
 /// many bytes of weights as the code reads. InvalidFile, naming the field and
-/// both numbers, where they are not.
+/// both values, otherwise.
 Status checkCodeNote(const std::vector<int64_t> &note, const ArtifactInfo &info,
                      size_t target, int64_t weightBytes);
 

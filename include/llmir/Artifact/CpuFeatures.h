@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the processor can do, and whether that is enough for an artifact.
+// The features of the processor, and whether they suffice for an artifact.
 // Feature and level names are LLVM's ("avx2", "x86-64-v3"); a feature counts
-// only where the operating system saves its registers as well (XCR0).
+// only if the operating system also saves its registers (XCR0).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,21 +26,21 @@ namespace llmir {
 
 class CpuFeatures {
 public:
-  /// The processor that this process runs on, detected once.
+  /// The processor of this machine, detected once.
   static const CpuFeatures &host();
 
   /// A processor with exactly these features, for tests.
   CpuFeatures(std::string architecture, std::vector<std::string> features);
 
-  /// "x86_64" or "aarch64"; empty where LLMIR knows no feature of it.
+  /// "x86_64" or "aarch64"; empty if unknown.
   const std::string &architecture() const { return arch; }
   /// Sorted names.
   const std::vector<std::string> &features() const { return names; }
   bool has(std::string_view feature) const;
   bool hasAll(const std::vector<std::string> &features) const;
 
-  /// The highest level of CPULevels.def whose features are all there;
-  /// the architecture where there is none.
+  /// The highest level of CPULevels.def whose features are all present; the
+  /// architecture if there is none.
   std::string level() const;
 
 private:
@@ -48,31 +48,32 @@ private:
   std::vector<std::string> names;
 };
 
-/// The features of a level, lower levels included; empty for an unknown name
-/// and for a level without a requirement.
+/// The features of a level, including those of lower levels; empty for an
+/// unknown name and for a level without requirements.
 std::vector<std::string> cpuLevelFeatures(std::string_view level);
 
-/// True where `level` is `lower` or extends it, directly or through others.
+/// True if `level` is `lower` or extends it, directly or indirectly.
 bool cpuLevelIncludes(std::string_view level, std::string_view lower);
 
 /// True for the names that cpuLevelFeatures knows.
 bool isKnownCpuLevel(std::string_view level);
 
-/// Ok where code is generated for the level of that name and `cpu` runs it.
-/// Fails with InvalidArgument or IncompatibleTarget.
+/// Succeeds if code can be generated for that level and `cpu` can run it. Fails
+/// with InvalidArgument or IncompatibleTarget.
 Status checkCpuLevel(std::string_view level,
                      const CpuFeatures &cpu = CpuFeatures::host());
 
-/// Which entry of `info.code` to run: the highest level of those that `cpu` has
-/// all features for, or the one named `level` where that is not empty. Fails
-/// with IncompatibleTarget (what the artifact has and what the processor lacks)
-/// or InvalidArgument (it has no code of that level).
+/// The entry of `info.code` to run: the one named `level` if that is not empty,
+/// otherwise the highest level that `cpu` supports. Fails with
+/// IncompatibleTarget (naming what the artifact has and what the processor
+/// lacks) or InvalidArgument (no code of that level).
 Expected<size_t> chooseCode(const ArtifactInfo &info,
                             std::string_view level = {},
                             const CpuFeatures &cpu = CpuFeatures::host());
 
-/// Asks the system for register state that a process must ask for (AMX); call
-/// it before code of `target` runs. Fails with IncompatibleTarget.
+/// Requests register state that a process must request from the system (AMX);
+/// must be called before running code of `target`. Fails with
+/// IncompatibleTarget.
 Status enableCpuState(const CodeTarget &target);
 
 } // namespace llmir
