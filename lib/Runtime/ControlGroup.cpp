@@ -17,7 +17,7 @@
 
 namespace llmir {
 
-/// The numbers at the start of a file; what is no number ("max") ends them.
+/// Reads the number at the start of a file; nullopt for other text ("max").
 static std::optional<int64_t> readNumber(std::istream &file) {
   int64_t number;
   if (file >> number && number > 0)
@@ -40,7 +40,7 @@ static std::optional<int64_t> readProcessors(std::istream &quotaFile,
   return (*quota - 1) / *period + 1;
 }
 
-/// Lowers the limits to those of the group in that folder.
+/// Lowers the limits to those of the group in that directory.
 static void readGroup(const std::string &folder, bool isUnified,
                       ControlGroupLimits &limits) {
   auto file = [&](const char *name) {
@@ -59,8 +59,8 @@ static void readGroup(const std::string &folder, bool isUnified,
   lower(limits.processors, readProcessors(quota, period));
 }
 
-/// The group at `path` below `root`, and every one that it lies in. In a
-/// container the path may be one of the host's: then the root is the group.
+/// Reads the group at `path` below `root` and all its ancestors. In a container
+/// the path may be one of the host's; then the root is the group.
 static void readGroups(const std::string &root, std::string path,
                        bool isUnified, ControlGroupLimits &limits) {
   for (;;) {
@@ -87,11 +87,11 @@ ControlGroupLimits controlGroupLimits(const std::string &membership,
     std::istringstream controllers(line.substr(first + 1, second - first - 1));
     std::string path = line.substr(second + 1);
     if (path.find("..") != std::string::npos)
-      continue; // Outside of what this process may see.
+      continue; // Not visible to this process.
     if (path == "/")
       path.clear();
     if (isUnified) {
-      if (second == first + 1) // No controllers are named.
+      if (second == first + 1) // No controllers: version 2.
         readGroups(mount, path, /*isUnified=*/true, limits);
       continue;
     }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the system lets this process have of the machine: containers are given
-// their share through control groups, which sysconf() does not know of.
+// Resource limits of this process from control groups, which sysconf() does not
+// take into account; containers are limited this way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,16 @@
 
 namespace llmir {
 
-/// Limits of a control group and of those that it lies in; absent: none.
+/// Limits of a control group and its ancestors; unset: unlimited.
 struct ControlGroupLimits {
   std::optional<int64_t> memoryBytes;
-  std::optional<int64_t> processors; ///< Time of so many, rounded up.
+  std::optional<int64_t> processors; ///< CPU quota in processors, rounded up.
 };
 
-/// The limits of the process whose groups are listed in `membership`, read
-/// below `mount`, where the groups' files are. Version 2 (cgroup.controllers at
-/// the mount) or version 1 (a folder per controller).
+/// The limits of the process whose groups are listed in the file `membership`,
+/// read from the hierarchy mounted at `mount`. Supports version 2
+/// (cgroup.controllers at the mount) and version 1 (a directory per
+/// controller).
 ControlGroupLimits
 controlGroupLimits(const std::string &membership = "/proc/self/cgroup",
                    const std::string &mount = "/sys/fs/cgroup");

@@ -54,7 +54,7 @@ struct Executor::State {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Bytes that one block takes in all layers.
+/// Bytes of one block in all layers.
 static int64_t blockBytesOfAllLayers(const ArtifactInfo &info) {
   KVBlockLayout layout{info.numKVHeads, info.headDim, info.kvBlockSize,
                        kvStoredBytes(info.kvFormat)};
@@ -71,7 +71,7 @@ struct KVSize {
 };
 } // namespace
 
-/// Decides context and pool from the options and the machine.
+/// Chooses context length and pool size from the options and the machine.
 static Expected<KVSize> chooseKVSize(const ArtifactInfo &info,
                                      const ExecutorOptions &options) {
   if (options.contextLength < 0 || options.contextLength > info.contextLength)
@@ -164,8 +164,8 @@ Executor::create(std::shared_ptr<const Artifact> artifact,
   Span<const uint8_t> weights = artifact->weights();
   if (Status status = state->prepare(weights, options); !status)
     return status;
-  // Let the system begin to read; a refusal costs nothing but time. The
-  // section is aligned to 64 KiB.
+  // Start reading ahead; this may fail without consequences. The section is
+  // aligned to 64 KiB.
   if (!weights.empty() && state->weights == weights.data())
     madvise(const_cast<uint8_t *>(weights.data()), weights.size(),
             MADV_WILLNEED);
@@ -222,7 +222,7 @@ const std::string &Executor::placement() const { return state->numa.text(); }
 // A step
 //===----------------------------------------------------------------------===//
 
-/// Adds the logits rows that `part` wants.
+/// Adds the logits rows requested by `part`.
 Status Executor::State::checkRows(const SequenceStep &part,
                                   int64_t &rows) const {
   switch (part.want) {
@@ -251,8 +251,8 @@ Status Executor::State::checkRows(const SequenceStep &part,
   return Status::ok();
 }
 
-/// Checks all that can be wrong with a batch but the KV blocks, and writes the
-/// reservations that it needs.
+/// Checks everything that can be wrong with a batch except the KV blocks, and
+/// writes the reservations that it needs.
 Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
   int64_t tokens = 0, rows = 0;
   reservations.clear();
@@ -265,7 +265,7 @@ Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
                     "sequence " + std::to_string(part.sequence) +
                         " has no new token in this step",
                     "leave it out");
-    // Before the sum can pass the budget: it is the arrays' capacity.
+    // Before the sum exceeds the budget, which is the capacity of the arrays.
     if (static_cast<int64_t>(part.tokens.size()) > info.tokenBudget - tokens)
       return Status(StatusCode::OutOfRange,
                     "more than " + std::to_string(info.tokenBudget) +
@@ -294,8 +294,9 @@ Status Executor::State::checkBatch(Span<const SequenceStep> batch) {
   return Status::ok();
 }
 
-/// Writes the arrays that describe the batch; the cache has reserved its
-/// tokens already. slot_mapping is there. The runtime adds what is its own.
+/// Writes the arrays that describe the batch, except slot_mapping, which the
+/// cache has written when it reserved the tokens. The runtime sets its own
+/// fields.
 LLMIRStepContext Executor::State::fillContext(Span<const SequenceStep> batch) {
   int64_t tokens = 0, rows = 0, stride = 1;
   AttentionLoad load;

@@ -23,8 +23,8 @@ namespace llmir {
 /// Linux has at most 1024 nodes and 8192 processors.
 static constexpr int kMostNodes = 1024, kMostProcessors = 8192;
 
-/// The numbers of a list as the kernel writes them, "0-3,8,10-11\n", ascending;
-/// nothing where the text is anything else.
+/// The numbers of a list in the kernel's format, "0-3,8,10-11\n", ascending;
+/// nullopt for other text.
 static std::optional<std::vector<int>> parseList(const std::string &text,
                                                  int limit) {
   std::vector<int> numbers;
@@ -57,7 +57,7 @@ static std::optional<std::vector<int>> parseList(const std::string &text,
   return numbers;
 }
 
-/// The list in a file; nothing where there is no file.
+/// Reads the list in a file; nullopt if there is no file.
 static Expected<std::optional<std::vector<int>>>
 readList(const std::string &path, int limit) {
   std::ifstream file(path);
@@ -82,7 +82,7 @@ Expected<std::vector<NumaNode>> readNumaNodes(const std::string &root,
   auto online = readList(root + "/online", kMostNodes);
   if (!online)
     return online.takeStatus();
-  if (!*online) // A kernel without NUMA.
+  if (!*online) // A kernel without NUMA support.
     return std::vector<NumaNode>{{0, usable}};
   std::vector<NumaNode> nodes;
   for (int number : **online) {
@@ -133,7 +133,7 @@ Status interleavePages(void *memory, int64_t bytes,
   const uintptr_t end = (base + static_cast<uintptr_t>(bytes)) / page * page;
   if (first >= end)
     return Status::ok();
-  // The kernel reads one bit less than it is told of.
+  // The kernel reads one bit less than the number passed.
   if (syscall(SYS_mbind, first, end - first, MPOL_INTERLEAVE, mask,
               kMostNodes + 1, 0) == 0)
     return Status::ok();

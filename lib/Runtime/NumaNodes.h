@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A machine's nodes of memory: which processors are near to which, as Linux
-// says in /sys, and the system calls that ask for a node. Neither libnuma nor
-// its tools are needed.
+// The NUMA nodes of a machine and their processors, from Linux's /sys, and the
+// system calls that request placement. Does not need libnuma or its tools.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,31 +23,31 @@
 namespace llmir {
 
 struct NumaNode {
-  int number; ///< The system's.
+  int number; ///< As numbered by the system.
   std::vector<int> processors;
 };
 
-/// The nodes that have processors of `usable` (ascending), each with those, in
-/// the order of their numbers; one node where the system knows of none. `root`
-/// holds what /sys/devices/system/node does; its files are not trusted. Fails
-/// with InvalidFile, naming the file.
+/// The nodes that have processors of `usable` (ascending), with those
+/// processors, in order of their numbers; one node if the system does not
+/// report any. `root` has the contents of /sys/devices/system/node and is not
+/// trusted. Fails with InvalidFile, naming the file.
 Expected<std::vector<NumaNode>> readNumaNodes(const std::string &root,
                                               const std::vector<int> &usable);
 
-/// Where a worker runs.
+/// The placement of a worker.
 struct WorkerPlace {
   size_t node; ///< Index into the nodes.
   std::vector<int> processors;
 };
 
-/// Deals workers out to the processors of all nodes, neighbours to neighbours,
-/// so that contiguous shares of a matrix lie together. A worker may run on any
-/// processor of its node, or on one only where `pin`.
+/// Assigns workers to the processors of all nodes. Consecutive workers share a
+/// node, so that contiguous parts of a matrix are placed together. A worker may
+/// run on any processor of its node, or on a single one if `pin`.
 std::vector<WorkerPlace> placeWorkers(const std::vector<NumaNode> &nodes,
                                       int64_t workers, bool pin);
 
-/// Asks that the whole pages of memory that nobody has touched yet come from
-/// the nodes in turn. Fails with Unsupported where the system refuses.
+/// Requests that untouched whole pages of the memory are interleaved across the
+/// nodes. Fails with Unsupported if the system refuses.
 Status interleavePages(void *memory, int64_t bytes,
                        const std::vector<NumaNode> &nodes);
 

@@ -50,25 +50,25 @@ NumaPlacement::startTeam(const ExecutorOptions &options) {
   return WorkerTeam::create(std::move(processors));
 }
 
-/// Makes pages come from the nodes in turn, or one by one from that of whoever
-/// touches them first: large pages would be shared by workers of several.
+/// Interleaves the pages, or disables huge pages for first-touch placement: a
+/// huge page would be shared by workers of several nodes.
 Status NumaPlacement::prepare(void *memory, int64_t bytes) const {
   if (policy == NumaPolicy::Interleave)
     return interleavePages(memory, bytes, nodes);
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   auto base = reinterpret_cast<uintptr_t>(memory);
   uintptr_t first = base / page * page;
-  // Refused where the system has no large pages: then there is nothing to do.
+  // Fails if the system has no huge pages; then there is nothing to do.
   madvise(reinterpret_cast<void *>(first),
           base + static_cast<uintptr_t>(bytes) - first, MADV_NOHUGEPAGE);
   return Status::ok();
 }
 
-/// Copies the worker's share of `bytes` from `offset` on: of their rows, the
-/// part that workers share out in the same proportion.
+/// Copies the worker's part of the `bytes` bytes at `offset`, proportional to
+/// the part of the rows that it processes.
 static void copyShare(const uint8_t *from, uint8_t *to, int64_t offset,
                       int64_t bytes, int64_t worker, int64_t workers) {
-  // Below 2^44 each, and at most 1024 workers: no product overflows.
+  // Below 2^44 each, and at most 1024 workers: the products do not overflow.
   int64_t first = offset + bytes * worker / workers;
   int64_t end = offset + bytes * (worker + 1) / workers;
   std::memcpy(to + first, from + first, static_cast<size_t>(end - first));
@@ -103,15 +103,15 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
   auto prepared = [this](void *base, int64_t bytes) {
     return prepare(base, bytes);
   };
-  // The weights keep large pages: most of those of a large matrix lie within
-  // one node's part. One that several workers share is near to the first.
+  // Keep huge pages for the weights: most pages of a large matrix are within
+  // one node's part, and a shared page is placed on the first worker's node.
   if (policy == NumaPolicy::Interleave)
     LLMIR_RETURN_IF_ERROR(copy->forPages(prepared));
   LLMIR_RETURN_IF_ERROR(memory.pagesOfArena().forPages(prepared));
   LLMIR_RETURN_IF_ERROR(prepare(cache.pool(), cache.getTotalMemoryUsage()));
   team.run([&](int64_t worker) {
     int64_t at = 0;
-    auto copyBetween = [&](int64_t to) { // What is no matrix: all read it.
+    auto copyBetween = [&](int64_t to) { // Not a matrix: read by all workers.
       copyShare(weights.data(), copy->data(), at, to - at, worker, team.size());
     };
     for (const MatrixPlace &matrix : info.matrices) {

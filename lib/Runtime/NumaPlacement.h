@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Puts what a step reads and writes near to the workers that do so, on a
-// machine of several nodes of memory.
+// Places the memory that a step accesses on the NUMA nodes of the workers that
+// access it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,19 +26,19 @@ namespace llmir {
 
 class NumaPlacement {
 public:
-  /// The workers, each on its node where the policy is FirstTouch. Fails where
-  /// the policy cannot be had.
+  /// Creates the workers, bound to nodes if the policy is FirstTouch. Fails if
+  /// the policy is not available.
   Expected<std::unique_ptr<WorkerTeam>>
   startTeam(const ExecutorOptions &options);
 
-  /// Places memory that nobody has touched yet; gives the weights that steps
-  /// read, `weights` itself or a copy that this object owns.
+  /// Places untouched memory. Returns the weights that steps read: `weights`
+  /// itself, or a copy owned by this object.
   Expected<const uint8_t *> place(WorkerTeam &team, const ArtifactInfo &info,
                                   Span<const uint8_t> weights,
                                   const StepMemory &memory,
                                   PagedKVCache &cache);
 
-  /// Of the copy.
+  /// Size of the copy.
   int64_t bytes() const { return copy ? copy->bytes() : 0; }
   const std::string &text() const { return sentence; }
 
@@ -47,7 +47,7 @@ private:
   Status prepare(void *memory, int64_t bytes) const;
 
   NumaPolicy policy = NumaPolicy::Off;
-  std::vector<NumaNode> nodes; ///< Empty where the policy is Off.
+  std::vector<NumaNode> nodes; ///< Empty if the policy is Off.
   std::optional<PageMemory> copy;
   std::string sentence;
 };

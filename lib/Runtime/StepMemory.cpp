@@ -19,15 +19,15 @@ PageMemory::~PageMemory() {
     munmap(mapping, mappedBytes);
 }
 
-/// Unreadable addresses on each side of guarded memory: more than what a wrong
-/// row or column is away as a rule.
+/// Unreadable bytes on each side of guarded memory: more than the distance of a
+/// typical wrong row or column.
 static constexpr int64_t kGuardBytes = int64_t(64) << 20;
 
 Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t used = (bytes + 63) / 64 * 64;
   const int64_t pages = (used + page - 1) / page * page;
-  // A reader of whole vectors finds a page even where nothing is needed.
+  // At least one page, because vector reads may touch memory of size zero.
   const int64_t inner = pages > 0 ? pages : page;
   const int64_t total = inner + (guardPages ? 2 * kGuardBytes : 0);
   void *memory = mmap(nullptr, static_cast<size_t>(total),
@@ -49,14 +49,14 @@ Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
                         what);
     base += inner - used;
   } else {
-    madvise(mapping, mappedBytes, MADV_HUGEPAGE); // Advice: may be refused.
+    madvise(mapping, mappedBytes, MADV_HUGEPAGE); // A hint: may fail.
   }
   return Status::ok();
 }
 
 Status StepMemory::allocate(const ArtifactInfo &info, int64_t blocksPerSequence,
                             int64_t workers, bool guardPages) {
-  // validateArtifactInfo bounds every factor: no product overflows.
+  // validateArtifactInfo bounds every factor: the products do not overflow.
   const int64_t budget = info.tokenBudget;
   LLMIR_RETURN_IF_ERROR(arenaPages.allocate(
       info.arenaBytes + workers * info.workerBytes, guardPages, "arena"));

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All memory of a step but the KV pool, taken once.
+// All memory of a step except the KV pool, allocated once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace llmir {
 
-/// Zero pages of their own, 64-byte aligned, freed with the object. With guard
-/// pages the bytes end (rounded up to 64) where many unreadable pages begin.
+/// Zeroed pages, 64-byte aligned, freed with the object. With guard pages, the
+/// memory (its size rounded up to 64) is followed by unreadable pages.
 class PageMemory {
 public:
   PageMemory() = default;
@@ -29,11 +29,11 @@ public:
   PageMemory(const PageMemory &) = delete;
   PageMemory &operator=(const PageMemory &) = delete;
 
-  /// Once per object. `what` names the memory in the failure's message.
+  /// Called once per object. `what` names the memory in error messages.
   Status allocate(int64_t bytes, bool guardPages, const char *what);
   uint8_t *data() const { return base; }
   int64_t bytes() const { return static_cast<int64_t>(mappedBytes); }
-  /// Calls fn(memory, bytes) for all of it, the guards included.
+  /// Calls fn(memory, bytes) for the whole mapping, including guard pages.
   template <typename Fn> Status forPages(Fn &&fn) const {
     return fn(mapping, bytes());
   }
@@ -45,9 +45,9 @@ private:
 };
 
 /// The arena, the logits and the arrays of the step context. T is the token
-/// budget, which bounds the sequences of a step as well.
+/// budget, which also bounds the number of sequences of a step.
 struct StepMemory {
-  uint8_t *arena = nullptr;        ///< Each worker's own memory behind it.
+  uint8_t *arena = nullptr;        ///< Followed by each worker's own memory.
   float *logits = nullptr;         ///< [max logit rows][logits row stride]
   int32_t *tokenIds = nullptr;     ///< [T]
   int32_t *positions = nullptr;    ///< [T]

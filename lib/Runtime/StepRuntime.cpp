@@ -23,7 +23,7 @@ using mlir::llm::runtime::fillRow;
 using mlir::llm::runtime::IndexRows;
 using mlir::llm::runtime::PagedKVCache;
 
-/// The functions that the table points to. One worker calls all but barrier.
+/// The functions in the table. All except barrier are called by one worker.
 struct RuntimeFunctions {
   static StepRuntime &of(const LLMIRStepContext *ctx) {
     return *static_cast<StepRuntime *>(ctx->state);
@@ -38,7 +38,7 @@ struct RuntimeFunctions {
     return false;
   }
 
-  /// True where calls of the cache can go on: none has failed and there is one.
+  /// True if the cache may be called: there is one, and nothing has failed.
   static bool ready(StepRuntime &runtime) {
     if (!runtime.failure)
       return false;
@@ -214,7 +214,7 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
   failure = Status::ok();
   const LLMIRStepContext *ctx = &context;
   context.trace = trace;
-  if (trace) { // By all workers, whose times are wanted.
+  if (trace) { // With all workers, since a trace records their times.
     trace->beginStep(sizeOf(context));
     team.run([ctx, function, events = trace,
               workers = team.size()](int64_t worker) mutable {
@@ -224,7 +224,7 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
     });
     return std::move(failure);
   }
-  // Its results do not depend on how many they are.
+  // The results do not depend on the number of workers.
   team.runUncrowded([ctx, function](int64_t worker, int64_t workers) {
     function(ctx, worker, workers);
   });

@@ -19,10 +19,10 @@
 
 namespace llmir {
 
-/// Steps whose size is remembered.
+/// Number of steps whose sizes are kept.
 static constexpr size_t stepsKept = size_t(1) << 16;
 
-/// A counter of constant rate that all processors share, read in a few
+/// A constant-rate counter shared by all processors that can be read in a few
 /// nanoseconds.
 static uint64_t readTicks() {
 #if defined(__x86_64__)
@@ -43,11 +43,11 @@ static int64_t readClock() {
       .count();
 }
 
-/// One worker's; alone on its cache lines.
+/// The ring of one worker, on cache lines of its own.
 struct alignas(64) StepTrace::Ring {
   std::unique_ptr<TraceEvent[]> events;
   uint64_t mask = 0;
-  uint64_t count = 0; ///< Recorded so far.
+  uint64_t count = 0; ///< Events recorded so far.
 };
 
 Expected<std::unique_ptr<StepTrace>>
@@ -68,7 +68,7 @@ StepTrace::create(int64_t workers, int64_t eventsPerWorker) {
     trace->rings = std::make_unique<Ring[]>(static_cast<size_t>(workers));
     trace->numRings = workers;
     for (int64_t w = 0; w < workers; ++w) {
-      // Not cleared: what is never written takes no memory.
+      // Not cleared, so that unused entries take no memory.
       trace->rings[static_cast<size_t>(w)].events.reset(new TraceEvent[size]);
       trace->rings[static_cast<size_t>(w)].mask = size - 1;
     }

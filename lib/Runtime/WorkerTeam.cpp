@@ -46,12 +46,12 @@ int64_t usableProcessors() {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     count = online > 0 ? online : 1;
   }
-  // A container may have all processors, but not all of their time.
+  // A container may see all processors but have a smaller CPU quota.
   return std::min(count, controlGroupLimits().processors.value_or(count));
 }
 
 //===----------------------------------------------------------------------===//
-// A number that threads wait for: they spin a little, then sleep
+// Signals: waiting threads spin for a while, then sleep
 //===----------------------------------------------------------------------===//
 
 static void relax() {
@@ -72,15 +72,15 @@ static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
 }
 
 namespace {
-/// How long a worker looks for a change before it sleeps. Sleeping and being
-/// woken costs tens of microseconds, which is much of a step; but where another
-/// program has the processor of the worker that is waited for, looking is in
-/// vain, and takes time from it.
+/// The time that a worker spins before it sleeps. Sleeping and waking up cost
+/// tens of microseconds, a large part of a step. But if another process runs on
+/// the processor of the awaited worker, spinning is futile and takes processor
+/// time from it.
 class Patience {
 public:
   explicit Patience(int64_t most) : most(most), limit(most), time(most) {}
 
-  /// Begins a run; `isCrowded`: others took processors away in the last one.
+  /// Starts a run; `isCrowded`: the last run lost processors to others.
   void begin(bool isCrowded) {
     limit = isCrowded ? std::min(most, kLeast) : most;
     time = limit;
@@ -89,7 +89,7 @@ public:
   void succeeded() { time = std::min(limit, time + time / 8); }
   void failed() { time = std::max(std::min(limit, kLeast), time / 4 * 3); }
 
-  /// Longer than the unevenness of most phases of a step.
+  /// Longer than the load imbalance of most phases of a step.
   static constexpr int64_t kMost = 100000;
 
 private:
@@ -104,10 +104,10 @@ int64_t nanoseconds() {
       .count();
 }
 
-/// Goes up by one; whoever waits for the change sees what was written before.
-/// No wake-up is lost: the waiter counts itself before its last look, the
-/// other side changes the number before it counts the waiters, and both orders
-/// are sequentially consistent.
+/// A counter that threads can wait on. Waiters see everything that was written
+/// before the increment. No wake-up is lost: a waiter registers itself before
+/// its last check, the other side increments before it reads the number of
+/// waiters, and both are sequentially consistent.
 class Signal {
 public:
   uint32_t value() const { return number.load(std::memory_order_acquire); }
@@ -120,14 +120,14 @@ public:
       futex(number, FUTEX_WAKE_PRIVATE, INT_MAX);
   }
 
-  /// How a wait went, in nanoseconds: asleep until the signal was raised, and
-  /// from then to running again. The latter is long where others have the
-  /// processor.
+  /// The duration of a wait in nanoseconds: asleep until the signal was raised,
+  /// and from then until the thread ran again. The latter is long if the
+  /// processor is busy.
   struct Wait {
     int64_t asleep = 0, waking = 0;
   };
 
-  /// Returns when value() is no longer `old`.
+  /// Returns when value() differs from `old`.
   Wait waitWhile(uint32_t old, Patience &patience) {
     if (looksUntilChange(old, patience))
       return {};
@@ -143,7 +143,7 @@ public:
   }
 
 private:
-  /// True when the change came while looking.
+  /// True if the value changed while spinning.
   bool looksUntilChange(uint32_t old, Patience &patience) {
     // Most waits are short: these looks cost no clock.
     constexpr int looksPerClock = 64;
@@ -168,12 +168,12 @@ private:
 
   std::atomic<uint32_t> number{0};
   std::atomic<uint32_t> sleepers{0};
-  std::atomic<int64_t> raisedAt{0}; ///< Where somebody slept.
+  std::atomic<int64_t> raisedAt{0}; ///< Set only if a thread is asleep.
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// How many workers a crowded machine has processors for
+// The number of workers under contention
 //===----------------------------------------------------------------------===//
 
 static int64_t processorTime() {
@@ -183,14 +183,15 @@ static int64_t processorTime() {
 }
 
 namespace {
-/// Chooses how many workers take part in a run. Where another program has a
-/// worker's processor, all others wait for that worker at every barrier: fewer
-/// workers are faster then.
+/// Chooses the number of workers of a run. If another process occupies the
+/// processor of a worker, all others wait for it at every barrier; fewer
+/// workers are then faster.
 class Crowding {
 public:
   explicit Crowding(int64_t most) : most(most), now(most) {}
 
-  /// Workers of the next run; now and then one more than was good.
+  /// Workers of the next run; periodically tries one more than the last good
+  /// number.
   int64_t next() { return now < most && pause-- <= 0 ? now + 1 : now; }
   void finished(int64_t workers, bool isCrowded) {
     isCrowded &= workers > 1;
@@ -222,8 +223,8 @@ private:
 // The team
 //===----------------------------------------------------------------------===//
 
-/// What a worker loses to waking up and to page faults, in nanoseconds: less
-/// says nothing of others. Who lacks a processor waits for milliseconds.
+/// Threshold for lost time in nanoseconds: smaller losses are due to waking up
+/// and page faults. A worker that lacks a processor waits for milliseconds.
 static constexpr int64_t kLeastStolen = 200'000;
 
 struct WorkerTeam::State {
@@ -236,7 +237,7 @@ struct WorkerTeam::State {
     Thread(State *team, int64_t worker) : team(team), worker(worker) {}
   };
 
-  /// What one worker has learnt, on a line of its own.
+  /// The adaptive state of one worker, on its own cache line.
   struct alignas(64) Waits {
     Patience atBarriers, betweenRuns;
     int64_t asleep = 0; ///< At barriers of this run, in nanoseconds.
@@ -245,16 +246,16 @@ struct WorkerTeam::State {
   };
 
   int64_t size = 1;
-  std::vector<std::vector<int>> processors;     ///< By worker; empty: anywhere.
+  std::vector<std::vector<int>> processors;     ///< By worker; empty: unbound.
   std::vector<Waits> waits;                     ///< By worker.
   std::vector<std::unique_ptr<Thread>> threads; ///< Workers 1 to size - 1.
   std::optional<Crowding> crowding;
 
-  // A run: the job is written before `start` is raised, and read after.
+  // The current run: `job` is written before `start` is raised, and read after.
   void (*job)(void *, int64_t) = nullptr;
   void *data = nullptr;
   int64_t active = 1; ///< Workers that take part.
-  /// Whether a worker neither ran nor slept in much of the last run.
+  /// Whether a worker neither ran nor slept for much of the last run.
   bool wasCrowded = false;
   bool stop = false;
   alignas(64) std::atomic<int64_t> running{0};
@@ -273,8 +274,8 @@ struct WorkerTeam::State {
   /// Binds worker i to the processors of list i.
   Status bind(const std::vector<std::vector<int>> &processors);
   void workerLoop(Thread &thread);
-  /// One worker's part of a run, watched by the clocks; `waking` of them it has
-  /// lost before.
+  /// Runs one worker's part and measures it; `waking` nanoseconds were lost
+  /// before it started.
   void work(int64_t worker, int64_t waking);
   void run(int64_t workers);
 };
@@ -389,7 +390,7 @@ Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::start(int64_t workers,
                                                         int64_t numProcessors) {
   auto state = std::make_unique<State>();
   state->size = workers;
-  // Who spins while another worker waits for the processor only delays it.
+  // With more workers than processors, spinning delays the awaited worker.
   int64_t most = workers <= numProcessors ? Patience::kMost : 0;
   state->waits.assign(static_cast<size_t>(workers), State::Waits(most));
   state->crowding.emplace(workers);
@@ -425,8 +426,8 @@ WorkerTeam::create(std::vector<std::vector<int>> processors) {
   std::set<int> all;
   for (const std::vector<int> &own : processors)
     all.insert(own.begin(), own.end());
-  // A container may have them, but not all of their time. (This thread's mask
-  // says nothing here: another team may have bound it.)
+  // A container may have a smaller CPU quota. (This thread's mask is irrelevant
+  // here: another team may have bound it.)
   auto numProcessors = static_cast<int64_t>(all.size());
   numProcessors = std::min(
       numProcessors, controlGroupLimits().processors.value_or(numProcessors));

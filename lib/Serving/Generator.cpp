@@ -34,7 +34,7 @@ double millisecondsSince(Clock::time_point start) {
       .count();
 }
 
-/// A sequence that is freed whatever happens.
+/// A sequence that is freed on every path.
 class OwnSequence {
 public:
   explicit OwnSequence(PagedKVCache &cache) : cache(cache) {
@@ -85,7 +85,7 @@ static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
   return Status::ok();
 }
 
-/// Appends the prompt; gives the logits of its last token.
+/// Appends the prompt; returns the logits of its last token.
 static Expected<StepLogits> prefill(Executor &executor, SequenceId sequence,
                                     Span<const int32_t> prompt, size_t chunk) {
   for (size_t done = 0;;) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a compiled model: the engine's floor.
+// Runs the steps of a compiled model.
 //
 //   Expected<std::unique_ptr<Executor>> executor =
 //       Executor::create(artifact, {/*threads=*/2});
@@ -17,10 +17,10 @@
 //   Expected<StepLogits> logits = (*executor)->step({&part, 1});
 //   const float *row = logits->row(0).data();
 //
-// A step takes the new tokens of any number of sequences, prompts and single
-// tokens mixed, appends their keys and values to the cache, and gives the
-// logits of the rows that were asked for. All memory is taken by create();
-// a step allocates none. Not thread-safe: one thread steps.
+// A step takes the new tokens of any number of sequences, mixing prompts and
+// single tokens, appends their keys and values to the cache, and returns the
+// requested rows of logits. create() allocates all memory; a step allocates
+// none. Not thread-safe: only one thread may run steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,43 +48,43 @@ class StepTrace;
 using mlir::llm::runtime::PagedKVCache;
 using mlir::llm::runtime::SequenceId;
 
-/// Where memory lies on a machine of several nodes (sockets).
+/// Placement of memory on a machine with several NUMA nodes (sockets).
 enum class NumaPolicy : uint8_t {
-  Off, ///< Wherever the system puts it: the weights are the file's own pages.
-  /// Workers stay on a node each. What one of them reads and writes is its
-  /// node's: its shares of the weights, of which there is a copy in memory
-  /// then, its heads of the cache, its rows of the arena.
+  Off, ///< Left to the system: the weights are the pages of the file.
+  /// Each worker runs on one node, and the memory that it accesses is placed
+  /// there: its parts of the weights (of which a copy is made), its heads of
+  /// the cache, its rows of the arena.
   FirstTouch,
-  /// The pages of weights (a copy), cache and arena come from all nodes in
-  /// turn, and workers run anywhere.
+  /// The pages of the weights (a copy), cache and arena are interleaved across
+  /// all nodes, and workers run anywhere.
   Interleave,
 };
 
-/// A policy by its name, as `--numa` gives it: off, first-touch, interleave.
+/// The policy of a `--numa` value: off, first-touch, interleave.
 std::optional<NumaPolicy> numaPolicyFromName(std::string_view name);
 
 struct ExecutorOptions {
   int64_t threads = 0; ///< 0 = one per usable processor.
   bool pin = false;    ///< Bind each worker to a processor.
-  /// Changes nothing where the machine has one node; see Executor::placement().
+  /// Has no effect on a machine with one node; see Executor::placement().
   NumaPolicy numa = NumaPolicy::Off;
-  /// Which of the artifact's levels to run; empty: the best that fits.
+  /// Which of the artifact's levels to run; empty: the best supported one.
   std::string level;
-  /// Longest sequence. 0 = the model's own, or, where neither kvBlocks nor
-  /// kvBytes is given, as much of it as fits into half of the memory that the
-  /// process may have: the machine's, or its control group's.
+  /// Maximum sequence length. 0 = the model's own; if neither kvBlocks nor
+  /// kvBytes is given, reduced to fit into half of the memory available to the
+  /// process (the machine's, or its control group's).
   int64_t contextLength = 0;
-  /// Size of the KV pool: in blocks, or in bytes. Both 0: one sequence of
+  /// Size of the KV pool, in blocks or in bytes. Both 0: one sequence of
   /// contextLength.
   int64_t kvBlocks = 0;
   int64_t kvBytes = 0;
-  /// Unreadable pages around arena, logits and KV pool. For tests.
+  /// Surround arena, logits and KV pool with unreadable pages. For tests.
   bool guardPages = false;
-  /// What the system says of its nodes. Another folder is for tests.
+  /// Where the system describes its nodes; overridden by tests.
   std::string numaRoot = "/sys/devices/system/node";
 };
 
-/// Which rows' logits a step shall give.
+/// Which logits rows of a sequence a step computes.
 enum class WantLogits : uint8_t {
   None,
   Last,   ///< Of the sequence's last new token.
@@ -92,21 +92,21 @@ enum class WantLogits : uint8_t {
   Listed, ///< Of SequenceStep::rows.
 };
 
-/// One sequence's part of a step. The spans are read during the call only.
+/// One sequence's part of a step. The spans are only read during the call.
 struct SequenceStep {
   SequenceId sequence = 0;
   Span<const int32_t> tokens; ///< New token ids, at least one.
   WantLogits want = WantLogits::Last;
-  /// With Listed: indices into `tokens`, ascending, no index twice.
+  /// With Listed: strictly ascending indices into `tokens`.
   Span<const int32_t> rows;
 };
 
-/// Logits of a step, in the order of the batch; valid until the next step.
+/// Logits of a step in batch order; valid until the next step.
 struct StepLogits {
   const float *data = nullptr; ///< [numRows][rowStride]
   int64_t numRows = 0;
   int64_t rowStride = 0;
-  int64_t vocabSize = 0; ///< Values of a row; what follows is padding.
+  int64_t vocabSize = 0; ///< Elements of a row; the rest is padding.
 
   Span<const float> row(int64_t index) const {
     return Span<const float>(data + index * rowStride,
@@ -116,15 +116,15 @@ struct StepLogits {
 
 class Executor {
 public:
-  /// Chooses the code for this processor, maps it, takes all memory and starts
-  /// the workers. Fails with IncompatibleTarget, ResourceExhausted or
+  /// Selects the code for this processor, maps it, allocates all memory and
+  /// starts the workers. Fails with IncompatibleTarget, ResourceExhausted or
   /// InvalidArgument.
   static Expected<std::unique_ptr<Executor>>
   create(std::shared_ptr<const Artifact> artifact,
          const ExecutorOptions &options = {});
 
-  /// The same around a step function that is already in memory, with `info`
-  /// for its sizes. `weights` (64-byte aligned) must outlive the executor.
+  /// The same for a step function in memory, whose sizes `info` gives.
+  /// `weights` (64-byte aligned) must outlive the executor.
   static Expected<std::unique_ptr<Executor>>
   create(const ArtifactInfo &info, LLMIRStepFunction step,
          Span<const uint8_t> weights, const ExecutorOptions &options = {});
@@ -133,38 +133,38 @@ public:
   Executor(const Executor &) = delete;
   Executor &operator=(const Executor &) = delete;
 
-  /// Runs one step. Its sequences must exist in cache(), each listed once, with
-  /// the same number of tokens in every layer. The tokens together are at most
-  /// the token budget, the rows at most maxLogitRows. Fails with
+  /// Runs one step. Each sequence must exist in cache(), have the same number
+  /// of tokens in every layer, and be listed once. The total number of tokens
+  /// is at most the token budget, that of rows at most maxLogitRows. Fails with
   /// InvalidArgument, OutOfRange (token id, budget, rows, context) or
-  /// ResourceExhausted (KV blocks); a step that fails has changed nothing.
+  /// ResourceExhausted (KV blocks); a failed step changes nothing.
   Expected<StepLogits> step(Span<const SequenceStep> batch);
 
-  /// Lets the steps that follow leave a trace, of which the last
-  /// `eventsPerWorker` events are kept; an earlier trace is dropped. Fails with
-  /// InvalidArgument or ResourceExhausted.
+  /// Traces the following steps, keeping the last `eventsPerWorker` events of
+  /// each worker; discards an earlier trace. Fails with InvalidArgument or
+  /// ResourceExhausted.
   Status startTrace(int64_t eventsPerWorker = int64_t(1) << 20);
-  /// The steps that follow leave none; what was traced can still be read.
+  /// Stops tracing; the trace can still be read.
   void stopTrace();
-  /// Null before startTrace.
+  /// Null before startTrace().
   const StepTrace *trace() const;
 
-  /// Creates, forks, truncates and frees the sequences.
+  /// Used to create, fork, truncate and free sequences.
   PagedKVCache &cache();
 
   const ArtifactInfo &info() const;
-  /// The level of the code that runs; empty around a given step function.
+  /// The level of the code that runs; empty for a given step function.
   const std::string &level() const;
   int64_t tokenBudget() const;
   int64_t maxLogitRows() const;
-  int64_t contextLength() const; ///< Longest sequence of this executor.
+  int64_t contextLength() const; ///< Maximum sequence length of this executor.
   int64_t threads() const;
-  /// As of its WorkerTeam.
+  /// As WorkerTeam::processors().
   const std::vector<std::vector<int>> &processors() const;
-  /// Bytes taken by create(): arena, logits, batch arrays, KV pool, and the
-  /// weights where `numa` has them copied.
+  /// Bytes allocated by create(): arena, logits, batch arrays, KV pool, and the
+  /// copy of the weights that `numa` may require.
   int64_t memoryBytes() const;
-  /// What `numa` did, as a sentence; empty where it is off.
+  /// A sentence describing the effect of `numa`; empty if it is off.
   const std::string &placement() const;
 
 private:

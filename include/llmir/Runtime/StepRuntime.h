@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of RuntimeABI.def for one team of workers and one cache: what
-// generated code reaches through the step context. The executor runs steps with
-// it, and whoever runs another compiled function does the same.
+// Implements the functions of RuntimeABI.def for one team of workers and one
+// cache, as generated code calls them through the step context. The executor
+// uses it to run steps; other callers of compiled functions do the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,20 @@ namespace llmir {
 
 class StepRuntime {
 public:
-  /// `cache` may be null for code that touches none. Both must outlive the
-  /// object.
+  /// `cache` may be null for code that uses none. Both must outlive the object.
   StepRuntime(WorkerTeam &team, mlir::llm::runtime::PagedKVCache *cache)
       : team(team), cache(cache) {}
   StepRuntime(const StepRuntime &) = delete;
   StepRuntime &operator=(const StepRuntime &) = delete;
 
-  /// Fills `runtime`, `state`, `kv_pool` and `kv_layer_stride`, and lets every
-  /// worker run the function. Gives the first failure of a function of the
-  /// runtime. Allocates nothing unless such a function is called.
+  /// Fills `runtime`, `state`, `kv_pool` and `kv_layer_stride`, and runs the
+  /// function on every worker. Returns the first failure of a runtime function.
+  /// Allocates nothing unless such a function is called.
   Status run(LLMIRStepFunction function, LLMIRStepContext &context);
 
-  /// Lets the runs that follow leave their events there; null: nowhere. The
-  /// trace has a ring for each worker of the team, and must outlive the runs.
+  /// Records the events of the following runs in `newTrace`, or stops recording
+  /// if it is null. The trace must have a ring for each worker of the team and
+  /// outlive the runs.
   void setTrace(StepTrace *newTrace) { trace = newTrace; }
 
 private:
@@ -46,7 +46,7 @@ private:
 
   WorkerTeam &team;
   mlir::llm::runtime::PagedKVCache *cache;
-  Status failure; ///< The first one of this run.
+  Status failure; ///< The first one of the current run.
   StepTrace *trace = nullptr;
 };
 

@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the workers of a step did when, kept in memory.
+// In-memory traces of what the workers did during steps, and when.
 //
 //   LLMIR_RETURN_IF_ERROR(executor->startTrace());
 //   … executor->step(…) …
 //   for (const TraceEvent &event : executor->trace()->events(worker))
 //     …
 //
-// Each worker writes into a ring of its own, taken by create(): recording
-// allocates nothing, waits for nobody, and overwrites the oldest events when
-// the ring is full. Not to be read during a step.
+// Each worker writes to a ring of its own, allocated by create(): recording
+// does not allocate or block, and overwrites the oldest events when the ring is
+// full. Must not be read during a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,27 +30,27 @@
 
 namespace llmir {
 
-/// The end of what stands at place `site` of the code; it began with the end of
-/// the worker's event before.
+/// The completion of site `site` of the code, which started when the worker's
+/// previous event occurred.
 struct TraceEvent {
-  uint64_t ticks; ///< Of the processor's counter; see nanosecondsPerTick.
-  int32_t site;   ///< As ArtifactInfo::sites counts them, or one of the two.
-  int32_t layer;  ///< Of a step's begin and end: the step's number.
+  uint64_t ticks; ///< Of the processor's counter; see nanosecondsPerTick().
+  int32_t site;   ///< An index of ArtifactInfo::sites, or a constant below.
+  int32_t layer;  ///< For the begin and end of a step: the step's number.
 
   static constexpr int32_t stepBegins = -1;
   static constexpr int32_t stepEnds = -2;
 };
 
-/// How large a traced step was.
+/// The size of a traced step.
 struct TracedStep {
   int64_t tokens = 0, sequences = 0, logitRows = 0;
-  int64_t keys = 0; ///< Tokens in the cache of the sequences, the new included.
+  int64_t keys = 0; ///< Cached tokens of the sequences, including new ones.
 };
 
 class StepTrace {
 public:
-  /// Takes rings of `eventsPerWorker` (at most 2^26, rounded up to a power of
-  /// two). Fails with InvalidArgument or ResourceExhausted.
+  /// Allocates rings of `eventsPerWorker` events (at most 2^26, rounded up to a
+  /// power of two). Fails with InvalidArgument or ResourceExhausted.
   static Expected<std::unique_ptr<StepTrace>> create(int64_t workers,
                                                      int64_t eventsPerWorker);
   ~StepTrace();
@@ -61,24 +61,24 @@ public:
   // For the runtime
   //===--------------------------------------------------------------------===//
 
-  /// Before the workers begin.
+  /// Called before the workers start.
   void beginStep(const TracedStep &step);
-  /// By each worker: `site` may be one of TraceEvent's two.
+  /// Called by each worker; `site` may also be one of TraceEvent's constants.
   void record(int64_t worker, int32_t site, int32_t layer);
-  /// The number of the step under way.
+  /// The number of the current step.
   int32_t step() const { return static_cast<int32_t>(numSteps - 1); }
 
   //===--------------------------------------------------------------------===//
-  // For who reads
+  // For readers
   //===--------------------------------------------------------------------===//
 
   int64_t workers() const;
-  /// What is left of the worker's events, the oldest first, beginning with a
-  /// step's begin. Empty before the first step.
+  /// The worker's events that were not overwritten, oldest first, starting at
+  /// the begin of a step. Empty before the first step.
   std::vector<TraceEvent> events(int64_t worker) const;
-  /// Events of all workers that were overwritten.
+  /// Number of overwritten events, of all workers.
   int64_t numLost() const;
-  /// The step of that number; null where it was overwritten.
+  /// The step of that number; null if it was overwritten.
   const TracedStep *findStep(int32_t number) const;
   /// The counter and std::chrono::steady_clock when the trace was created, and
   /// the counter's rate, measured since then.
@@ -92,7 +92,7 @@ private:
 
   std::unique_ptr<Ring[]> rings;
   int64_t numRings = 0;
-  std::vector<TracedStep> steps; ///< A ring as well.
+  std::vector<TracedStep> steps; ///< Also a ring.
   int64_t numSteps = 0;
   uint64_t firstTicks = 0;
   int64_t firstNanoseconds = 0;

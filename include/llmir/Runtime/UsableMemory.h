@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How much memory a process may have. Thread-safe.
+// The amount of memory available to a process. Thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 namespace llmir {
 
-/// Bytes of the machine's memory, or what this process may have of it (its
-/// control group's, or its address space).
+/// Bytes of the machine's memory, or the limit of this process if that is lower
+/// (control group, address space).
 int64_t usableMemory();
 
 } // namespace llmir

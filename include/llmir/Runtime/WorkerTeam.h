@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The threads that run a step together.
+// The threads that run a step.
 //
-// One function is run by every worker (SPMD): the calling thread is worker 0,
-// the others are threads that live as long as the team and sleep between runs.
-// Workers meet at barriers where they look for each other for a while and then
-// sleep in the kernel. How long they look is learnt: long where each has a
-// processor to itself, hardly at all where the machine is shared. Where others
-// take a worker's processor away, fewer workers take part. A team with more
-// workers than processors is slow but right.
+// All workers run the same function (SPMD): the calling thread is worker 0, the
+// others are threads that live as long as the team and sleep between runs. At
+// barriers, workers spin for a while and then sleep in the kernel. The spin
+// budget adapts: long if every worker has a processor to itself, short if the
+// machine is shared. If other processes compete for the processors, fewer
+// workers take part. A team with more workers than processors is slow but works
+// correctly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,12 +30,12 @@
 
 namespace llmir {
 
-/// Processors that this process may use (its affinity mask, and the time that
-/// its control group has); at least 1.
+/// Number of processors that this process may use (its affinity mask, limited
+/// by the CPU quota of its control group); at least 1.
 int64_t usableProcessors();
 
-/// The numbers of the processors in its affinity mask, ascending; empty where
-/// the system does not say.
+/// The processors in the process's affinity mask, ascending; empty if it is not
+/// available.
 std::vector<int> usableProcessorList();
 
 class WorkerTeam {
@@ -43,30 +43,30 @@ public:
   static constexpr int64_t maxWorkers = 1024;
 
   /// Starts `workers` - 1 threads; 0 workers means one per usable processor.
-  /// `pin` binds worker i to the i-th usable processor, the calling thread
-  /// included, until the team is destroyed. Fails with InvalidArgument or
+  /// `pin` binds worker i to the i-th usable processor until the team is
+  /// destroyed; this includes the calling thread. Fails with InvalidArgument or
   /// ResourceExhausted.
   static Expected<std::unique_ptr<WorkerTeam>> create(int64_t workers,
                                                       bool pin = false);
-  /// The same for as many workers as `processors` has lists; worker i, be it
-  /// the calling thread, runs on the processors of list i.
+  /// The same with one worker for each list in `processors`; worker i (worker 0
+  /// is the calling thread) runs on the processors of list i.
   static Expected<std::unique_ptr<WorkerTeam>>
   create(std::vector<std::vector<int>> processors);
-  /// How many workers create() starts. Fails with InvalidArgument.
+  /// The number of workers that create() starts. Fails with InvalidArgument.
   static Expected<int64_t> chooseSize(int64_t workers);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam &) = delete;
   WorkerTeam &operator=(const WorkerTeam &) = delete;
 
   int64_t size() const;
-  /// Where each worker runs; empty where workers are not bound. Threads that
-  /// the creating thread starts meanwhile are bound as it is: another team
-  /// beside this one is given these.
+  /// The processors of each worker; empty if workers are not bound. Threads
+  /// started by the creating thread inherit its binding, so pass these lists to
+  /// create() for another team.
   const std::vector<std::vector<int>> &processors() const;
 
   /// Calls fn(worker) once for every worker in [0, size()) and returns when all
-  /// have returned. One thread at a time may call it, and not from within.
-  /// Allocates nothing.
+  /// calls have returned. Only one thread at a time may call this, and not from
+  /// within fn. Allocates nothing.
   template <typename Fn> void run(Fn &&fn) {
     using Function = std::remove_reference_t<Fn>;
     static_assert(!std::is_const_v<Function>,
@@ -76,10 +76,10 @@ public:
            &fn);
   }
 
-  /// The same for a job that any number of workers does: calls fn(worker,
-  /// workers) for every worker in [0, workers). That is size(), but fewer where
-  /// the machine is crowded: where others have a worker's processor, all wait
-  /// for that one.
+  /// The same for a job that works with any number of workers: calls fn(worker,
+  /// workers) for every worker in [0, workers). `workers` is size(), or less if
+  /// other processes compete for the processors, because all workers would wait
+  /// for the one that is descheduled.
   template <typename Fn> void runUncrowded(Fn &&fn) {
     const int64_t workers = chooseWorkers();
     auto job = [&fn, workers](int64_t worker) { fn(worker, workers); };
@@ -90,9 +90,9 @@ public:
         &job, workers);
   }
 
-  /// Called by every worker of the present run: returns when all have called,
-  /// and what each wrote before is then seen by all. `worker` is the caller's
-  /// number.
+  /// Called by every worker of the current run with its number: returns when
+  /// all have called it. Memory written before the barrier is visible to all
+  /// workers after it.
   void barrier(int64_t worker);
 
 private:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Continues one prompt: prefill in pieces of the token budget, then one token
-// after another.
+// Text generation for one prompt: prefill in chunks of the token budget, then
+// decode token by token.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,21 +28,21 @@ namespace llmir {
 
 struct GenerateOptions {
   SamplingParams sampling;
-  /// Most tokens to generate; -1 = until the end token or the context's end.
+  /// Maximum tokens to generate; -1 = until an end token or the context's end.
   int64_t maxTokens = -1;
-  /// Go on past the model's end tokens.
+  /// Continue after end tokens.
   bool ignoreEos = false;
-  /// Tokens of one prefill step; 0 = the token budget.
+  /// Tokens per prefill step; 0 = the token budget.
   int64_t prefillChunk = 0;
-  /// Called with each generated token as it comes, the end token included;
-  /// returning false ends the generation (finish reason "cancelled").
+  /// Called with each generated token, including the end token; returning false
+  /// stops the generation (finish reason "cancelled").
   std::function<bool(int32_t)> onToken;
 };
 
 enum class FinishReason : uint8_t {
   Stop,      ///< An end token.
   Length,    ///< maxTokens, or the context is full.
-  Cancelled, ///< The callback asked for it.
+  Cancelled, ///< The callback returned false.
 };
 
 /// "stop", "length", "cancelled".
@@ -52,19 +52,18 @@ struct GenerateResult {
   std::vector<int32_t> ids; ///< Generated tokens, the end token included.
   FinishReason finishReason = FinishReason::Length;
   double prefillMilliseconds = 0; ///< Until the prompt's last logits.
-  /// From there to the end, the sampling of the first token included. The
-  /// first token costs no step, so n tokens took n - 1 steps.
+  /// From then until the end, including the sampling of the first token. The
+  /// first token needs no step of its own: n tokens take n - 1 steps.
   double decodeMilliseconds = 0;
   int64_t promptTokens = 0;
-  /// The first of `ids` that was chosen among logits of which one is a NaN:
-  /// from there on they mean nothing.
+  /// Index of the first id that was sampled from logits containing a NaN; the
+  /// ids from there on are meaningless.
   std::optional<int64_t> firstNaN;
 };
 
-/// Generates in a sequence of its own, which is freed at the end. Fails with
-/// InvalidArgument (empty prompt, bad parameters), OutOfRange (a prompt longer
-/// than the context, naming both numbers; a token outside the vocabulary), or
-/// as Executor::step does.
+/// Generates in a temporary sequence. Fails with InvalidArgument (empty prompt,
+/// invalid parameters), OutOfRange (prompt longer than the context, naming both
+/// lengths; token outside the vocabulary), or as Executor::step does.
 Expected<GenerateResult> generate(Executor &executor,
                                   Span<const int32_t> prompt,
                                   const GenerateOptions &options = {});

@@ -40,7 +40,7 @@ bool BlockManager::release(int32_t block) {
   assert(isBlock(block) && refs[static_cast<size_t>(block)] > 0);
   if (--refs[static_cast<size_t>(block)] > 0)
     return false;
-  freeList.push_back(block); // Within the capacity that it was made with.
+  freeList.push_back(block); // Within the initial capacity.
   return true;
 }
 

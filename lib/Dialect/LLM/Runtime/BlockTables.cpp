@@ -28,7 +28,7 @@ static std::string counted(int64_t count, const char *noun) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the sequence of one row after the other.
+/// Finds the sequence of each row.
 class RowReader {
 public:
   RowReader(const IndexRows &rows, Span<const int64_t> seqLens,
@@ -40,7 +40,7 @@ public:
   Expected<std::vector<Span<const int32_t>>> find();
 
 private:
-  /// A sequence that has a row's last block, as entry `place` of its table.
+  /// A sequence whose table has a row's last block, at entry `place`.
   struct Owner {
     const SequenceView *sequence;
     size_t place;
@@ -62,7 +62,7 @@ private:
   const CacheBounds &bounds;
   const std::string &where;
   std::vector<int64_t> last; ///< [row] entry of its last block, or -1.
-  /// [block] 0, or 1 + the index into `owners` of a row's last block.
+  /// [block] 1 + the index into `owners` if it is a row's last block, else 0.
   std::vector<int32_t> listOf;
   std::vector<std::vector<Owner>> owners;
 };
@@ -79,8 +79,8 @@ Status RowReader::checkLength(int64_t row) const {
                 StatusCode::OutOfRange);
 }
 
-/// The entry of the last block of a row, whose blocks exist and come before its
-/// -1 entries.
+/// The entry of the last block of a row. Checks that the blocks exist and that
+/// only -1 follows them.
 Expected<int64_t> RowReader::lastEntry(int64_t row) const {
   int64_t count = 0;
   while (count < rows.columns && rows.at(row, count) != -1)
@@ -104,7 +104,7 @@ Expected<int64_t> RowReader::lastEntry(int64_t row) const {
   return count - 1;
 }
 
-/// Lists the owners of all rows' last blocks, in the order of the sequences.
+/// Collects the owners of all rows' last blocks, in order of the sequences.
 void RowReader::collectOwners() {
   listOf.assign(static_cast<size_t>(bounds.numBlocks), 0);
   for (size_t row = 0; row < last.size(); ++row) {
@@ -124,7 +124,7 @@ void RowReader::collectOwners() {
 }
 
 /// Fails unless the row's blocks are those of the owner's table that end with
-/// the block that it owns.
+/// its entry for the row's last block.
 Status RowReader::checkFollows(int64_t row, int64_t last,
                                const Owner &owner) const {
   const std::string ending = "block " + text(rows.at(row, last)) +
@@ -146,7 +146,8 @@ Status RowReader::checkFollows(int64_t row, int64_t last,
   return Status::ok();
 }
 
-/// The table of an owner of the row's last block that is long enough.
+/// A table that is long enough, among those of the owners of the row's last
+/// block.
 Expected<Span<const int32_t>> RowReader::choose(int64_t row,
                                                 int64_t last) const {
   const int64_t block = rows.at(row, last);
@@ -155,7 +156,7 @@ Expected<Span<const int32_t>> RowReader::choose(int64_t row,
   if (all.empty())
     return refuse(row, "has block " + text(block) + " in entry " + text(last) +
                            ", which belongs to no sequence");
-  // Their tables are equal up to the block: what holds for one holds for all.
+  // Their tables are equal up to the block, so checking one is enough.
   LLMIR_RETURN_IF_ERROR(checkFollows(row, last, all.front()));
 
   const int64_t length = seqLens[static_cast<size_t>(row)];

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The pool and the sequences; PagedKVCacheData.cpp moves keys and values.
+// The pool and the sequences; PagedKVCacheData.cpp reads and writes keys and
+// values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,7 @@ using llmir::StatusCode;
 
 namespace mlir::llm::runtime {
 
-/// Sequences of maxSeqLen that a pool without a stated size holds.
+/// The number of sequences of maxSeqLen in a pool of default size.
 static constexpr int64_t defaultSequences = 8;
 
 static int64_t ceilDiv(int64_t value, int64_t divisor) {
@@ -89,7 +90,7 @@ Status PagedKVCache::checkGeometry() const {
                     std::string("KV cache: ") + size.name + " is " +
                         std::to_string(size.value),
                     "give a number from 1 to " + std::to_string(size.most));
-  // The rule of the cache's type, PagedKVCacheType.
+  // As PagedKVCacheType requires.
   const int64_t least = layout.cellElements();
   if (layout.blockSize < least ||
       (layout.blockSize & (layout.blockSize - 1)) != 0)
@@ -103,7 +104,7 @@ Status PagedKVCache::checkGeometry() const {
 
 Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
   LLMIR_RETURN_IF_ERROR(checkGeometry());
-  // A slot, block * block size + offset, is an int32 of the step context.
+  // A slot, block * block size + offset, is an int32 in the step context.
   int64_t mostBlocks = INT32_MAX / layout.blockSize;
   bool lazy = options.numBlocks == 0;
   int64_t numBlocks =
@@ -121,8 +122,8 @@ Status PagedKVCache::initialize(const PagedKVCacheOptions &options) {
   return Status::ok();
 }
 
-/// Maps all layers at once. With guard pages each layer ends where an
-/// unreadable page begins (rounded down to 64 bytes).
+/// Maps all layers at once. With guard pages, the end of each layer (rounded
+/// down to 64 bytes) is followed by an unreadable page.
 Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   const int64_t mostBytes = int64_t(1) << 46; // Half of an address space.
@@ -161,7 +162,7 @@ Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
                       "KV cache: the system refused guard pages");
     poolBase += page + (strideBytes - page - layerBytes) / 64 * 64;
   } else if (!lazy) {
-    madvise(mapping, mappingBytes, MADV_HUGEPAGE); // Advice: may be refused.
+    madvise(mapping, mappingBytes, MADV_HUGEPAGE); // A hint: may fail.
   }
   return Status::ok();
 }
@@ -183,7 +184,7 @@ void PagedKVCache::zeroBlock(int32_t block) {
 int32_t PagedKVCache::takeZeroedBlock() {
   int32_t block = manager.allocate();
   uint8_t &wasUsed = touched[static_cast<size_t>(block)];
-  if (wasUsed) // Pages that nobody has touched are zero already.
+  if (wasUsed) // Untouched pages are already zero.
     zeroBlock(block);
   wasUsed = 1;
   return block;
@@ -219,7 +220,7 @@ PagedKVCache::Sequence *PagedKVCache::find(SequenceId sequence) {
 
 PagedKVCache::Sequence &PagedKVCache::addSequence(SequenceId sequence) {
   Sequence &added = sequences[sequence];
-  // So that a step never allocates.
+  // So that steps do not allocate.
   added.table.reserve(
       static_cast<size_t>(std::min(blocksPerSequence(), manager.numBlocks())));
   added.layerLengths.assign(static_cast<size_t>(layers), 0);
@@ -375,13 +376,12 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reservation: first everything is planned, then nothing can fail
+// Reservation: plan everything first, so that the second part cannot fail
 //===----------------------------------------------------------------------===//
 
-/// Adds to `needed` the blocks that writing tokens [first, first + numTokens)
-/// takes: new ones at the end, and a copy of each shared one from the first
-/// that is written on (I5). `sequence` is null for one that is still to be
-/// created.
+/// Adds to `needed` the number of blocks required to write tokens [first, first
+/// + numTokens): new blocks at the end, and a copy of each shared block from
+/// the first written one on (I5). `sequence` is null if it does not exist yet.
 Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
                                 int64_t first, int64_t numTokens,
                                 int64_t &needed) {
@@ -399,7 +399,7 @@ Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
        ++i) {
     int32_t block = sequence->table[static_cast<size_t>(i)];
     int32_t &copies = planned[static_cast<size_t>(block)];
-    // Of n owners in one batch n - 1 take a copy, the last one keeps it.
+    // If n owners are in the batch, n - 1 copy the block and the last keeps it.
     if (manager.refCount(block) - copies > 1) {
       if (copies++ == 0)
         plannedBlocks.push_back(block);
@@ -409,7 +409,7 @@ Status PagedKVCache::planGrowth(SequenceId id, const Sequence *sequence,
   return Status::ok();
 }
 
-/// Ends a plan, good or bad, and says whether the pool can meet it.
+/// Ends a plan, and checks whether the pool can satisfy it.
 Status PagedKVCache::finishPlan(int64_t needed) {
   for (int32_t block : plannedBlocks)
     planned[static_cast<size_t>(block)] = 0;
@@ -423,12 +423,12 @@ Status PagedKVCache::finishPlan(int64_t needed) {
   return Status::ok();
 }
 
-/// Makes the tokens [first, first + numTokens) writable by this sequence alone.
+/// Makes tokens [first, first + numTokens) writable by this sequence alone.
 void PagedKVCache::grow(Sequence &sequence, int64_t first, int64_t numTokens) {
   const int64_t size = layout.blockSize;
   int64_t endBlock = ceilDiv(first + numTokens, size);
   int64_t present = static_cast<int64_t>(sequence.table.size());
-  // Blocks after the written ones are copied too: sequences that share a block
+  // Also copy the blocks after the written ones: sequences that share a block
   // share all blocks before it (I5).
   for (int64_t i = first / size; numTokens > 0 && i < present; ++i) {
     int32_t &block = sequence.table[static_cast<size_t>(i)];
@@ -520,13 +520,13 @@ Status PagedKVCache::reserve(SequenceId sequence, int64_t numTokens,
 // Invariants
 //===----------------------------------------------------------------------===//
 
-/// I5: a block is the same entry of all tables that have it, and the entries
-/// before it are equal.
+/// I5: a block has the same index in all tables that contain it, and the
+/// entries before it are equal.
 Status PagedKVCache::checkSharedPrefixes() const {
   struct Place {
     SequenceId sequence;
     size_t entry;
-    int32_t before; ///< The block before it, or -1.
+    int32_t before; ///< The preceding block, or -1.
   };
   std::unordered_map<int32_t, Place> places;
   for (const auto &[id, sequence] : sequences)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Appending and looking up by value.
+// Appending keys and values, and looking them up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@ using llmir::StatusCode;
 namespace mlir::llm::runtime {
 
 //===----------------------------------------------------------------------===//
-// One token of one layer: [heads, dim] outside, tiles of cells inside
+// One token of one layer: callers use [heads, dim], blocks tiles of cells
 //===----------------------------------------------------------------------===//
 
-/// Calls move(byte offset in the block, index of the element outside) for every
-/// element of a token's K and V.
+/// Calls move(byte offset in the block, index of the caller's element) for
+/// every element of a token's K and V.
 template <typename MoveKey, typename MoveValue>
 static void forEachElement(const KVBlockLayout &layout, int64_t token,
                            MoveKey moveKey, MoveValue moveValue) {
@@ -44,7 +44,7 @@ static void forEachElement(const KVBlockLayout &layout, int64_t token,
   }
 }
 
-/// Bytes of one token's K, and of its V, outside.
+/// Bytes of one token's K, and of its V, as callers pass them.
 static int64_t keyRowBytes(const KVBlockLayout &layout, KVElementType type) {
   return layout.numKVHeads * layout.headDim * kvElementBytes(type);
 }
@@ -78,11 +78,11 @@ static void loadElements(const KVBlockLayout &layout, const uint8_t *block,
 }
 
 //===----------------------------------------------------------------------===//
-// The same of Q8: f32 outside, bytes with a scale for each head inside
+// The same for Q8: callers use f32, blocks bytes with a scale per head
 //===----------------------------------------------------------------------===//
 
-/// A head's row of `dims` numbers; `offset(dim)` says where each byte goes.
-/// Codes and their scale (ByteCode.h), as append_kv makes them.
+/// Stores a head's row of `dims` values; `offset(dim)` gives the place of each
+/// byte. Codes and scale are computed as append_kv does (ByteCode.h).
 template <typename Offset>
 static void quantizeRow(uint8_t *block, int64_t scaleOffset, int64_t dims,
                         const uint8_t *numbers, Offset offset) {
@@ -112,8 +112,9 @@ static void dequantizeRow(const uint8_t *block, int64_t scaleOffset,
   }
 }
 
-/// Calls move(scale's offset, size of the row, first element outside, offset of
-/// each element) for every head's row, keys then values.
+/// Calls move(offset of the scale, size of the row, byte offset of the caller's
+/// first element, offset of each element) for every head's row, keys then
+/// values.
 template <typename MoveKey, typename MoveValue>
 static void forEachRow(const KVBlockLayout &layout, int64_t token,
                        MoveKey moveKey, MoveValue moveValue) {
@@ -175,7 +176,7 @@ void PagedKVCache::loadToken(int64_t layer, int32_t block, int64_t offset,
     loadElements<uint16_t>(layout, address, offset, keys, values);
 }
 
-/// Zeroes the tokens from `firstToken` on, in all layers.
+/// Zeroes the tokens from `firstToken` on in all layers.
 void PagedKVCache::zeroTail(int32_t block, int64_t firstToken) {
   for (int64_t layer = 0; layer < layers; ++layer) {
     uint8_t *address = blockAddress(layer, block);
@@ -221,7 +222,7 @@ static Status nullPointer(const char *name) {
                 std::string("KV cache: ") + name + " is null");
 }
 
-/// Checks that all sequences can take the tokens; changes nothing.
+/// Checks that all sequences have room for the tokens; changes nothing.
 Status PagedKVCache::planAppend(int64_t firstLayer, int64_t numLayers,
                                 int64_t batchSize, int64_t seqLen,
                                 const int32_t *seqIds) {
@@ -286,7 +287,7 @@ Status PagedKVCache::appendLayers(int64_t firstLayer, int64_t numLayers,
   return Status::ok();
 }
 
-/// Notes what one layer has been given, after grow().
+/// Records the length of one layer after grow().
 void PagedKVCache::setLayerLength(Sequence &sequence, int64_t layer,
                                   int64_t length) {
   sequence.layerLengths[static_cast<size_t>(layer)] =
@@ -363,7 +364,7 @@ PagedKVCache::findBlockTables(int64_t layer, const IndexRows &blockIndices,
                          : lengths[static_cast<size_t>(layer)];
     views.push_back({id, Span<const int32_t>(sequence.table), length});
   }
-  // For errors that do not depend on the order of a hash table.
+  // Makes errors independent of the order of the hash table.
   std::sort(
       views.begin(), views.end(),
       [](const SequenceView &a, const SequenceView &b) { return a.id < b.id; });
@@ -459,7 +460,7 @@ Status PagedKVCache::fillBlockTable(const int32_t *seqIds, int64_t batchSize,
 }
 
 //===----------------------------------------------------------------------===//
-// Tokens by their place
+// Tokens by their slots
 //===----------------------------------------------------------------------===//
 
 Status PagedKVCache::storeTokens(int64_t layer, Span<const int32_t> slots,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// PagedKVCache made from an mlir::Type. It stands apart because the cache
-// itself must not link MLIR.
+// PagedKVCache's constructor from an mlir::Type, in a separate library because
+// the cache must not link MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ static KVElementType toElementType(Type type) {
   return type && type.isBF16() ? KVElementType::BF16 : KVElementType::F32;
 }
 
-/// For another type the delegated constructor gets a size that no cache can
-/// have, so that it fails before it maps anything.
+/// For unsupported types, passes an invalid size to the delegated constructor,
+/// so that it fails before it maps memory.
 PagedKVCache::PagedKVCache(int64_t numLayers, int64_t numHeads, int64_t headDim,
                            int64_t blockSize, int64_t maxSeqLen,
                            Type elementType, int64_t valueDim)

@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Who uses which block of a pool: reference counts and a free list. It knows
-// nothing of what a block holds.
+// Allocation of the blocks of a pool: reference counts and a free list. Does
+// not know the contents of blocks.
 //
 // Invariants, checked by checkInvariants():
 //   I1  free + used = total
-//   I3  the free list holds each block at most once, and only blocks without
-//       a reference
+//   I3  the free list contains each block at most once, and only blocks without
+//       references
 // Every function either succeeds or changes nothing (I8). Nothing is allocated
-// after construction. Not thread-safe: one thread owns it.
+// after construction. Not thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,31 +30,31 @@ namespace mlir::llm::runtime {
 
 class BlockManager {
 public:
-  /// All blocks [0, numBlocks) are free; the lowest is handed out first.
+  /// All blocks [0, numBlocks) are free; the lowest is allocated first.
   explicit BlockManager(int64_t numBlocks = 0);
 
   int64_t numBlocks() const { return static_cast<int64_t>(refs.size()); }
   int64_t numFree() const { return static_cast<int64_t>(freeList.size()); }
   int64_t numUsed() const { return numBlocks() - numFree(); }
 
-  /// How many owners a block has; 0 = free.
+  /// Number of owners of a block; 0 = free.
   int32_t refCount(int32_t block) const { return refs[block]; }
   bool isBlock(int32_t block) const {
     return block >= 0 && block < numBlocks();
   }
 
-  /// A free block with one reference. The caller has checked numFree().
+  /// Returns a free block with one reference. Requires numFree() > 0.
   int32_t allocate();
-  /// One more owner of a used block.
+  /// Adds an owner to a used block.
   void addReference(int32_t block);
-  /// One owner less; true when that was the last one and the block is free.
+  /// Removes an owner; true if it was the last one and the block is now free.
   bool release(int32_t block);
 
   ::llmir::Status checkInvariants() const;
 
 private:
   std::vector<int32_t> refs;     ///< [block]
-  std::vector<int32_t> freeList; ///< Used from the back.
+  std::vector<int32_t> freeList; ///< A stack: taken from the back.
 };
 
 } // namespace mlir::llm::runtime
