@@ -15,9 +15,8 @@
 //       /*numLayers=*/12, /*numHeads=*/16, /*headDim=*/64, /*blockSize=*/16,
 //       /*maxSeqLen=*/4096, /*valueDim=*/64);
 //
-// A GetChecked function reports what is wrong with its parameters at the
-// location and then returns a null type. The other getters want a type of
-// their own kind.
+// A GetChecked function reports invalid parameters at the location and returns
+// a null type. The other getters require a type of their own kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +38,8 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(LLM, llm);
 MLIR_CAPI_EXPORTED bool mlirTypeIsALLMPagedKVCache(MlirType type);
 MLIR_CAPI_EXPORTED MlirTypeID mlirLLMPagedKVCacheTypeGetTypeID(void);
 
-/// `valueDim` is the size of a value's head, `headDim` that of a key's; most
-/// models have the same for both.
+/// `headDim` and `valueDim` are the head sizes of keys and values, which are
+/// equal for most models.
 MLIR_CAPI_EXPORTED MlirType mlirLLMPagedKVCacheTypeGetChecked(
     MlirLocation location, MlirType elementType, int64_t numLayers,
     int64_t numHeads, int64_t headDim, int64_t blockSize, int64_t maxSeqLen,
@@ -62,14 +61,14 @@ MLIR_CAPI_EXPORTED int64_t mlirLLMPagedKVCacheTypeGetValueDim(MlirType type);
 MLIR_CAPI_EXPORTED bool mlirTypeIsALLMShardedTensor(MlirType type);
 MLIR_CAPI_EXPORTED MlirTypeID mlirLLMShardedTensorTypeGetTypeID(void);
 
-/// `originalType` is the ranked tensor that was cut.
+/// `originalType` is the ranked tensor that was sharded.
 MLIR_CAPI_EXPORTED MlirType mlirLLMShardedTensorTypeGetChecked(
     MlirLocation location, MlirType originalType, int64_t shardDim,
     int64_t numShards, int64_t shardIndex);
 
 MLIR_CAPI_EXPORTED MlirType
 mlirLLMShardedTensorTypeGetOriginalType(MlirType type);
-/// The slice as a ranked tensor.
+/// The shard as a ranked tensor.
 MLIR_CAPI_EXPORTED MlirType mlirLLMShardedTensorTypeGetShardType(MlirType type);
 MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetShardDim(MlirType type);
 MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetNumShards(MlirType type);
@@ -82,8 +81,8 @@ MLIR_CAPI_EXPORTED int64_t mlirLLMShardedTensorTypeGetShardIndex(MlirType type);
 MLIR_CAPI_EXPORTED bool mlirTypeIsALLMQuantizedTensor(MlirType type);
 MLIR_CAPI_EXPORTED MlirTypeID mlirLLMQuantizedTensorTypeGetTypeID(void);
 
-/// `quantAxis` is -1 where no axis has scales of its own, `groupSize` -1 where
-/// there are no groups; `format` is empty or a stored block format ("q8_0").
+/// `quantAxis` is -1 for per-tensor scales, `groupSize` is -1 without groups;
+/// `format` is empty or a stored block format ("q8_0").
 MLIR_CAPI_EXPORTED MlirType mlirLLMQuantizedTensorTypeGetChecked(
     MlirLocation location, MlirType elementType, intptr_t rank,
     const int64_t *shape, bool isSymmetric, bool isPerChannel,

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The paged KV cache for code that `-convert-llm-to-linalg=cache=runtime` made,
-// and for the C program that calls such code. libLLMIRKVCache.so has the
-// functions; it needs neither MLIR nor LLVM.
+// The paged KV cache for code compiled with
+// `-convert-llm-to-linalg=cache=runtime` and for C programs that call such
+// code. libLLMIRKVCache.so provides the functions; it needs neither MLIR nor
+// LLVM.
 //
 //   LLMIRKVCache *cache =
 //       llmirKVCacheCreate(LLMIR_KV_BF16, /*numLayers=*/12, /*numHeads=*/16,
@@ -20,20 +21,20 @@
 //     fprintf(stderr, "%s\n", error);
 //   llmirKVCacheDestroy(cache);
 //
-// Errors are kept in the cache: the first one is printed to stderr and returned
-// by llmirKVCacheGetError; from then on the functions do nothing but fill what
-// they give with zeros. So compiled code needs no branches for errors, and
-// nothing is read or written outside of the cache. A null cache is one with an
-// error.
+// Errors are sticky: the first one is printed to stderr, kept in the cache, and
+// returned by llmirKVCacheGetError; from then on the functions only fill their
+// outputs with zeros. Compiled code therefore needs no branches for errors, and
+// memory outside of the cache is never accessed. A null cache is treated as one
+// with an error.
 //
-// Functions from llmirKVCacheReserve on are called by generated code, under the
-// name with `_mlir_ciface_` before it, as `llvm.emit_c_interface` has it; their
-// memrefs are pointers to descriptors. They may have any strides. Shapes: T
+// Generated code calls the functions from llmirKVCacheReserve on by their names
+// with the prefix `_mlir_ciface_`, as defined by `llvm.emit_c_interface`;
+// memrefs are pointers to descriptors and may have any strides. Shapes: T
 // tokens, B sequences, G heads, D and V elements of a head of keys and of
-// values. Elements are those of the cache (f32 where it stores i8); bits of f16
-// and bf16 are uint16_t. Index arrays mean what docs/Dialects/LLM.md says.
+// values. Elements have the type of the cache (f32 if it stores i8); f16 and
+// bf16 are passed as uint16_t. docs/Dialects/LLM.md describes the index arrays.
 //
-// A cache is used by one thread at a time.
+// A cache may be used by only one thread at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +51,7 @@ extern "C" {
 
 typedef struct LLMIRKVCache LLMIRKVCache;
 
-/// What an element is stored as.
+/// The storage type of an element.
 enum LLMIRKVElementType {
   LLMIR_KV_F32 = 0,
   LLMIR_KV_F16 = 1,
@@ -58,7 +59,7 @@ enum LLMIRKVElementType {
   LLMIR_KV_I8 = 3 ///< A byte, with a scale for each head of each token.
 };
 
-/// A memref of `Rank` dimensions as MLIR's C interface has it.
+/// A memref of `Rank` dimensions, as in MLIR's C interface.
 #define LLMIR_KV_DESCRIPTOR(Name, Element, Rank)                               \
   typedef struct Name {                                                        \
     Element *allocated;                                                        \
@@ -70,7 +71,7 @@ enum LLMIRKVElementType {
 
 LLMIR_KV_DESCRIPTOR(LLMIRIndexVector, int32_t, 1);
 LLMIR_KV_DESCRIPTOR(LLMIRIndexTable, int32_t, 2);
-/// Elements are float, or uint16_t where the function's name says F16 or BF16.
+/// Elements are float, or uint16_t if the function's name contains F16 or BF16.
 LLMIR_KV_DESCRIPTOR(LLMIRTokens, void, 3);
 LLMIR_KV_DESCRIPTOR(LLMIRBatch, void, 4);
 #undef LLMIR_KV_DESCRIPTOR
@@ -79,22 +80,22 @@ LLMIR_KV_DESCRIPTOR(LLMIRBatch, void, 4);
 // Caches
 //===----------------------------------------------------------------------===//
 
-/// A new cache without sequences; `valueDim` is V, `headDim` D. The caller
-/// destroys it. Sizes that cannot be leave a cache with an error; null means
-/// that there is no memory.
+/// Creates a cache without sequences; `headDim` is D, `valueDim` is V. The
+/// caller destroys it. Invalid sizes result in a cache with an error; null
+/// means out of memory.
 LLMIR_KV_EXPORTED LLMIRKVCache *
 llmirKVCacheCreate(int32_t elementType, int64_t numLayers, int64_t numHeads,
                    int64_t headDim, int64_t valueDim, int64_t blockSize,
                    int64_t maxSeqLen);
 
-/// Ends a cache; null is ignored.
+/// Destroys a cache; null is ignored.
 LLMIR_KV_EXPORTED void llmirKVCacheDestroy(LLMIRKVCache *cache);
 
-/// The first error, with what to do about it; null where there was none. It
-/// belongs to the cache.
+/// The first error and advice about it; null if there was none. Owned by the
+/// cache.
 LLMIR_KV_EXPORTED const char *llmirKVCacheGetError(const LLMIRKVCache *cache);
 
-/// Tokens of a sequence; 0 for one that is not there.
+/// Tokens of a sequence; 0 if it does not exist.
 LLMIR_KV_EXPORTED int64_t
 llmirKVCacheGetSequenceLength(const LLMIRKVCache *cache, int64_t sequence);
 
@@ -102,35 +103,36 @@ llmirKVCacheGetSequenceLength(const LLMIRKVCache *cache, int64_t sequence);
 // Sequences
 //===----------------------------------------------------------------------===//
 
-/// llm.reserve_kv: each of `seqIds` [B] grows by `tokens` in the layer. `slots`
-/// [B · tokens], `blockIndices` [B, n], `blockTables` [B, M] and `seqLens` [B]
-/// are written.
+/// llm.reserve_kv: lengthens each of `seqIds` [B] by `tokens` in the layer, and
+/// writes `slots` [B · tokens], `blockIndices` [B, n], `blockTables` [B, M] and
+/// `seqLens` [B].
 LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheReserve(
     LLMIRKVCache *cache, int64_t layer, int64_t tokens,
     const LLMIRIndexVector *seqIds, LLMIRIndexVector *slots,
     LLMIRIndexTable *blockIndices, LLMIRIndexTable *blockTables,
     LLMIRIndexVector *seqLens);
 
-/// llm.fork_kv: `dstIds` [B] begin with the tokens of `srcIds` [B].
+/// llm.fork_kv: creates `dstIds` [B] with the tokens of `srcIds` [B].
 LLMIR_KV_EXPORTED void
 _mlir_ciface_llmirKVCacheFork(LLMIRKVCache *cache,
                               const LLMIRIndexVector *srcIds,
                               const LLMIRIndexVector *dstIds);
 
-/// llm.free_kv: forgets sequences [B].
+/// llm.free_kv: removes sequences [B].
 LLMIR_KV_EXPORTED void
 _mlir_ciface_llmirKVCacheFree(LLMIRKVCache *cache,
                               const LLMIRIndexVector *seqIds);
 
-/// llm.block_tables: the whole block table [B, M] of each sequence that a row
-/// of `blockIndices` [B, n] names, for a reader of `seqLens` [B] tokens.
+/// llm.block_tables: the whole block table [B, M] of the sequence that each row
+/// of `blockIndices` [B, n] identifies, for a reader of `seqLens` [B] tokens.
 LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheFindTables(
     LLMIRKVCache *cache, int64_t layer, const LLMIRIndexTable *blockIndices,
     const LLMIRIndexVector *seqLens, LLMIRIndexTable *blockTables);
 
-/// Before attention: copies `seqLens` [S] and `queryOffsets` [S + 1] where all
-/// that will be read exists, and zeros otherwise, so that nothing is read.
-/// `maskColumns` is 0 where there is no mask, 1 where all keys share a column.
+/// Called before attention: copies `seqLens` [S] and `queryOffsets` [S + 1] if
+/// everything that will be read exists, and writes zeros otherwise, so that
+/// nothing is read. `maskColumns` is 0 without a mask, 1 if all keys share a
+/// column.
 LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheCheckBatch(
     LLMIRKVCache *cache, const LLMIRIndexTable *blockTables,
     const LLMIRIndexVector *seqLens, const LLMIRIndexVector *queryOffsets,
@@ -141,17 +143,17 @@ LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheCheckBatch(
 // Keys and values
 //===----------------------------------------------------------------------===//
 
-/// For each element type: llm.append_kv with slots, llm.lookup_kv, and the
-/// first tokens of one block table.
+/// For each element type: llm.append_kv with slots, llm.lookup_kv, and loading
+/// the first tokens of one block table.
 #define LLMIR_KV_FUNCTIONS(Type)                                               \
-  /** Token t of keys [T, G, D] and values [T, G, V] goes to `slots`[t]. F32   \
+  /** Stores token t of keys [T, G, D] and values [T, G, V] in `slots`[t]. F32 \
    * is rounded to the cache's type. */                                        \
   LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheAppend##Type(                \
       LLMIRKVCache *cache, int64_t layer, const LLMIRTokens *keys,             \
       const LLMIRTokens *values, const LLMIRIndexVector *slots);               \
   /** Writes the first `seqLens`[b] tokens of the sequence that row b of       \
-   * `blockIndices` names to keys [B, N, G, D] and values [B, N, G, V], and    \
-   * zeros after them. */                                                      \
+   * `blockIndices` identifies to keys [B, N, G, D] and values [B, N, G, V],   \
+   * followed by zeros. */                                                     \
   LLMIR_KV_EXPORTED void _mlir_ciface_llmirKVCacheLookup##Type(                \
       LLMIRKVCache *cache, int64_t layer, const LLMIRIndexTable *blockIndices, \
       const LLMIRIndexVector *seqLens, LLMIRBatch *keys, LLMIRBatch *values);  \

@@ -17,8 +17,8 @@ using namespace mlir::llm;
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(LLM, llm, mlir::llm::LLMDialect)
 
-/// The type of `location`'s context with these parameters, or null after a
-/// diagnostic. The dialect is loaded, so that it can be asked for at once.
+/// The type with these parameters in the context of `location`, or null after a
+/// diagnostic. Loads the dialect first, which the type requires.
 template <typename T, typename... Parameters>
 static MlirType getChecked(MlirLocation location, Parameters &&...parameters) {
   Location loc = unwrap(location);

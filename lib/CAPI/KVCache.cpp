@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C interface of the paged cache: descriptors in, PagedKVCache inside.
+// The C interface of the paged cache: maps descriptors to PagedKVCache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct LLMIRKVCache {
       : cache(numLayers, numHeads, headDim, blockSize, maxSeqLen, type,
               valueDim) {}
 
-  /// Keeps the first error; whether there is none.
+  /// Keeps the first error; returns whether there is none.
   bool keep(const Status &status) {
     if (error.empty() && !status.isOk()) {
       error = status.message();
@@ -61,7 +61,7 @@ struct LLMIRKVCache {
 
 namespace {
 
-/// Elements of a memref in order, as long as it is not strided otherwise.
+/// Elements of a memref in logical order, whatever its strides.
 std::vector<int32_t> read(const LLMIRIndexVector &from) {
   std::vector<int32_t> result(static_cast<size_t>(from.sizes[0]));
   for (int64_t i = 0; i < from.sizes[0]; ++i)
@@ -140,7 +140,7 @@ void write(const std::vector<Element> &values, int rank, Descriptor &to) {
   });
 }
 
-/// What callers of an element type give and get.
+/// The C++ type of the caller's elements.
 template <KVElementType Type> struct ElementOf {
   using T = uint16_t;
 };
@@ -148,7 +148,7 @@ template <> struct ElementOf<KVElementType::F32> {
   using T = float;
 };
 
-/// Does what a cache without an error is asked for; whether it went well.
+/// Runs a request unless the cache has an error; returns whether it succeeded.
 template <typename Run> bool attempt(LLMIRKVCache *cache, Run run) {
   if (!cache || !cache->error.empty())
     return false;
@@ -169,8 +169,8 @@ Status wrongShape(const char *what, const PagedKVCache &cache) {
                     std::to_string(cache.getValueDim()) + " elements");
 }
 
-/// Whether the last sizes of keys and values are the cache's, and the others
-/// equal.
+/// Checks that the last sizes of keys and values are the cache's, and the
+/// others equal.
 template <typename Descriptor>
 Status checkShapes(const Descriptor &keys, const Descriptor &values, int rank,
                    const PagedKVCache &cache) {
@@ -181,7 +181,7 @@ Status checkShapes(const Descriptor &keys, const Descriptor &values, int rank,
   return agrees ? Status::ok() : wrongShape("keys or values", cache);
 }
 
-/// The element type that callers of this cache give and get.
+/// The element type that callers of this cache use.
 KVElementType givenType(const PagedKVCache &cache) {
   const KVElementType type = cache.getElementType();
   return type == KVElementType::Q8 ? KVElementType::F32 : type;
@@ -220,8 +220,8 @@ Status checkCounts(const LLMIRIndexTable &tables,
                     std::to_string(seqLens.sizes[0]) + " sequences");
 }
 
-/// The block tables of the sequences that rows name, for one layer and for
-/// results of as many sequences.
+/// The block tables of the sequences that rows identify, for one layer and for
+/// results of the same number of sequences.
 Expected<std::vector<Span<const int32_t>>>
 findTables(const PagedKVCache &cache, int64_t layer,
            const LLMIRIndexTable &blockIndices, const LLMIRIndexVector &seqLens,
@@ -285,8 +285,8 @@ void appendTo(LLMIRKVCache *cache, int64_t layer, const LLMIRTokens *keys,
   });
 }
 
-/// The first tokens of block tables, one after another, of which each has room
-/// for `room`.
+/// Loads the first tokens of block tables, one after another; each has room for
+/// `room` tokens.
 template <KVElementType Type>
 Status load(const PagedKVCache &cache, int64_t layer,
             const std::vector<Span<const int32_t>> &tables,
