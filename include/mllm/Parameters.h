@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parameters of a model: from a checkpoint, from shapes alone, or given.
-// No MLIR in this header.
+// The parameters of a model: from a checkpoint, by shape only, or given. No
+// MLIR in this header.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ namespace detail {
 class ParametersImpl;
 }
 
-/// What load() of a module takes. Copies are handles of one set.
+/// The argument of load() of a module. Copies are handles of the same set.
 class Parameters {
 public:
   explicit Parameters(llmir::Status status) : failure(std::move(status)) {}
   explicit Parameters(std::shared_ptr<detail::ParametersImpl> impl)
       : impl(std::move(impl)) {}
 
-  /// Success, or why there are none.
+  /// Success, or the reason why there are no parameters.
   const llmir::Status &status() const { return failure; }
   const std::shared_ptr<detail::ParametersImpl> &get() const { return impl; }
 
@@ -40,21 +40,21 @@ private:
   std::shared_ptr<detail::ParametersImpl> impl;
 };
 
-/// Opens a Hugging Face folder or a .gguf file; its tensors are read when they
-/// are first used. A failure is the result's status, and what is loaded from it
+/// Opens a Hugging Face folder or a .gguf file; tensors are read on first use.
+/// After a failure, which the status reports, models with these parameters
 /// cannot be traced.
 Parameters load(const std::string &path);
 
-/// Parameters of any model, of which only the shapes are known: enough to trace
-/// it, not to run it.
+/// Parameters of any model without elements: sufficient to trace a model, but
+/// not to run it.
 Parameters emptyParameters();
-/// The same for a model of this config, which is checked.
+/// The same for a model with this config, which is checked.
 template <typename Config> Parameters emptyParameters(const Config &config) {
   llmir::Status checked = config.check();
   return checked ? emptyParameters() : Parameters(std::move(checked));
 }
 
-/// Given numbers, by the parameters' paths ("model.norm.weight").
+/// Parameters given as tensors, by path ("model.norm.weight").
 Parameters parametersOf(std::map<std::string, Tensor> tensors);
 
 } // namespace mllm

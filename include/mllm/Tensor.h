@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A value of a model: symbolic while the model is traced, numbers when its
-// modules are called outside a trace. Copies are handles of one value.
+// A value of a model: symbolic in a trace, with elements in eager calls. Copies
+// are handles of the same value.
 //
 //   Tensor x = Tensor::empty({1, mllm::dim("seq")}, kInt64); // for ir::trace
 //   Tensor y = Tensor::fromVector({2, 2}, {1, 2, 3, 4});     // computes at
 //   once
 //
-// A null tensor stands for the result of a step that failed: every operation on
-// it gives a null tensor. The reason is kept by the trace, or by status() of
-// this header where there is none. No MLIR in this header. Not for several
-// threads at once; each thread may compute with tensors of its own.
+// A null tensor is the result of a failed operation, and every operation on it
+// yields a null tensor. The reason is in the status of the trace, or in
+// status() outside a trace. No MLIR in this header. Not thread-safe; each
+// thread may use its own tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,11 +38,12 @@ namespace detail {
 struct TensorImpl;
 }
 
-/// A size that is known only when the model runs. The same name is the same
-/// size wherever it stands; sums and multiples of names are sizes too.
+/// A size that may be symbolic, i.e. known only at run time. Equal names are
+/// equal sizes; sums and multiples of names are sizes, too.
 using Dim = llmir::shapes::DimExpr;
-/// `name`: letters, digits, `_` and `.`, a letter or `_` first. Any other gives
-/// a status and a negative size, of which no tensor can be made.
+/// `name`: letters, digits, `_` and `.`, a letter or `_` first. An invalid name
+/// sets the status and yields a negative size, with which no tensor can be
+/// created.
 Dim dim(std::string name);
 
 class Tensor {
@@ -51,12 +52,13 @@ public:
   explicit Tensor(std::shared_ptr<detail::TensorImpl> impl)
       : impl(std::move(impl)) {}
 
-  /// A placeholder of a shape, to trace with; it has no numbers. kSymbolic is a
-  /// size without a name. Null, with a status, where a size is negative.
+  /// A placeholder without elements, for tracing. kSymbolic is an unnamed
+  /// dynamic size. Null, with a status, if a size is negative.
   static Tensor empty(std::vector<Dim> shape, DataTypes dtype = kFp32,
                       DeviceTypes device = kCPU);
-  /// Numbers in row-major order, rounded to the type, integers towards 0; null,
-  /// with a status, where they do not fill the shape.
+  /// A tensor with the given elements in row-major order, rounded to the type
+  /// (integers toward 0); null, with a status, if their number does not match
+  /// the shape.
   static Tensor fromVector(const std::vector<int64_t> &shape,
                            std::vector<double> numbers,
                            DataTypes dtype = kFp32);
@@ -65,48 +67,51 @@ public:
 
   /// False for a null tensor.
   bool isValid() const { return impl != nullptr; }
-  /// Whether it has numbers, so that C++ may ask for them.
+  /// Whether the tensor has elements that can be read.
   bool hasValues() const;
-  // What asks for values ends a trace, where nobody knows them: its status
-  // names the line, and says to use mllm::ir::if_ or while_.
+  // Reading elements in a trace, where they are not known, ends the trace: its
+  // status names the line and suggests mllm::ir::if_ or while_.
 
-  /// The numbers in row-major order; empty where there are none. In a trace as
-  /// many zeros as there will be numbers, where that is known.
+  /// The elements in row-major order; empty if there are none. In a trace,
+  /// zeros, if the number of elements is known.
   std::vector<double> toVector(const char *file = __builtin_FILE(),
                                int line = __builtin_LINE()) const;
-  /// The number of a tensor that has one; 0, with a status, for any other.
+  /// The element of a tensor with a single element; 0, with a status, for other
+  /// tensors.
   double item(const char *file = __builtin_FILE(),
               int line = __builtin_LINE()) const;
-  /// The truth of a tensor with one number. The line is the one where an
-  /// operator made the tensor; of others the op is named, or the input.
+  /// The truth value of a tensor with a single element. In a trace, the status
+  /// names the line of the operator that created the tensor, otherwise the op
+  /// or the input.
   explicit operator bool() const;
 
-  // Of a null tensor: no sizes.
+  // A null tensor has no dimensions.
   int64_t rank() const;
-  /// The size of a dimension, kSymbolic where it is not known yet; negative
+  /// The size of a dimension, or kSymbolic if it is dynamic; negative
   /// dimensions count from the end.
   int64_t size(int64_t dim) const;
   std::vector<int64_t> shape() const;
-  /// With the names of sizes.
+  /// The shape with symbolic sizes.
   const llmir::shapes::Shape &dims() const;
   DataTypes dtype() const;
   DeviceTypes device() const;
 
-  /// The same values in another shape. The k-th kSymbolic is the k-th dynamic
-  /// size of this tensor. One -1 is computed, and so is a kSymbolic where there
-  /// is no such size: a module says the same in a trace and called at once.
+  /// Reshapes the tensor. The k-th kSymbolic is the k-th dynamic size of this
+  /// tensor. A single -1 is inferred, and so is a kSymbolic without a
+  /// corresponding dynamic size, so that a module works both in a trace and
+  /// eagerly.
   Tensor view(const std::vector<int64_t> &shape) const;
   Tensor reshape(const std::vector<int64_t> &shape) const;
   Tensor transpose(int64_t dim0, int64_t dim1) const;
   Tensor permute(const std::vector<int64_t> &axes) const;
   Tensor contiguous() const;
   Tensor clone() const;
-  /// Each slice of a dimension `times` times.
+  /// Repeats each slice of a dimension `times` times.
   Tensor repeat(int64_t dim, int64_t times) const;
   Tensor to(DataTypes dtype) const;
   Tensor to(DeviceTypes device) const;
-  /// Parts of one size (one number, which divides the dimension), or of these
-  /// sizes.
+  /// Splits into parts of the same size (a single section, which must divide
+  /// the dimension), or of the given sizes.
   std::vector<Tensor> split(const std::vector<int64_t> &sections,
                             int64_t dim) const;
 
@@ -118,7 +123,7 @@ private:
   std::shared_ptr<detail::TensorImpl> impl;
 };
 
-/// An operand and the line of C++ that computes with it.
+/// An operand and the source line of the operator.
 struct Located {
   Located(const Tensor &tensor, const char *file = __builtin_FILE(),
           int line = __builtin_LINE())
@@ -128,9 +133,9 @@ struct Located {
   int line;
 };
 
-// Value by value; sizes of 1 repeat. C++ leaves open which operand is computed
-// first: call layers in statements of their own, so that every compiler traces
-// the same order.
+// Element-wise with broadcasting. C++ does not specify the evaluation order of
+// operands: call layers in separate statements, so that all compilers trace the
+// same order.
 Tensor operator+(const Located &a, const Tensor &b);
 Tensor operator-(const Located &a, const Tensor &b);
 Tensor operator*(const Located &a, const Tensor &b);
@@ -149,8 +154,7 @@ Tensor operator!=(const Located &a, const Tensor &b);
 Tensor operator<(const Located &a, double b);
 Tensor operator>(const Located &a, double b);
 
-/// Success, or why the first step of this thread failed that did not belong to
-/// a trace.
+/// Success, or the first failure of this thread outside a trace.
 const llmir::Status &status();
 void clearStatus();
 

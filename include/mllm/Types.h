@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Data types, devices and shapes, under the names that mllm gives them.
+// Data types, devices and shapes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 
 namespace mllm {
 
-/// A size that is known only when the model runs, for example the number of
-/// tokens; MLIR writes it `?`.
+/// A size that is known only at run time, for example the number of tokens; `?`
+/// in MLIR.
 constexpr int64_t kSymbolic = std::numeric_limits<int64_t>::min();
 
-/// What an element of a tensor is.
+/// The element type of a tensor.
 enum DataTypes : int32_t {
   kFp32,
   kFp16,
@@ -43,8 +43,8 @@ enum DataTypes : int32_t {
   kBool,
 };
 
-/// Where a tensor lies or a subgraph runs. LLMIR generates code for kCPU; the
-/// others are carried and printed.
+/// The device of a tensor or subgraph. LLMIR generates code for kCPU only;
+/// other devices are preserved and printed.
 enum DeviceTypes : int32_t {
   kCPU,
   kCUDA,
@@ -53,14 +53,14 @@ enum DeviceTypes : int32_t {
   kAscend,
 };
 
-/// "kFp32" (the documented spelling), or "Float32" (the present one).
+/// "kFp32" (the original spelling) or "Float32" (the current one).
 const char *dataTypeName(DataTypes type, bool present = false);
 /// "kCPU", or "CPU".
 const char *deviceName(DeviceTypes device, bool present = false);
 
-/// What is known about a tensor without its values.
+/// Type of a tensor: shape, data type and device.
 struct TensorType {
-  std::vector<int64_t> shape; ///< kSymbolic where a size is not known yet.
+  std::vector<int64_t> shape; ///< kSymbolic for dynamic sizes.
   DataTypes dtype = kFp32;
   DeviceTypes device = kCPU;
 

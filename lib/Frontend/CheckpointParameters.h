@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Parameters whose values a checkpoint holds.
+// Parameters backed by a checkpoint.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@
 
 namespace llmir {
 
-/// Binds parameters to the tensors of a checkpoint, which must outlive it.
+/// Binds parameters to the tensors of a checkpoint, which must outlive this
+/// object.
 class CheckpointParameters : public ::mllm::ir::ParameterSource {
 public:
   explicit CheckpointParameters(const Checkpoint &checkpoint)
@@ -32,7 +33,7 @@ public:
   bind(mlir::MLIRContext &context,
        const ::mllm::nn::Parameter &parameter) override;
 
-  /// After the trace: fails when the checkpoint holds a tensor that is not a
+  /// After the trace: fails if the checkpoint has a tensor that is not a
   /// parameter of the model and has no other known purpose.
   Status checkAllUsed() const;
 
@@ -40,7 +41,7 @@ private:
   bool isTolerated(const CheckpointTensor &tensor) const;
 
   const Checkpoint &checkpoint;
-  std::set<std::string> used; ///< Names of the tensors that were bound.
+  std::set<std::string> used; ///< Names of the bound tensors.
 };
 
 } // namespace llmir

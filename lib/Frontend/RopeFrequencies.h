@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The angles of rotary position embedding, computed in double precision.
+// Frequencies of rotary position embedding, computed in double precision.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,16 @@
 
 namespace llmir {
 
-/// Radians per position of each rotated pair, [rotaryDim / 2]: theta^(-2i/d),
-/// scaled as `config` says and divided by `divisors` (empty, or one for each
-/// pair). The divisors of llama3 scaling are rounded to f32, as GGUF stores
-/// them, so that a model means the same rotation in both containers.
+/// Angle per position of each rotated pair in radians, [rotaryDim / 2]:
+/// theta^(-2i/d), scaled according to `config` and divided by `divisors`
+/// (empty, or one per pair). The divisors of llama3 scaling are rounded to f32,
+/// as GGUF stores them, so that both containers yield the same rotation.
 std::vector<double> ropeFrequencies(const ModelConfig &config,
                                     Span<const double> divisors);
 
-/// The same for a checkpoint, with the divisors that its tensor
-/// rope_freqs.weight holds where there is one. Fails when that tensor has
-/// another shape than [rotaryDim / 2], or a value that is not positive.
+/// The same for a checkpoint, with the divisors of its tensor
+/// rope_freqs.weight, if any. Fails if that tensor does not have the shape
+/// [rotaryDim / 2], or has an element that is not positive.
 Expected<std::vector<double>> ropeFrequencies(const Checkpoint &checkpoint);
 
 /// The GGUF tensor of divisors.

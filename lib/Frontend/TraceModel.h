@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tracing a model whose parameters are bound by who asks for it.
+// Tracing of a model with parameters bound by the caller.
 //
 //   Expected<OwningOpRef<ModuleOp>> ir = mllm::ir::traceModel(
 //       context, model, "LlamaForCausalLM", parameters);
@@ -24,9 +24,9 @@
 
 namespace mllm::ir {
 
-/// Where a parameter is and how it is stored.
+/// The source and the storage of a parameter.
 struct ParameterBinding {
-  mlir::Type type;            ///< As mllm.tensor.register wants it.
+  mlir::Type type;            ///< Type of mllm.tensor.register.
   std::string source;         ///< The tensor's name in the checkpoint; empty
                               ///< where only the shape is known.
   int64_t unpermuteHeads = 0; ///< rope_unpermute_heads; 0 = rows are in order.
@@ -35,21 +35,21 @@ struct ParameterBinding {
   bool transposed = false; ///< Stored as [columns, rows].
 };
 
-/// Finds the values of parameters.
+/// Provides the bindings of parameters.
 class ParameterSource {
 public:
   virtual ~ParameterSource() = default;
-  /// Called once for each parameter. Fails when the parameter is missing, or
-  /// has another shape than the model's.
+  /// Called once per parameter. Fails if the parameter is missing or has a
+  /// different shape than in the model.
   virtual llmir::Expected<ParameterBinding>
   bind(mlir::MLIRContext &context, const nn::Parameter &parameter) = 0;
 };
 
-/// Traces `model`, which takes token ids [tokens] and gives logits
-/// [tokens, vocabulary]; its subgraph is the entry and is called `name`. The
-/// result is verified. Fails with the parameter source's status, or
-/// InvalidArgument naming the module where the model contradicts itself. Takes
-/// its time in one thread, and keeps nothing of `model`.
+/// Traces `model`, which maps token ids [tokens] to logits [tokens,
+/// vocabulary]; its subgraph is the entry and is named `name`. The result is
+/// verified. Fails with the status of the parameter source, or with
+/// InvalidArgument, naming the module, if the model is inconsistent.
+/// Single-threaded; keeps no reference to `model`.
 llmir::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 traceModel(mlir::MLIRContext &context, nn::Module &model, llvm::StringRef name,
            ParameterSource &parameters);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions whose sizes are known only when they run, as functions of static
-// shapes: every tensor is as large as the ranges of its sizes allow, and the
-// sizes are arguments. What lies behind a tensor's own elements (its padding)
-// has any value, and nothing that a function gives depends on it.
+// Converts functions with dynamic sizes to functions with static shapes: every
+// tensor has its maximum size, and the actual sizes are arguments. Elements
+// beyond the actual sizes (padding) are unspecified, and results do not depend
+// on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,42 +25,42 @@
 
 namespace llmir {
 
-/// The attribute of a function's argument that names its sizes, as
-/// `#mllm.tensor<dims = (seq, 64)>`, where its type has no such encoding.
+/// The argument attribute that names sizes, for example
+/// `#mllm.tensor<dims = (seq, 64)>`, if the type has no such encoding.
 constexpr llvm::StringLiteral kSizesAttr = "mllm.sizes";
-/// The attribute of a function, or subgraph, with a range for each name.
+/// The attribute of a function or subgraph with a range for each name.
 constexpr llvm::StringLiteral kDimsAttr = "mllm.dims";
 
-/// A named size and the values that it takes.
+/// A named size and its range.
 struct BoundedSize {
   std::string name;
   int64_t least, greatest, multiple;
 };
 
-/// What the caller of a bounded function must know.
+/// The calling convention of a bounded function.
 struct BoundedSizes {
-  /// The function's last arguments, of type `index`, in order.
+  /// The trailing arguments of the function, of type `index`.
   std::vector<BoundedSize> sizes;
-  /// What the sizes of each argument, those of `sizes` excluded, and of each
-  /// result are; of what is no tensor there are none.
+  /// The shape of each argument, except those of `sizes`, and of each result;
+  /// empty for non-tensors.
   std::vector<shapes::Shape> arguments, results;
 
-  /// The number for each of `sizes`, read from the shapes of the arguments
-  /// (nullopt: no tensor). Fails where a shape is not what its names say, where
-  /// one name is two numbers, or where a number is beyond its range.
+  /// Returns the values of `sizes`, derived from the shapes of the arguments
+  /// (nullopt: not a tensor). Fails if a shape contradicts its declaration, if
+  /// a name has two values, or if a value is out of range.
   Expected<std::vector<int64_t>>
   bind(const std::vector<std::optional<std::vector<int64_t>>> &shapes) const;
-  /// A shape of `results` for those numbers.
+  /// Evaluates a shape of `results` for these values.
   std::vector<int64_t> evaluate(const shapes::Shape &shape,
                                 const std::vector<int64_t> &numbers) const;
 };
 
-/// Whether an argument of the function has a size that is not known.
+/// Whether an argument of the function has a dynamic size.
 bool hasDynamicSizes(mlir::func::FuncOp function);
 
-/// Makes the function one of static shapes, in place. Its sizes must have names
-/// with ranges. Fails, with an error that names the op, where results would
-/// depend on padding, or where nobody says how large a tensor gets.
+/// Converts the function to static shapes, in place. Its sizes must be named
+/// and have ranges. Fails, with an error that names the op, if results would
+/// depend on padding, or if the maximum size of a tensor is unknown.
 mlir::FailureOr<BoundedSizes> boundSizes(mlir::func::FuncOp function);
 
 } // namespace llmir

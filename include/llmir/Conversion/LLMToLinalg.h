@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From the `llm` dialect to linalg, tensor, arith and math, which the backends
-// of others take. Passes.td says what the pass does.
+// Lowering of the `llm` dialect to linalg, tensor, arith and math, for other
+// backends. Passes.td describes the pass.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 5, first half: from the optimised `llm` step to a program.
+// Stage 5, first half: from the optimized `llm` step to a program.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From the `mllm` dialect (what the model is) to the `llm` dialect (how
-// inference runs it). Passes.td says what the pass does.
+// Lowering of the `mllm` dialect (the model) to the `llm` dialect (its
+// execution). Passes.td describes the pass.
 //
 //   ConvertMLLMToLLMOptions options;
 //   options.kvElementType = "bf16";
@@ -30,23 +30,22 @@ namespace llmir {
 #define GEN_PASS_DECL_CONVERTMLLMTOLLM
 #include "llmir/Conversion/Passes.h.inc"
 
-/// On an `llm.weight`: its value is that of the registered parameter, as ops of
-/// the mllm dialect have it.
+/// On an `llm.weight`: its value is that of the registered parameter, as for
+/// ops of the mllm dialect.
 constexpr llvm::StringLiteral kParameterAttr = "parameter";
 
-/// Erases the call at module level that says which subgraph is the model, and
-/// its inputs.
+/// Erases the module-level call of the model and its inputs.
 void eraseModelCalls(mlir::ModuleOp module);
 
-/// Makes a function of every subgraph, under its name, with the same ops in it;
-/// those that no other one calls are public. What else the dialect has at
-/// module level, but for parameters, goes.
+/// Converts every subgraph to a function of the same name with the same ops;
+/// functions without callers are public. Other ops of the dialect at module
+/// level, except parameters, are erased.
 void makeFunctionsOfSubGraphs(mlir::ModuleOp module);
 
 /// Lowers the ops of the mllm dialect in a function of static shapes to llm,
-/// linalg and tensor; types of tensors lose their encodings. An op without such
-/// a counterpart stays. Fails where a size is dynamic or a tensor lies
-/// elsewhere than on the CPU.
+/// linalg and tensor; tensor types lose their encodings. Ops without a
+/// counterpart are kept. Fails if a size is dynamic or a tensor is not on the
+/// CPU.
 mlir::LogicalResult lowerMLLMOps(mlir::func::FuncOp function);
 
 } // namespace llmir

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Passes from one dialect to another; Passes.td says what each does.
+// Conversion passes; Passes.td describes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,7 @@
 
 namespace llmir {
 
-/// Registers all passes of this folder by their flags
-/// (registerConversionPasses).
+/// Registers all conversion passes (registerConversionPasses).
 #define GEN_PASS_REGISTRATION
 #include "llmir/Conversion/Passes.h.inc"
 

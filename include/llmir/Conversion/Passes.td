@@ -16,14 +16,14 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
-  let summary = "Say how inference runs a traced model: ragged batch and paged cache";
+  let summary = "Lower a traced model to ragged batches and a paged cache";
   let description = [{
-    Replaces the subgraphs of a traced model by functions on the `llm` dialect.
-    Parameters (`mllm.tensor.register`) stay.
+    Replaces the subgraphs of a traced model by functions in the `llm` dialect.
+    Parameters (`mllm.tensor.register`) are kept.
 
     The subgraph marked `entry` becomes the public function `@step`, whose
     operands describe one step of a ragged batch (T tokens of S sequences, R
-    rows whose logits are wanted):
+    rows whose logits are needed):
     ```mlir
     func.func @step(%token_ids: tensor<?xi32>, %positions: tensor<?xi32>,
         %query_offsets: tensor<?xi32>, %seq_lens: tensor<?xi32>,
@@ -31,13 +31,14 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
         %logit_rows: tensor<?xi32>, %cache: !llm.paged_kv_cache<…>)
         -> (tensor<?xVxf32>, !llm.paged_kv_cache<…>)
     ```
-    Every other subgraph becomes a private function of its own name. It takes
-    its data inputs; those of `%positions, %query_offsets, %seq_lens,
-    %slot_mapping, %block_tables` that it or a callee needs; the cache, where it
-    touches it; its layer number (`index`), where it touches exactly one layer;
-    and its weights, in the order of first use. It gives its results and the
-    cache. `llm.weight` stands in `@step` only, so that equal layers have equal
-    functions. The outermost functions with one layer are marked `llm.layer`.
+    Every other subgraph becomes a private function of the same name. Its
+    arguments are its data inputs; those of `%positions, %query_offsets,
+    %seq_lens, %slot_mapping, %block_tables` that it or a callee needs; the
+    cache, if it uses it; its layer index (`index`), if it uses exactly one
+    layer; and its weights, in order of first use. It returns its results and
+    the cache. `llm.weight` is used in `@step` only, so that identical layers
+    have identical functions. The outermost functions with a single layer are
+    marked `llm.layer`.
 
     ```mlir
     %K, %V = mllm.linalg.kv_cache %k, %v {layer = 3}
@@ -49,39 +50,39 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
     %o = llm.paged_attention %q, %c1, %block_tables, %seq_lens
            offsets(%query_offsets) layer(%layer) {scale = 0.25, causal = true}
     ```
-    Logits are made for `%logit_rows` only: `llm.select_rows` stands before the
-    ops that treat each row alone and end in the logits.
+    Logits are computed for `%logit_rows` only: `llm.select_rows` is placed
+    before the row-wise ops that compute the logits.
 
-    Attention that is written out is fused first (`mllm-fuse-attention`), and a
-    leading 1 of all values, the model's one sequence, is dropped: a trace of
-    `[1, tokens]` gives the same step as one of `[tokens]`.
+    Attention is fused first (`mllm-fuse-attention`), and a leading dimension of
+    size 1 of all values, the single sequence of the model, is dropped: a trace
+    with `[1, tokens]` yields the same step as one with `[tokens]`.
 
-    With `form=function` every subgraph becomes a function of its own name with
-    the same arguments and results, all of static shapes, and each op what it is
-    made of: an op of `llm` where there is one, else loops (`linalg.generic`) and
-    moves (`tensor`). Ops that have no such counterpart (gathers by an index in a
-    tensor, sorts) stay; `convert-llm-to-program` has kernels for them. Caches are
-    empty before a function runs. Fails when a size is dynamic,
-    or a tensor lies elsewhere than on the CPU.
+    With `form=function`, every subgraph becomes a function of the same name
+    with the same arguments and results, all of static shapes, and each op is
+    lowered to an op of `llm` if there is one, otherwise to loops
+    (`linalg.generic`) and `tensor` ops. Ops without such a counterpart (gathers
+    by index tensors, sorts) are kept; `convert-llm-to-program` has kernels for
+    them. Caches are empty when a function starts. Fails if a size is dynamic,
+    or if a tensor is not on the CPU.
 
-    Does nothing to a module without a subgraph. Fails when there is no `entry`
-    and no call of the module that names the model; when the entry is not (token
-    ids) -> (logits), or is for several sequences; when layers of the cache
-    differ in heads or head size; and when keys or values from the cache go
-    anywhere but into an attention op.
+    Does nothing to a module without subgraphs. Fails if there is neither an
+    `entry` nor a module-level call of the model; if the entry is not (token
+    ids) -> (logits), or has several sequences; if layers of the cache differ in
+    the number of heads or the head size; and if keys or values from the cache
+    are used by ops other than attention.
   }];
   let options = [
     Option<"form", "form", "std::string", "\"step\"",
-           "step: one step of a decoder; function: functions of static shapes">,
+           "step: one step of a decoder; function: functions with static shapes">,
     Option<"kvElementType", "kv-element-type", "std::string", "\"f32\"",
-           "Element type of the cache: f32, f16 or bf16">,
+           "Element type of the cache: f32, f16, bf16 or q8 (i8 with scales)">,
     Option<"blockSize", "block-size", "int64_t", "16",
-           "Tokens in a block of the cache, a power of two; llmir compile has 64">,
+           "Number of tokens per cache block, a power of two (llmir compile uses 64)">,
     Option<"contextLength", "context-length", "int64_t", "0",
-           "Most tokens of a sequence; 0 means what the model was trained for">
+           "Maximum number of tokens of a sequence; 0: that of the model">
   ];
   let statistics = [
-    Statistic<"subgraphsConverted", "subgraphs-converted", "Subgraphs that became functions">
+    Statistic<"subgraphsConverted", "subgraphs-converted", "Subgraphs converted to functions">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
@@ -91,54 +92,55 @@ def ConvertMLLMToLLM : Pass<"convert-mllm-to-llm", "::mlir::ModuleOp"> {
 }
 
 def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
-  let summary = "Turn ops on tensors into linalg, tensor, arith and math, for any backend";
+  let summary = "Lower the llm dialect to linalg, tensor, arith and math";
   let description = [{
-    Each op of the `llm` dialect becomes loops over tensors (`linalg.generic`,
+    Lowers each op of the `llm` dialect to loops over tensors (`linalg.generic`,
     whose maps are projected permutations), slices and reshapes; sizes may be
-    dynamic. Ops of other dialects stay as they are. Sums and intermediate
-    results are f32 whatever the tensors hold, and a result is rounded once, as
-    the op's description says.
+    dynamic. Ops of other dialects are not changed. Sums and intermediate
+    results are f32 for all element types, and a result is rounded once, as the
+    description of the op specifies.
 
-    | ops | become |
+    | ops | lowered to |
     |---|---|
-    | `attention` | products, scores, a softmax relative to the greatest score, and the sum of the values; query heads are split into groups, so that no map divides |
-    | `rms_norm`, `layer_norm`, `softmax` | a reduction for each row, then loops over elements |
+    | `attention` | products, scores, a softmax relative to the maximum score, and the weighted sum of the values; query heads are split into groups, so that no map divides |
+    | `rms_norm`, `layer_norm`, `softmax` | a reduction per row, then loops over elements |
     | `rope` | cosines and sines of angles in f64, then a rotation of two slices of each head |
     | `silu`, `gelu`, `swiglu`, `add`, `mul` | one loop nest |
     | `select_rows`, `embedding` | a gather (`tensor.extract` in a loop) |
     | `linear`, `sharded_linear` | a reduction over ascending k, then the bias |
-    | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice`; a size that only a run knows is checked there (`cf.assert`) |
-    | `fused_linear`, `add_rms_norm` | the ops that they mean, as by `-llm-lowering` |
-    | `quant_params`, `quantize`, `dequantize`, `quantized_matmul` | loops over integers; a grouped dimension is split in two; the matrix is never dequantized as a whole |
-    | `moe_route` | ranks of logits, counted by comparison, then the chosen experts |
-    | `moe_ffn` | products that gather each token's experts, summed in ascending order of their numbers |
-    | `sample` without a temperature | the best token |
+    | `shard` with `shard_index`, or in a function of one rank | `tensor.extract_slice`; dynamic sizes are checked at run time (`cf.assert`) |
+    | `fused_linear`, `add_rms_norm` | their decomposition, as by `-llm-lowering` |
+    | `quant_params`, `quantize`, `dequantize`, `quantized_matmul` | loops over integers; a grouped dimension is split into two; the matrix is never dequantized as a whole |
+    | `moe_route` | ranks of logits, counted by comparison, then the selected experts |
+    | `moe_ffn` | products that gather each token's experts, summed in ascending order of experts |
+    | `sample` without a temperature | the token with the greatest logit |
     | `all_gather`, `all_reduce`, `reduce_scatter` with `group_size` 1 | their operand |
-    | with `cache=runtime`: `create_paged_cache`, `reserve_kv`, `append_kv`, `rope_append_kv`, `lookup_kv`, `block_tables`, `fork_kv`, `free_kv` | calls of the C runtime `llmir-c/KVCache.h` |
-    | with `cache=runtime`: `paged_attention`, `fused_attention` | a loop over sequences, each of which gathers its keys and values and attends to them as `attention` does |
+    | with `cache=runtime`: `create_paged_cache`, `reserve_kv`, `append_kv`, `rope_append_kv`, `lookup_kv`, `block_tables`, `fork_kv`, `free_kv` | calls to the C runtime `llmir-c/KVCache.h` |
+    | with `cache=runtime`: `paged_attention`, `fused_attention` | a loop over sequences that gathers keys and values and computes `attention` |
 
-    Refused, each with an error that names the op and the way out:
+    Rejected, each with an error that names the op and the alternative:
 
-    | ops | instead |
+    | ops | alternative |
     |---|---|
-    | `weight` | `weights=arguments`: each parameter that a function or its callees name becomes an argument after the others, in the order of first use, with its name in `llmir.weight` |
-    | ops on a paged cache, and functions that pass one on | `cache=runtime` |
+    | `weight` | `weights=arguments`: each parameter that a function or its callees reference becomes a trailing argument, in order of first use, with its name in `llmir.weight` |
+    | ops on a paged cache, and functions that take or return one | `cache=runtime` |
     | `all_gather`, `all_reduce`, `reduce_scatter` of several ranks | `convert-llm-to-program` |
-    | `shard` of the rank's own slice where `llm.num_ranks` is given | a `shard_index` |
+    | `shard` without `shard_index` in a function with `llm.num_ranks` | a `shard_index` |
     | `sample` with a temperature | a temperature of 0 |
 
-    Types: `!llm.quantized_tensor` becomes the tensor of its integers (scales and
-    zero points are operands of the ops that use them); with a `format` it
-    becomes the i8 tensor of its bytes, as in a checkpoint, of which a row is
+    Types: `!llm.quantized_tensor` becomes the tensor of its integers (scales
+    and zero points are operands of the ops that use them); with a `format`, it
+    becomes the i8 tensor of its bytes, as in a checkpoint, where a row holds
     the blocks of a row. `!llm.sharded_tensor` becomes the slice. With
-    `cache=runtime` `!llm.paged_kv_cache` becomes `!llvm.ptr`, the runtime's
-    cache, and arrays go to calls through `bufferization` and `memref`; no cache
-    may be used after an append to it (`-llm-check-cache-use`). A cache that a
-    block makes and that does not leave it (the block is its region's only one
-    and its terminator has no cache among its operands) is destroyed at its end;
-    all others are the caller's. Functions, calls, branches and ops of `scf` are
-    converted with them. Attributes of the
-    dialect (`llm.constant`, `llm.layer`, …) are dropped.
+    `cache=runtime`, `!llm.paged_kv_cache` becomes `!llvm.ptr`, the cache of the
+    runtime, and arrays are passed to calls through `bufferization` and
+    `memref`; no cache may be used after an append to it
+    (`-llm-check-cache-use`). A cache that is created in a block and does not
+    leave it (the block is the only one of its region, and no operand of its
+    terminator is a cache) is destroyed at the end of the block; all other
+    caches belong to the caller. Functions, calls, branches and `scf` ops are
+    converted accordingly. Attributes of the dialect (`llm.constant`,
+    `llm.layer`, …) are dropped.
 
     ```mlir
     %y = llm.silu %x : tensor<?x8xf16>
@@ -154,12 +156,12 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"weights", "weights", "std::string", "\"refuse\"",
-           "refuse: llm.weight is an error; arguments: it becomes an argument of its function">,
+           "refuse: llm.weight is an error; arguments: it becomes a function argument">,
     Option<"cache", "cache", "std::string", "\"refuse\"",
-           "refuse: ops on a paged cache are errors; runtime: they call the C runtime of llmir-c/KVCache.h">
+           "refuse: ops on a paged cache are errors; runtime: they become calls to the C runtime llmir-c/KVCache.h">
   ];
   let statistics = [
-    Statistic<"numConverted", "ops-converted", "Ops of llm that were converted">
+    Statistic<"numConverted", "ops-converted", "llm ops converted">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
@@ -172,19 +174,19 @@ def ConvertLLMToLinalg : Pass<"convert-llm-to-linalg", "::mlir::ModuleOp"> {
 }
 
 def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
-  let summary = "Turn the optimised step, or any one function, into a program of kernels and barriers";
+  let summary = "Convert the optimized step, or a single function, to a program of kernels and barriers";
   let description = [{
-    Replaces the functions of the step `@step`, or the one function of a module
-    without a step, by three fragments: `@weights` (where
-    each packed weight lies), `@kernels` (what is computed) and `@llmir_step`
-    (the instructions that every worker runs).
+    Replaces the functions of the step `@step`, or the only function of a module
+    without a step, by three fragments: `@weights` (the location of each packed
+    weight), `@kernels` (the kernels) and `@llmir_step` (the instructions that
+    every worker runs).
 
-    Each op becomes an instruction; element-wise ops that feed each other become
-    one kernel; a run of calls of one layer function becomes a loop over the
-    layer register. A barrier stands wherever a worker would touch elements that
-    another worker has touched since the last one, and nowhere else. In a step of
-    few tokens each worker computes the rows that matmuls read for itself, and the
-    barriers behind them are passed by.
+    Each op becomes an instruction; chains of element-wise ops become one
+    kernel; consecutive calls of one layer function become a loop over the layer
+    register. Barriers are placed exactly where a worker would otherwise access
+    elements that another worker has accessed since the last barrier. In a
+    decode-sized step, each worker computes the rows that matmuls read
+    redundantly, and the barriers after them are skipped.
 
     ```mlir
     %y = llm.linear %x, %w : tensor<?x64xf32>, tensor<172x64xbf16> -> tensor<?x172xf32>
@@ -193,30 +195,30 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     ```mlir
     mllm.program.instruction @linear_bf16_172x64 weights [@…up_proj.weight] (%x, %y)
     ```
-    A function that is no step has static shapes. Its program sets the fields of
-    the step context for each kernel (`set_field`), names the buffers of its
-    arguments, constants and results (`input`, `constant`, `output`), and has a
-    buffer of each value for each of `llm.num_ranks` ranks; see docs/Codegen.md.
-    Ops of `arith`, `math`, `tensor` and `linalg` are kernels as those of `llm`
-    are, scalars are tensors of rank 0, and `scf.if`, `scf.for` and `scf.while`
-    become labels and jumps as `mllm.cf` does.
+    A function other than a step must have static shapes. Its program sets the
+    fields of the step context for each kernel (`set_field`), declares the
+    buffers of its arguments, constants and results (`input`, `constant`,
+    `output`), and has one buffer per value and rank (`llm.num_ranks`); see
+    docs/Codegen.md. Ops of `arith`, `math`, `tensor` and `linalg` become
+    kernels like those of `llm`, scalars are tensors of rank 0, and `scf.if`,
+    `scf.for` and `scf.while` become labels and jumps like `mllm.cf` ops.
 
-    Fails on an op that has no kernel; on operands of a step that are not the
-    step's own (positions, block tables, …) and calls of a step whose results do
-    not feed the next layer; on dynamic sizes, a second cache, calls, control flow
-    and layer numbers that are not constant in any other function.
+    Fails for ops without a kernel; in a step, for index operands that are not
+    the step's arguments (positions, block tables, …) and for calls whose
+    results do not feed the next layer; in other functions, for dynamic sizes, a
+    second cache, calls, unsupported control flow and layer indices that are not
+    constant.
   }];
   let options = [
     Option<"tokenBudget", "token-budget", "int64_t", /*default=*/"512",
-           "Most tokens of a step: rows of the buffers">,
+           "Maximum number of tokens of a step, which is the number of buffer rows">,
     Option<"maxLogitRows", "max-logit-rows", "int64_t", /*default=*/"64",
-           "Most rows of logits of a step">,
+           "Maximum number of logit rows of a step">,
     Option<"fewTokens", "few-tokens", "int64_t", /*default=*/"8",
-           "Most tokens of a step in which each worker computes norms and "
-           "other rows for itself, so that none waits for them; 0 for never">];
+           "Maximum number of tokens of a decode-sized step, in which each worker computes norms and other rows redundantly instead of waiting for them; 0: never">];
   let statistics = [
-    Statistic<"numInstructions", "instructions", "Instructions written">,
-    Statistic<"numBarriers", "barriers", "Barriers written">];
+    Statistic<"numInstructions", "instructions", "Instructions created">,
+    Statistic<"numBarriers", "barriers", "Barriers created">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -224,16 +226,17 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
 }
 
 def ConvertProgramToLLVM : Pass<"convert-program-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Turn a program into one native SPMD function";
+  let summary = "Lower a program to a single SPMD function";
   let description = [{
     The code fragment becomes `llvm.func @llmir_step(ctx, worker, workers)`:
-    buffers are addresses in the arena, weights are addresses in the weight
-    section (by a constant table of offsets where they differ by layer), labels
-    and jumps are blocks and branches, and a barrier or a call of the runtime is a
-    call through the runtime's table. Where the program sets fields, each worker
-    has a copy of the step context on its stack. Kernels are `llvm.func` already.
+    buffers become addresses in the arena, weights become addresses in the
+    weight section (through a constant table of offsets if they differ by
+    layer), labels and jumps become blocks and branches, and barriers and
+    runtime calls become calls through the runtime's table. If the program sets
+    fields, each worker has a copy of the step context on its stack. Kernels are
+    already `llvm.func`.
 
-    Fails when a buffer has no offset yet or a kernel has no function.
+    Fails if a buffer has no offset or a kernel has no function.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

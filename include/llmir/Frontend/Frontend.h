@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 2: a checkpoint becomes `mllm` IR.
+// Stage 2: traces a checkpoint to `mllm` IR.
 //
 //   Expected<OwningOpRef<ModuleOp>> module =
 //       traceCheckpoint(context, checkpoint, FrontendOptions());
@@ -25,21 +25,21 @@
 namespace llmir {
 
 struct FrontendOptions {
-  /// Tokens that a sequence may have; 0 means as many as the model was trained
-  /// for, and no more than those are accepted.
+  /// Maximum number of tokens of a sequence; 0: the trained context length,
+  /// which must not be exceeded.
   int64_t contextLength = 0;
 };
 
 /// Builds the model's family from the checkpoint's config, traces it, and binds
-/// each parameter to its tensor. The module is verified and carries
-/// `mllm.model` (see mllm::ModelFacts); the values of the weights stay in the
-/// checkpoint, to which the module keeps no reference. Loads the dialects that
-/// it needs into `context`, and emits no diagnostic.
+/// each parameter to its tensor. The module is verified and has the attribute
+/// `mllm.model` (see mllm::ModelFacts); the weights stay in the checkpoint, to
+/// which the module has no reference. Loads the required dialects into
+/// `context` and emits no diagnostics.
 ///
-/// Fails with Unsupported (no such family, a storage type that LLMIR cannot
-/// use), NotFound (a tensor is missing), InvalidFile (a tensor is extra or of
-/// another shape; rotary divisors that are not positive numbers), OutOfRange
-/// (options.contextLength); each names the tensor and the shapes.
+/// Fails with Unsupported (unknown family or storage type), NotFound (missing
+/// tensor), InvalidFile (extra tensor or wrong shape; rotary divisors that are
+/// not positive), OutOfRange (options.contextLength); messages name the tensor
+/// and the shapes.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 traceCheckpoint(mlir::MLIRContext &context, const Checkpoint &checkpoint,
                 const FrontendOptions &options);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What checkpoints call the parameters of a model.
+// Names of model parameters in checkpoints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@
 
 namespace llmir {
 
-/// The tensor of a GGUF file that holds a parameter:
-/// "model.layers.3.mlp.up_proj.weight" is "blk.3.ffn_up.weight". nullopt for a
-/// parameter that the format has no name for.
+/// Returns the name of a parameter in GGUF files:
+/// "model.layers.3.mlp.up_proj.weight" is "blk.3.ffn_up.weight". nullopt if the
+/// format does not define a name.
 std::optional<std::string> ggufTensorName(std::string_view parameter);
 
-/// True for tensors that some exports carry and no model needs: buffers that
-/// are computed anew, such as "model.layers.0.self_attn.rotary_emb.inv_freq".
+/// True for tensors in some exports that no model needs: buffers that can be
+/// recomputed, such as "model.layers.0.self_attn.rotary_emb.inv_freq".
 bool isIgnoredTensor(std::string_view name);
 
 } // namespace llmir

@@ -6,17 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluates functions on the reference library: every op means what its
-// reference function says, in float64, and each result is rounded to its
-// element type.
+// Evaluates functions with the reference library: every op is computed in
+// float64, and each result is rounded to its element type.
 //
 //   Interpreter interpreter;
 //   auto results = interpreter.run(function, *makeArguments(function, seed));
 //
-// A function with `llm.num_ranks = n` is run by n ranks in lockstep: each value
-// is one value per rank. An argument with `llm.shard_dim` is cut for the ranks,
-// a result with it is joined; without it an argument is the same for all ranks,
-// and a result has to be. A cache is each rank's own.
+// A function with `llm.num_ranks = n` is run by n ranks in lockstep, with one
+// value per rank. Arguments with `llm.shard_dim` are sliced among the ranks,
+// and results with it are concatenated; without it, arguments are, and results
+// must be, the same for all ranks. Each rank has its own cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,38 +33,36 @@
 namespace llmir {
 
 struct InterpreterOptions {
-  /// The value of a parameter of the model; without it `llm.weight` is an
-  /// error.
+  /// Provides the values of `llm.weight`, which is an error if this is not set.
   std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)> weight;
-  /// Attention to a cache of i8 rounds what compiled code rounds, and that to a
-  /// cache of bf16 what code of a level that multiplies bf16 does
-  /// (AttentionParams::rounding).
+  /// Round like compiled code in attention over i8 caches, or, for bf16 caches,
+  /// like code for levels with bf16 products (AttentionParams::rounding).
   bool roundsByteAttention = false, roundsBf16Attention = false;
-  /// The value of a parameter that an op of the mllm dialect names, its rows in
-  /// order; without it such ops are errors.
+  /// Provides the values of parameters of mllm ops, with rows in the original
+  /// order; such ops are errors if this is not set.
   std::function<mlir::FailureOr<InterpreterValue>(mllm::RegisterOp)> parameter =
       {};
-  /// The caches and positions that a run goes on from and leaves; without it
-  /// each run starts a conversation. Not owned.
+  /// The caches and positions that a run continues and updates; without it,
+  /// each run starts a new conversation. Not owned.
   ModelState *state = nullptr;
-  /// In a model whose memory is planned, each value's memory is followed: an op
-  /// that reads what another value was written over is an error.
+  /// Track the memory of values in a model with a memory plan: reading a value
+  /// that has been overwritten is an error.
   bool checksMemory = false;
 };
 
 class Interpreter {
 public:
   struct Result {
-    InterpreterValue value; ///< Rounded to its type. Of a cache: rank 0's.
-    /// Before rounding; only of a tensor that an op of the function made, not
-    /// of one that a call or a loop returned.
+    InterpreterValue value; ///< Rounded to its type. For a cache: rank 0.
+    /// The value before rounding; only for tensors defined by an op of the
+    /// function other than calls and loops.
     std::optional<reference::Tensor> exact;
   };
 
   explicit Interpreter(InterpreterOptions options = {});
 
-  /// Runs a function or a subgraph of a module; `arguments` are the caller's,
-  /// whole tensors. What goes wrong is reported as a diagnostic at the op.
+  /// Runs a function or subgraph of a module with whole (unsharded) arguments.
+  /// Errors are reported as diagnostics at the op.
   mlir::FailureOr<std::vector<Result>>
   run(mlir::FunctionOpInterface function,
       std::vector<InterpreterValue> arguments);
@@ -74,23 +71,23 @@ private:
   InterpreterOptions options;
 };
 
-/// Evaluates one op on tensors, in the first step of a conversation unless the
-/// options have another one; what goes wrong is reported at the op.
+/// Evaluates one op on tensors, in a new conversation unless the options have a
+/// state; errors are reported at the op.
 mlir::FailureOr<std::vector<reference::Tensor>>
 evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands,
            const InterpreterOptions &options);
 
-/// The results of one op on one rank, given its operands, when all of them are
-/// tensors and the op has a value that no earlier step changes; reports
-/// nothing.
+/// Returns the results of one op on one rank for the given operands, if all of
+/// them are tensors and the results do not depend on earlier steps. Emits no
+/// diagnostics.
 std::optional<std::vector<reference::Tensor>>
 evaluateOp(mlir::Operation *op, std::vector<reference::Tensor> operands);
 
-/// The names of all ops that can be evaluated, sorted.
+/// Returns the names of all ops that can be evaluated, sorted.
 std::vector<std::string> getEvaluatedOps();
 
-/// Reproducible random values for parameters that have no file: a function for
-/// InterpreterOptions::weight. A weight's values depend on its name and `seed`.
+/// Returns a function for InterpreterOptions::weight that yields reproducible
+/// random values, which depend on the name of the weight and `seed`.
 std::function<mlir::FailureOr<InterpreterValue>(mlir::llm::WeightOp)>
 makeRandomWeights(uint64_t seed);
 

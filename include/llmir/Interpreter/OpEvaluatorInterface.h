@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a dialect beside the project's own says what its ops compute. A dialect
-// that has this interface is interpreted, and its constants are folded
-// (-mllm-fold-constants), like those of the mllm dialect.
+// Dialect interface with which external dialects define the semantics of their
+// ops. The ops of a dialect with this interface are interpreted and folded
+// (-mllm-fold-constants) like those of the mllm dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,11 @@ class OpEvaluatorInterface
 public:
   explicit OpEvaluatorInterface(mlir::Dialect *dialect) : Base(dialect) {}
 
-  /// The results of one op of the dialect, given its operands, which are
-  /// rounded to their types. Shapes are those of the run: where a type has `?`,
-  /// they may be any. Results are not rounded; the interpreter rounds them to
-  /// their types and checks their number and shapes. Fails, with what is wrong
-  /// in words that go behind "cannot be evaluated: ", where the op has no
-  /// value.
+  /// Returns the results of an op of the dialect for the given operands, which
+  /// are rounded to their types. Shapes are those at run time. Results are not
+  /// rounded; the interpreter rounds them to their types and checks their
+  /// number and shapes. Fails, with a message that follows "cannot be
+  /// evaluated: ", if the op is an error for these operands.
   virtual Expected<std::vector<reference::Tensor>>
   evaluate(mlir::Operation *op,
            const std::vector<reference::Tensor> &operands) const = 0;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `llmir-translate --interpret`, and the options that it shares with other ways
-// to run functions of a module.
+// `llmir-translate --interpret`, and the options shared by all translations
+// that run functions of a module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,25 +25,26 @@ namespace llmir {
 struct RunOptions {
   std::string function; ///< Empty: all public functions with a body, in order.
   uint64_t seed = 0;
-  bool checksMemory = false; ///< As InterpreterOptions has it.
+  bool checksMemory = false; ///< See InterpreterOptions.
 };
 
-/// The options as the command line has them. The first call declares them: make
-/// it before the command line is parsed.
+/// Returns the command-line options. The first call declares them and must
+/// precede command-line parsing.
 RunOptions getRunOptions();
 
-/// The functions that --function names. Reports an error where there is none.
+/// Returns the functions selected by --function. Reports an error if there is
+/// none.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 getFunctionsToRun(mlir::Operation *module, const RunOptions &options);
 
-/// Says of a function that has run how many of its expectations (ops of the
-/// `check` dialect) hold: all, or the run would have failed.
+/// Prints the number of expectations (ops of the `check` dialect) of a function
+/// that has run; all of them hold, since the run would have failed otherwise.
 void printExpectations(mlir::FunctionOpInterface function,
                        llvm::raw_ostream &output);
 
-/// Evaluates functions with arguments made from the seed and prints results, a
-/// line each: "@f result 0: tensor<2xf32> [1, 2]", and how many expectations
-/// held.
+/// Evaluates functions with arguments generated from the seed and prints one
+/// line per result, "@f result 0: tensor<2xf32> [1, 2]", and the number of
+/// expectations.
 mlir::LogicalResult interpret(mlir::Operation *module,
                               const RunOptions &options,
                               llvm::raw_ostream &output);

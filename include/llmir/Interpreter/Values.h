@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a value of the IR is while a function is evaluated, and the values that
-// tests run functions with. The interpreter and who runs compiled functions
-// make the same arguments from the same seed.
+// Runtime values of the interpreter, and generation of arguments for tests: the
+// interpreter and runners of compiled functions generate the same arguments
+// from the same seed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,50 +31,50 @@ struct QuantizedValue {
   reference::Shape shape;
   /// Without a format: the stored integers.
   reference::Tensor numbers;
-  /// With a format: rows of its blocks, as a checkpoint stores them.
+  /// With a format: rows of blocks, as stored in a checkpoint.
   std::optional<TensorFormat> format;
   std::vector<uint8_t> bytes;
 
-  /// The numbers that the blocks of a format stand for.
+  /// Dequantizes the blocks of a format.
   reference::Tensor decode() const;
 };
 
-/// A tensor (scalars and indices have rank 0), weights in few bits, or a cache.
+/// A tensor (scalars and indices have rank 0), a quantized tensor, or a cache.
 using InterpreterValue =
     std::variant<reference::Tensor, QuantizedValue, reference::PagedCache>;
 
-/// The kind of numbers of an element type; index counts as i64.
+/// The reference kind of an element type; index is i64.
 std::optional<reference::ElementKind> getElementKind(mlir::Type type);
 /// The parameters of a quantized type.
 reference::QuantSpec getQuantSpec(mlir::llm::QuantizedTensorType type);
-/// An empty cache of that type.
+/// Creates an empty cache of that type.
 reference::PagedCache makeCache(mlir::llm::PagedKVCacheType type);
-/// A constant; null where its type is none that the interpreter has.
+/// Returns the value of a constant, or nullopt if the interpreter does not
+/// support its type.
 std::optional<reference::Tensor> constantValue(mlir::TypedAttr constant);
-/// The constant with a tensor's numbers; `type` is static and of its shape.
+/// Creates a constant with the elements of a tensor; `type` must be static and
+/// have its shape.
 mlir::DenseElementsAttr makeConstant(const reference::Tensor &tensor,
                                      mlir::RankedTensorType type);
 
-/// A value for an argument of `type`: `check.values`, or reproducible random
-/// numbers. Floats are even in [-1, 1) or `check.range`; i1, i4, i8 and stored
-/// integers of quantized tensors take all values; i16, i32, i64 and index need
-/// `check.range` or `check.values`; a dynamic size needs `check.shape`. A cache
-/// is empty. `error` reports what is missing.
+/// Generates a value for an argument of `type`: `check.values`, or reproducible
+/// random values. Floats are uniform in [-1, 1) or `check.range`; i1, i4, i8
+/// and stored integers of quantized tensors take all values; i16, i32, i64 and
+/// index require `check.range` or `check.values`; dynamic sizes require
+/// `check.shape`. Caches are empty. `error` reports missing attributes.
 mlir::FailureOr<InterpreterValue>
 makeArgument(llvm::function_ref<mlir::InFlightDiagnostic()> error,
              mlir::Type type, mlir::DictionaryAttr attributes, uint64_t seed);
 
-/// Values for all arguments of a function, as its caller has them: whole
-/// tensors where ranks are given slices (`llm.shard_dim`). Argument i has the
-/// seed `seed` · 1000003 + i.
+/// Generates whole (unsharded) values for all arguments of a function. Argument
+/// i has the seed `seed` · 1000003 + i.
 mlir::FailureOr<std::vector<InterpreterValue>>
 makeArguments(mlir::FunctionOpInterface function, uint64_t seed);
 
-/// Type and numbers, readably; of a cache its sequences.
+/// Formats the type and elements of a value, or the sequences of a cache.
 std::string toString(const InterpreterValue &value);
 
-/// The same kind of value with the same bits; caches are compared by their
-/// sequences and what these hold.
+/// Bitwise equality; caches are compared by their sequences and contents.
 bool sameBits(const InterpreterValue &a, const InterpreterValue &b);
 
 } // namespace llmir

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What attention means: one core, `attendRow`, under all three ops.
+// Reference attention: `attendRow` implements all three ops.
 //
-// T queries, H query heads, G KV heads, D numbers of a query or key, V of a
-// value. Query head h reads KV head h / (H / G).
+// T queries, H query heads, G KV heads, D elements of a query or key head, V of
+// a value head. Query head h uses KV head h / (H / G).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,25 +25,25 @@
 
 namespace llmir::reference {
 
-/// What compiled code rounds beside a cache: Bytes for one of i8, Bf16 for one
-/// of bf16 at levels that multiply bf16.
+/// Rounding of queries and weights in compiled code: Bytes for i8 caches, Bf16
+/// for bf16 caches at levels with bf16 products.
 enum class AttentionRounding { None, Bf16, Bytes };
 
 struct AttentionParams {
   double scale = 1;    ///< Factor of the scores.
-  bool causal = false; ///< A query at position p sees keys up to p …
-  int64_t window = 0;  ///< … and above p − window; 0 = no window.
+  bool causal = false; ///< A query at position p attends to keys up to p …
+  int64_t window = 0;  ///< … and after p − window; 0: no window.
   double softCap = 0;  ///< c · tanh(score / c); 0 = none.
   std::vector<double> alibiSlopes; ///< [H], or empty.
-  /// Rank 4, each size 1 or that of [B, H, queries, keys]; of i1, false hides a
-  /// key, otherwise it is added to the score.
+  /// Rank 4, broadcastable to [B, H, queries, keys]; an i1 mask is false for
+  /// hidden keys, any other mask is added to the scores.
   const Tensor *mask = nullptr;
-  const Tensor *sinks = nullptr; ///< [H]: a score in the denominator alone.
-  /// How queries and weights are rounded, as llm.paged_attention says it.
+  const Tensor *sinks = nullptr; ///< [H]: scores in the denominator only.
+  /// Rounding of queries and weights; see llm.paged_attention.
   AttentionRounding rounding = AttentionRounding::None;
 };
 
-/// One query of one head, and where it finds what it looks at.
+/// One query of one head, with access to its keys and values.
 struct AttentionRow {
   const double *query; ///< [D]
   int64_t headDim;
@@ -53,36 +53,35 @@ struct AttentionRow {
   std::function<const double *(int64_t)> key; ///< [D]
   std::function<const double *(int64_t)> value; ///< [V]
   int64_t batch, head, maskRow; ///< Indices into mask, sinks and slopes.
-  bool isRounded = false;       ///< The query is what rounding makes of it.
+  bool isRounded = false;       ///< The query is already rounded.
 };
 
 /// output = Σ_j p_j · value_j with p the softmax over the visible keys j of
 ///   s_j = cap(scale · query · key_j) + slope · (j − position) + mask_j
-/// and cap(s) = c · tanh(s / c). A sink adds exp(sink) to the softmax's
-/// denominator. A row that sees nothing gives zeros. `output` is [V].
+/// and cap(s) = c · tanh(s / c). A sink adds exp(sink) to the denominator of
+/// the softmax. A row without visible keys yields zeros. `output` is [V].
 void attendRow(const AttentionParams &params, const AttentionRow &row,
                double *output);
 
-/// Queries [B, Tq, H, D], keys [B, Tk, G, D], values [B, Tk, G, V] →
-/// [B, Tq, H, V]. Query row i stands at position Tk − Tq + i.
+/// Queries [B, Tq, H, D], keys [B, Tk, G, D], values [B, Tk, G, V] → [B, Tq, H,
+/// V]. Query row i is at position Tk − Tq + i.
 Tensor attention(const Tensor &query, const Tensor &keys, const Tensor &values,
                  const AttentionParams &params);
 
-/// The queries of several sequences against a paged cache.
+/// The queries of several sequences to a paged cache.
 struct PagedQueries {
   const Tensor &query;          ///< [T, H, D]: the rows of all sequences.
   const Tensor &blockTables;    ///< [S, blocks]: entry i = block of tokens
                                 ///< i · blockSize to (i + 1) · blockSize − 1.
-  const Tensor &seqLens;        ///< [S], the new tokens included.
+  const Tensor &seqLens;        ///< [S], including new tokens.
   std::vector<int64_t> offsets; ///< [S + 1]: first row of each sequence.
-  /// The rows of a sequence start the mask's rows anew (the batched form), or
-  /// count on through all sequences (the ragged one).
+  /// Whether mask rows are numbered per sequence (batched form) or across all
+  /// sequences (ragged form).
   bool maskPerSequence;
 };
 
-/// → [T, H, V]. The last query of a sequence stands at its last token. Fails
-/// as checkRaggedBatch() of BlockTables.h does, and where there is no such
-/// layer.
+/// → [T, H, V]. The last query of a sequence is at its last token. Fails like
+/// checkRaggedBatch() of BlockTables.h, and if the layer does not exist.
 Expected<Tensor> pagedAttention(const PagedQueries &queries,
                                 const PagedCache &cache, int64_t layer,
                                 const AttentionParams &params);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A paged KV cache as a value: copying it is cheap, and what is written to a
-// copy does not show in the original. It gives out the same block numbers as
-// the runtime's PagedKVCache, whose BlockManager it shares.
+// A paged KV cache with value semantics and cheap (copy-on-write) copies. It
+// assigns the same block indices as the runtime's PagedKVCache, since both use
+// BlockManager.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct CacheGeometry {
   int64_t blockSize = 1;
   int64_t maxSeqLen = 1;
 
-  /// Most blocks of one sequence.
+  /// Maximum number of blocks of a sequence.
   int64_t blocksPerSequence() const {
     return (maxSeqLen + blockSize - 1) / blockSize;
   }
@@ -43,7 +43,7 @@ struct CacheGeometry {
 
 class PagedCache {
 public:
-  /// Empty. Without a stated number there are blocks for 8 sequences of
+  /// Creates an empty cache; by default with blocks for 8 sequences of
   /// maxSeqLen, as in PagedKVCache.
   explicit PagedCache(const CacheGeometry &geometry, int64_t numBlocks = 0);
 
@@ -53,72 +53,72 @@ public:
     return {numBlocks(), facts.blockSize, facts.maxSeqLen};
   }
 
-  /// Token t of keys [T, G, D] and values [T, G, V] goes to slot slots[t] =
-  /// block · blockSize + offset, rounded to the cache's type. Fails, and then
-  /// has changed nothing, when a slot or the layer does not exist.
+  /// Writes token t of keys [T, G, D] and values [T, G, V] to slot slots[t] =
+  /// block · blockSize + offset, rounded to the cache's element type. Fails
+  /// without side effects if a slot or the layer does not exist.
   Status appendSlots(int64_t layer, const Tensor &keys, const Tensor &values,
                      const Tensor &slots);
 
   struct Reservation {
-    Tensor slots;        ///< [B · n] where each new token goes.
-    Tensor blockIndices; ///< [B, rowBlocks] rows that name the sequences.
-    Tensor blockTables;  ///< [B, blocksPerSequence()], -1 past the last block.
-    Tensor seqLens;      ///< [B] tokens in this layer, the new ones included.
+    Tensor slots;        ///< [B · n] slot of each new token.
+    Tensor blockIndices; ///< [B, rowBlocks] rows that identify sequences.
+    Tensor blockTables;  ///< [B, blocksPerSequence()], padded with -1.
+    Tensor seqLens;      ///< [B] lengths in this layer, including new tokens.
   };
-  /// Makes room for n tokens in each sequence, after those that this layer has.
-  /// A new id starts a sequence; a shared block that would be written is copied
-  /// first. Rows of block indices are what BlockTables.h says. Fails, and then
-  /// has changed nothing, when a sequence is listed twice or would pass
-  /// maxSeqLen, blocks run out, or the layer does not exist.
+  /// Reserves slots for n tokens in each sequence, after those of this layer. A
+  /// new id starts a sequence; shared blocks are copied before they are
+  /// written. See BlockTables.h for rows of block indices. Fails without side
+  /// effects if a sequence is listed twice or would exceed maxSeqLen, if there
+  /// are not enough blocks, or if the layer does not exist.
   Expected<Reservation> reserve(int64_t layer, const Tensor &seqIds,
                                 int64_t numTokens, int64_t rowBlocks);
 
-  /// Lengthens sequence seqIds[b] by row b of keys [B, n, G, D] and values
-  /// [B, n, G, V]: reserve(), then appendSlots(). Returns rows of block indices
-  /// [B, rowBlocks].
+  /// Extends sequence seqIds[b] by row b of keys [B, n, G, D] and values [B, n,
+  /// G, V]: reserve(), then appendSlots(). Returns rows of block indices [B,
+  /// rowBlocks].
   Expected<Tensor> appendSequences(int64_t layer, const Tensor &keys,
                                    const Tensor &values, const Tensor &seqIds,
                                    int64_t rowBlocks);
 
   /// The block tables [B, blocksPerSequence()] of the sequences that the rows
-  /// of `indices` [B, n] or [B] name, for readers of seqLens[b] tokens; -1 in a
-  /// row of length 0. Fails as findBlockTables() of BlockTables.h does.
+  /// of `indices` [B, n] or [B] identify, for reading seqLens[b] tokens; a row
+  /// of length 0 is -1. Fails like findBlockTables() of BlockTables.h.
   Expected<Tensor> findBlockTables(int64_t layer, const Tensor &indices,
                                    const Tensor &seqLens) const;
 
   /// Keys [B, n, G, D] and values [B, n, G, V] of the first seqLens[b] tokens
-  /// of the sequence that row b of `indices` names, zeros after them. Fails as
-  /// findBlockTables() does, and where a length is more than n.
+  /// of the sequence that row b of `indices` identifies, padded with zeros.
+  /// Fails like findBlockTables(), and if a length is greater than n.
   Expected<std::pair<Tensor, Tensor>> lookup(int64_t layer,
                                              const Tensor &indices,
                                              const Tensor &seqLens,
                                              int64_t numTokens) const;
 
   /// dstIds[b] becomes a new sequence with the tokens of srcIds[b]; blocks are
-  /// shared until one of the two writes. Fails, and then has changed nothing,
-  /// when a source does not exist or a target does.
+  /// shared until either sequence writes. Fails without side effects if a
+  /// source does not exist or a destination does.
   Status fork(const Tensor &srcIds, const Tensor &dstIds);
 
-  /// Forgets the sequences. Fails, and then has changed nothing, when one does
-  /// not exist or is listed twice.
+  /// Removes the sequences. Fails without side effects if one does not exist or
+  /// is listed twice.
   Status free(const Tensor &seqIds);
 
-  /// Tokens of a sequence; 0 for an unknown one.
+  /// Length of a sequence; 0 for an unknown id.
   int64_t sequenceLength(int64_t id) const;
-  /// Blocks of a sequence in order; empty for an unknown one.
+  /// Blocks of a sequence in order; empty for an unknown id.
   std::vector<int32_t> blockTable(int64_t id) const;
 
   /// Ids of all sequences, ascending.
   std::vector<int64_t> sequenceIds() const;
-  /// The same geometry, the same sequences in the same blocks, and the same
-  /// numbers in all blocks.
+  /// Equality of geometry, sequences, their blocks, and the contents of all
+  /// blocks.
   bool sameAs(const PagedCache &other) const;
 
   bool isLayer(int64_t layer) const {
     return layer >= 0 && layer < facts.layers;
   }
-  /// Key [D] and value [V] of a token in a block that exists; zeros where
-  /// nothing was written.
+  /// Key [D] and value [V] of a token in an existing block; zeros if not
+  /// written.
   const double *key(int64_t layer, int64_t block, int64_t offset,
                     int64_t head) const;
   const double *value(int64_t layer, int64_t block, int64_t offset,
@@ -128,7 +128,7 @@ private:
   struct Sequence {
     std::vector<int32_t> table;
     std::vector<int64_t> layerLengths; ///< [layer]
-    int64_t length() const;            ///< Of the layer that has most.
+    int64_t length() const;            ///< Maximum over the layers.
   };
   /// Keys [blockSize, G, D], then values [blockSize, G, V].
   using Block = std::vector<double>;
@@ -151,7 +151,7 @@ private:
   CacheGeometry facts;
   mlir::llm::runtime::BlockManager manager;
   std::map<int64_t, Sequence> sequences;
-  /// By (layer, block); those that were written.
+  /// Written blocks by (layer, block).
   std::map<std::pair<int64_t, int64_t>, std::shared_ptr<Block>> blocks;
   std::shared_ptr<const Block> zeros;
 };

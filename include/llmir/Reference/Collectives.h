@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What collectives mean: from one value per rank to one value per rank. Groups
-// are runs of `groupSize` ranks; the number of ranks is a multiple of it.
+// Reference collectives, which map one value per rank to one value per rank.
+// Groups consist of `groupSize` consecutive ranks; the number of ranks must be
+// a multiple of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +19,23 @@
 
 namespace llmir::reference {
 
-/// [rank] one tensor, all of one shape.
+/// One tensor per rank, all of the same shape.
 using RankTensors = std::vector<Tensor>;
 
 enum class Reduction { Sum, Mean, Max, Min };
 
-/// Part `index` of `count` equal parts along `dim`.
+/// Slice `index` of `count` equal slices along `dim`.
 Tensor shard(const Tensor &x, int64_t dim, int64_t count, int64_t index);
 
-/// Each rank receives its group's tensors one after another along `dim`.
+/// Each rank receives the concatenation of its group's tensors along `dim`.
 RankTensors allGather(const RankTensors &x, int64_t dim, int64_t groupSize);
 
-/// Each rank receives its group's tensors reduced number by number, in
+/// Each rank receives the element-wise reduction of its group's tensors, in
 /// ascending rank order; the sum divided by `groupSize` for Mean.
 RankTensors allReduce(const RankTensors &x, int64_t groupSize,
                       Reduction reduction);
 
-/// As allReduce; rank r of a group keeps part r along `dim`.
+/// Like allReduce, but rank r of a group keeps slice r along `dim`.
 RankTensors reduceScatter(const RankTensors &x, int64_t dim, int64_t groupSize,
                           Reduction reduction);
 

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions of the user's own, for `mllm.linalg.customized`:
+// User-defined functions for `mllm.linalg.customized`:
 //
 //   registerCustomOp(4097, [](const std::vector<reference::Tensor> &inputs)
 //       -> Expected<std::vector<reference::Tensor>> { return inputs; });
 //
-// All of this may be called from several threads.
+// All functions are thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,21 @@
 
 namespace llmir {
 
-/// Computes results from operands; their shapes are the op's to check.
+/// Computes results from operands; the op checks their shapes.
 using CustomOp = std::function<Expected<std::vector<reference::Tensor>>(
     const std::vector<reference::Tensor> &)>;
 
-/// Least id of a function of the user's own.
+/// Minimum id of a user-defined function.
 constexpr int64_t firstCustomOp = 4096;
 
-/// Makes a function known. Fails where the id is less than firstCustomOp, the
-/// function is empty, or the id is taken.
+/// Registers a function. Fails if the id is less than firstCustomOp or in use,
+/// or if the function is empty.
 Status registerCustomOp(int64_t id, CustomOp function);
-/// Forgets the function, if there is one.
+/// Unregisters the function, if any.
 void unregisterCustomOp(int64_t id);
 
-/// Calls the function of that id. Fails where there is none, or as it does.
+/// Calls the function with that id. Fails if there is none, or if the function
+/// fails.
 Expected<std::vector<reference::Tensor>>
 runCustomOp(int64_t id, const std::vector<reference::Tensor> &inputs);
 

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops mean that compute each number by itself: from tensors that broadcast
-// to one shape, or from nothing but the place of the number.
+// Reference element-wise ops on broadcast tensors, and ops that compute
+// elements from their index.
 //
-// Integers wrap as two's complement once they are rounded to their type; no op
-// of integers has an undefined case. Integers beyond ±2^53 lose low bits, as
-// the numbers of the library are float64.
+// Integers wrap around in two's complement when rounded to their type; no
+// integer op has undefined behavior. Integers beyond ±2^53 lose low bits where
+// the library computes in float64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,24 +25,23 @@
 
 namespace llmir::reference {
 
-/// Fails where a tensor of that shape is more than a machine is asked for:
-/// 2^28 numbers (2 GiB of float64), or a negative size.
+/// Fails if a tensor of that shape exceeds 2^28 elements (2 GiB of float64) or
+/// has a negative size.
 Status checkAffordable(const Shape &shape);
 
-/// The shape that two shapes broadcast to: aligned at their last dimensions,
-/// equal sizes stay and a size of 1 becomes the other one. Fails where two
-/// sizes are different and none is 1, or the result is not affordable.
+/// Broadcasts two shapes according to NumPy's rules. Fails if two sizes differ
+/// and neither is 1, or if the result is too large.
 Expected<Shape> broadcastShape(const Shape &a, const Shape &b);
 
-/// The numbers repeated to a shape that x's shape broadcasts to.
+/// Broadcasts `x` to a compatible shape.
 Tensor broadcastTo(const Tensor &x, const Shape &shape);
 
-/// function(a[i], b[i]) of tensors that broadcast to one shape; the element
-/// type is a's. Fails where they do not.
+/// function(a[i], b[i]) of broadcast tensors; the element type is that of `a`.
+/// Fails if they cannot be broadcast.
 Expected<Tensor> broadcastMap(const Tensor &a, const Tensor &b,
                               const BinaryFunction &function);
 
-/// a + b, a − b and a · b; integers wrap.
+/// a + b, a − b and a · b; integers wrap around.
 inline double sum(double a, double b) { return a + b; }
 inline double difference(double a, double b) { return a - b; }
 inline double product(double a, double b) { return a * b; }
@@ -50,11 +49,12 @@ int64_t sum(int64_t a, int64_t b);
 int64_t difference(int64_t a, int64_t b);
 int64_t product(int64_t a, int64_t b);
 
-/// a / b. Of integers the quotient toward zero, 0 where b is 0; it wraps.
+/// a / b. Integer quotients are rounded toward zero, are 0 if b is 0, and wrap
+/// around.
 inline double quotient(double a, double b) { return a / b; }
 int64_t quotient(int64_t a, int64_t b);
 
-/// min(max(x, least), greatest); NaN stays NaN.
+/// min(max(x, least), greatest); NaN is preserved.
 template <typename T> T clip(T x, T least, T greatest) {
   return x != x ? x : std::min(std::max(x, least), greatest);
 }
@@ -67,8 +67,8 @@ enum class Comparison {
   Greater,
   GreaterEqual
 };
-/// 1 where it holds, else 0. NaN is unequal to all and neither less nor
-/// greater.
+/// 1 if the comparison holds, otherwise 0. NaN is not equal to, less than or
+/// greater than any value.
 template <typename T> T compare(Comparison comparison, T a, T b) {
   switch (comparison) {
   case Comparison::Equal:
@@ -87,26 +87,25 @@ template <typename T> T compare(Comparison comparison, T a, T b) {
   return 0;
 }
 
-/// a[i] where condition[i] is true, else b[i]; all three broadcast. Fails where
-/// they do not.
+/// condition[i] ? a[i] : b[i] of broadcast tensors. Fails if they cannot be
+/// broadcast.
 Expected<Tensor> where(const Tensor &condition, const Tensor &a,
                        const Tensor &b);
 
-/// The numbers as those of another type. A float becomes an integer toward
-/// zero, kept within the integer's range, NaN becoming 0; an integer wraps;
-/// whatever is not 0 becomes true (i1 = 1).
+/// Converts the element type. Floats are truncated and saturated to integers,
+/// with NaN becoming 0; integers wrap around; for i1, nonzero values become 1.
 Tensor castTo(const Tensor &x, ElementKind kind);
 
 /// result[i] = value.
 Tensor filled(ElementKind kind, const Shape &shape, double value);
 
-/// result[i] = start + i · step, i counting in row-major order.
+/// result[i] = start + i · step, where i is the row-major index.
 Tensor arange(ElementKind kind, const Shape &shape, double start, double step);
 
-/// Even in [start, end), made from a seed: number i is what SplitMix64 (Steele,
-/// Lea and Flood 2014) with that seed gives in its (i + 1)-th step, z. A float
-/// is start + (end − start) · floor(z / 2^11) / 2^53, an integer
-/// start + z mod (end − start). Rounding to a short type may give `end`.
+/// Uniform in [start, end), from a seed: element i uses z, the output of step i
+/// + 1 of SplitMix64 (Steele, Lea and Flood 2014) with that seed. A float is
+/// start + (end − start) · floor(z / 2^11) / 2^53, an integer start + z mod
+/// (end − start). Rounding to a narrow type may yield `end`.
 Tensor randomNumbers(ElementKind kind, const Shape &shape, double start,
                      double end, uint64_t seed);
 

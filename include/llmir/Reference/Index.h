@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops mean that choose numbers by indices, and those that find indices.
-// Indices that point outside are failures; none counts from the end.
+// Reference ops that gather and scatter by indices, or compute indices.
+// Out-of-range (including negative) indices are failures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,46 +20,48 @@
 
 namespace llmir::reference {
 
-/// Fails unless all indices are from 0 up to but without `size`.
+/// Fails unless all indices are in [0, size).
 Status checkIndices(const Tensor &indices, int64_t size);
 
-/// result[…, j…, …] = table[…, indices[j…], …]: the indices' dimensions stand
-/// in the place of `dim`. Fails where an index is outside of `dim`.
+/// result[…, j…, …] = table[…, indices[j…], …]: the dimensions of the indices
+/// replace `dim`. Fails if an index is out of range.
 Expected<Tensor> gather(const Tensor &table, const Tensor &indices,
                         int64_t dim);
 
-/// x with result[…, indices[i…], …] = source[i…], the index standing in the
-/// place of `dim`; of several numbers for one place the last in row-major order
-/// stays. `indices` and `source` have one shape, no larger than x's but in
-/// `dim`. Fails where an index is outside of `dim`, or a shape does not fit.
+/// x with result[…, indices[i…], …] = source[i…], where the index applies to
+/// `dim`; if several elements have the same destination, the last in row-major
+/// order is written. `indices` and `source` have the same shape, no larger than
+/// that of x except in `dim`. Fails if an index is out of range, or if a shape
+/// is invalid.
 Expected<Tensor> scatter(const Tensor &x, const Tensor &indices,
                          const Tensor &source, int64_t dim);
 
-/// x with its numbers at places where `mask` (which broadcasts to x) is true
-/// replaced by those of `source`, in row-major order. Fails where the source
-/// has fewer numbers than there are places, or the mask does not broadcast.
+/// Replaces the elements of x where `mask` (broadcast to x) is true by those of
+/// `source`, in row-major order. Fails if the source has too few elements, or
+/// if the mask cannot be broadcast.
 Expected<Tensor> maskedScatter(const Tensor &x, const Tensor &mask,
                                const Tensor &source);
 
-/// What chooses along one dimension of index(): a range, or the numbers of a
-/// tensor.
+/// The indexer of one dimension of index(): a range or an index tensor.
 struct Indexer {
   IndexRange range;
   const Tensor *tensor = nullptr;
 };
 
-/// One indexer per dimension. Tensors broadcast to one shape and choose
-/// together, number by number; this shape stands in the place of the first
-/// tensor where the tensors are neighbours, else before all other dimensions
-/// (NumPy's rule). Fails where tensors do not broadcast or an index is outside.
+/// One indexer per dimension. Index tensors are broadcast, and corresponding
+/// elements form an index tuple; the broadcast shape replaces the indexed
+/// dimensions if these are adjacent, and comes before all other dimensions
+/// otherwise (NumPy's rule). Fails if tensors cannot be broadcast or an index
+/// is out of range.
 Expected<Tensor> index(const Tensor &x, const std::vector<Indexer> &indexers);
 
-/// The indices that sort a dimension, the same for equal numbers as they stand
-/// (the sort is stable, descending too). NaN counts as the greatest. i32.
+/// The indices (i32) that sort a dimension stably, also in descending order.
+/// NaN is greater than all other values.
 Tensor argsort(const Tensor &x, int64_t dim, bool descending);
 
-/// The k greatest (or least) numbers of a dimension, in order, and their
-/// indices (i32) as argsort() has them. k is at most the dimension's size.
+/// The k greatest (or least) elements of a dimension, in order, and their
+/// indices (i32) according to argsort(). k is at most the size of the
+/// dimension.
 std::pair<Tensor, Tensor> topK(const Tensor &x, int64_t k, int64_t dim,
                                bool largest);
 

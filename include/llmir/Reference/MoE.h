@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What choosing means: experts for a token, a token from logits.
+// Reference expert routing and sampling.
 //
-// T tokens, E experts, k chosen ones, K inputs, F inner numbers of an expert.
+// T tokens, E experts, k selected experts per token, K inputs, F inner size of
+// an expert.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,18 +29,18 @@ struct Routing {
   Tensor weights; ///< [T, k]
 };
 /// Scores are the softmax or the sigmoid of logits [T, E]; `normalize` divides
-/// the chosen ones by their sum.
+/// the selected scores by their sum.
 Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
                  bool normalize);
 
 /// y[t] = Σ_e weight_e · down_e · (silu(gate_e · x[t]) ⊙ (up_e · x[t])) over
-/// the token's experts in ascending number. x [T, K]; gate, up [E, F, K]; down
-/// [E, K, F]; every expert is below E.
+/// the token's experts in ascending order. x [T, K]; gate, up [E, F, K]; down
+/// [E, K, F]; every expert is less than E.
 Tensor moeFFN(const Tensor &x, const Tensor &experts, const Tensor &weights,
               const Tensor &gate, const Tensor &up, const Tensor &down);
 
-/// One id [R] from each row of logits [R, V] as the runtime's Sampler chooses;
-/// row r is the first draw of a generator with seed `params.seed` + r.
+/// Samples one id [R] from each row of logits [R, V] like the runtime's
+/// Sampler; row r is the first draw of a generator with seed `params.seed` + r.
 Tensor sample(const Tensor &logits, const SamplingParams &params);
 
 } // namespace llmir::reference

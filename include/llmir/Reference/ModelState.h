@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a model keeps from one step to the next: the keys and values of each
-// layer's cache. One object is one conversation; who starts another one uses
-// another object, or reset(). Not for several threads at once.
+// The state of a model between steps: the keys and values of each layer's
+// cache. One object per conversation; use another object or reset() for a new
+// one. Not thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +24,17 @@ namespace llmir {
 
 class ModelState {
 public:
-  /// Everything that a layer has seen, oldest first, as
-  /// `mllm.linalg.kv_cache` gives it.
+  /// All keys and values of a layer, oldest first, as `mllm.linalg.kv_cache`
+  /// returns them.
   struct Layer {
     reference::Tensor keys, values;
-    int64_t tokenDim = 0; ///< The dimension that counts tokens.
+    int64_t tokenDim = 0; ///< The token dimension.
   };
 
-  /// Lengthens a layer's keys and values by those of new tokens, and gives all
-  /// of them. The first call makes the layer. Fails, and then has changed
-  /// nothing, when the new ones differ from the old ones in more than their
-  /// number of tokens, or more than 2^28 numbers would be kept.
+  /// Appends the keys and values of new tokens to a layer and returns all of
+  /// them. The first call creates the layer. Fails without side effects if the
+  /// new ones differ from the existing ones in more than the number of tokens,
+  /// or if more than 2^28 elements would be kept.
   Expected<Layer> append(int64_t layer, const reference::Tensor &keys,
                          const reference::Tensor &values, int64_t tokenDim);
 

@@ -35,35 +35,36 @@ RopeTables ropeTables(const Tensor &positions,
 
 /// Tables of tokens with a position in each of several planes (time, height and
 /// width in Qwen2-VL): from tables [planes, T, R] the [T, R] that have pair j
-/// from plane i mod planes, i being the section that pair j lies in. Fails
-/// where the sections do not add up to R.
+/// from plane i mod planes, i being the section that pair j lies in. Fails if
+/// the sections do not sum to R.
 Expected<RopeTables> selectPlanes(const RopeTables &tables,
                                   const std::vector<int64_t> &sections);
 
-/// A picture's patches: `times` frames of `rows` × `columns`, listed block by
-/// block of `merge` × `merge` patches.
+/// The patches of an image: `times` frames of `rows` × `columns`, ordered in
+/// blocks of `merge` × `merge` patches.
 struct PatchGrid {
   int64_t times = 1, rows = 1, columns = 1;
   int64_t merge = 2; ///< Divides rows and columns.
 };
-/// The tables of a picture [times · rows · columns, R], R even: of R/2
-/// frequencies theta^(−2j/R), the first R/2 pairs turn by the patch's row, the
-/// others by its column (Qwen2-VL). Fails where the grid is none.
+/// The tables of an image [times · rows · columns, R], R even: with R/2
+/// frequencies theta^(−2j/R), the first R/2 pairs are rotated by the row of the
+/// patch, the others by its column (Qwen2-VL). Fails if the grid is invalid.
 Expected<RopeTables> visionTables(const PatchGrid &grid, int64_t pairs,
                                   double theta);
 
-/// Rotates the pairs of x […, D], tokens being dimension `tokenDim`:
+/// Rotates the pairs of x […, D] with token dimension `tokenDim`:
 ///   result[j]     = x[j] · cos − x[j + R] · sin
 ///   result[j + R] = x[j + R] · cos + x[j] · sin
-/// Fails where the tables do not fit x's tokens, sequences (dimension 0) or D.
+/// Fails if the tables do not match the tokens, sequences (dimension 0) or D of
+/// x.
 Expected<Tensor> rotate(const Tensor &x, const RopeTables &tables,
                         int64_t tokenDim);
 
-/// What a hidden score becomes.
+/// The value of hidden scores.
 constexpr double maskedScore = -1e10;
-/// Scores […, S, D] of the last S among D positions: row r keeps the columns
-/// c ≤ D − S + r, with a window only those above D − S + r − window; all others
-/// become `maskedScore`. 0 = no window.
+/// For scores […, S, D] of the last S of D positions, row r keeps the columns c
+/// ≤ D − S + r and, with a window, c > D − S + r − window; all others become
+/// `maskedScore`. 0: no window.
 Tensor causalMask(const Tensor &scores, int64_t window);
 
 } // namespace llmir::reference

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random numbers that are the same on every machine.
+// A platform-independent random number generator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,11 @@ public:
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// Even in [least, end).
+  /// Uniform in [least, end).
   double real(double least, double end) {
     return least + (end - least) * (double(next() >> 11) * 0x1p-53);
   }
-  /// Even in [least, end), which is not empty.
+  /// Uniform in [least, end), which must not be empty.
   int64_t integer(int64_t least, int64_t end) {
     const auto first = static_cast<uint64_t>(least);
     return int64_t(first + next() % (static_cast<uint64_t>(end) - first));

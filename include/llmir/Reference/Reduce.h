@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops mean that make one number of many.
+// Reference reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@ namespace llmir::reference {
 
 enum class ReduceKind { Max, Min, Sum, Mean };
 
-/// The numbers along `dim` reduced, or all where there is none; the dimension
-/// goes, or stays with size 1 where `keepDim` (all of them without `dim`).
-/// Sums add in ascending order. NaN makes a maximum or minimum NaN. Of no
-/// numbers the sum is 0, the mean NaN, the maximum the least number of the type
-/// (−inf) and the minimum the greatest.
+/// Reduces along `dim`, or all dimensions if absent. Reduced dimensions are
+/// dropped, or kept with size 1 if `keepDim`. Sums are computed in ascending
+/// order. A maximum or minimum with a NaN is NaN. Without elements, the sum is
+/// 0, the mean NaN, the maximum the least value of the type (−inf for floats),
+/// and the minimum the greatest.
 Tensor reduce(const Tensor &x, std::optional<int64_t> dim, bool keepDim,
               ReduceKind kind);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops mean that move numbers to other places without looking at them.
+// Reference data movement ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,31 +25,30 @@ namespace llmir::reference {
 Tensor pick(const Tensor &x, const Shape &shape,
             const std::function<int64_t(const Shape &index)> &place);
 
-/// For each dimension, how many numbers lie between two that are neighbours in
-/// it.
+/// The row-major stride of each dimension.
 Shape stridesOf(const Shape &shape);
 
-/// result[i_0, …] has dimension axes[d] of x at d: `axes` lists each dimension
-/// once.
+/// Dimension d of the result is dimension axes[d] of x; `axes` must be a
+/// permutation.
 Tensor permuted(const Tensor &x, const std::vector<int64_t> &axes);
 
-/// Each index of a dimension `times` times in a row: a, a, b, b, … for 2. Fails
-/// where the result is not affordable.
+/// Repeats each slice of a dimension `times` times: a, a, b, b, … for 2. Fails
+/// if the result is too large.
 Expected<Tensor> repeatEach(const Tensor &x, int64_t dim, int64_t times);
 
-/// The tensors, which are of one shape, along a new dimension `dim`.
+/// Stacks tensors of equal shape along a new dimension `dim`.
 Tensor stack(const std::vector<Tensor> &parts, int64_t dim);
 
-/// Indices start, start + step, … below `end` of a dimension. A negative start
-/// or end counts from the dimension's end; both are then brought into it, so
-/// that no range is wrong for a size. Without `end` all up to the last.
+/// Indices start, start + step, … less than `end` of a dimension. A negative
+/// start or end is relative to the size of the dimension; both are clamped to
+/// it, so that a range is valid for any size. `end` defaults to the size.
 struct IndexRange {
   int64_t start = 0;
   std::optional<int64_t> end;
   int64_t step = 1; ///< 1 or more.
 };
-/// The indices of a dimension of `size` that the range means: first is in the
-/// dimension unless count is 0.
+/// The indices of a range for a dimension of `size`; `first` is valid unless
+/// `count` is 0.
 struct IndexRun {
   int64_t first, count;
 };
@@ -64,7 +63,7 @@ enum class PadMode { Constant, Reflect, Replicate, Circular };
 ///   reflect    2 1 | 0 1 2 | 1 0    fails where a pad is not below the size
 ///   replicate  0 0 | 0 1 2 | 2 2    fails where it pads a size of 0
 ///   circular   1 2 | 0 1 2 | 0 1    fails where a pad exceeds the size
-/// Fails where the result is not affordable.
+/// Fails if the result is too large.
 Expected<Tensor> pad(const Tensor &x, const Shape &low, const Shape &high,
                      PadMode mode, double value);
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops on signals mean: the short-time Fourier transform and its inverse.
-// Complex numbers are a last dimension of size 2, real and imaginary part.
+// Reference short-time Fourier transform and its inverse. Complex numbers are
+// represented by a last dimension of size 2, real and imaginary part.
 //
 // L samples, N samples in a frame, W in a window, F frequencies, T frames.
 //
@@ -22,35 +22,36 @@ namespace llmir::reference {
 
 struct STFTParams {
   int64_t frame = 0;       ///< N, 1 or more.
-  int64_t hop = 0;         ///< Samples from one frame to the next, 1 or more.
+  int64_t hop = 0;         ///< Samples between frames, 1 or more.
   bool onesided = true;    ///< F = N / 2 + 1 frequencies, otherwise N.
-  bool center = true;      ///< Frame t stands about sample t · hop.
-  bool normalized = false; ///< The forward sum is divided by √N.
+  bool center = true;      ///< Frame t is centered at sample t · hop.
+  bool normalized = false; ///< The forward transform divides by √N.
   PadMode padMode = PadMode::Reflect; ///< Of the N / 2 samples added at each
                                       ///< end where `center`.
 
   int64_t frequencies() const { return onesided ? frame / 2 + 1 : frame; }
 };
 
-/// Frames of a signal of `length` samples: 1 + floor((L − N) / hop) with the
-/// samples that `center` adds; none where that is shorter than a frame.
+/// Number of frames of a signal of `length` samples: 1 + floor((L − N) / hop),
+/// where L includes the padding of `center`; 0 if the signal is shorter than a
+/// frame.
 int64_t numFrames(int64_t length, const STFTParams &params);
-/// Samples of T frames: N + hop · (T − 1), less what `center` added; none
-/// without a frame.
+/// Number of samples of T frames: N + hop · (T − 1), minus the padding of
+/// `center`; 0 without frames.
 int64_t numSamples(int64_t frames, const STFTParams &params);
 
 /// x […, L] and a window [W], W ≤ N, give […, F, T, 2]:
 ///   result[…, f, t] = Σ_n x[…, t · hop + n] · w[n] · exp(−2πi · f · n / N)
-/// w being the window in the middle of N zeros. Fails where the signal is
-/// shorter than a frame, or cannot be padded.
+/// where w is the window, centered and zero-padded to N samples. Fails if the
+/// signal is shorter than a frame, or cannot be padded.
 Expected<Tensor> stft(const Tensor &x, const Tensor &window,
                       const STFTParams &params);
 
 /// x […, F, T, 2] and a window [W] give […, L]: the frames' inverse transforms
 /// (real parts; with onesided frequencies the others are their conjugates)
-/// times w, added where they stand, and divided by the sum of w² there where
-/// that is above 1e-11. `length` cuts the result or lengthens it by zeros;
-/// −1 = numSamples. Fails where F is another number.
+/// times w are overlap-added and divided by the overlap-added w² where that
+/// exceeds 1e-11. `length` truncates the result or pads it with zeros; −1:
+/// numSamples(). Fails if F does not match.
 Expected<Tensor> istft(const Tensor &x, const Tensor &window,
                        const STFTParams &params, int64_t length);
 

@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tensor of the reference library: a shape and numbers, with the element
-// type that they are rounded to: float64 beside floats, int64 beside integers.
-// The library links neither MLIR nor LLVM and is written to be read, not to be
-// fast.
+// The tensor of the reference library: a shape and elements, stored as float64
+// for floats and int64 for integers, with the element type to which they are
+// rounded. The library does not depend on MLIR or LLVM and is written for
+// readability, not for speed.
 //
-// A function of the library computes in float64, or in int64 what integers must
-// keep exactly, and returns numbers that are not rounded; who needs a tensor of
-// an element type calls round(). What is only moved goes as a Number. Shapes
-// are the caller's duty (the verifiers of the ops check them); indices that
-// depend on data are checked where a function says so.
+// Functions compute in float64, or in int64 where integers must be exact, and
+// return results that are not rounded; call round() for a tensor of an element
+// type. Elements that are only moved are Numbers. Callers are responsible for
+// shapes (op verifiers check them); data-dependent indices are checked where
+// documented.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,10 +39,10 @@ enum class ElementKind : uint8_t { F32, F16, BF16, I1, I4, I8, I16, I32, I64 };
 inline bool isFloat(ElementKind kind) { return kind <= ElementKind::BF16; }
 /// "f32", "i4", …
 const char *elementKindName(ElementKind kind);
-/// Bits of a stored number.
+/// Bits per stored element.
 int bitWidth(ElementKind kind);
 
-/// A number as tensors hold it: float64, or int64 of an integer.
+/// An element value: float64, or int64 for integers.
 class Number {
 public:
   Number(double value) : isWhole(false), real(value) {}
@@ -51,8 +51,7 @@ public:
 
   bool isInteger() const { return isWhole; }
   double toDouble() const { return isWhole ? double(whole) : real; }
-  /// Of a float what lies toward zero: the nearest integer beyond those of 64
-  /// bits, 0 of NaN.
+  /// Truncates and saturates floats; NaN becomes 0.
   int64_t toInteger() const;
 
 private:
@@ -63,13 +62,12 @@ private:
   };
 };
 
-/// The number of type `kind` that `value` becomes: floats round to nearest
-/// even, integers wrap as two's complement (i1: 0 or 1).
+/// Rounds `value` to type `kind`: floats to nearest even; integers wrap around
+/// in two's complement (i1: 0 or 1).
 double roundTo(ElementKind kind, double value);
 Number roundTo(ElementKind kind, Number value);
 
-/// The distance from a number of type `kind` to its neighbour further from
-/// zero.
+/// The distance from a value of type `kind` to the next one away from zero.
 double ulp(ElementKind kind, double value);
 
 /// The product of the sizes; 1 for a scalar.
@@ -77,8 +75,7 @@ int64_t numElements(const Shape &shape);
 
 struct Tensor;
 
-/// A place of a tensor: reads as float64, and takes a number as the tensor
-/// holds them.
+/// A reference to an element: converts to float64 and can be assigned.
 class Cell {
 public:
   Cell(Tensor &tensor, int64_t i) : tensor(tensor), i(i) {}
@@ -101,7 +98,7 @@ private:
   int64_t i;
 };
 
-/// Row-major numbers with a shape.
+/// A row-major tensor.
 struct Tensor {
   Tensor() = default;
   /// All zeros.
@@ -115,19 +112,20 @@ struct Tensor {
   int64_t size() const {
     return static_cast<int64_t>(isFloat(kind) ? reals.size() : wholes.size());
   }
-  /// The size of a dimension; negative ones count from the end.
+  /// The size of a dimension; negative dimensions count from the end.
   int64_t dim(int64_t i) const {
     return shape[static_cast<size_t>(i < 0 ? i + rank() : i)];
   }
-  /// All dimensions but the last one as one list of rows.
+  /// The tensor as a matrix of rows, with all dimensions but the last one
+  /// collapsed.
   int64_t rows() const { return rank() == 0 ? 1 : size() / rowSizeOrOne(); }
   int64_t columns() const { return rank() == 0 ? 1 : dim(-1); }
-  /// Of a tensor of floats.
+  /// Row i; requires a float tensor.
   double *row(int64_t i) { return floats().data() + i * columns(); }
   const double *row(int64_t i) const { return floats().data() + i * columns(); }
 
   int64_t offset(std::initializer_list<int64_t> index) const;
-  /// Where the numbers from an index on lie, of a tensor of floats.
+  /// The elements from an index on; requires a float tensor.
   double *from(std::initializer_list<int64_t> index) {
     return floats().data() + offset(index);
   }
@@ -145,15 +143,15 @@ struct Tensor {
     const auto place = static_cast<size_t>(i);
     return isFloat(kind) ? reals[place] : double(wholes[place]);
   }
-  /// Number i as it is held, to be moved or computed with exactly.
+  /// Element i as stored, to be moved or for exact computation.
   Number number(int64_t i) const {
     const auto place = static_cast<size_t>(i);
     return isFloat(kind) ? Number(reals[place]) : Number(wholes[place]);
   }
-  /// Number i as an integer, of an index for example.
+  /// Element i as an integer, for example an index.
   int64_t integer(int64_t i) const { return number(i).toInteger(); }
 
-  /// All numbers of a tensor of floats.
+  /// The elements of a float tensor.
   std::vector<double> &floats() {
     assert(isFloat(kind) && "integers are no floats");
     return reals;
@@ -162,7 +160,7 @@ struct Tensor {
     assert(isFloat(kind) && "integers are no floats");
     return reals;
   }
-  /// All numbers of a tensor of integers.
+  /// The elements of an integer tensor.
   std::vector<int64_t> &integers() {
     assert(!isFloat(kind) && "floats are no integers");
     return wholes;
@@ -171,10 +169,10 @@ struct Tensor {
     assert(!isFloat(kind) && "floats are no integers");
     return wholes;
   }
-  /// All numbers as float64.
+  /// The elements as float64.
   std::vector<double> toDoubles() const;
 
-  /// The same numbers in another shape.
+  /// Returns the tensor with a different shape.
   Tensor reshaped(Shape newShape) const;
   /// The indices [first, first + count) of dimension `d`.
   Tensor slice(int64_t d, int64_t first, int64_t count) const;
@@ -183,7 +181,7 @@ struct Tensor {
   Shape shape;
 
 private:
-  /// The one that the kind says; the other is empty.
+  /// Storage for the kind; the other one is empty.
   std::vector<double> reals;
   std::vector<int64_t> wholes;
 
@@ -195,30 +193,29 @@ inline Cell &Cell::operator=(const Cell &other) {
   return *this = std::as_const(other.tensor).number(other.i);
 }
 
-/// The tensor with every number rounded to `kind`.
+/// Rounds every element to `kind`.
 Tensor round(Tensor tensor, ElementKind kind);
 
-/// The parts one after another along dimension `d`. There is at least one, and
-/// they agree in all other dimensions.
+/// Concatenates one or more parts along dimension `d`; all other dimensions
+/// must be equal.
 Tensor concatenate(const std::vector<Tensor> &parts, int64_t d);
 
-/// The matrix with rows and columns exchanged.
+/// Returns the transposed matrix.
 Tensor transposed(const Tensor &matrix);
 
-/// "tensor<2x3xf32>" and, with numbers, " [[1, 2, 3], [4, 5, 6]]"; long
-/// dimensions are cut with "…".
+/// "tensor<2x3xf32>" and, with elements, " [[1, 2, 3], [4, 5, 6]]"; long
+/// dimensions are abbreviated with "…".
 std::string typeString(const Tensor &tensor);
 std::string toString(const Tensor &tensor);
 
-/// The same type and the same numbers; NaN equals NaN, 0 equals -0 only where
-/// signs agree.
+/// Equality of types and elements; NaN equals NaN, and 0 does not equal -0.
 bool sameBits(const Tensor &a, const Tensor &b);
 
-/// Σ error² / Σ expected², the error being |actual − expected|; where
-/// `expected` is f16 or bf16, what of it lies beyond half a unit in its last
-/// place, which rounding alone may cause (`expected` may be unrounded). 0 where
-/// all errors are, infinity where the shapes differ, or one is NaN or infinite
-/// and the other one is not the same.
+/// Σ error² / Σ expected², where the error is |actual − expected|, reduced, for
+/// f16 and bf16, by half an ulp of `expected`, which rounding alone may cause
+/// (`expected` may be unrounded). 0 if all errors are 0; infinity if the shapes
+/// differ, or if an element is NaN or infinite and the corresponding one is not
+/// equal.
 double nmse(const Tensor &actual, const Tensor &expected);
 
 } // namespace llmir::reference

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops on pictures mean: convolutions over any number of dimensions, and
-// resampling to another size. B pictures, C channels in, O channels out.
+// Reference convolutions over any number of dimensions, and resampling. B
+// images, C input channels, O output channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,15 @@
 
 namespace llmir::reference {
 
-/// One entry for each spatial dimension.
+/// One element per spatial dimension.
 struct ConvolutionParams {
   std::vector<int64_t> stride, padding, dilation;
   int64_t groups = 1;
 };
 
-/// Outputs along a dimension of `size`:
-/// floor((size + 2 · padding − dilation · (kernel − 1) − 1) / stride) + 1, or
-/// nothing where the kernel is longer than the padded dimension.
+/// Outputs along a dimension of `size`: floor((size + 2 · padding − dilation ·
+/// (kernel − 1) − 1) / stride) + 1, or nullopt if the kernel is larger than the
+/// padded dimension.
 std::optional<int64_t> convolvedSize(int64_t size, int64_t kernel,
                                      int64_t stride, int64_t padding,
                                      int64_t dilation);
@@ -39,36 +39,35 @@ std::optional<int64_t> convolvedSize(int64_t size, int64_t kernel,
 ///   result[b, o, i…] = (bias[o] +) Σ over c and j… of
 ///     x[b, g·C/groups + c, i·stride + j·dilation − padding…] · weight[o, c,
 ///     j…]
-/// g being o's group; x is 0 outside its sizes. Fails where the kernel is
-/// longer than the padded picture, or channels and groups do not fit.
+/// where g is the group of o; x is 0 out of bounds. Fails if the kernel is
+/// larger than the padded image, or if channels and groups do not match.
 Expected<Tensor> convolution(const Tensor &x, const Tensor &weight,
                              const Tensor *bias,
                              const ConvolutionParams &params);
 
-/// Linear stands for linear, bilinear and trilinear.
+/// Linear covers linear, bilinear and trilinear.
 enum class InterpolateMode { Nearest, Linear, Cubic };
 
-/// The mode of that name in `mllm.linalg.interpolate`.
+/// The mode with that name in `mllm.linalg.interpolate`.
 InterpolateMode interpolateModeOf(std::string_view name);
 
 struct InterpolateParams {
   InterpolateMode mode = InterpolateMode::Nearest;
-  /// The first and the last numbers of both grids lie on each other, instead of
-  /// the outer edges of those numbers.
+  /// Align the centers of the corner elements of both grids instead of their
+  /// outer edges.
   bool alignCorners = false;
-  /// A smaller picture is made with kernels as wide as the step between its
-  /// numbers.
+  /// Widen the kernel to the step when downsampling.
   bool antialias = false;
-  /// Steps of the source from one result to the next are 1 / factor, instead of
-  /// what the sizes say; one for each spatial dimension, or none.
+  /// If not empty, one factor per spatial dimension: the source step is 1 /
+  /// factor instead of the quotient of the sizes.
   std::vector<double> factors;
 };
 
 /// x [B, C, s…] resampled to [B, C, sizes…], dimension by dimension, by
 /// PyTorch's definitions: nearest takes floor(i · step); linear and cubic
-/// (Keys, a = −0.75, or −0.5 with antialias) weigh the numbers about
-/// (i + 0.5) · step − 0.5, beyond the edge the number at the edge. Fails where
-/// a picture of no number is to become one of several.
+/// (Keys, a = −0.75, or −0.5 with antialias) interpolate around (i + 0.5) ·
+/// step − 0.5 and replicate the edge. Fails if an empty dimension would become
+/// non-empty.
 Expected<Tensor> interpolate(const Tensor &x, const std::vector<int64_t> &sizes,
                              const InterpolateParams &params);
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Errors of the `mllm` API: no function of it ends the process. A call that
-// cannot be carried out changes nothing, gives null (or false, or nothing), and
-// says why to the error handler.
+// Errors of the `mllm` API. No function terminates the process: a failing call
+// has no side effects, returns null (or false, or nothing), and reports the
+// reason to the error handler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,30 +20,31 @@
 
 namespace mllm {
 
-/// Is given one sentence per error, without a final newline.
+/// Called with one sentence per error, without a trailing newline.
 using ErrorHandler = std::function<void(const std::string &)>;
 
-/// Sets the calling thread's handler and gives the one before; a null handler
-/// stands for the first one, which prints "mllm: error: …" to stderr.
+/// Sets the calling thread's handler and returns the previous one; null
+/// restores the default, which prints "mllm: error: …" to stderr.
 ErrorHandler setErrorHandler(ErrorHandler handler);
 
-/// Gives a sentence to the calling thread's handler.
+/// Calls the calling thread's handler.
 void reportError(const std::string &sentence);
 
-/// Reports a check of the macros below that does not hold.
+/// Reports the failure of a check macro below.
 void reportFailedCheck(const char *file, int line, const char *condition);
 
 } // namespace mllm
 
-/// Reports where `left == right` does not hold, with file and line, and goes
-/// on.
+/// Reports an error with file and line if `left == right` does not hold, and
+/// continues.
 #define MLLM_RT_ASSERT_EQ(left, right)                                         \
   do {                                                                         \
     if (!((left) == (right)))                                                  \
       ::mllm::reportFailedCheck(__FILE__, __LINE__, #left " == " #right);      \
   } while (false)
 
-/// Reports where `condition` does not hold, with file and line, and goes on.
+/// Reports an error with file and line if `condition` does not hold, and
+/// continues.
 #define MLLM_RT_ASSERT(condition)                                              \
   do {                                                                         \
     if (!(condition))                                                          \

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kinds of nodes: `isa<T>(node)`, `cast<T>(node)`, and the macros with which a
-// class of nodes says what it is.
+// RTTI of nodes: `isa<T>(node)`, `cast<T>(node)`, and macros for node classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +17,13 @@
 
 #include <memory>
 
-/// The names of a class's handle: `self_ptr_t` in MLLM's documentation,
-/// `ptr_t` in the present mllm.
+/// The names of a class's handle: `self_ptr_t` in the original API, `ptr_t` in
+/// current mllm.
 #define DEFINE_SPECIFIC_IR_CLASS(_Type)                                        \
   using self_ptr_t = std::shared_ptr<_Type>;                                   \
   using ptr_t = std::shared_ptr<_Type>
 
-// Bodies of `classof(const Node *node)`. Kinds nest: those of all ops stand
+// Bodies of `classof(const Node *node)`. Kinds nest: those of all ops are
 // between RK_Op and RK_Op_Last.
 #define RTTI_RK_NODE_IMPL(node) return (node)->getKind() != ::mllm::ir::RK_None
 #define RTTI_RK_OP_IMPL(node)                                                  \
@@ -36,7 +35,7 @@
 #define RTTI_RK_ATTR_IMPL(node)                                                \
   return (node)->getKind() >= ::mllm::ir::RK_Attr &&                           \
          (node)->getKind() <= ::mllm::ir::RK_Attr_Last
-/// One kind alone.
+/// A single kind.
 #define RTTI_RK_KIND_IMPL(node, kind) return (node)->getKind() == (kind)
 /// A group of kinds, from `kind` to `kind##_Last`.
 #define RTTI_RK_GROUP_IMPL(node, kind)                                         \
@@ -45,14 +44,14 @@
 
 namespace mllm {
 
-/// True when the node is a T. False for null, and for a node that is gone.
+/// True if the node is a T. False for null and for dead nodes.
 template <typename T, typename From>
 bool isa(const std::shared_ptr<From> &node) {
   return node && T::classof(node.get());
 }
 
-/// The node as a T. Null for null; reports an error and gives null when the
-/// node is something else.
+/// Casts the node to a T. Returns null for null; reports an error and returns
+/// null if the node is not a T.
 template <typename T, typename From>
 std::shared_ptr<T> cast(const std::shared_ptr<From> &node) {
   if (!node)

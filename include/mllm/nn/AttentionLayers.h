@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layers of attention. Shapes in the comments: T new tokens of a sequence,
-// S tokens that its cache holds after them, D values in a head, B sequences;
-// "…" are any dimensions.
+// Attention layers. In shapes: T new tokens of a sequence, S tokens in its
+// cache including them, D elements of a head, B sequences; "…" are any
+// dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,7 @@
 
 namespace mllm::nn {
 
-/// Which dimension counts what in heads: [(B,) T, heads, D], or
-/// [(B,) heads, T, D].
+/// Dimension order of heads: [(B,) T, heads, D] or [(B,) heads, T, D].
 enum class Layout { BSHD, BHSD };
 
 /// The position of each token in its sequence, for learned positions.
@@ -30,11 +29,11 @@ public:
   Tensor operator()(const Tensor &ids) const;
 };
 
-/// Rotary position embedding over halves of a head.
+/// Rotary position embedding that pairs the halves of a head.
 class RoPE : public Layer {
 public:
-  /// `frequencies`: radians per position, one per rotated pair; `scaling`
-  /// multiplies cosine and sine.
+  /// `frequencies`: angle per position of each rotated pair in radians;
+  /// `scaling` multiplies cosines and sines.
   explicit RoPE(std::vector<double> frequencies, double scaling = 1.0,
                 Layout layout = Layout::BSHD)
       : frequencies(std::move(frequencies)), scaling(scaling), layout(layout) {}
@@ -48,7 +47,7 @@ private:
   Layout layout;
 };
 
-/// The same by tables, of any positions.
+/// The same with tables of cosines and sines.
 class TableRoPE : public Layer {
 public:
   explicit TableRoPE(double scaling = 1.0, Layout layout = Layout::BSHD)
@@ -63,8 +62,8 @@ private:
   Layout layout;
 };
 
-/// The same by tables that have a plane for each kind of position (time, height
-/// and width in Qwen2-VL): section i of the pairs reads plane i mod planes.
+/// The same with tables that have one plane per kind of position (time, height
+/// and width in Qwen2-VL): section i of the pairs uses plane i mod planes.
 class MultimodalRoPE : public Layer {
 public:
   explicit MultimodalRoPE(std::vector<int64_t> sections,
@@ -83,8 +82,8 @@ private:
 /// Rotary embedding by a patch's row and column, half of the pairs each.
 class VisionRoPE : public Layer {
 public:
-  /// `grid`: frames, rows and columns of patches, which are listed block by
-  /// block of mergeSize squared.
+  /// `grid`: frames, rows and columns of patches, which are ordered in blocks
+  /// of mergeSize squared.
   explicit VisionRoPE(std::vector<int64_t> grid, int64_t mergeSize = 2,
                       double theta = 1e4)
       : grid(std::move(grid)), mergeSize(mergeSize), theta(theta) {}
@@ -98,12 +97,12 @@ private:
   double theta;
 };
 
-/// The keys and values of a layer, of the past tokens and the new ones. Outside
-/// a trace they are kept by the root of the tree, until its reset().
+/// The KV cache of a layer. Outside a trace, the root of the module tree holds
+/// its contents until reset().
 class KVCache : public Layer {
 public:
-  /// `queryHeads`: heads of the results, where each key head serves several; 0
-  /// for as many as there are key heads.
+  /// `queryHeads`: number of heads of the results, which repeat KV heads; 0:
+  /// the number of KV heads.
   explicit KVCache(int64_t layer, Layout layout = Layout::BSHD,
                    int64_t queryHeads = 0)
       : layer(layer), layout(layout), queryHeads(queryHeads) {}
@@ -117,8 +116,8 @@ private:
   int64_t queryHeads;
 };
 
-/// Hides the keys after a query among its scores; with a window also those that
-/// are `window` or more before it.
+/// Applies a causal mask to scores; with a window, also hides keys that are
+/// `window` or more before the query.
 class CausalMask : public Layer {
 public:
   explicit CausalMask(int64_t window = 0) : window(window) {}
@@ -130,7 +129,7 @@ private:
   int64_t window;
 };
 
-/// Attention with grouped queries, whose tokens are the last of the keys'.
+/// Grouped-query attention, where the queries are the last tokens of the keys.
 class FlashAttention2 : public Layer {
 public:
   /// `scale` multiplies the scores.
@@ -145,8 +144,8 @@ private:
   bool isCausal;
 };
 
-/// Causal attention in which a token sees itself and the window - 1 tokens
-/// before it. A sink is a score of a head that is no key's.
+/// Causal attention in which a token attends to itself and the window - 1
+/// tokens before it. A sink is a score of a head without a key.
 class FlashAttention2SwaSink : public Layer {
 public:
   FlashAttention2SwaSink(double scale, int64_t window)
@@ -165,7 +164,7 @@ private:
   int64_t window;
 };
 
-/// Causal attention over the tokens of a cache that an index lists.
+/// Causal attention over indexed tokens of a cache.
 class PagedAttention : public Layer {
 public:
   explicit PagedAttention(double scale) : scale(scale) {}
@@ -174,7 +173,7 @@ public:
   /// -> [B, T, heads, D]
   Tensor operator()(const Tensor &q, const Tensor &k, const Tensor &v,
                     const Tensor &index) const;
-  /// And the softmax's weights [B, heads, T, S].
+  /// Also returns the softmax weights [B, heads, T, S].
   std::pair<Tensor, Tensor> withWeights(const Tensor &q, const Tensor &k,
                                         const Tensor &v,
                                         const Tensor &index) const;
@@ -186,7 +185,7 @@ private:
   double scale;
 };
 
-/// Causal attention over rows of a pool that two lists name, oldest first.
+/// Causal attention over pool rows given by two index lists, oldest first.
 class RadixAttention : public Layer {
 public:
   explicit RadixAttention(double scale) : scale(scale) {}
@@ -204,13 +203,13 @@ private:
 /// The same within a window and with sinks (see FlashAttention2SwaSink).
 class RadixAttentionSwaSink : public Layer {
 public:
-  /// `pattern`: which tokens are new, all ("prefill"), one ("decode") or the
-  /// last ones ("append").
+  /// `pattern`: the new tokens: all ("prefill"), one ("decode") or the last
+  /// ones ("append").
   RadixAttentionSwaSink(double scale, int64_t window,
                         std::string pattern = "append")
       : scale(scale), window(window), pattern(std::move(pattern)) {}
 
-  /// Shapes as RadixAttention's.
+  /// Shapes as in RadixAttention.
   Tensor operator()(const Tensor &q, const Tensor &keyPool,
                     const Tensor &valuePool, const Tensor &keyRows,
                     const Tensor &valueRows) const;

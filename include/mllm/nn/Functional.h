@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions of tensors without parameters; each is one op.
+// Functions on tensors without parameters; each is one op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mllm::nn::F {
 
-/// a […, M, K], b […, K, N] -> […, M, N]; either may be stored transposed.
+/// a […, M, K], b […, K, N] -> […, M, N]; either may be transposed.
 Tensor matmul(const Tensor &a, const Tensor &b, bool transposeA = false,
               bool transposeB = false);
 Tensor softmax(const Tensor &x, int64_t axis);
@@ -35,15 +35,15 @@ Tensor cos(const Tensor &x);
 Tensor abs(const Tensor &x);
 Tensor clip(const Tensor &x, double least, double greatest);
 
-// A tensor shaped as x, of its type and on its device; x is not read.
+// A tensor with the shape, type and device of x, whose elements are not read.
 Tensor zerosLike(const Tensor &x);
 Tensor onesLike(const Tensor &x);
 Tensor fullLike(const Tensor &x, double value);
-/// start + i * step for the i-th value in row-major order.
+/// start + i * step for element i in row-major order.
 Tensor arangeLike(const Tensor &x, double start = 0, double step = 1);
-/// Even in [start, end), the same for the same seed.
+/// Uniform in [start, end), deterministic for a given seed.
 Tensor randomLike(const Tensor &x, double start, double end, int64_t seed);
-/// The values of `source`, where `place` lies: it gives shape and device.
+/// The elements of `source` in the memory of `place`, which has the same shape.
 Tensor copy(const Tensor &place, const Tensor &source);
 
 // Of bools.
@@ -53,36 +53,36 @@ Tensor logicalNot(const Tensor &x);
 
 Tensor concat(const std::vector<Tensor> &parts, int64_t dim);
 Tensor stack(const std::vector<Tensor> &parts, int64_t dim);
-/// Rows of a table along `dim`, chosen by index.
+/// Gathers slices of a table along `dim` by index.
 Tensor gather(const Tensor &table, const Tensor &indices, int64_t dim);
 Tensor where(const Tensor &condition, const Tensor &a, const Tensor &b);
 
-/// Every `step`-th index from `start` on that is below `end`. Negative ones
-/// count from the size; an end of kSymbolic is the size.
+/// Indices start, start + step, … less than `end`. Negative values are relative
+/// to the size; an end of kSymbolic is the size.
 struct Range {
   int64_t start = 0, end = kSymbolic, step = 1;
 };
-/// A range for each dimension; dimensions without one stay whole.
+/// Slices each dimension by a range; dimensions without a range are not sliced.
 Tensor slice(const Tensor &x, std::vector<Range> ranges);
-/// A range of a dimension, or a tensor of indices into it.
+/// A range of a dimension, or an index tensor.
 struct Indexer {
   Indexer(Range range = {}) : range(range) {}
   Indexer(Tensor indices) : indices(std::move(indices)), isTensor(true) {}
   Range range;
   Tensor indices;
-  bool isTensor = false; ///< A null tensor is no range.
+  bool isTensor = false; ///< Distinguishes a null tensor from a range.
 };
-/// As NumPy's x[:, i, 0:4]: tensors of indices broadcast and choose together.
+/// Like NumPy's x[:, i, 0:4]: index tensors are broadcast and used together.
 Tensor index(const Tensor &x, std::vector<Indexer> indexers);
 
-/// x with source[a…, i, b…] at [a…, indices[a…, i, b…], b…], the index in
-/// `dim`; of several values for a place the last stays.
+/// x with source[a…, i, b…] at [a…, indices[a…, i, b…], b…], with the index in
+/// `dim`; the last of several writes wins.
 Tensor scatter(const Tensor &x, const Tensor &indices, const Tensor &source,
                int64_t dim);
-/// x with the next value of `source` at each place that the mask chooses.
+/// x with consecutive elements of `source` where the mask is true.
 Tensor maskedScatter(const Tensor &x, const Tensor &mask, const Tensor &source);
-/// low[d] values before and high[d] after dimension d; mode: constant (of
-/// `value`), reflect, replicate, circular.
+/// Adds low[d] elements before and high[d] after dimension d; mode: constant
+/// (with `value`), reflect, replicate, circular.
 Tensor pad(const Tensor &x, const std::vector<int64_t> &low,
            const std::vector<int64_t> &high,
            const std::string &mode = "constant", double value = 0);
@@ -91,30 +91,30 @@ Tensor max(const Tensor &x, int64_t dim, bool keepDim = false);
 Tensor min(const Tensor &x, int64_t dim, bool keepDim = false);
 Tensor sum(const Tensor &x, int64_t dim, bool keepDim = false);
 Tensor mean(const Tensor &x, int64_t dim, bool keepDim = false);
-/// The k greatest (or least) of a dimension, the greatest (least) first unless
-/// the order does not matter, and their indices.
+/// The k greatest (or least) elements of a dimension, greatest (least) first
+/// unless the order does not matter, and their indices.
 std::pair<Tensor, Tensor> topk(const Tensor &x, int64_t k, int64_t dim = -1,
                                bool largest = true, bool sorted = true);
-/// The indices that sort a dimension; equal values stay in their order.
+/// The indices that sort a dimension stably.
 Tensor argsort(const Tensor &x, int64_t dim = -1, bool descending = false);
 
-/// x [B, C, sizes…] resampled to `size`; mode: nearest, linear, bilinear,
+/// Resamples x [B, C, sizes…] to `size`; mode: nearest, linear, bilinear,
 /// bicubic, trilinear.
 Tensor interpolate(const Tensor &x, const std::vector<int64_t> &size,
                    const std::string &mode = "nearest",
                    bool alignCorners = false, bool antialias = false);
-/// The same with a factor for each size.
+/// The same with one scale factor per dimension.
 Tensor interpolateBy(const Tensor &x, const std::vector<double> &factors,
                      const std::string &mode = "nearest",
                      bool alignCorners = false, bool antialias = false);
 
-/// A tensor of results that a function of the user's gives: its shape and type.
+/// Shape and type of a result of a custom op.
 struct ResultType {
   std::vector<Dim> shape;
   DataTypes dtype = kFp32;
 };
-/// What the function registered under `id` (llmir/Reference/CustomOps.h)
-/// computes from at least one input. Compiled code does not know it.
+/// Calls the function registered under `id` (llmir/Reference/CustomOps.h) with
+/// at least one input. Not supported in compiled code.
 std::vector<Tensor> customized(const std::string &name, int64_t id,
                                const std::vector<Tensor> &inputs,
                                const std::vector<ResultType> &results);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The layers of which modules are made; "…" in the shapes of the comments are
-// any dimensions, B is a number of sequences or pictures.
+// Layers. In shapes, "…" are any dimensions and B is the number of sequences or
+// images.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace mllm::nn {
 // Projections and norms
 //===----------------------------------------------------------------------===//
 
-/// Rows of a table, chosen by token id.
+/// Embedding lookup.
 class Embedding : public Layer {
 public:
   Embedding(int64_t vocabSize, int64_t columns)
@@ -40,18 +40,19 @@ private:
   Parameter table;
 };
 
-/// y = x W^T, and + b where there is a bias.
+/// y = x W^T, plus b if there is a bias.
 class Linear : public Layer {
 public:
-  /// `rotatedHeads`: see Storage; for the projections of queries and keys.
+  /// `rotatedHeads`: see Storage; for query and key projections.
   Linear(int64_t in, int64_t out, bool bias, int64_t rotatedHeads = 0);
   Linear(int64_t in, int64_t out, bool bias, const Storage &storage);
-  /// Without bias, and with a weight that another layer owns.
+  /// Without bias, with a weight owned by another layer.
   explicit Linear(Parameter sharedWeight) : matrix(std::move(sharedWeight)) {}
 
   /// x […, in] -> […, out]
   Tensor operator()(const Tensor &x) const;
-  /// x […, in] -> […, sizes…], whose product is out: heads, for example.
+  /// x […, in] -> […, sizes…], where the product of sizes is out; for example
+  /// heads.
   Tensor operator()(const Tensor &x, const std::vector<int64_t> &sizes) const;
   const Parameter &weight() const { return matrix; }
 
@@ -61,7 +62,7 @@ private:
 };
 
 /// x / sqrt(mean(x^2) + eps) * weight, over the last dimension; with
-/// `unitOffset` times 1 + weight.
+/// `unitOffset`, the scale is 1 + weight.
 class RMSNorm : public Layer {
 public:
   RMSNorm(int64_t columns, double eps, bool unitOffset = false)
@@ -93,7 +94,7 @@ private:
   double eps;
 };
 
-/// The same over the channels of a picture, for each place.
+/// The same over the channels of an image, for each pixel.
 class LayerNorm2D : public Layer {
 public:
   explicit LayerNorm2D(int64_t channels, double eps = 1e-6)
@@ -108,7 +109,7 @@ private:
   double eps;
 };
 
-/// Numbers of the model's own, as a tensor: the parameter `name`.
+/// The parameter `name` as a tensor.
 class Param : public Layer {
 public:
   Param(std::string name, std::vector<int64_t> shape)
@@ -124,15 +125,14 @@ private:
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// How a convolution goes over its input; empty lists are ones, or zeros for
-/// the padding.
+/// Options of convolutions; empty lists are ones, or zeros for the padding.
 struct ConvOptions {
   std::vector<int64_t> stride, padding, dilation;
   int64_t groups = 1;
   bool bias = true;
 };
 
-/// What the convolutions share: kernels [out, in / groups, kernel…].
+/// Base class of convolutions with kernels [out, in / groups, kernel…].
 class Convolution : public Layer {
 public:
   /// x [B, in, sizes…] -> [B, out, sizes…]
@@ -174,10 +174,10 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
-// Functions of each value, and along an axis
+// Element-wise functions and softmax
 //===----------------------------------------------------------------------===//
 
-/// A layer without parameters: one op of one operand.
+/// A layer without parameters: one unary op.
 class UnaryLayer : public Layer {
 public:
   Tensor operator()(const Tensor &x) const;
@@ -234,19 +234,18 @@ private:
 // Signals
 //===----------------------------------------------------------------------===//
 
-/// How a signal falls into frames, for STFT and ISTFT.
+/// Framing options of STFT and ISTFT.
 struct FrameOptions {
-  int64_t frameSize = 400; ///< Samples of a frame, N.
-  int64_t hop = 0; ///< Samples from one frame to the next; 0: a quarter of N.
-  bool onesided = true; ///< Frequencies up to N / 2 only.
-  bool center = true;   ///< Frame t stands about sample t * hop.
-  /// STFT: what `center` adds at the ends; constant, reflect, replicate or
-  /// circular.
+  int64_t frameSize = 400; ///< Samples per frame, N.
+  int64_t hop = 0;         ///< Samples between frames; 0: a quarter of N.
+  bool onesided = true;    ///< Frequencies up to N / 2 only.
+  bool center = true;      ///< Frame t is centered at sample t * hop.
+  /// STFT: padding mode of `center`; constant, reflect, replicate or circular.
   std::string padMode = "reflect";
-  bool normalized = false; ///< Sums are divided by the root of N.
+  bool normalized = false; ///< Divide by the square root of N.
 };
 
-/// Fourier transforms of the frames of a signal.
+/// Short-time Fourier transform.
 class STFT : public Layer {
 public:
   explicit STFT(FrameOptions options) : options(std::move(options)) {}
@@ -258,10 +257,10 @@ private:
   FrameOptions options;
 };
 
-/// The signal of such transforms.
+/// Inverse short-time Fourier transform.
 class ISTFT : public Layer {
 public:
-  /// `length`: samples of the result; what the frames give where absent.
+  /// `length`: samples of the result; determined by the frames if absent.
   explicit ISTFT(FrameOptions options, std::optional<int64_t> length = {})
       : options(std::move(options)), length(length) {}
 

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Modules: the named tree in which a model is written.
+// Modules: a model is a tree of named modules.
 //
 //   class LlamaMLP : public nn::Module {
 //   public:
@@ -19,10 +18,10 @@
 //     }
 //   };
 //
-// A module or layer gets its name when its parent registers it; its path is its
-// parents' names and its own, joined by dots: "model.layers.3.mlp.up_proj".
-// Called in a trace, a module becomes a subgraph; called outside one, it
-// computes at once, with the parameters that load() gave its root.
+// A module or layer is named when its parent registers it; its path consists of
+// the names of its ancestors and its own, joined by dots:
+// "model.layers.3.mlp.up_proj". Called in a trace, a module becomes a subgraph;
+// called outside one, it computes eagerly with the parameters of load().
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,20 +38,20 @@
 
 namespace mllm::nn {
 
-/// What has a name in the tree. Copies are handles of one place in it.
+/// A named node of the tree. Copies are handles of the same node.
 class Component {
 public:
-  /// The module's own name, empty unless given, for the root.
+  /// The path; for the root, its own name, which may be empty.
   std::string path() const { return pathOf(*node); }
 
-  /// What the root of a tree holds for all of it.
+  /// State of the whole tree, held by the root.
   struct Root {
     std::shared_ptr<mllm::detail::ParametersImpl> parameters;
-    llmir::Status loaded; ///< Why loading failed.
-    llmir::Status made;   ///< Why there is no such model.
-    /// The caches of an eager conversation, made when they are first used.
+    llmir::Status loaded; ///< Result of loading.
+    llmir::Status made;   ///< Result of construction.
+    /// The caches of an eager conversation, created on first use.
     std::shared_ptr<void> conversation;
-    int64_t depth = 0; ///< Of calls, outside a trace.
+    int64_t depth = 0; ///< Depth of eager calls.
   };
   Root &root() const;
 
@@ -74,34 +73,33 @@ private:
     std::string name;
     std::shared_ptr<Node> parent; ///< Null for the root.
     bool isAbsolute = false;      ///< The name is the whole path.
-    size_t results = 1;           ///< Of a module's last call.
-    Root root;                    ///< Used at the root only.
+    size_t results = 1;           ///< Number of results of the last call.
+    Root root;                    ///< Used by the root only.
   };
   static std::string pathOf(const Node &node);
 
   std::shared_ptr<Node> node;
 };
 
-/// How a parameter lies in checkpoints, where that is not as the model has it.
+/// Storage of a parameter in checkpoints, if it differs from the model.
 struct Storage {
-  /// When its rows are the heads that a rotary embedding rotates, their number:
-  /// checkpoints for a rotation of adjacent pairs store such rows in another
-  /// order.
+  /// Number of heads if the rows are heads with rotary embedding: checkpoints
+  /// for the rotation of adjacent pairs store such rows in a different order.
   int64_t rotatedHeads = 0;
-  /// A matrix of Hugging Face's Conv1D: stored as [in, out].
+  /// A matrix of Hugging Face's Conv1D, stored as [in, out].
   bool isConv1D = false;
-  /// The parameter's rows are those from `firstRow` on of a stored tensor of
-  /// `sharedRows` rows, which has the name of the owner's parent; 0 where the
-  /// tensor is not shared.
+  /// The parameter consists of the rows from `firstRow` on of a stored tensor
+  /// with `sharedRows` rows, named after the owner's parent; 0 if the tensor is
+  /// not shared.
   int64_t firstRow = 0;
   int64_t sharedRows = 0;
 };
 
-/// A tensor that a layer owns. Copies are handles of one parameter, so that two
+/// A tensor owned by a layer. Copies are handles of the same parameter, so that
 /// layers can share it.
 class Parameter {
 public:
-  /// The parameter `name` of `owner`, with sizes [rows, columns] or [columns].
+  /// The parameter `name` of `owner`, with shape [rows, columns] or [columns].
   Parameter(const Component &owner, std::string name,
             std::vector<int64_t> shape, Storage storage = {})
       : owner(owner.node), name(std::move(name)), sizes(std::move(shape)),
@@ -109,11 +107,11 @@ public:
 
   /// "model.layers.3.mlp.up_proj.weight".
   std::string path() const;
-  /// The path in checkpoints: of what shares a tensor, the tensor's.
+  /// The path in checkpoints; for a shared tensor, that of the tensor.
   std::string storedPath() const;
   const std::vector<int64_t> &shape() const { return sizes; }
   const Storage &storage() const { return stored; }
-  /// Of the tree that the owner stands in.
+  /// The root of the owner's tree.
   Component::Root &root() const;
 
 private:
@@ -123,22 +121,22 @@ private:
   Storage stored;
 };
 
-/// A part of a model that becomes a subgraph of its own. A subclass registers
-/// its children in its constructor and computes in forward(), or, with several
-/// inputs or results, in forwardAll().
+/// A part of a model that becomes a subgraph. Subclasses register their
+/// children in the constructor and implement forward(), or forwardAll() for
+/// several inputs or results.
 class Module : public Component {
 public:
   virtual ~Module() = default;
 
-  /// What a module of one input and one result computes.
+  /// The computation of a module with one input and one result.
   virtual Tensor forward(const Tensor &x);
-  /// What any module computes.
+  /// The computation of any module.
   virtual std::vector<Tensor> forwardAll(const std::vector<Tensor> &inputs);
 
-  /// Calls the module. In a trace forwardAll() is traced into a subgraph, and
-  /// the call is added to the caller's; a trace that is that of an earlier call
-  /// is taken from there. After a failure there are as many null tensors as the
-  /// last call of the module gave, or one.
+  /// Calls the module. In a trace, forwardAll() is traced into a subgraph, or
+  /// the subgraph of an identical earlier call is reused, and a call is added
+  /// to the caller's subgraph. After a failure, returns as many null tensors as
+  /// the last call had results, or one.
   std::vector<Tensor> call(const std::vector<Tensor> &inputs);
   Tensor operator()(const Tensor &x);
   template <typename... Rest>
@@ -147,31 +145,31 @@ public:
     return call({first, second, rest...});
   }
 
-  /// Gives the whole tree its parameters; they are read when they are used.
-  /// False, and tracing says why, when there are none.
+  /// Sets the parameters of the whole tree, which are read on first use.
+  /// Returns false, and tracing reports the reason, if there are none.
   bool load(const Parameters &parameters);
-  /// Forgets what the caches of eager calls hold.
+  /// Clears the caches of eager calls.
   void reset();
 
 protected:
   /// `name`: of the root of a model, "model".
   explicit Module(std::string name = {}) : Component(std::move(name)) {}
-  /// Of a model that nobody can make, because of its config: neither traces nor
-  /// calls of its tree compute anything, and both say why.
+  /// Marks the model as invalid because of its config: traces and calls fail
+  /// with this status.
   void refuse(llmir::Status why) { root().made = std::move(why); }
 
   Module(const Module &) = default;
   Module(Module &&) = default;
 
-  /// Makes the child `name`, a module or a layer.
+  /// Creates the child `name`, a module or a layer.
   template <typename T, typename... Args>
   T reg(std::string name, Args &&...args) {
     T child(std::forward<Args>(args)...);
     adopt(child, std::move(name));
     return child;
   }
-  /// Makes a child whose path is `path` alone, as checkpoints name a
-  /// projection that lies beside the model ("lm_head").
+  /// Creates a child whose whole path is `path`, such as a projection outside
+  /// the model ("lm_head").
   template <typename T, typename... Args>
   T regAbsolute(std::string path, Args &&...args) {
     T child = reg<T>(std::move(path), std::forward<Args>(args)...);
@@ -179,7 +177,7 @@ protected:
     return child;
   }
 
-  /// Makes the children "name.0", "name.1", …: `make(i)` gives the i-th.
+  /// Creates the children "name.0", "name.1", …; `make(i)` returns child i.
   template <typename T, typename Make>
   std::vector<T> regList(const std::string &name, int64_t count, Make make) {
     std::vector<T> children;
@@ -197,7 +195,7 @@ private:
   static void makeAbsolute(Component &child);
 };
 
-/// A leaf of the tree: becomes one op of its module's subgraph.
+/// A leaf of the tree, which becomes one op of its module's subgraph.
 class Layer : public Component {};
 
 } // namespace mllm::nn

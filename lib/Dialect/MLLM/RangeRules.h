@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Shape rules of ops that choose ranges of indices, beside those of
-// ShapeRules.h. Links neither MLIR nor LLVM.
+// Shape rules of ops that select index ranges; see also ShapeRules.h. Does not
+// depend on MLIR or LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,9 @@
 
 namespace llmir::shapes {
 
-/// Indices start, start + step, … below `end`. A negative start or end counts
-/// from the dimension's size, and both are then brought into it; without `end`
-/// all up to the last.
+/// Indices start, start + step, … less than `end`. A negative start or end is
+/// relative to the size of the dimension, and both are clamped to it; `end`
+/// defaults to the size.
 struct Range {
   int64_t start = 0;
   std::optional<int64_t> end;
@@ -32,10 +32,9 @@ struct Range {
 /// One range per dimension.
 Expected<Shape> slice(const Shape &shape, const std::vector<Range> &ranges);
 
-/// As slice(), but dimension dims[i] (ascending) is chosen by a tensor of
-/// indices of shape tensors[i]. They broadcast, and stand in the place of the
-/// first of `dims` where these are neighbours, else before all other
-/// dimensions.
+/// Like slice(), but dimension dims[i] (ascending) is indexed by a tensor of
+/// shape tensors[i]. The broadcast shape of the tensors replaces `dims` if
+/// these are adjacent, and comes before all other dimensions otherwise.
 Expected<Shape> index(const Shape &shape, const std::vector<Range> &ranges,
                       const std::vector<int64_t> &dims,
                       const std::vector<Shape> &tensors);

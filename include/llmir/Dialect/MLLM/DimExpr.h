@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The size of one dimension: a number, a linear expression of named symbols
-// such as `seq + past`, or not known. Links neither MLIR nor LLVM.
+// The size of one dimension: an integer, a linear expression of symbols such as
+// `seq + past`, or unknown. Links neither MLIR nor LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +23,14 @@
 
 namespace llmir::shapes {
 
-/// One size. What is not linear, and what overflows 64 bits, is not known:
-/// such a size fits every other and is found out when the model runs.
+/// A size. Sizes that are not linear or overflow 64 bits are unknown: an
+/// unknown size is compatible with any size and determined at run time.
 class DimExpr {
 public:
-  /// A symbol with its factor; factors are not 0.
+  /// A symbol with its nonzero coefficient.
   using Term = std::pair<std::string, int64_t>;
 
-  /// A number; negative ones arise only in between, no tensor has them.
+  /// An integer; negative values occur as intermediate results only.
   DimExpr(int64_t value = 0) : offset(value) {}
   static DimExpr unknown();
   /// A name of letters, digits, `_` and `.`, not starting with a digit.
@@ -38,36 +38,36 @@ public:
 
   bool isKnown() const { return known; }
   bool isConstant() const { return known && symbols.empty(); }
-  /// The number, where it is one.
+  /// The value, if the size is an integer.
   std::optional<int64_t> constant() const;
-  /// Sorted by name; empty for a number and for what is not known.
+  /// Sorted by name; empty for an integer and for an unknown size.
   const std::vector<Term> &terms() const { return symbols; }
-  /// What is added to the terms.
+  /// The constant term.
   int64_t constantTerm() const { return offset; }
 
   DimExpr operator+(const DimExpr &other) const;
   DimExpr operator-(const DimExpr &other) const;
-  /// Known where one factor is a number.
+  /// Known if one factor is an integer.
   DimExpr operator*(const DimExpr &other) const;
-  /// Rounded down; known where every term divides, or for two numbers.
+  /// Rounded down; known for integers and if every term is divisible.
   DimExpr floorDiv(int64_t divisor) const;
-  /// Known only where the division leaves no rest whatever the symbols are.
+  /// Known only if the division is exact for all values of the symbols.
   DimExpr exactDiv(const DimExpr &divisor) const;
 
-  /// The same expression; two unknown sizes are not the same.
+  /// Equality of expressions; unknown sizes are not equal.
   bool operator==(const DimExpr &other) const;
   bool operator!=(const DimExpr &other) const { return !(*this == other); }
 
-  /// False where the two differ whatever the symbols are.
+  /// Returns false if the sizes differ for all values of the symbols.
   static bool mayEqual(const DimExpr &a, const DimExpr &b);
-  /// The number for given symbols; nullopt where one is missing, where it is
-  /// not known, or where it overflows.
+  /// Evaluates the size for given symbols; nullopt if a symbol is missing, the
+  /// size is unknown, or it overflows.
   std::optional<int64_t>
   evaluate(const std::map<std::string, int64_t> &values) const;
 
   /// "128", "seq", "2 * seq + past - 1", "?".
   std::string str() const;
-  /// Reads what str() writes; nullopt for anything else.
+  /// Parses the output of str(); nullopt for anything else.
   static std::optional<DimExpr> parse(const std::string &text);
 
 private:

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The `mllm` dialect: what a model is, as modules, layers and parameters. The
-// include for who uses several levels; ops are documented in the .td file of
-// their level.
+// The whole `mllm` dialect: modules, layers and parameters of a model. Ops are
+// documented in the .td file of their level.
 //
 //===----------------------------------------------------------------------===//
 

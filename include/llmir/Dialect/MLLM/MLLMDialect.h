@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The `mllm` dialect itself: its attributes, and what all levels share. Each
-// level's ops have a header of their own; MLLM.h includes all.
+// The `mllm` dialect, its attributes and shared helpers. The ops of each level
+// have their own header; MLLM.h includes them all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@
 
 namespace llmir::mllm {
 
-/// Sizes in elements of a parameter's type, quantized or not; nullopt for a
-/// type that no parameter has.
+/// The shape in elements of a parameter type, quantized or not; nullopt for
+/// types that are not valid for parameters.
 std::optional<llvm::ArrayRef<int64_t>> parameterShape(mlir::Type type);
 
 } // namespace llmir::mllm

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that compute value by value.
+// Element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 namespace llmir::mllm::detail {
-/// The results of an arithmetic op, one of `rhs` and `scalar` being null.
+/// The result types of an arithmetic op; either `rhs` or `scalar` is null.
 Expected<ResultTypes> arithmeticOf(mlir::Value lhs, mlir::Value rhs,
                                    mlir::FloatAttr scalar);
 } // namespace llmir::mllm::detail

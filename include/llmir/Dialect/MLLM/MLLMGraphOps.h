@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The graph level: modules and the calls between them.
+// The graph level: modules and calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@
 
 namespace llmir::mllm {
 
-/// The subgraph marked `entry`, else the callee of the only call that stands in
-/// the module itself; null when there is neither.
+/// Returns the subgraph marked `entry`, otherwise the callee of the only
+/// module-level call; null if there is neither.
 SubGraphOp entrySubGraph(mlir::ModuleOp module);
 
 } // namespace llmir::mllm

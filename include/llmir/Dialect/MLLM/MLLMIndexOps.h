@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops whose values choose: gathers, comparisons, sorts, reductions.
+// Gathers, scatters, sorts and reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #include "llmir/Dialect/MLLM/TensorTypes.h"
 
 namespace llmir::mllm::detail {
-/// The results of a reduction along `dim`, or of all values.
+/// The result types of a reduction along `dim`, or of all dimensions.
 Expected<ResultTypes> reductionOf(mlir::Value x, std::optional<int64_t> dim,
                                   bool keepDim);
 } // namespace llmir::mllm::detail

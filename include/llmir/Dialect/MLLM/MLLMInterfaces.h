@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LinalgOpInterface, and what its methods compute unless an op says otherwise.
+// LinalgOpInterface and the default implementations of its methods.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@
 
 namespace llmir::mllm {
 
-/// Values of a tensor or parameter type; nullopt while a size is dynamic, and
-/// for other types.
+/// The number of elements of a tensor or parameter type; nullopt if a size is
+/// dynamic, and for other types.
 std::optional<int64_t> numValuesOf(mlir::Type type);
-/// Bytes of a tensor or parameter as it is stored; nullopt as above.
+/// The storage size of a tensor or parameter in bytes; nullopt as above.
 std::optional<int64_t> bytesOf(mlir::Type type);
 
 namespace detail {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that move values: views, permutations, joins and cuts.
+// Data movement ops: views, permutations, concatenations and splits.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// What `mllm.model` on the builtin module says about the traced model.
+// The model properties in the attribute `mllm.model` of a traced module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,25 +18,25 @@
 
 namespace llmir::mllm {
 
-/// What `mllm.model` on the builtin module says. All numbers are positive.
+/// The contents of `mllm.model`. All integers are positive.
 struct ModelFacts {
-  std::string architecture; ///< The family's name, for example "llama".
+  std::string architecture; ///< Name of the family, for example "llama".
   int64_t numLayers = 0;
   int64_t numHeads = 0;
   int64_t numKVHeads = 0;
   int64_t headDim = 0;
   int64_t hiddenSize = 0;
   int64_t intermediateSize = 0;
-  int64_t vocabSize = 0;     ///< Rows of the embedding, columns of the logits.
-  int64_t contextLength = 0; ///< Tokens for which the model was trained.
+  int64_t vocabSize = 0;     ///< Embedding rows and logit columns.
+  int64_t contextLength = 0; ///< Context length in tokens of the training.
 
-  /// Reads the module's attribute; emits an error at the module and fails when
-  /// it is absent or says too little.
+  /// Reads the attribute of the module; emits an error at the module and fails
+  /// if it is absent or incomplete.
   static mlir::FailureOr<ModelFacts> read(mlir::ModuleOp module);
   /// Sets the module's attribute.
   void write(mlir::ModuleOp module) const;
 
-  /// The attribute's name on the builtin module.
+  /// The name of the module attribute.
   static llvm::StringRef attrName() { return "mllm.model"; }
 };
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What mllm-plan-memory writes, and who follows it reads.
+// The attributes of a memory plan, which mllm-plan-memory sets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,16 +17,16 @@
 
 namespace llmir::mllm {
 
-/// On a call: where the callee's frame begins in the caller's (i64, bytes).
+/// On a call: byte offset (i64) of the callee's frame in the caller's.
 constexpr llvm::StringLiteral kFrameAttr = "mllm.frame";
-/// On a subgraph with a frame of its own: its bytes, those of frames of calls
-/// included (i64).
+/// On a subgraph with its own frame: size in bytes (i64), including the frames
+/// of callees.
 constexpr llvm::StringLiteral kFrameBytesAttr = "mllm.frame_bytes";
 /// Offsets and sizes are multiples of this.
 constexpr int64_t kLineBytes = 64;
 
-/// The operand in whose memory the result lies as it is: of a view or a
-/// reshape; null for other ops.
+/// Returns the operand that the result of a view or reshape aliases; null for
+/// other ops.
 mlir::Value viewedOperand(mlir::Operation *op);
 
 } // namespace llmir::mllm

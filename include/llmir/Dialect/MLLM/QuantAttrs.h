@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names of the attributes that say how an op's matrix is to be quantized.
+// Names of the attributes that specify the quantization of an op's matrix.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@
 
 namespace llmir::mllm {
 
-/// How the matrix is to be stored, a #mllm.quant.
+/// Storage of the matrix, a #mllm.quant.
 constexpr llvm::StringLiteral kQuantWeightsAttr = "mllm.quant.weights";
-/// Bits of the integers that it is multiplied by, 8; absent: floats.
+/// Bits of integer inputs (8); absent for floating-point inputs.
 constexpr llvm::StringLiteral kQuantInputsAttr = "mllm.quant.inputs";
 
 } // namespace llmir::mllm

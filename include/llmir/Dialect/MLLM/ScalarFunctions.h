@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the scalar regions of element-wise kernels are made of. Every function
-// takes and gives f32, a scalar or a vector, and writes only ops that become
-// instructions: math.exp and math.log are those that polynomials replace.
+// Builders of scalar functions for the regions of element-wise kernels. Every
+// function takes and returns f32 scalars or vectors and creates only ops that
+// lower to instructions; math.exp and math.log are later expanded to
+// polynomials.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,23 +31,23 @@ mlir::Value emitGeluTanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitGeluQuick(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value x);
 
-/// cos and sin of f64 angles below 2^31, to 3e-14.
+/// Cosine and sine of f64 angles less than 2^31, with an error of at most
+/// 3e-14.
 std::pair<mlir::Value, mlir::Value>
 emitCosSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value angle);
 
-// What math.sin, math.cos and math.log of f32 numbers become. NaN where the
-// function has no value.
+// Expansions of math.sin, math.cos and math.log for f32. NaN outside the domain
+// of the function.
 
-/// The error in front of the last rounding is below 3e-14, beyond 2^31 below
-/// 1e-11.
+/// The error before the final rounding is less than 3e-14, or less than 1e-11
+/// beyond 2^31.
 mlir::Value emitSin(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitCos(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
-/// By math.log of normal numbers; that of denormal ones is approximated as one
-/// number.
+/// Uses math.log for normal numbers; all denormals have the same approximation.
 mlir::Value emitLog(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
-// What other ops of math on f32 numbers become, as C's functions of these names
-// define them, also of zeros, infinities and NaN.
+// Expansions of other math ops for f32, which match the C functions of the same
+// names, including zeros, infinities and NaN.
 
 /// x to the power y.
 mlir::Value emitPower(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
@@ -57,9 +58,9 @@ mlir::Value emitCosh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitAsinh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitAcosh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::Value emitAtanh(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
-/// By math.cbrt of normal numbers.
+/// Uses math.cbrt for normal numbers.
 mlir::Value emitCbrt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
-/// By math.atan2 of numbers that are not both 0 or both infinite.
+/// Uses math.atan2 unless both operands are 0 or infinite.
 mlir::Value emitAtan2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value y,
                       mlir::Value x);
 
@@ -67,29 +68,29 @@ mlir::Value emitAtan2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value y,
 mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                       mlir::Type element);
 
-// Quotients of integers, exact at any width. They never trap: a quotient by 0
-// is 0, and that of the least number by -1 wraps to itself.
+// Integer quotients, exact for any width. They never trap: division by 0 yields
+// 0, and the least integer divided by -1 wraps around to itself.
 
-/// Which integer a quotient between two integers becomes.
+/// Rounding of inexact quotients.
 enum class QuotientRounding { TowardZero, Down, Up };
 
-/// x / y of signed integers.
+/// Signed quotient x / y.
 mlir::Value emitQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                          mlir::Value y, QuotientRounding rounding);
-/// The same of unsigned ones.
+/// Unsigned quotient x / y.
 mlir::Value emitUnsignedQuotient(mlir::OpBuilder &b, mlir::Location loc,
                                  mlir::Value x, mlir::Value y,
                                  QuotientRounding rounding);
 
-/// A float as an integer of type `element`, its fraction dropped: the nearest
-/// one that the type has, as a signed or an unsigned type; 0 for NaN.
+/// Converts a float to an integer of type `element`, truncating and saturating
+/// to the signed or unsigned range; NaN becomes 0.
 mlir::Value emitToInteger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                           mlir::IntegerType element, bool isSigned);
 
-/// How several values become one.
+/// How several values are combined.
 enum class Combination { Sum, Mean, Max, Min };
 
-/// The values combined from the first to the last.
+/// Combines the values from first to last.
 mlir::Value emitCombination(mlir::OpBuilder &b, mlir::Location loc,
                             Combination how, mlir::ValueRange values);
 

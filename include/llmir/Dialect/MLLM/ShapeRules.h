@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the shape of a result follows from those of the operands, once for the
-// verifier, type inference, eager execution and the text parser. Every rule
-// takes sizes that are not known and says no only where the sizes differ
-// whatever the symbols are. A failure is InvalidArgument; its cause reads well
-// after the op's name. Links neither MLIR nor LLVM.
+// Shape inference rules shared by verifiers, type inference, eager execution
+// and the text parser. Rules accept unknown sizes and fail only if sizes differ
+// for all values of the symbols. Failures are InvalidArgument with a message
+// that continues the op's name. Does not depend on MLIR or LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,62 +21,65 @@
 
 namespace llmir::shapes {
 
-/// InvalidArgument with this cause.
+/// InvalidArgument with the message `cause`.
 Status shapeError(std::string cause);
 
-/// The two sizes as one, the better known; `what` names them in the failure:
-/// "the keys and the values have different numbers of heads: 2 and 4".
+/// Returns the more precise of two equal sizes; `what` names them in the error
+/// message: "the keys and the values have different numbers of heads: 2 and 4".
 Expected<DimExpr> sameSize(const DimExpr &a, const DimExpr &b,
                            const std::string &what);
-/// Equal shapes as one.
+/// The same for shapes.
 Expected<Shape> sameShape(const Shape &a, const Shape &b);
 
-/// An axis from 0: negative ones count from the end. `what` names the
-/// attribute in the failure.
+/// Normalizes an axis, which counts from the end if negative. `what` names the
+/// attribute in the error message.
 Expected<int64_t> normalizeAxis(int64_t axis, size_t rank,
                                 const std::string &what = "axis");
 
-/// NumPy's rule: aligned at the last dimension, sizes of 1 repeat.
+/// Broadcasts shapes according to NumPy's rules.
 Expected<Shape> broadcast(const Shape &a, const Shape &b);
 
-/// Values of a tensor: the product of its sizes.
+/// The number of elements: the product of the sizes.
 DimExpr numElements(const Shape &shape);
-/// `to` with its one -1, if any, computed from the number of values.
+/// `to` with its -1, if any, inferred from the number of elements.
 Expected<Shape> reshape(const Shape &from, const std::vector<int64_t> &to);
-/// Fails where two shapes cannot hold the same number of values.
+/// Fails if two shapes cannot have the same number of elements.
 Status sameNumElements(const Shape &from, const Shape &to);
 
-/// Result dimension i is dimension order[i]; `order` names each one once.
+/// Dimension i of the result is dimension order[i] of `shape`; `order` must be
+/// a permutation.
 Expected<Shape> permute(const Shape &shape, const std::vector<int64_t> &order);
-/// With two dimensions exchanged.
+/// Exchanges two dimensions.
 Expected<Shape> transpose(const Shape &shape, int64_t a, int64_t b);
-/// One after another along an axis; the other sizes are equal. At least one.
+/// Concatenates along an axis; all other sizes must be equal. Requires at least
+/// one part.
 Expected<Shape> concat(const std::vector<Shape> &parts, int64_t axis);
-/// Equal shapes along a new axis, which counts among rank + 1.
+/// Stacks equal shapes along a new axis, numbered within rank + 1 dimensions.
 Expected<Shape> stack(const std::vector<Shape> &parts, int64_t axis);
-/// One section: parts of that size, which divides the axis, a number then;
-/// several: parts of those sizes, which sum up to the axis.
+/// A single section is the size of all parts and must divide the axis, which
+/// must be static; several sections are the sizes of the parts and must sum to
+/// the size of the axis.
 Expected<std::vector<Shape>> split(const Shape &shape, int64_t axis,
                                    const std::vector<int64_t> &sections);
-/// Each slice of an axis `times` times, one after another.
+/// Repeats each slice of an axis `times` times.
 Expected<Shape> repeat(const Shape &shape, int64_t axis, int64_t times);
-/// Without the axes, or with sizes of 1 there; no axes are all of them.
+/// Removes the axes, or sets their sizes to 1; no axes means all axes.
 Expected<Shape> reduce(const Shape &shape, const std::vector<int64_t> &axes,
                        bool keepDims);
-/// The axis replaced by the shape of the indices.
+/// Replaces the axis by the shape of the indices.
 Expected<Shape> gather(const Shape &table, const Shape &indices, int64_t axis);
 
-/// [.., M, K] times [.., K, N]; leading dimensions broadcast, and either
-/// matrix may be stored transposed. Rank 2 or more each.
+/// [.., M, K] times [.., K, N]; leading dimensions are broadcast, and either
+/// matrix may be transposed. Both ranks must be at least 2.
 Expected<Shape> matmul(const Shape &a, const Shape &b, bool transposeA,
                        bool transposeB);
 
-/// A convolution's window along its spatial dimensions; one entry each.
+/// The window of a convolution; one element per spatial dimension.
 struct Window {
   std::vector<int64_t> kernel, stride, padLow, padHigh, dilation;
 };
 /// (size + low + high - dilation * (kernel - 1) - 1) / stride + 1, per
-/// dimension. Fails where the window does not fit in once.
+/// dimension. Fails if the window is larger than the padded dimension.
 Expected<Shape> windowed(const Shape &spatial, const Window &window);
 /// x [batch, channels, spatial…] to [batch, outChannels, spatial…].
 Expected<Shape> convolution(const Shape &x, int64_t outChannels,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the types of parameters, weights and caches are stored: the one place
-// where an element type is the same as a row of TensorFormats.def.
+// The correspondence between element types of parameters, weights and caches
+// and the rows of TensorFormats.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,25 +23,25 @@
 
 namespace llmir::mllm {
 
-/// The format in which values of the type (a float, a tensor of floats, or a
-/// quantized tensor of a block format) are stored; nullopt for any other.
+/// Returns the storage format of a type (a float, a tensor of floats, or a
+/// quantized tensor with a block format); nullopt for any other type.
 std::optional<TensorFormat> storedFormat(mlir::Type type);
 
-/// Its name; empty for a type that is stored in none.
+/// Returns the name of that format; empty if there is none.
 std::string storedFormatName(mlir::Type type);
 
-/// The name of the form in which a program has a weight of that type: of a
-/// plain format, or of the IntegerFormat that a block format is; empty for a
-/// type that is stored in none.
+/// Returns the name of the packed form of a weight in a program: that of a
+/// plain format, or of the IntegerFormat of a block format; empty if there is
+/// none.
 std::string packedFormatName(mlir::Type type);
 
-/// The type of a tensor that is stored in that format.
+/// Returns the type of a tensor stored in `format`.
 mlir::Type storedType(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
                       TensorFormat format);
 
-/// What is wrong with saying that a parameter of `shape` is the rows from
-/// slice[0] on of a stored tensor of slice[1] rows, or is stored as
-/// [columns, rows] (`transposed`); nullopt where it can be so.
+/// Checks that a parameter of `shape` can be the rows from slice[0] on of a
+/// stored tensor with slice[1] rows, and stored as [columns, rows]
+/// (`transposed`). Returns an error message, or nullopt.
 std::optional<std::string>
 problemOfStoredPlace(llvm::ArrayRef<int64_t> shape,
                      std::optional<llvm::ArrayRef<int64_t>> slice,

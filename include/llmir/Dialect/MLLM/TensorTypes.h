@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between tensor types and the shapes of ShapeRules.h, and the trait of ops
-// whose result types follow from their operands.
+// Conversion between tensor types and the shapes of ShapeRules.h, and the trait
+// of ops with inferred result types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,72 +19,74 @@
 namespace llmir::mllm {
 
 //===----------------------------------------------------------------------===//
-// Types as shapes
+// Conversion between types and shapes
 //===----------------------------------------------------------------------===//
 
-/// The types of an op's results, in order.
+/// The result types of an op, in order.
 using ResultTypes = llvm::SmallVector<mlir::RankedTensorType, 1>;
 
-/// The type of an operand; linalg ops have ranked tensors only.
+/// The type of an operand; operands of linalg ops are ranked tensors.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
-/// Predicates of MLLMLinalgBase.td: f32; of that rank; with static sizes after
-/// the first; ids of i32 or i64, rank 1.
+/// Predicates of MLLMLinalgBase.td: f32 tensors; of a given rank; with static
+/// sizes after the first dimension; i32 or i64 ids of rank 1.
 bool isF32Tensor(mlir::Type type);
 bool isF32TensorOfRank(mlir::Type type, int64_t rank);
 bool hasStaticTail(mlir::Type type);
 bool isTokenIds(mlir::Type type);
-/// Where a tensor lies: kCPU without an encoding.
+/// The device of a tensor; kCPU without an encoding.
 Device deviceOf(mlir::RankedTensorType type);
-/// The sizes, with the names that the encoding gives them.
+/// The shape, with the symbolic names of the encoding.
 shapes::Shape shapeOf(mlir::RankedTensorType type);
 inline shapes::Shape shapeOf(mlir::Value value) {
   return shapeOf(tensorType(value));
 }
-/// The type of a tensor; sizes that are not numbers become `?`, and the
-/// encoding is there only when it has something to say.
+/// Returns the tensor type of a shape; sizes that are not integers become `?`,
+/// and there is an encoding only if it is not trivial.
 mlir::RankedTensorType makeTensorType(const shapes::Shape &shape,
                                       mlir::Type element,
                                       Device device = Device::CPU);
 
-/// Whether declared types are what was inferred: equal ranks, element types and
-/// devices; a size that is `?` fits every size.
+/// Whether declared types are compatible with inferred ones: equal ranks,
+/// element types and devices; `?` is compatible with any size.
 bool fits(mlir::TypeRange inferred, mlir::TypeRange declared);
 
 //===----------------------------------------------------------------------===//
 // For inferResults()
 //===----------------------------------------------------------------------===//
 
-/// One result of the operand's type.
+/// A single result of the operand's type.
 ResultTypes sameAs(mlir::Value operand);
-/// One result of this shape, else like the operand.
+/// A single result of this shape, with the element type and device of the
+/// operand.
 ResultTypes shaped(const shapes::Shape &shape, mlir::Value like);
-/// The same from a rule's answer.
+/// The same for the result of a shape rule.
 Expected<ResultTypes> shaped(Expected<shapes::Shape> shape, mlir::Value like);
-/// One result of this shape and element type, on the device of the operand.
+/// A single result of this shape and element type, on the device of the
+/// operand.
 ResultTypes shaped(const shapes::Shape &shape, mlir::Value like,
                    mlir::Type element);
 
-/// Fails unless all operands have one element type.
+/// Fails unless all operands have the same element type.
 Status checkSameElements(mlir::ValueRange operands);
-/// Fails unless all operands lie on one device.
+/// Fails unless all operands are on the same device.
 Status checkSameDevice(mlir::ValueRange operands);
-/// Both checks, and the broadcast shape.
+/// Performs both checks and returns the broadcast type.
 Expected<ResultTypes> broadcastOf(mlir::Value lhs, mlir::Value rhs);
 
 //===----------------------------------------------------------------------===//
 // For verifiers
 //===----------------------------------------------------------------------===//
 
-/// Reports a rule's failure at the op.
+/// Reports the failure of a rule at the op.
 mlir::LogicalResult report(mlir::Operation *op, const Status &status);
 /// Fails unless `value` is finite and greater than 0.
 mlir::LogicalResult verifyPositive(mlir::Operation *op,
                                    const llvm::APFloat &value,
                                    llvm::StringRef name);
-/// Fails unless `symbol` names a parameter of shape `want`, in which a size of
-/// kDynamic fits every size; `role` is what the op calls it.
+/// Fails unless `symbol` references a parameter of shape `want`, in which
+/// kDynamic matches any size; `role` names the parameter in diagnostics.
 mlir::LogicalResult verifyParameter(mlir::Operation *op,
                                     mlir::FlatSymbolRefAttr symbol,
                                     llvm::StringRef role,
@@ -92,18 +94,17 @@ mlir::LogicalResult verifyParameter(mlir::Operation *op,
                                     mlir::SymbolTableCollection &tables);
 
 namespace detail {
-/// Appends what was inferred; reports a failure at `location` when there is
-/// one.
+/// Appends the inferred types; reports a failure at `location` if given.
 mlir::LogicalResult
 appendInferredTypes(std::optional<mlir::Location> location,
                     llvm::StringRef opName, Expected<ResultTypes> inferred,
                     llvm::SmallVectorImpl<mlir::Type> &types);
-/// Fails unless the op's result types are what was inferred.
+/// Fails unless the op's result types are compatible with the inferred ones.
 mlir::LogicalResult verifyResultTypes(mlir::Operation *op,
                                       const Expected<ResultTypes> &inferred);
 } // namespace detail
 
-/// Ops with a function inferResults(): the declared types are verified to fit.
+/// Trait of ops with inferResults(): verifies the declared types.
 template <typename ConcreteType>
 class InfersResults
     : public mlir::OpTrait::TraitBase<ConcreteType, InfersResults> {
@@ -116,15 +117,15 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
-// Types in the text
+// Assembly of types
 //===----------------------------------------------------------------------===//
 
-/// `T`, or `T -> U` where the result's type is another.
+/// `T`, or `T -> U` if the result type differs.
 mlir::ParseResult parseUnaryTypes(mlir::OpAsmParser &parser, mlir::Type &x,
                                   mlir::Type &result);
 void printUnaryTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      mlir::Type x, mlir::Type result);
-/// `T` where all are equal, else `(T, U) -> V`.
+/// `T` if all types are equal, otherwise `(T, U) -> V`.
 mlir::ParseResult parseBinaryTypes(mlir::OpAsmParser &parser, mlir::Type &lhs,
                                    mlir::Type &rhs, mlir::Type &result);
 void printBinaryTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stage 6 for CPUs: from the LLVM dialect to a position-independent image that
-// needs nothing: no relocation, no library, no symbol.
+// Stage 6 for CPUs: from the LLVM dialect to a self-contained
+// position-independent image without relocations, libraries or undefined
+// symbols.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,28 +31,28 @@ class TargetMachine;
 
 namespace llmir {
 
-/// One module on its way to machine code. The forms are made on demand, each
-/// from the one before.
+/// Generates machine code for one module. Each form is created on demand from
+/// the previous one.
 class CPUCodeGenerator {
 public:
   /// Translates `module` (LLVM dialect only) for the level. Fails with Internal
-  /// when LLVM lacks the target or the module cannot be translated.
+  /// if LLVM lacks the target or the module cannot be translated.
   static Expected<CPUCodeGenerator> create(mlir::ModuleOp module,
                                            const CPULevel &level);
   CPUCodeGenerator(CPUCodeGenerator &&) noexcept;
   ~CPUCodeGenerator();
 
-  /// Gives the object a section of ELF notes, which linking keeps; `notes` are
-  /// its bytes. Call before the outputs below.
+  /// Adds a section of ELF notes, which linking preserves, with the contents
+  /// `notes`. Call before the outputs below.
   void addNotes(Span<const uint8_t> notes);
 
-  /// Runs LLVM's optimisations; call once, before the outputs below.
+  /// Runs LLVM's optimizations; call once, before the outputs below.
   void optimize();
 
   std::string llvmText() const;
   Expected<std::string> assembly() const;
-  /// A relocatable object; fails with Internal, naming them, when it has
-  /// undefined symbols: nothing is there to define them.
+  /// A relocatable object; fails with Internal, naming them, if it has
+  /// undefined symbols.
   Expected<std::vector<uint8_t>> object() const;
 
 private:

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The passes on the graph, linalg and tensor levels of the `mllm` dialect.
+// Passes on the graph, linalg and tensor levels of the `mllm` dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ namespace llmir::mllm {
 #define GEN_PASS_REGISTRATION
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// What `mllm-fuse-attention` does; gives how many ops of attention it made.
+/// Implements `mllm-fuse-attention`; returns the number of attention ops
+/// created.
 int64_t fuseAttention(mlir::ModuleOp module);
 
 } // namespace llmir::mllm

@@ -16,28 +16,27 @@
 include "mlir/Pass/PassBase.td"
 
 def RemoveDebugOps : Pass<"mllm-remove-debug-ops", "::mlir::ModuleOp"> {
-  let summary = "Remove the ops that are there for people only";
+  let summary = "Remove debug ops";
   let description = [{
-    Erases every op of `mllm.dbg` whose results nobody uses; they compute
-    nothing.
+    Erases `mllm.dbg` ops without used results.
 
     ```mlir
     mllm.dbg.comment "attention of the first layer"            // removed
     %0 = mllm.linalg.silu %x : tensor<4x64xf32>
     ```
-    Leaves alone all other ops.
+    Does not change other ops.
   }];
   let statistics = [
-    Statistic<"opsRemoved", "ops-removed", "Ops for debugging">];
+    Statistic<"opsRemoved", "ops-removed", "Debug ops removed">];
 }
 
 def RemoveDeadOps : Pass<"mllm-remove-dead-ops", "::mlir::ModuleOp"> {
-  let summary = "Remove what nothing needs";
+  let summary = "Remove dead ops, subgraphs and parameters";
   let description = [{
-    Removes ops without effects whose results nobody uses, subgraphs that the
-    model does not reach, and parameters that no op names any more. The model is
-    the subgraph marked `entry` and what a call of the module names; in a module
-    with neither every public subgraph counts.
+    Removes unused ops without side effects, subgraphs not reachable from the
+    model, and unreferenced parameters. The model is the `entry` subgraph and
+    the callees of module-level calls; without these, every public subgraph is a
+    root.
 
     ```mlir
     %0 = mllm.linalg.silu %x : tensor<4x64xf32>                // removed
@@ -45,25 +44,24 @@ def RemoveDeadOps : Pass<"mllm-remove-dead-ops", "::mlir::ModuleOp"> {
     mllm.cf.return %1 : tensor<4x64xf32>
     ```
 
-    Leaves alone: ops with effects, as `mllm.linalg.kv_cache` and
-    `mllm.dbg.comment` have; calls of subgraphs with such ops; arguments that
-    nobody uses.
+    Does not remove ops with side effects, such as `mllm.linalg.kv_cache` and
+    `mllm.dbg.comment`, calls of subgraphs with such ops, or unused arguments.
   }];
   let options = [
     Option<"parameters", "parameters", "bool", /*default=*/"true",
-           "remove parameters that no op names">];
+           "remove unreferenced parameters">];
   let statistics = [
-    Statistic<"opsRemoved", "ops-removed", "Ops without users">,
-    Statistic<"subGraphsRemoved", "subgraphs-removed", "Subgraphs out of reach">,
-    Statistic<"parametersRemoved", "parameters-removed", "Parameters without users">];
+    Statistic<"opsRemoved", "ops-removed", "Ops removed">,
+    Statistic<"subGraphsRemoved", "subgraphs-removed", "Subgraphs removed">,
+      Statistic<"parametersRemoved", "parameters-removed", "Parameters removed">];
 }
 
 def FoldMLLMConstants : Pass<"mllm-fold-constants", "::mlir::ModuleOp"> {
-  let summary = "Compute ops whose operands are constants";
+  let summary = "Fold ops on constants";
   let description = [{
-    An op of the dialect without effects becomes constants where all its operands
-    are constants, with the numbers that the reference interpreter gives it; each
-    result is rounded to its element type once.
+    Replaces an op of the dialect without side effects whose operands are all
+    constants by its results in the reference interpreter, each rounded once to
+    its element type.
 
     ```mlir
     %a = mllm.tensor.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -71,68 +69,68 @@ def FoldMLLMConstants : Pass<"mllm-fold-constants", "::mlir::ModuleOp"> {
     // becomes
     %b = mllm.tensor.constant dense<[2.0, 4.0]> : tensor<2xf32>
     ```
-    Leaves alone: results of more than `max-elements` elements or with an
-    encoding, operands of more than 2^20 elements, ops that read parameters, ops
-    without operands (a fill says less than its numbers), and ops without a value
-    for these operands.
+    Does not fold: results with more than `max-elements` elements or with an
+    encoding, operands with more than 2^20 elements, ops that read parameters,
+    ops without operands (a fill is smaller than its elements), and ops that
+    fail with these operands.
   }];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"1024",
-           "most elements of a result that becomes a constant">];
+           "maximum number of elements of a folded result">];
   let statistics = [
-    Statistic<"opsFolded", "ops-folded", "Ops that became constants">];
+    Statistic<"opsFolded", "ops-folded", "Ops folded to constants">];
 }
 
 def ExtractSymbols : Pass<"mllm-extract-symbols", "::mlir::ModuleOp"> {
-  let summary = "Write the table of all symbols and who uses them";
+  let summary = "Record the table of symbols and their users";
   let description = [{
-    Gives the module the attribute `mllm.symbols`: for each symbol, sorted by
-    name, what it is (`subgraph`, `parameter` or another op's name), how many ops
-    use it, and the subgraphs in which they stand. Tools that see the text only
-    need not collect that.
+    Sets the module attribute `mllm.symbols`: for each symbol, sorted by name,
+    its kind (`subgraph`, `parameter` or the name of another op), the number of
+    ops that use it, and the subgraphs that contain these ops. For tools that
+    process the textual form.
 
     ```mlir
     module attributes {mllm.symbols = {
       "model.mlp" = {kind = "subgraph", users = ["model"], uses = 1 : i64},
       "model.mlp.up_proj.weight" = {kind = "parameter", users = ["model.mlp"], uses = 1 : i64}}}
     ```
-    Replaces a table that is there. Changes nothing else.
+    Replaces an existing table. Does not change anything else.
   }];
   let statistics = [
     Statistic<"numSymbols", "symbols", "Symbols in the table">];
 }
 
 def InlineSubGraphs : Pass<"mllm-inline-subgraphs", "::mlir::ModuleOp"> {
-  let summary = "Put the body of a subgraph where it is called";
+  let summary = "Inline calls of subgraphs";
   let description = [{
-    Replaces each call of a subgraph by what the subgraph computes; ops keep
-    their locations, which name the layer. Callees are inlined before their
-    callers. Subgraphs that nothing reaches any more are erased.
+    Replaces each call of a subgraph by its body; ops keep their locations,
+    which name the layer. Callees are inlined before their callers. Unreachable
+    subgraphs are erased.
 
     ```mlir
     %y = mllm.graph.call_graph @model.act(%x) : (T) -> T
     // becomes
     %y = mllm.linalg.silu %x : T
     ```
-    Leaves alone: subgraphs whose names do not match `only`, subgraphs without a
-    body, subgraphs that call themselves, and calls of the module itself.
+    Does not inline: subgraphs whose names do not match `only`, subgraphs
+    without a body, recursive subgraphs, and module-level calls.
   }];
   let options = [
     Option<"only", "only", "std::string", /*default=*/"\"*\"",
-           "names of the subgraphs to inline; * stands for any text">];
+           "names of the subgraphs to inline; * matches any text">];
   let statistics = [
-    Statistic<"callsInlined", "calls-inlined", "Calls that became ops">,
-    Statistic<"subGraphsRemoved", "subgraphs-removed", "Subgraphs out of reach">];
+    Statistic<"callsInlined", "calls-inlined", "Calls inlined">,
+      Statistic<"subGraphsRemoved", "subgraphs-removed", "Unreachable subgraphs removed">];
 }
 
 def OutlineSubGraphs : Pass<"mllm-outline-subgraphs", "::mlir::ModuleOp"> {
-  let summary = "Make equal subgraphs, and equal runs of ops, one subgraph";
+  let summary = "Merge identical subgraphs and outline repeated sequences of ops";
   let description = [{
-    Subgraphs that differ in nothing but their names and locations become the
-    first of them, callees before callers. Then runs of `least` or more
-    neighbouring ops that stand several times, in one subgraph or in many, with
-    the same attributes and parameters and the same flow of values, become a
-    subgraph `@outlined.N` each, called in their places; longer runs first.
+    Subgraphs that differ only in name and locations are merged into the first
+    one, callees before callers. Then each sequence of `least` or more adjacent
+    ops that occurs several times, in one or more subgraphs, with the same
+    attributes, parameters and data flow is outlined into a subgraph
+    `@outlined.N`; longer sequences first.
 
     ```mlir
     %0 = mllm.graph.call_graph @model.layers.0.act(%x) : (T) -> T
@@ -141,25 +139,26 @@ def OutlineSubGraphs : Pass<"mllm-outline-subgraphs", "::mlir::ModuleOp"> {
     %0 = mllm.graph.call_graph @model.layers.0.act(%x) : (T) -> T
     %1 = mllm.graph.call_graph @model.layers.0.act(%0) : (T) -> T
     ```
-    Leaves alone: subgraphs and runs that name different parameters, and so all
-    layers with weights of their own; subgraphs with a call of the module, which
-    tools find by name, but for the first of their kind; with `least` 0 all runs.
+    Does not merge: subgraphs and sequences that reference different parameters,
+    hence no layers with weights of their own; subgraphs with a module-level
+    call, which tools find by name, except for the first of identical ones. With
+    `least` 0, no sequences are outlined.
   }];
   let options = [
     Option<"least", "least", "int64_t", /*default=*/"4",
-           "fewest ops of a run that is outlined; 0: subgraphs only">];
+           "minimum number of ops of an outlined sequence; 0: merge subgraphs only">];
   let statistics = [
-    Statistic<"subGraphsMerged", "subgraphs-merged", "Subgraphs that became another one">,
-    Statistic<"runsOutlined", "runs-outlined", "Runs of ops that became calls">];
+    Statistic<"subGraphsMerged", "subgraphs-merged", "Subgraphs merged">,
+      Statistic<"runsOutlined", "runs-outlined", "Sequences of ops outlined">];
 }
 
 def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
-  let summary = "Make one subgraph of two of which one feeds the other only";
+  let summary = "Fuse a subgraph with its only consumer";
   let description = [{
-    Two calls in one subgraph become one where all results of the first are used
-    by the second alone, what is between them has no effect, and both callees are
-    called there only. The new call stands where the second one stood. The new
-    subgraph has the names of both with `_and_` between them, and both bodies.
+    Two calls in one subgraph are fused if the second call is the only user of
+    the results of the first, no op between them has side effects, and neither
+    callee has another call. The new call replaces the second one. The new
+    subgraph has both bodies; its name is both names joined by `_and_`.
 
     ```mlir
     %0 = mllm.graph.call_graph @model.norm(%x) : (T) -> T
@@ -167,59 +166,59 @@ def FuseSubGraphs : Pass<"mllm-fuse-subgraphs", "::mlir::ModuleOp"> {
     // becomes
     %1 = mllm.graph.call_graph @model.norm_and_model.mlp(%x) : (T) -> T
     ```
-    Leaves alone: callees whose names do not match `only`, callees without a body
-    or called more than once, and results that somebody else reads.
+    Does not fuse: callees whose names do not match `only`, callees without a
+    body or with several calls, and calls whose results have other users.
   }];
   let options = [
     Option<"only", "only", "std::string", /*default=*/"\"*\"",
-           "names of the subgraphs to fuse; * stands for any text">];
+           "names of the subgraphs to fuse; * matches any text">];
   let statistics = [
-    Statistic<"callsFused", "calls-fused", "Calls joined to the one before">];
+    Statistic<"callsFused", "calls-fused", "Calls fused with the previous one">];
 }
 
 def ApplyQuantizationRecipe : Pass<"mllm-apply-recipe", "::mlir::ModuleOp"> {
-  let summary = "Say by name how the matrices of a model are to be quantized";
+  let summary = "Annotate matrices with quantization schemes selected by name";
   let description = [{
-    Writes `mllm.quant.weights`, and `mllm.quant.inputs` where inputs are integers
-    too, on the projections whose matrix has a name that matches a pattern of the
-    recipe: `PATTERN=SCHEME` with commas or ends of
-    lines between, `#` before comments. `*` stands for any text, the pattern
-    `head` for the projection to the vocabulary, whatever its matrix is called,
-    and the first pattern that matches counts. A scheme is `none`; `q8` or `q4`,
-    the blocks of GGUF's Q8_0 and Q4_0; or `int2` to `int8` with one scale for
-    each row, with `:g128` for each 128 numbers of a row, or with `:tensor` for
-    the whole matrix, with `:asym` for zero points and `:a32` for products with
-    inputs of f32 instead of int8.
+    Sets `mllm.quant.weights`, and `mllm.quant.inputs` for integer inputs, on
+    the projections whose matrix name matches a pattern of the recipe:
+    `PATTERN=SCHEME`, separated by commas or newlines; `#` starts a comment. `*`
+    matches any text, the pattern `head` matches the output projection to the
+    vocabulary independent of the name of its matrix, and the first matching
+    pattern applies. A scheme is `none`; `q8` or `q4`, the block formats Q8_0
+    and Q4_0 of GGUF; or `int2` to `int8`, with one scale per row, with `:g128`
+    one per 128 elements of a row, or with `:tensor` one for the whole matrix,
+    with `:asym` for zero points and `:a32` for products with f32 instead of
+    int8 inputs.
 
     ```mlir
     // recipe=head=q8,*.mlp.*=int4:g128,*=int8
     %y = mllm.linalg.linear %x, @model.mlp.up_proj.weight
         {mllm.quant.inputs = 8 : i64, mllm.quant.weights = #mllm.quant<sym_per_block, bits = 4, block = 128>} : T -> U
     ```
-    Leaves alone: tables of embeddings, norms and biases, parameters that are
-    stored quantized, and, with a remark, matrices whose rows are not whole
-    blocks. Fails where a pattern matches no matrix, or none that earlier patterns
-    have left, and where a table of embeddings that is the projection to the
-    vocabulary too would become integers. The annotation is what is wanted;
-    `-convert-mllm-to-llm` makes it so.
+    Does not annotate: embedding tables, norms and biases, parameters that are
+    stored quantized, and, with a remark, matrices whose row length is not a
+    multiple of the block size. Fails if a pattern matches no matrix, or only
+    matrices matched by earlier patterns, and if an embedding table that is also
+    the output projection would be quantized to integers. `-convert-mllm-to-llm`
+    implements the annotation.
   }];
   let options = [
     Option<"recipe", "recipe", "std::string", /*default=*/"\"\"",
-           "PATTERN=SCHEME with commas between">];
+           "comma-separated list of PATTERN=SCHEME">];
   let statistics = [
-    Statistic<"matricesAnnotated", "matrices-annotated", "Matrices that got a scheme">,
-    Statistic<"matricesLeft", "matrices-left", "Matrices whose rows are no whole blocks">];
+    Statistic<"matricesAnnotated", "matrices-annotated", "Matrices annotated">,
+      Statistic<"matricesLeft", "matrices-left", "Matrices whose rows do not consist of whole blocks">];
 }
 
 def SplitStages : Pass<"mllm-split-stages", "::mlir::ModuleOp"> {
-  let summary = "Cut the model into stages of equal work for a pipeline";
+  let summary = "Split the model into pipeline stages of balanced cost";
   let description = [{
-    The ops of the entry subgraph, in their order, become subgraphs `@stage.0` to
-    `@stage.N-1`, which the entry calls one after the other; what a stage needs
-    from an earlier one is its argument. The cuts make the work of the heaviest
-    stage as small as it can be: the work of an op is its floating-point
-    operations, or, where a size is dynamic, two for each value of its
-    parameters, as a token costs them; calls count what they reach.
+    The ops of the entry subgraph are moved, in order, to subgraphs `@stage.0`
+    to `@stage.N-1`, which the entry calls in sequence; values from earlier
+    stages are passed as arguments. The split minimizes the cost of the most
+    expensive stage: the cost of an op is its number of floating-point
+    operations or, with dynamic sizes, two per element of its parameters (the
+    cost of one token); calls have the cost of their callees.
 
     ```mlir
     mllm.graph.subgraph @model(%ids: tensor<?xi64>) -> tensor<?x259xf32> attributes {entry} {
@@ -228,23 +227,23 @@ def SplitStages : Pass<"mllm-split-stages", "::mlir::ModuleOp"> {
       mllm.cf.return %1 : tensor<?x259xf32>
     }
     ```
-    Each stage says in `mllm.stage` which it is and in `mllm.flops` its work.
-    Fails where there is no entry, or it has fewer ops than stages; inline the
-    subgraphs first to cut within layers. Does nothing with one stage.
+    The attributes `mllm.stage` and `mllm.flops` of a stage hold its index and
+    cost. Fails if there is no entry, or if it has fewer ops than stages; inline
+    the subgraphs first to split within layers. Does nothing for one stage.
   }];
   let options = [
     Option<"stages", "stages", "int64_t", /*default=*/"2", "number of stages">];
 }
 
 def PrintStatistics : Pass<"mllm-print-statistics", "::mlir::ModuleOp"> {
-  let summary = "Print what each subgraph has and costs";
+  let summary = "Print size and cost statistics of each subgraph";
   let description = [{
-    One line for each subgraph, in the order of the module, and one for the whole
-    model: ops, parameters, bytes of parameters, floating-point operations and
-    bytes read and written, each with those of the subgraphs that it calls, as
-    often as it calls them; a parameter counts once for each line. `?` stands for
-    what a dynamic size leaves open. Behind that, how many ops of each name there
-    are. Goes to standard output; changes nothing.
+    Prints one line per subgraph, in module order, and one for the whole model:
+    ops, parameters, parameter bytes, floating-point operations, and bytes read
+    and written, each including those of all called subgraphs (once per call;
+    parameters count once per line). `?` denotes values that depend on dynamic
+    sizes. Then prints the number of ops of each name. Prints to standard
+    output; does not modify the IR.
 
     ```
     subgraph    calls  ops  parameters  parameter bytes  flops  bytes
@@ -253,31 +252,31 @@ def PrintStatistics : Pass<"mllm-print-statistics", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"ops", "ops", "bool", /*default=*/"true",
-           "print the number of ops of each name as well">];
+           "also print the number of ops of each name">];
 }
 
 def PrintLiveness : Pass<"mllm-print-liveness", "::mlir::ModuleOp"> {
-  let summary = "Print how long each value of a subgraph lives";
+  let summary = "Print the liveness of the values of each subgraph";
   let description = [{
-    For each subgraph its ops in order, each with the bytes that live while it
-    runs and the values that it is the last to use, and the greatest number of
-    bytes that live at one time. A dynamic size counts as `seq`; without it such
-    values count as nothing and the line says `?`. Calls count their own operands
-    and results only. Goes to standard output; changes nothing.
+    Prints, for each subgraph, its ops in order, each with the number of live
+    bytes and the values whose last use it is, and the peak number of live
+    bytes. Dynamic sizes are replaced by `seq`; without it, such values are not
+    counted and the line shows `?`. For calls, only operands and results are
+    counted. Prints to standard output; does not modify the IR.
   }];
   let options = [
     Option<"seq", "seq", "int64_t", /*default=*/"0",
-           "what dynamic sizes count as; 0: unknown">];
+           "value of dynamic sizes; 0: unknown">];
 }
 
 def PlanMemory : Pass<"mllm-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Give the tensors of a model their places in one arena";
+  let summary = "Assign the tensors of a model to offsets in one arena";
   let description = [{
-    A tensor lives from the op that makes it to the last op that touches it or
-    one of its views; tensors whose lives do not meet share memory, in lines of 64
-    bytes (`llmir/Support/IntervalPlanner.h`). Each op's result is said to lie in
-    an `mllm.tensor.alloc` with an offset by an `mllm.linalg.copy` behind the op,
-    and `mllm.tensor.free` ends its life:
+    A tensor is live from its defining op to the last use of it or one of its
+    views; tensors with disjoint lifetimes share memory, in lines of 64 bytes
+    (`llmir/Support/IntervalPlanner.h`). An `mllm.linalg.copy` after each op
+    assigns its result to an `mllm.tensor.alloc` with an offset, and
+    `mllm.tensor.free` ends its lifetime:
 
     ```mlir
     %y = mllm.linalg.silu %x : T
@@ -286,77 +285,75 @@ def PlanMemory : Pass<"mllm-plan-memory", "::mlir::ModuleOp"> {
     %0 = mllm.linalg.silu %x : T
     %y = mllm.linalg.copy %m, %0 : (T, T) -> T
     ```
-    Results of views lie where their operand lies. With `in-place`, the default,
-    the result of an element-wise op or of a norm lies where an operand of its
-    type ends: `mllm.linalg.copy %x, %0`, without memory of its own.
+    Results of views share the memory of their operand. With `in-place`, the
+    default, the result of an element-wise op or a norm reuses the memory of an
+    operand of the same type whose last use it is: `mllm.linalg.copy %x, %0`.
 
-    A subgraph that is called once, by a subgraph, shares the frame of its caller:
-    its offsets count from the same byte. Any other one has a frame of its own
-    (`mllm.frame_bytes`), and each call of it says where that begins in the
-    caller's (`mllm.frame`, bytes). What it returns lies in its frame, from where
-    the copy behind the call takes it.
+    A subgraph with a single call, in another subgraph, shares the frame of its
+    caller: its offsets have the same base. Any other subgraph has its own frame
+    (`mllm.frame_bytes`), and each of its calls states the byte offset of that
+    frame in the caller's (`mllm.frame`). Returned values are in the callee's
+    frame, from which the copy after the call takes them.
 
-    A dynamic size counts as what `sizes` says: `seq=512,past=0`, with `?` for
-    sizes without a name, else as the greatest that `mllm.dims` of a subgraph
-    allows. Fails where a size is
-    not said, where a subgraph calls itself, and where memory is planned already.
-    Leaves alone: arguments, constants, parameters, results of
-    `mllm.linalg.kv_cache`, which lie in the cache, and truth values of one
-    number.
+    `sizes` gives values for dynamic sizes: `seq=512,past=0`, with `?` for
+    unnamed sizes; other sizes are the maximum that `mllm.dims` of a subgraph
+    allows. Fails if a size is not known, if a subgraph is recursive, and if
+    memory has already been planned. Does not assign: arguments, constants,
+    parameters, results of `mllm.linalg.kv_cache`, which are in the cache, and
+    i1 values with one element.
 
-    Values of regions live inside them; what a region reads of outside lives as
-    long as the op. Each result of `mllm.cf.if`, `while` and `for` has a home: both
-    branches leave it there, and a loop's value begins there, is an argument of
-    the body there, and is copied back at the end of each turn (by way of memory
-    of its own, where values change places).
+    Values of regions are live within them; values captured by a region are live
+    until the end of the op. Each result of `mllm.cf.if`, `while` and `for` has
+    fixed memory: both branches store it there, and a loop-carried value is
+    initialized there, read there by the body, and copied back at the end of
+    each iteration (through temporary memory if values are swapped).
 
-    The plan is executed by the reference interpreter
-    (`llmir-translate --interpret --check-memory`), which keeps values in the
-    arena. Compiled code has a plan of its own (`plan-program-memory`), since
-    fusion, tiling and quantization leave other buffers than these tensors;
-    `-convert-mllm-to-llm` drops this one.
+    The reference interpreter executes the plan
+    (`llmir-translate --interpret --check-memory`) and keeps values in the
+    arena. Compiled code has its own plan (`plan-program-memory`), since fusion,
+    tiling and quantization result in different buffers; `-convert-mllm-to-llm`
+    drops this one.
 
-    `report` prints for each frame the bytes, the least that any plan needs (the
-    most bytes that live at one time), and the bytes without sharing.
+    `report` prints, for each frame, its size in bytes, the lower bound (the
+    peak number of live bytes), and the size without sharing.
   }];
   let options = [
     Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
-           "what dynamic sizes count as: NAME=NUMBER with commas between, ?=NUMBER for those without a name">,
+           "values of dynamic sizes: comma-separated list of NAME=NUMBER, ?=NUMBER for unnamed sizes">,
     Option<"inPlace", "in-place", "bool", /*default=*/"true",
-           "let results lie where an operand ends">,
+           "let results reuse the memory of operands without later uses">,
     Option<"report", "report", "bool", /*default=*/"false",
-           "print what was planned">];
+           "print a report of the plan">];
   let statistics = [
-    Statistic<"tensorsPlaced", "tensors", "Tensors with a place">,
-    Statistic<"tensorsInPlace", "in-place", "Those that lie where an operand ended">];
+    Statistic<"tensorsPlaced", "tensors", "Tensors assigned to memory">,
+    Statistic<"tensorsInPlace", "in-place", "Tensors that reuse the memory of an operand">];
 }
 
 def CheckMemory : Pass<"mllm-check-memory", "::mlir::ModuleOp"> {
-  let summary = "Run the memory of a planned model without its numbers";
+  let summary = "Simulate the memory plan of a model";
   let description = [{
-    Goes through the model as it runs, calls included, with a shadow of the
-    arena that knows for each line of 64 bytes whose it is. Fails where a value is
-    read over which another one was written, where memory is given out that still
-    belongs to a live value, where something is freed that is not there, and where
-    a frame leaves memory behind that is not returned.
+    Simulates an execution of the model, including calls, with a shadow of the
+    arena that holds the owner of each line of 64 bytes. Fails if an overwritten
+    value is read, if memory of a live value is allocated again, if memory that
+    is not allocated is freed, and if a frame leaks memory.
 
-    Runs the body of each loop once and all branches. `sizes` is as for
-    `mllm-plan-memory`; any sizes up to those that were planned for must hold.
-    Changes nothing.
+    Visits the body of each loop once and all branches. `sizes` is that of
+    `mllm-plan-memory`; the check must succeed for all sizes up to the planned
+    ones. Does not modify the IR.
   }];
   let options = [
     Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
-           "what dynamic sizes count as: NAME=NUMBER with commas between, ?=NUMBER for those without a name">];
+           "values of dynamic sizes: comma-separated list of NAME=NUMBER, ?=NUMBER for unnamed sizes">];
 }
 
 def LinkModules : Pass<"mllm-link", "::mlir::ModuleOp"> {
-  let summary = "Make one module of the modules inside a module";
+  let summary = "Link nested modules into one module";
   let description = [{
-    Moves the ops of the builtin modules that stand in the module into it, in
-    their order. A subgraph without a body, or a parameter without a source, is
-    a declaration: the definition of another module takes its place. Private
-    symbols of equal names are renamed. Two modules may register one parameter
-    if they say the same of it.
+    Moves the ops of nested builtin modules into the outer module, in order. A
+    subgraph without a body, or a parameter without a source, is a declaration
+    and is replaced by the definition in another module. Private symbols with
+    equal names are renamed. Several modules may register the same parameter
+    with equal attributes.
 
     ```mlir
     module {
@@ -370,27 +367,27 @@ def LinkModules : Pass<"mllm-link", "::mlir::ModuleOp"> {
     }
     ```
 
-    Does nothing in a module without modules. Fails, with the places of both,
-    when a public symbol is defined twice, when a declaration and its definition
-    differ in kind or type, when a subgraph is declared and not defined, or when
-    modules say different facts of the model.
+    Does nothing without nested modules. Fails, with both locations, if a public
+    symbol is defined twice, if a declaration and its definition differ in kind
+    or type, if a subgraph is declared but not defined, or if modules have
+    different model properties.
   }];
   let statistics = [
-    Statistic<"modulesLinked", "modules-linked", "Modules that became part of one">,
-    Statistic<"symbolsResolved", "symbols-resolved", "Declarations that gave way to definitions">,
-    Statistic<"symbolsRenamed", "symbols-renamed", "Private symbols with a new name">];
+    Statistic<"modulesLinked", "modules-linked", "Modules linked">,
+      Statistic<"symbolsResolved", "symbols-resolved", "Declarations replaced by definitions">,
+      Statistic<"symbolsRenamed", "symbols-renamed", "Private symbols renamed">];
 }
 
 def FuseAttention : Pass<"mllm-fuse-attention", "::mlir::ModuleOp"> {
-  let summary = "Make one op of attention that is written out";
+  let summary = "Fuse attention into single ops";
   let description = [{
-    The scores of queries and a cache's keys, scaled, masked causally and made
-    shares of the values, with heads before tokens, become
-    `mllm.linalg.flash_attention2` with tokens before heads. The cache then keeps
-    tokens before heads too and repeats no head; transpositions move down over
-    rotations, where those of the model cancel them. Split results of linear ops
-    become views, and sums get their operands in the order in which these were
-    made, so that a model has one form however it was written.
+    Fuses causally masked attention over a cache, spelled out with heads before
+    tokens, into `mllm.linalg.flash_attention2` with tokens before heads. The
+    cache then also has tokens before heads and does not repeat heads;
+    transpositions are moved past rotations, where they cancel those of the
+    model. Split results of linear ops become views, and operands of sums are
+    ordered by definition, so that differently written models have one canonical
+    form.
 
     ```mlir
     %keys, %values = mllm.linalg.kv_cache %kt, %vt {layer = 3 : i64, layout = "bhsd", q_head = 12 : i64} : …
@@ -400,26 +397,27 @@ def FuseAttention : Pass<"mllm-fuse-attention", "::mlir::ModuleOp"> {
     %p = mllm.linalg.softmax %m {axis = -1 : i64} : …
     %y = mllm.linalg.matmul %p, %values : …
     %z = mllm.linalg.transpose %y {dim0 = 1 : i64, dim1 = 2 : i64} : …
-    // becomes, %qt, %kt and %vt being transposed %q, %k and %v
+    // becomes, where %qt, %kt and %vt are the transposed %q, %k and %v
     %keys, %values = mllm.linalg.kv_cache %k, %v {layer = 3 : i64} : …
     %z = mllm.linalg.flash_attention2 %q, %keys, %values {causal = true, scale = 0.25 : f64} : …
     ```
-    A division of the scores by a number is a scale too, and none is 1. Leaves
-    alone: masks with a window or none, shares of another axis, keys and values
-    that are not the two results of one cache with heads before tokens, or that
-    another op reads too, and queries that have another number of heads.
+    A division of the scores by a constant is a scale, too; without one, the
+    scale is 1. Does not fuse: attention without a mask or with a window, a
+    softmax over another axis, keys and values that are not the two results of
+    one cache with heads before tokens or that have other users, and queries
+    with a different number of heads.
   }];
   let statistics = [
-    Statistic<"attentionsFused", "attentions-fused", "Ops of attention that were made">];
+    Statistic<"attentionsFused", "attentions-fused", "Attention ops created">];
 }
 
 def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
-  let summary = "Bind the dynamic sizes of a model to numbers";
+  let summary = "Specialize a model for given dynamic sizes";
   let description = [{
-    `sizes` says what dynamic sizes are: `seq=17,past=0`, with `?` for sizes of
-    the model's inputs that have no name. The inputs get these sizes, and what
-    follows from them goes through the ops, one by one, into branches, loops and
-    calls; then what has become static is canonicalized.
+    `sizes` gives values for dynamic sizes: `seq=17,past=0`, with `?` for
+    unnamed sizes of the model inputs. The inputs get these sizes, which are
+    propagated through all ops, including branches, loops and calls; then ops
+    that became static are canonicalized.
 
     ```mlir
     // sizes=seq=17
@@ -429,21 +427,21 @@ def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
     mllm.graph.subgraph @model(%x: tensor<1x17x64xf32>) -> tensor<1x64x17xf32> {
       %0 = mllm.linalg.transpose %x {dim0 = 1 : i64, dim1 = 2 : i64} : tensor<1x17x64xf32> -> tensor<1x64x17xf32>
     ```
-    `past` is how many tokens the KV caches hold before; each `kv_cache` of a layer
-    adds its own to those of the ones in front of it. A subgraph that is called
-    with several sizes, of caches too, becomes one for each, `@f`, `@f.1` and so
-    on. A loop whose turns change a size keeps it open. Names that are bound leave
-    `mllm.dims`.
+    `past` is the initial number of tokens in the KV caches; each `kv_cache` of
+    a layer adds its tokens to those of preceding ones. A subgraph that is
+    called with different sizes, including those of caches, is cloned: `@f`,
+    `@f.1` and so on. A size that changes between iterations of a loop stays
+    dynamic. Bound names are removed from `mllm.dims`.
 
-    Fails where a name is none of the model's, a number lies outside the range
-    that `mllm.dims` of a subgraph says, an op has no result for the sizes, a
-    subgraph calls itself, or, unless `partial`, a size stays open.
+    Fails if the model does not have a name, a value is outside the range that
+    `mllm.dims` of a subgraph states, an op does not support the sizes, a
+    subgraph is recursive, or, unless `partial` is set, a size stays dynamic.
   }];
   let options = [
     Option<"sizes", "sizes", "std::string", /*default=*/"\"\"",
-           "what dynamic sizes are: NAME=NUMBER with commas between, ?=NUMBER for those without a name">,
+           "values of dynamic sizes: comma-separated list of NAME=NUMBER, ?=NUMBER for unnamed sizes">,
     Option<"partial", "partial", "bool", /*default=*/"false",
-           "leave sizes that are not said open">];
+           "allow sizes that stay dynamic">];
 }
 
 #endif // LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which matrices of a model are quantized, and how, by their names:
+// Quantization recipes, which select schemes for matrices by name:
 //
 //   head = q8                    # the projection to the vocabulary
 //   *.mlp.*_proj.weight = int4:g128
@@ -30,62 +30,61 @@
 
 namespace llmir::mllm {
 
-/// How the numbers of one matrix are to be stored.
+/// The storage scheme of a matrix.
 struct WeightScheme {
   int64_t bits = 0;  ///< 0: not quantized.
-  int64_t block = 0; ///< Neighbours in a row with one scale; 0: all of them.
+  int64_t block = 0; ///< Elements of a row per scale; 0: all.
   bool perTensor = false;
   bool zeroPoints = false;
-  bool byteInputs = false;            ///< Products take inputs of int8.
-  std::optional<TensorFormat> format; ///< A block format, instead of the above.
+  bool byteInputs = false;            ///< Products take int8 inputs.
+  std::optional<TensorFormat> format; ///< Block format instead of the above.
 
   /// `none`, `q8` (Q8_0), `q4` (Q4_0), or `int2` to `int8` followed by
   /// `:gNUMBER` or `:tensor`, `:asym`, `:a8` (as by default) or `:a32`, in any
-  /// order; InvalidArgument for anything else.
+  /// order; InvalidArgument otherwise.
   static Expected<WeightScheme> parse(std::string_view text);
 
   bool isQuantized() const { return bits != 0; }
-  /// Writes the annotations on a product; none where nothing is quantized.
+  /// Annotates a product; does nothing without quantization.
   void annotate(mlir::Operation *op) const;
 };
 
-/// Rules, of which the first that fits a matrix counts.
+/// A list of rules; the first rule that matches a matrix applies.
 class QuantizationRecipe {
 public:
-  /// The pattern that fits the projection to the vocabulary, whatever its
-  /// matrix is called: the product that the entry returns.
+  /// The pattern that matches the output projection to the vocabulary (the
+  /// product that the entry returns), independent of its name.
   static constexpr std::string_view kHead = "head";
 
   struct Rule {
-    std::string pattern; ///< `*` stands for any text.
+    std::string pattern; ///< `*` matches any text.
     WeightScheme scheme;
-    /// Whether somebody wrote it for this model: then it is a mistake that it
-    /// counts for no matrix.
+    /// True for user-written rules, which must match at least one matrix.
     bool isWritten = true;
   };
 
-  /// Reads `PATTERN=SCHEME`, with commas or ends of lines between; `#` begins a
-  /// comment. Fails with InvalidArgument.
+  /// Parses a list of `PATTERN=SCHEME` separated by commas or newlines; `#`
+  /// starts a comment. Fails with InvalidArgument.
   static Expected<QuantizationRecipe> parse(std::string_view text);
-  /// What `--quantize SCHEME` stands for: the scheme for all projections but
-  /// the one to the vocabulary, which has q8, or stays as it is with
-  /// `:plain-head` or with inputs of f32 (`:a32`); a model may have only that
-  /// one. "none" is an empty recipe.
-  /// Fails with InvalidArgument for what the compiler does not store.
+  /// Returns the recipe of `--quantize SCHEME`: the scheme for all projections
+  /// except the output projection, which is q8, or not quantized with
+  /// `:plain-head` or with f32 inputs (`:a32`); a model may have only that one.
+  /// "none" is an empty recipe. Fails with InvalidArgument for schemes that the
+  /// compiler does not support.
   static Expected<QuantizationRecipe>
   forAllProjections(std::string_view scheme);
 
   bool empty() const { return rules.empty(); }
 
-  /// What applying it came to.
+  /// Result of apply().
   struct Outcome {
-    int64_t matrices = 0; ///< That are to be quantized.
-    int64_t left = 0;     ///< Wanted ones whose rows are not whole blocks.
+    int64_t matrices = 0; ///< Annotated matrices.
+    int64_t left = 0;     ///< Selected ones with partial blocks.
   };
-  /// Writes `mllm.quant.weights` and `mllm.quant.inputs` on the products of the
-  /// module. Fails, with a diagnostic, where there is no matrix, a written rule
-  /// counts for none, or integers are wanted of one that is a table of
-  /// embeddings too. Matrices that are stored in few bits stay as they are.
+  /// Sets `mllm.quant.weights` and `mllm.quant.inputs` on the products of the
+  /// module. Fails, with a diagnostic, if there is no matrix, a user-written
+  /// rule applies to none, or an embedding table would be quantized to
+  /// integers. Matrices that are stored quantized are not changed.
   mlir::FailureOr<Outcome> apply(mlir::ModuleOp module) const;
 
 private:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Numbers for the dynamic sizes of a traced model, and what the results of its
-// ops are for them.
+// Binding of the dynamic sizes of a traced model, and propagation of these
+// sizes to results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,72 +22,71 @@
 
 namespace llmir::mllm {
 
-/// What dynamic sizes are: named ones by their symbols, those of the model's
-/// inputs without a name all alike.
+/// Values of dynamic sizes: named sizes by symbol, and one value for all
+/// unnamed sizes of model inputs.
 struct SizeBinding {
   std::map<std::string, int64_t> named;
-  /// Of inputs; nothing leaves them open.
+  /// Unnamed sizes of inputs; nullopt leaves them dynamic.
   std::optional<int64_t> unnamed;
-  /// For symbols that are not in `named`; nothing leaves them open.
+  /// Symbols not in `named`; nullopt leaves them dynamic.
   std::optional<int64_t> otherSymbols;
-  /// Tokens that the KV caches hold before; nothing leaves them open.
+  /// Initial number of tokens in the KV caches; nullopt leaves it dynamic.
   std::optional<int64_t> past;
 
-  /// The name that says `past` too.
+  /// The name that also sets `past`.
   static constexpr llvm::StringLiteral kPast = "past";
 
-  /// Reads `seq=17,past=0,?=4`, where `?` stands for sizes without a name.
-  /// Reports an error at the module and fails where the text is no such list.
+  /// Parses `seq=17,past=0,?=4`, where `?` denotes unnamed sizes. Reports an
+  /// error at the module if the text is invalid.
   static mlir::FailureOr<SizeBinding> parse(mlir::ModuleOp module,
                                             llvm::StringRef text);
-  /// "seq=17, past=0", as messages say it.
+  /// "seq=17, past=0", for diagnostics.
   std::string str() const;
 
-  /// The number, where all symbols of the expression are bound to one that is
-  /// not negative; else the expression.
+  /// Returns the value of the expression if all symbols are bound and it is not
+  /// negative; otherwise the expression.
   shapes::DimExpr bind(const shapes::DimExpr &size) const;
   mlir::RankedTensorType bind(mlir::RankedTensorType type) const;
-  /// The same, and `unnamed` for sizes without a name.
+  /// The same for a type, with `unnamed` for unnamed sizes.
   mlir::RankedTensorType bindInput(mlir::RankedTensorType type) const;
 };
 
-/// Tokens that ops have given the caches of layers, besides those that these
-/// held before; a layer that is not there has been given none.
+/// The number of tokens appended to the cache of each layer, in addition to
+/// `past`; 0 for layers without an entry.
 using CacheGrowth = std::map<int64_t, shapes::DimExpr>;
 
-/// The layers whose caches an op appends to, with what it has inside and calls.
+/// The layers to whose caches an op appends, including its regions and callees.
 std::set<int64_t> cachedLayers(mlir::Operation *op);
 
-/// Gives the results of ops whose operands have got other types the types that
-/// follow from these, in place and op by op.
+/// Updates result types in place, op by op, after operand types have changed.
 class SizeInference {
 public:
-  /// Gives the subgraph to call for operands of the call's types; null, with an
-  /// error, where there is none.
+  /// Returns the subgraph to call for the operand types of the call; null, with
+  /// an error, if there is none.
   using ResolveCall = std::function<SubGraphOp(CallGraphOp)>;
 
-  /// `isStrict`: an op whose results do not follow is an error. Otherwise they
-  /// stay as declared but for the sizes that are bound. Calls that nothing
-  /// resolves do so too.
+  /// `isStrict`: an op whose result types cannot be inferred is an error.
+  /// Otherwise, they keep their declared types with bound sizes, as do the
+  /// results of unresolved calls.
   SizeInference(const SizeBinding &sizes, bool isStrict,
                 ResolveCall resolveCall = nullptr)
       : sizes(sizes), isStrict(isStrict), resolveCall(std::move(resolveCall)) {}
 
-  /// Gives a value another type; the one that it had stays its declared one.
+  /// Changes the type of a value; its previous type remains the declared one.
   void setType(mlir::Value value, mlir::RankedTensorType type);
-  /// The type that the value had before setType(), or has.
+  /// The type of the value before setType(), or its current type.
   mlir::RankedTensorType declaredType(mlir::Value value) const;
-  /// Says what type a value had in the module that it was copied from.
+  /// Sets the declared type of a value copied from another module.
   void declareType(mlir::Value value, mlir::RankedTensorType type) {
     declared.try_emplace(value, type);
   }
 
-  /// What the caches have grown by where the next op stands.
+  /// The growth of the caches before the next op.
   CacheGrowth &growth() { return grown; }
 
-  /// Infers the results of one op, what is in its regions included.
+  /// Infers the result types of one op, including its regions.
   mlir::LogicalResult inferOp(mlir::Operation *op);
-  /// Infers all ops of a block, in order.
+  /// Infers the result types of all ops of a block, in order.
   mlir::LogicalResult inferBlock(mlir::Block &block);
 
 private:
@@ -97,7 +96,7 @@ private:
   mlir::LogicalResult inferIf(IfOp op);
   mlir::LogicalResult inferWhile(WhileOp op);
   mlir::LogicalResult inferFor(ForOp op);
-  /// Nobody knows how many turns the loop has.
+  /// Accounts for a loop with an unknown number of iterations.
   void growInTurns(mlir::Operation *loop);
   mlir::LogicalResult
   settleLoop(mlir::Block &entry, mlir::ValueRange inits, unsigned firstArgument,
@@ -109,12 +108,12 @@ private:
   ResolveCall resolveCall;
   llvm::DenseMap<mlir::Value, mlir::RankedTensorType> declared;
   CacheGrowth grown;
-  int64_t numInferred = 0; ///< Ops; loops in loops are gone through again.
+  int64_t numInferred = 0; ///< Inferred ops; nested loops count repeatedly.
 };
 
 /// Binds the dynamic sizes of a module's subgraphs: see `mllm-specialize`. With
-/// `isPartial` sizes may stay open. Reports an error and fails where the sizes
-/// do not fit the module, which is then left in a state of no use.
+/// `isPartial`, sizes may stay dynamic. Reports an error and fails if the sizes
+/// are invalid for the module, which is then in an unspecified state.
 mlir::LogicalResult specializeSizes(mlir::ModuleOp module,
                                     const SizeBinding &sizes,
                                     bool isPartial = false);
