@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-lsp-server: completion, definitions, hover and diagnostics for an
-// editor, over .mlir files with our dialects. All flags of mlir-lsp-server
-// hold.
+// llmir-lsp-server: completion, definitions, hover and diagnostics in editors
+// for .mlir files that use LLMIR's dialects. Accepts all flags of
+// mlir-lsp-server.
 //
 //===----------------------------------------------------------------------===//
 

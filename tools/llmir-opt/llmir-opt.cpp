@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-opt: reads IR, runs passes, prints IR. All flags of mlir-opt hold.
+// llmir-opt: reads IR, runs passes, prints IR. Accepts all flags of mlir-opt.
 //
 //===----------------------------------------------------------------------===//
 

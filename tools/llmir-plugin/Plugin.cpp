@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLMIR's dialects and passes as a plugin of any tool of MLIR 22:
+// LLMIR's dialects and passes as a plugin for any tool of MLIR 22:
 //
 //   mlir-opt --load-dialect-plugin=lib/LLMIRPlugin.so \
 //            --load-pass-plugin=lib/LLMIRPlugin.so \

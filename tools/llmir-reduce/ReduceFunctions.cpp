@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -llm-reduction: takes ops out of functions, one at a time, for as long as the
-// test script calls the module interesting. MLIR's -reduction-tree erases ops
-// without giving their users another value, which leaves nothing that verifies
-// of a function whose ops all feed its result.
+// -llm-reduction: removes ops from functions, one at a time, as long as the
+// test script considers the module interesting. MLIR's -reduction-tree erases
+// ops without replacing their uses; if all ops of a function contribute to its
+// result, no valid module remains.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +26,12 @@
 
 using namespace mlir;
 
-/// A step changes the `index`-th thing of its kind in a module, where it can.
+/// A step changes the `index`-th candidate of its kind in a module, if
+/// possible.
 enum class StepResult { Done, NotThere, NoMoreOfThem };
 using Step = StepResult (*)(ModuleOp module, unsigned index);
 
-/// The `index`-th op in the bodies of functions that is no terminator.
+/// The `index`-th op in the bodies of functions that is not a terminator.
 static Operation *findOp(ModuleOp module, unsigned index) {
   Operation *found = nullptr;
   module.walk([&](Operation *op) {
@@ -53,7 +54,7 @@ static OpOperand *findReturned(ModuleOp module, unsigned index) {
   return nullptr;
 }
 
-/// Calls give the type of a function its users: such a function keeps it.
+/// False if a function's type must be kept because calls use its results.
 static bool mayChangeType(func::FuncOp function) {
   return function.getBody().hasOneBlock() &&
          SymbolTable::symbolKnownUseEmpty(
@@ -86,7 +87,7 @@ static StepResult dropReturned(ModuleOp module, unsigned index) {
                                                  : StepResult::NotThere;
 }
 
-/// Returns an input of the op that made a result instead of the result.
+/// Returns an operand of the returned value's defining op instead of the value.
 static StepResult returnEarlier(ModuleOp module, unsigned index) {
   OpOperand *returned = findReturned(module, index);
   if (!returned)
@@ -104,7 +105,7 @@ static StepResult returnEarlier(ModuleOp module, unsigned index) {
   return StepResult::Done;
 }
 
-/// An operand of the same type stands for each result of an op.
+/// Replaces each result of an op by an operand of the same type.
 static StepResult forwardOperand(ModuleOp module, unsigned index) {
   Operation *op = findOp(module, index);
   if (!op)
@@ -123,7 +124,7 @@ static StepResult forwardOperand(ModuleOp module, unsigned index) {
   return StepResult::Done;
 }
 
-/// New arguments of the function stand for the results of an op.
+/// Replaces the results of an op by new arguments of the function.
 static StepResult makeArgument(ModuleOp module, unsigned index) {
   Operation *op = findOp(module, index);
   if (!op)
@@ -142,7 +143,7 @@ static StepResult makeArgument(ModuleOp module, unsigned index) {
   return StepResult::Done;
 }
 
-/// Takes out what has no use any more.
+/// Removes unused ops.
 static void clean(ModuleOp module) {
   module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
@@ -199,7 +200,7 @@ public:
   }
 
 private:
-  /// Does `step` wherever what it gives is still interesting.
+  /// Applies `step` wherever the result is still interesting.
   bool repeat(Step step, function_ref<bool(ModuleOp)> isInteresting) {
     bool changed = false;
     for (unsigned index = 0;;) {
@@ -219,7 +220,7 @@ private:
     }
   }
 
-  /// Verifies without telling: what does not hold is only not taken.
+  /// Verifies without diagnostics: invalid modules are silently skipped.
   bool isValid(ModuleOp module) {
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) {});
     return succeeded(verify(module));

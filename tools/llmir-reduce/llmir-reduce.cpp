@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-reduce: makes an .mlir file smaller for as long as a script calls it
-// interesting (ends with a code other than 0). All flags of mlir-reduce hold,
-// and -llm-reduction reduces the bodies of functions:
+// llmir-reduce: shrinks an .mlir file as long as a script considers it
+// interesting (exits with a nonzero code). Accepts all flags of mlir-reduce;
+// -llm-reduction reduces the bodies of functions:
 //
 //   llmir-reduce failing.mlir -llm-reduction='test=./fails.sh'
 //

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir-translate: runs the functions of a module; programs to text and back.
+// llmir-translate: runs the functions of a module; converts programs to text
+// and back.
 //
 //===----------------------------------------------------------------------===//
 

@@ -68,12 +68,12 @@ Expected<std::string> ArtifactCache::folderOf(const CacheOptions &options) {
                 "name one with --cache-dir");
 }
 
-/// Makes `folder` and the folders above it.
+/// Creates `folder` and its parents.
 static Status makeFolders(const std::string &folder) {
   for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     std::string part = folder.substr(0, end);
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
-      // A read-only folder above an existing one answers EROFS or EACCES.
+      // A read-only parent of an existing directory results in EROFS or EACCES.
       struct stat info;
       int error = errno;
       if (stat(part.c_str(), &info) != 0) {
@@ -139,8 +139,8 @@ static Status forEachFile(const std::string &folder, Fn &&fn) {
 
 namespace {
 
-/// Held by the process that makes or uses an entry; released by the system when
-/// the process ends in whatever way.
+/// Held by the process that creates or uses an entry; released by the system
+/// when the process ends for any reason.
 class FileLock {
 public:
   static Expected<FileLock> take(const std::string &path) {
@@ -173,8 +173,8 @@ private:
   int descriptor = -1;
 };
 
-/// What is made while it lives can be read and written by this user only,
-/// whatever the user's own habit is.
+/// While an object exists, new files are accessible to this user only, whatever
+/// the user's umask.
 class PrivateFiles {
 public:
   PrivateFiles() : before(umask(0077)) {}
@@ -188,9 +188,9 @@ private:
 
 } // namespace
 
-/// Why what lies at `path` is no file of this cache: it was put there by
-/// somebody else, or somebody else can change it. Empty for a file of this
-/// user's own, and where there is nothing.
+/// Why the object at `path` must not be used: it was created by somebody else,
+/// or somebody else can change it. Empty for a file of this user, and if
+/// nothing exists there.
 static std::string intruderAt(const std::string &path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0)
@@ -208,8 +208,8 @@ static std::string intruderAt(const std::string &path) {
   return {};
 }
 
-/// Removes a file or an empty folder; one with something in it is for the user
-/// to remove. `problem` is as intruderAt() says.
+/// Removes a file or an empty directory; other directories must be removed by
+/// the user. `problem` is the result of intruderAt().
 static Status removeIntruder(const std::string &path,
                              const std::string &problem) {
   if (unlink(path.c_str()) == 0 || rmdir(path.c_str()) == 0)
@@ -220,7 +220,7 @@ static Status removeIntruder(const std::string &path,
                 "remove it: rm -r '" + path + "'");
 }
 
-/// Makes place for a file of this cache's own.
+/// Makes room for a file of this cache.
 static Status expelIntruder(const std::string &path) {
   const std::string problem = intruderAt(path);
   if (problem.empty())
@@ -250,7 +250,7 @@ Expected<std::string> ArtifactCache::findOrMake(
     utimensat(AT_FDCWD, keyPath(artifact).c_str(), nullptr, 0);
   };
   if (isUsable(artifact, text)) {
-    touch(); // Fails in a read-only cache, which can still be read.
+    touch(); // Fails in a read-only cache, which can still be used.
     return artifact;
   }
 
@@ -260,14 +260,14 @@ Expected<std::string> ArtifactCache::findOrMake(
   Expected<FileLock> lock = FileLock::take(lockPath);
   if (!lock)
     return lock.takeStatus();
-  if (isUsable(artifact, text)) { // Made while this process waited.
+  if (isUsable(artifact, text)) { // Created while this process waited.
     touch();
     return artifact;
   }
   for (const std::string &file : {artifact, keyPath(artifact)})
     LLMIR_RETURN_IF_ERROR(expelIntruder(file));
   LLMIR_RETURN_IF_ERROR(checkSpace(neededBytes));
-  // The old key goes first: it must never stand beside another artifact.
+  // Remove the old key first, so that it never describes another artifact.
   unlink(keyPath(artifact).c_str());
   LLMIR_RETURN_IF_ERROR(make(artifact));
   LLMIR_RETURN_IF_ERROR(writeFileAtomically(keyPath(artifact), text));
@@ -324,11 +324,11 @@ Expected<std::vector<CacheEntry>> ArtifactCache::entries() const {
   return list;
 }
 
-/// Removes what was used least recently until the rest is below the limit.
+/// Removes the least recently used entries until the size is below the limit.
 void ArtifactCache::shrink(const std::string &keep) const {
   Expected<std::vector<CacheEntry>> list = entries();
   if (!list)
-    return; // The new entry is there; the next one tries again.
+    return; // The new entry exists; the next call tries again.
   int64_t total = 0;
   for (const CacheEntry &entry : *list) {
     total += entry.bytes;
@@ -345,8 +345,8 @@ Expected<int64_t> ArtifactCache::clear() {
   int64_t artifacts = 0;
   Status failure;
   Status read = forEachFile(path, [&](const std::string &name) {
-    // Only files of this class's making; ".HASH.llmir.tmp-…" is what a process
-    // that was killed while writing may have left.
+    // Only files created by this class; ".HASH.llmir.tmp-…" may be left by a
+    // process that was killed while writing.
     if (!endsWith(name, ".key") && !endsWith(name, ".lock") &&
         name.find(".llmir") == std::string::npos)
       return;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The folder of compiled artifacts. An entry is two files: HASH.llmir, the
-// artifact, and HASH.key, the text of everything that it was made from, which
-// is compared before the artifact is used and whose time of modification says
-// when that was last.
+// The cache of compiled artifacts. An entry is two files: HASH.llmir, the
+// artifact, and HASH.key, a description of everything that it was made from.
+// The key is compared before the artifact is used; its modification time is the
+// time of the last use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,44 +28,44 @@ namespace llmir::cli {
 /// Folder and size limit of a cache.
 struct CacheOptions {
   std::string folder;  ///< Empty: $XDG_CACHE_HOME/llmir or ~/.cache/llmir.
-  double limitGB = 64; ///< Artifacts used least recently go beyond it.
+  double limitGB = 64; ///< Least recently used artifacts beyond it are removed.
 };
 
 struct CacheEntry {
   std::string path;  ///< Of the artifact.
-  std::string model; ///< What it was made from; empty where the key is lost.
+  std::string model; ///< The source model; empty if the key is missing.
   int64_t bytes = 0;
   int64_t lastUsedNs = 0; ///< Since 1970.
 };
 
 class ArtifactCache {
 public:
-  /// The folder's name, without touching it. NotFound where neither the flag
-  /// nor the environment names one.
+  /// The directory's name, without accessing it. NotFound if neither the flag
+  /// nor the environment gives one.
   static Expected<std::string> folderOf(const CacheOptions &options);
 
-  /// Makes the folder where it is missing (0700), and refuses one that another
-  /// user owns or may write to: artifacts are programs.
+  /// Creates the directory (mode 0700) if needed, and rejects one that another
+  /// user owns or may write to, because artifacts are programs.
   static Expected<ArtifactCache> open(const CacheOptions &options);
 
   const std::string &folder() const { return path; }
 
-  /// The path of the artifact for `key`; where there is none yet, `make` writes
-  /// it to the path that it is given. One process at a time makes an entry,
-  /// others wait for it. `model` is for people; `neededBytes` must be free. A
-  /// file that another user owns or may write to, and what is no file, is not
-  /// used: it is removed, with a note, and made again.
+  /// The path of the artifact for `key`; if there is none, `make` writes it to
+  /// the path that it is passed. Only one process at a time creates an entry,
+  /// others wait for it. `model` is for display; `neededBytes` must be free. A
+  /// file that another user owns or may write to, or that is not a regular
+  /// file, is removed with a note, and created again.
   Expected<std::string>
   findOrMake(const std::string &model, const std::string &key,
              int64_t neededBytes,
              const std::function<Status(const std::string &path)> &make);
 
-  /// Removes the entry of an artifact that turned out to be unusable.
+  /// Removes the entry of an unusable artifact.
   void remove(const std::string &artifactPath);
 
   /// Most recently used first.
   Expected<std::vector<CacheEntry>> entries() const;
-  /// Removes every file of the cache; returns how many artifacts there were.
+  /// Removes every file of the cache; returns the number of artifacts removed.
   Expected<int64_t> clear();
 
 private:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir bench: tokens per second of prefill and decode, beside what the machine
-// allows. The flags are those of llama-bench.
+// llmir bench: tokens per second of prefill and decode, compared with the
+// limits of the machine. The flags are those of llama-bench.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct BenchOptions {
   std::string profile;
 };
 
-/// One call of `llmir bench`.
+/// One invocation of `llmir bench`.
 class BenchCommand {
 public:
   explicit BenchCommand(const BenchOptions &options) : options(options) {}
@@ -71,7 +71,8 @@ private:
 // Output
 //===----------------------------------------------------------------------===//
 
-/// "41.2 GB/s (42.0 packed)" or "640 Gop/s": what the test is bound by.
+/// The rate achieved in terms of the limiting resource: "41.2 GB/s (42.0
+/// packed)" or "640 Gop/s".
 static std::string reached(const BenchResult &r) {
   double perSecond = r.median() / r.test.count() / 1e9;
   if (!r.isBoundByReading())
@@ -92,7 +93,7 @@ static std::string limitText(const BenchResult &r) {
          " Gop/s, " + dotUnitName(unit);
 }
 
-/// False for code that does not say what it costs, or a bench without limits.
+/// False for code without cost information, or a benchmark without limits.
 static bool hasShare(const BenchResult &r) {
   double share = r.share();
   return std::isfinite(share) && share > 0;
@@ -165,7 +166,7 @@ static Json describe(const Artifact &artifact, const BenchResult &r) {
   return row;
 }
 
-/// A cell of a table of values between commas.
+/// A cell of comma-separated values.
 static std::string csvCell(const Json &value) {
   if (value.is_null())
     return {};
@@ -287,7 +288,8 @@ Status BenchCommand::runTest(Executor &executor, LimitMeter &meter,
                                  : traceTest(executor, runner, *result);
 }
 
-/// Repeats the test once more: tracing, little as it costs, is not measured.
+/// Repeats the test for tracing, so that tracing does not affect the
+/// measurement.
 Status BenchCommand::traceTest(Executor &executor, BenchRunner &runner,
                                const BenchResult &result) {
   Profile::Phase phase = profile.begin(result.test.name() + ", traced");

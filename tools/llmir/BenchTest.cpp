@@ -52,7 +52,7 @@ double BenchResult::share() const {
 }
 
 MachineLimits BenchResult::medianLimits() const {
-  MachineLimits middle = limits.front(); // Its names.
+  MachineLimits middle = limits.front(); // For its names.
   std::vector<double> values(limits.size());
   auto medianOf = [&](auto &&number) {
     std::transform(limits.begin(), limits.end(), values.begin(), number);
@@ -71,7 +71,7 @@ bool BenchResult::isBoundByReading() const {
   return cost.readSeconds(middle) >= cost.computeSeconds(middle);
 }
 
-/// What lies between two measurements.
+/// The mean of two measurements.
 static MachineLimits mean(const MachineLimits &a, const MachineLimits &b) {
   MachineLimits between = a;
   if (b.read.bytesPerSecond > a.read.bytesPerSecond)
@@ -149,10 +149,10 @@ Status BenchRunner::finish(const BenchTest &test) {
   return first;
 }
 
-/// Seconds; the sequences are as long afterwards as before.
+/// Seconds; does not change the lengths of the sequences.
 Expected<double> BenchRunner::repeat(const BenchTest &test) {
-  // What has been measured meanwhile has pushed code and small models out of
-  // the caches.
+  // Measurements in between may have evicted code and small models from the
+  // caches.
   LLMIR_RETURN_IF_ERROR(decode(test.sequences));
   auto cut = [&] {
     Status status;
@@ -179,7 +179,8 @@ Status BenchRunner::repeatOnce(const BenchTest &test) {
   return status ? std::move(freed) : std::move(status);
 }
 
-/// Prompts are counted without the output projection, which one token needs.
+/// Prompts are counted without the output projection, which only one token
+/// needs.
 StepCost BenchRunner::cost(const BenchTest &test) const {
   const PagedKVCache &cache = executor.cache();
   const double kvBytesOfToken =
@@ -217,7 +218,7 @@ BenchRunner::run(const BenchTest &test,
   progress(0);
   Status status = prepare(test);
   if (status)
-    status = repeat(test).takeStatus(); // To warm up.
+    status = repeat(test).takeStatus(); // Warm up.
   MachineLimits before = meter.measure(result.cost);
   for (int64_t i = 0; status && i < repetitions; ++i) {
     progress(i + 1);

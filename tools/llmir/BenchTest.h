@@ -23,69 +23,68 @@
 
 namespace llmir::cli {
 
-/// `prompt` tokens at once, or `tokens` one by one in each of `sequences`, all
-/// behind `depth` tokens that are there already.
+/// `prompt` tokens at once, or `tokens` one by one in each of `sequences`, with
+/// `depth` tokens already in the context.
 struct BenchTest {
   int64_t prompt = 0, tokens = 0, depth = 0, sequences = 1;
 
   /// "pp512", "tg128 @ d4096", "tg128 x 4".
   std::string name() const;
   int64_t longest() const { return depth + prompt + tokens; }
-  /// Tokens that a repetition goes through.
+  /// Tokens processed by a repetition.
   double count() const {
     return static_cast<double>(prompt ? prompt : tokens * sequences);
   }
 };
 
-/// What one test gave.
+/// The result of a test.
 struct BenchResult {
   BenchTest test;
   int64_t threads = 0;
-  std::string placement;     ///< Of the executor.
-  std::string level;         ///< Of the code.
+  std::string placement;     ///< Executor::placement().
+  std::string level;         ///< Executor::level().
   std::vector<double> rates; ///< Tokens per second of each repetition.
-  /// The limits beside each repetition: the mean of what was measured right
-  /// before and right after, as machines change their mode from one second to
-  /// the next.
+  /// The limits for each repetition: the mean of those measured directly before
+  /// and after it, because machines may change their speed within seconds.
   std::vector<MachineLimits> limits;
   StepCost cost;         ///< Of a repetition.
-  const char *sizeClass; ///< Where the weights lie: "L2", "L3", "memory".
+  const char *sizeClass; ///< Where the weights reside: "L2", "L3", "memory".
 
   double median() const;
-  /// Half the distance of the quartiles.
+  /// Half the interquartile range.
   double spread() const;
-  /// Median over the repetitions of least time / time.
+  /// Median over the repetitions of minimum time / time.
   double share() const;
   /// Medians of each limit over the repetitions.
   MachineLimits medianLimits() const;
   bool isBoundByReading() const;
 };
 
-/// The middle of the values, between two neighbours their mean; q = 0.25 and
-/// 0.75 are the quartiles. NaN without values.
+/// The quantile with linear interpolation; q = 0.25 and 0.75 are the quartiles.
+/// NaN without values.
 double quantile(std::vector<double> values, double q);
 
-/// Runs tests on one executor. Token ids are arbitrary, but the same each time.
+/// Runs tests on one executor. Token ids are arbitrary but fixed.
 class BenchRunner {
 public:
-  /// `piece`: tokens of one step of a prompt.
+  /// `piece`: tokens of a prefill step.
   BenchRunner(Executor &executor, LimitMeter &meter, int64_t piece,
               int64_t repetitions);
 
-  /// `progress` is called before each repetition with its number, from 0 (the
-  /// one to warm up).
+  /// `progress` is called before each repetition with its number; number 0 is
+  /// the warm-up.
   Expected<BenchResult> run(const BenchTest &test,
                             const std::function<void(int64_t)> &progress);
-  /// One more repetition, without measuring: for a trace.
+  /// Runs one more repetition without measuring, for a trace.
   Status repeatOnce(const BenchTest &test);
 
 private:
   Status prepare(const BenchTest &test);
   Status finish(const BenchTest &test);
   Expected<double> repeat(const BenchTest &test);
-  /// `count` tokens of one sequence; logits where decoding would make them.
+  /// Processes `count` tokens of one sequence, computing logits like decoding.
   Status feed(SequenceId sequence, int64_t count);
-  /// One token of each sequence.
+  /// Decodes one token of each sequence.
   Status decode(int64_t sequences);
   StepCost cost(const BenchTest &test) const;
   int32_t nextToken();

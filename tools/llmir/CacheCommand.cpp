@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir cache: the compiled artifacts of this user.
+// llmir cache: lists or clears the user's compiled artifacts.
 //
 //===----------------------------------------------------------------------===//
 

@@ -59,7 +59,7 @@ int CommandLine::reportUsage(const CLI::ParseError &error) {
       });
   if (flag != unknown.end())
     cause = "`" + command + "` has no flag " + *flag;
-  // The parser asks for a command also where a wrong one was given.
+  // The parser also reports a missing command if an unknown one was given.
   else if (error.get_name() == "RequiredError" && !unknown.empty())
     cause = "'" + unknown.front() + "' was not expected: " + cause;
   printFailure(Status(StatusCode::InvalidArgument, cause,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the commands of `llmir` share: how one is declared and how it ends.
+// Infrastructure shared by the commands of `llmir`: declaration and outcome.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,10 @@
 
 namespace llmir::cli {
 
-/// How a command ended: exit code 0, 1 (it failed) or 2 (wrong usage).
+/// The outcome of a command: exit code 0, 1 (failure) or 2 (wrong usage).
 struct Outcome {
   Outcome(Status status) : status(std::move(status)) {}
-  /// A combination of flags that cannot be meant.
+  /// An invalid combination of flags.
   static Outcome usage(std::string cause, std::string advice = {}) {
     Outcome outcome(Status(StatusCode::InvalidArgument, std::move(cause),
                            std::move(advice)));
@@ -36,8 +36,8 @@ struct Outcome {
     return outcome;
   }
 
-  /// What became of the flags that name a model and how it is compiled and run:
-  /// wrong usage where a flag's value cannot be (InvalidArgument).
+  /// The outcome of processing the flags for the model, its compilation and
+  /// execution: wrong usage if a flag's value is invalid (InvalidArgument).
   static Outcome ofFlags(Status status) {
     const bool isWrong = status.code() == StatusCode::InvalidArgument;
     Outcome outcome(std::move(status));
@@ -49,18 +49,18 @@ struct Outcome {
   bool wrongUsage = false;
 };
 
-/// The command line: each command adds itself with its flags and its action.
+/// The command line: each command registers its flags and its action.
 class CommandLine {
 public:
   CommandLine();
 
-  /// A command `name`; `example` ends its help text.
+  /// Adds the command `name`; `example` is appended to its help text.
   CLI::App &add(const std::string &name, const std::string &description,
                 const std::string &example);
-  /// What `command` does once its flags are read.
+  /// Sets the action of `command`, called once its flags are parsed.
   void onRun(CLI::App &command, std::function<Outcome()> action);
 
-  /// Reads the arguments and runs the command. Returns the exit code.
+  /// Parses the arguments and runs the command. Returns the exit code.
   int run(int argc, char **argv);
 
 private:
@@ -70,15 +70,15 @@ private:
   std::function<Outcome()> chosen;
 };
 
-/// The environment variable that stands for a flag: LLMIR_TOP_K for --top-k.
-/// Of a flag with several names, the one that is set, else the longest's.
+/// The environment variable for a flag: LLMIR_TOP_K for --top-k. For a flag
+/// with several names, the one that is set, otherwise that of the longest name.
 std::string environmentName(const std::string &names);
 
-/// Refuses what is not a whole number of 64 bits, which the parser itself would
-/// round, wrap or cut.
+/// Rejects values that are not whole numbers of 64 bits; the parser itself
+/// would round, wrap or truncate them.
 CLI::Validator wholeNumber(bool isSigned);
 
-/// The type of one value of a flag that is optional or a list.
+/// The type of a single value of a flag that is optional or a list.
 template <typename T> struct OneValue {
   using Type = T;
 };
@@ -89,12 +89,12 @@ template <typename T> struct OneValue<std::vector<T>> {
   using Type = T;
 };
 
-/// Refuses an empty text: it is not the same as a flag that is not given.
+/// Rejects an empty text, which is not the same as an absent flag.
 CLI::Validator notEmpty();
 
-/// Adds a flag with a value; its environment variable comes with it, that of
-/// `variableOf` where the flag means something else in other commands. `form`
-/// is what the help text calls the value, by default its type.
+/// Adds a flag with a value and its environment variable; `variableOf` gives
+/// the variable's name if the flag has another meaning in other commands.
+/// `form` describes the value in the help text, by default by its type.
 template <typename T>
 CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
                        const std::string &description,
@@ -114,10 +114,10 @@ CLI::Option *addOption(CLI::App &command, const std::string &names, T &value,
   return option;
 }
 
-/// Refuses what is no truth value; a variable gives a flag one.
+/// Rejects values that are not Booleans; needed for flags set by a variable.
 CLI::Validator truthValue();
 
-/// Adds a flag without value.
+/// Adds a flag without a value.
 inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
                             bool &value, const std::string &description) {
   return command.add_flag(names, value, description)
@@ -125,7 +125,7 @@ inline CLI::Option *addFlag(CLI::App &command, const std::string &names,
       ->check(truthValue());
 }
 
-/// Refuses numbers below `least`.
+/// Rejects numbers below `least`.
 CLI::Validator atLeast(double least);
 
 void addRunCommand(CommandLine &line);

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir compile: a checkpoint into an artifact, or one of the forms between.
+// llmir compile: compiles a checkpoint to an artifact, or to an intermediate
+// form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +44,7 @@ static std::vector<std::string> formNames() {
   };
 }
 
-/// The stages that compiling goes through, which end with the artifact.
+/// The stages of compilation, ending with the artifact.
 static std::vector<std::string> compilerStages() {
   std::vector<std::string> names;
   for (const char *name : {
@@ -57,7 +58,7 @@ static std::vector<std::string> compilerStages() {
   return names;
 }
 
-/// A line for each, for the end of the help text.
+/// The end of the help text, with a line for each stage and form.
 static std::string stagesAndForms() {
   std::string text = "\n\nStages:";
   std::vector<std::string> stages = compilerStages();
@@ -78,7 +79,8 @@ static const char *orNull(const std::string &text) {
   return text.empty() ? nullptr : text.c_str();
 }
 
-/// A checkpoint, or a program and the artifact whose weights it uses.
+/// Checks for either a checkpoint, or a program and the artifact whose weights
+/// it uses.
 static Outcome checkSource(const CompileFlags &flags) {
   if (flags.program.empty() != flags.weightsOf.empty())
     return Outcome::usage("--program and --weights-of belong together",
@@ -105,8 +107,7 @@ static Outcome checkSource(const CompileFlags &flags) {
   return Status::ok();
 }
 
-/// The text of `--recipe`: what was given, or what stands in the file of that
-/// name.
+/// The text of `--recipe`: its value, or the contents of the file of that name.
 static Expected<std::string> recipeText(const std::string &given) {
   if (given.find('=') != std::string::npos)
     return given;

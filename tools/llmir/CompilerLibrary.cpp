@@ -64,8 +64,8 @@ Expected<std::string> cli::compilerIdentity() {
   Expected<MappedFile> file = MappedFile::open(*path);
   if (!file)
     return file.takeStatus();
-  // The first page holds the table of sections and, where the linker wrote one,
-  // the build id.
+  // The first page contains the section table and, if the linker wrote one, the
+  // build id.
   Span<const uint8_t> bytes = file->bytes();
   size_t head = std::min<size_t>(bytes.size(), 4096);
   return std::string(libraryName) + " " + std::to_string(bytes.size()) + " " +
@@ -132,9 +132,9 @@ Expected<std::string> cli::compileModel(LLMIRCompileOptions options) {
   compiler->free(message);
   if (failed && text.empty())
     return Status(StatusCode::Internal, "the compiler failed without a reason");
-  if (failed == 2) // An option that cannot be.
+  if (failed == 2) // An invalid option.
     return Status(StatusCode::InvalidArgument, text);
-  if (failed) // A cause that brings no advice is the checkpoint's.
+  if (failed) // A cause without advice is due to the checkpoint.
     return Status(StatusCode::InvalidFile, text);
   return text;
 }

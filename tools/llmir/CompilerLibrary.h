@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libLLMIRCompiler.so, opened only when something is compiled: MLIR and LLVM
-// cost 20-30 ms and 80 MB just to load.
+// libLLMIRCompiler.so, loaded only when something is compiled, because loading
+// MLIR and LLVM takes 20-30 ms and 80 MB.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,21 +21,21 @@
 
 namespace llmir::cli {
 
-/// Where the library lies: LLMIR_COMPILER_LIBRARY, else ../lib or . relative to
-/// this executable. NotFound names the places.
+/// Finds the library: LLMIR_COMPILER_LIBRARY, otherwise in ../lib or . relative
+/// to this executable. NotFound names these places.
 Expected<std::string> findCompilerLibrary();
 
-/// A text that differs between two builds of the compiler: its size, time of
-/// modification and a hash of its first page. Does not load it.
+/// A text that identifies a build of the compiler: its size, modification time
+/// and a hash of its first page. Does not load it.
 Expected<std::string> compilerIdentity();
 
-/// Loads the library (it stays loaded) and compiles. Version and progress of
-/// `options` are filled in here. The value is the report of --stop-after, else
-/// empty.
+/// Loads the library, which stays loaded, and compiles. Sets version and
+/// progress of `options`. Returns the report of --stop-after, otherwise an
+/// empty text.
 Expected<std::string> compileModel(LLMIRCompileOptions options);
 
-/// Loads the library and writes the traced model as a picture or for another
-/// engine. The version of `options` is filled in here.
+/// Loads the library and exports the traced model as a picture or to another
+/// format. Sets the version of `options`.
 Status exportModel(LLMIRExportOptions options);
 
 /// Loads the library without using it, for `llmir doctor`.

@@ -19,10 +19,10 @@
 
 using namespace llmir;
 
-static int outputError = 0; // The first errno of standard output.
+static int outputError = 0; // The first errno of writing to standard output.
 
 void cli::print(std::string_view text) {
-  // An empty text may have no address, which fwrite must not be given.
+  // An empty text may have a null address, which must not be passed to fwrite.
   if (outputError == 0 && !text.empty() &&
       std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     outputError = errno ? errno : EIO;
@@ -62,7 +62,7 @@ void cli::noteNaN(const std::string &what) {
        " means nothing: its weights hold NaN, or what they compute overflows");
 }
 
-/// What can be done about a failure that brings no advice of its own.
+/// Advice for failures that have none of their own.
 static const char *usualAdvice(StatusCode code) {
   switch (code) {
   case StatusCode::InvalidFile:
@@ -85,7 +85,7 @@ static const char *usualAdvice(StatusCode code) {
 }
 
 void cli::printFailure(const Status &status) {
-  std::fflush(stdout); // Keep the order on a terminal.
+  std::fflush(stdout); // Keeps the order on a terminal.
   std::string line = status.message();
   if (status.advice().empty() && line.find("; ") == std::string::npos)
     line += std::string("; ") + usualAdvice(status.code());

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text for the user goes to standard output, everything else to standard error;
-// what moves (progress) only to a terminal.
+// Console output: results go to standard output, everything else to standard
+// error; progress is shown only on a terminal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,18 @@
 
 namespace llmir::cli {
 
-/// Writes to standard output. A failure is kept and reported by flushOutput.
+/// Writes to standard output. A failure is kept and reported by flushOutput().
 void print(std::string_view text);
-/// The same, and out at once.
+/// Writes to standard output and flushes it.
 void printNow(std::string_view text);
-/// Ok when everything printed so far was written.
+/// Flushes, and reports whether everything was written.
 Status flushOutput();
 
 /// "llmir: message" on standard error, one line (see messageLine).
 void note(const std::string &message);
-/// Notes that logits are NaN, so that `what` means nothing.
+/// Notes that logits are NaN, so that `what` is meaningless.
 void noteNaN(const std::string &what);
-/// The same for a table: each of its lines is one.
+/// Like note(), for a table with several lines.
 void noteLines(std::string_view text);
 /// "llmir: cause; advice" on standard error, one line.
 void printFailure(const Status &status);
@@ -41,8 +41,8 @@ void printFailure(const Status &status);
 bool outputIsTerminal();
 bool errorIsTerminal();
 
-/// A bar on the terminal's last line, if standard error is one; it goes away
-/// with the object.
+/// A progress bar on the last line of the terminal, if standard error is one;
+/// removed by the destructor.
 class ProgressBar {
 public:
   ProgressBar();

@@ -21,8 +21,8 @@ static Status notReference(const std::string &path, const std::string &what) {
                 "wrote for the same ids");
 }
 
-/// The header's text without spaces; empty where the file does not begin as
-/// NumPy's do. `begin` becomes the offset of the data.
+/// The header's text without spaces; empty if the file does not start like
+/// NumPy's. Sets `begin` to the offset of the data.
 static std::string npyHeader(Span<const uint8_t> bytes, size_t &begin) {
   if (bytes.size() < 12 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
     return "";
@@ -121,7 +121,7 @@ double Divergence::mean() const {
 double Divergence::percentile99() const {
   std::vector<double> sorted = divergences;
   for (double divergence : sorted)
-    if (std::isnan(divergence)) // Has no place in an order; the mean is NaN.
+    if (std::isnan(divergence)) // Unordered; the mean is NaN.
       return divergence;
   std::sort(sorted.begin(), sorted.end());
   return sorted[(sorted.size() * 99 + 99) / 100 - 1];

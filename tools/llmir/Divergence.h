@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How far a model's next-token distributions are from those of a reference.
+// Divergence of a model's next-token distributions from those of a reference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,24 +22,25 @@
 
 namespace llmir::cli {
 
-/// Holds logits, position by position, against a file of the reference's.
+/// Compares logits, position by position, with those in a file.
 class Divergence {
 public:
-  /// `path` is a NumPy file as `perplexity --logits` writes it: float32
-  /// [positions, vocabulary], in C order. Refuses any other shape.
+  /// `path` is a NumPy file as written by `perplexity --logits`: float32
+  /// [positions, vocabulary], in C order. Fails for any other shape.
   static Expected<Divergence> open(const std::string &path, int64_t positions,
                                    int64_t vocabulary);
 
-  /// The logits [vocabulary] of the next position. Fails where the reference
-  /// has a value that is not finite.
+  /// Compares the logits [vocabulary] of the next position. Fails if the
+  /// reference has a value that is not finite.
   Status compare(Span<const float> row);
 
-  /// Sum over the vocabulary of p (log p - log q), p the reference's
-  /// distribution and q the model's, in nats; the mean over all positions.
+  /// KL divergence: the sum over the vocabulary of p (log p - log q) in nats,
+  /// of the reference's distribution p and the model's q; the mean of all
+  /// positions.
   double mean() const;
-  /// What 99 of 100 positions do not exceed.
+  /// The 99th percentile of the positions' divergences.
   double percentile99() const;
-  /// The share of positions where both have the same likeliest token.
+  /// Fraction of positions where both have the same most likely token.
   double topAgreement() const;
 
 private:

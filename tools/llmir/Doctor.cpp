@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir doctor: whether this machine can compile and run models, and how fast
-// it reads memory.
+// llmir doctor: checks whether this machine can compile and run models, and
+// measures its memory bandwidth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ struct Finding {
 
 } // namespace
 
-/// The value of the first line of `file` that begins with `key`.
+/// The value of the first line of `file` that starts with `key`.
 static std::string lineOf(const char *file, const std::string &key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);)
@@ -61,7 +61,8 @@ static std::string lineOf(const char *file, const std::string &key) {
   return "";
 }
 
-/// "48 kB level 1, 1024 kB level 2, …" of the first processor's data caches.
+/// Sizes of the first processor's data caches: "48 kB level 1, 1024 kB level
+/// 2".
 static std::string cacheSizes() {
   std::string text;
   for (int index = 0; index < 8; ++index) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir export: a checkpoint as a model of another engine.
+// llmir export: exports a checkpoint to another format.
 //
 //===----------------------------------------------------------------------===//
 

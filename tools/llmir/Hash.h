@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A 64-bit hash of bytes as text, for names of cache entries. Not a protection
-// against malice: an entry's full key lies beside it and is compared.
+// A 64-bit hash of bytes as text, for names of cache entries. It need not
+// resist attacks: the full key of an entry is stored with it and compared.
 //
 //===----------------------------------------------------------------------===//
 

@@ -23,15 +23,15 @@
 
 namespace llmir::cli {
 
-/// Reads ids that stand between commas or white space. `where` begins the
-/// error, which names the first word that is not an id.
+/// Parses ids separated by commas or white space. `where` prefixes the error,
+/// which names the first word that is not an id.
 Expected<std::vector<int32_t>> parseIds(std::string_view text,
                                         const std::string &where);
 
 /// "1,2,3"
 std::string formatIds(Span<const int32_t> ids);
 
-/// The whole content of a file, or of standard input for "-".
+/// The whole contents of a file, or of standard input for "-".
 Expected<std::string> readText(const std::string &path);
 
 } // namespace llmir::cli

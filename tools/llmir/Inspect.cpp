@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir inspect: what a checkpoint or an artifact holds.
+// llmir inspect: shows the contents of a checkpoint or an artifact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct InspectOptions {
 
 } // namespace
 
-/// The config as a flat JSON object; also what the text shows, line by line.
+/// The config as a flat JSON object, which the text output prints line by line.
 static Json describeConfig(const ModelConfig &config) {
   static const char *const scalings[] = {"default", "linear", "llama3"};
   Json json = {
@@ -174,7 +174,7 @@ static Status inspectArtifact(const InspectOptions &options) {
   return Status::ok();
 }
 
-/// The picture's format, from the end of the file's name; empty for another.
+/// The picture's format, from the file's extension; empty if unknown.
 static std::string pictureFormat(const std::string &path) {
   for (const char *format : {"svg", "dot"}) {
     const std::string end = std::string(".") + format;

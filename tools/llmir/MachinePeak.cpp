@@ -25,12 +25,12 @@ const char *cli::dotUnitName(DotUnit unit) {
 }
 
 namespace {
-/// Runs its instructions `rounds` times.
+/// Executes its instructions `rounds` times.
 using PeakLoop = void (*)(int64_t rounds);
 
 struct PeakRow {
   DotUnit unit;
-  const char *feature; ///< That the level must need, "" for none.
+  const char *feature; ///< Required of the level, "" for none.
   const char *instruction;
   double opsPerRound;
   PeakLoop loop;
@@ -38,7 +38,7 @@ struct PeakRow {
 } // namespace
 
 // The tool itself is built for any processor, so the instructions are written
-// out. Twelve sums that do not wait for each other keep every unit busy.
+// in assembly. Twelve independent accumulators keep every unit busy.
 #define LLMIR_TWELVE(STEP)                                                     \
   STEP(0)                                                                      \
   STEP(1)                                                                      \
@@ -52,8 +52,9 @@ struct PeakRow {
       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #define LLMIR_ZERO(n) "vpxor %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t"
 
-/// A loop of STEP(0) … STEP(11) with sums in registers 0 to 11 and zeros to
-/// multiply in 12 and 13. The numbers do not matter to these instructions.
+/// A loop of STEP(0) … STEP(11) with accumulators in registers 0 to 11 and
+/// zeros as operands in 12 and 13. The speed of these instructions does not
+/// depend on the values.
 #define LLMIR_PEAK_LOOP(name, STEP)                                            \
   static void name(int64_t rounds) {                                           \
     __asm__ volatile(                                                          \
@@ -89,8 +90,9 @@ static void loopSSE(int64_t rounds) {
 }
 #undef LLMIR_STEP
 
-// Without byte dots: products of bytes added in pairs of 16 bits, these in
-// pairs of 32, and the sum. Each product is a register of its own.
+// Without byte dot products: products of bytes are added in pairs to 16 bits,
+// these in pairs to 32 bits, and then accumulated. Each product uses a register
+// of its own.
 #define LLMIR_STEP512(n)                                                       \
   "vpmaddubsw %%zmm13, %%zmm12, %%zmm14\n\t"                                   \
   "vpmaddwd %%zmm13, %%zmm14, %%zmm15\n\t"                                     \
@@ -104,8 +106,9 @@ LLMIR_PEAK_LOOP(loopPairs512, LLMIR_STEP512)
 LLMIR_PEAK_LOOP(loopPairs256, LLMIR_STEP256)
 #undef LLMIR_STEP256
 
-// AMX: 4 sums of 16 x 16, products of 16 x 64 bytes. The tiles' shapes are set
-// and given back here; the process has asked for them (enableCpuState).
+// AMX: 4 accumulators of 16 x 16, products of 16 x 64 bytes. The tiles are
+// configured and released here; the process has requested them
+// (enableCpuState).
 static const struct alignas(64) {
   uint8_t palette = 1, startRow = 0, reserved[14] = {};
   uint16_t rowBytes[16] = {64, 64, 64, 64, 64, 64};
@@ -130,7 +133,7 @@ static const struct alignas(64) {
 LLMIR_TILE_LOOP(loopTilesInt8, "tdpbusd")
 LLMIR_TILE_LOOP(loopTilesBF16, "tdpbf16ps")
 
-/// The best of a unit first.
+/// The best row of a unit first.
 static const PeakRow rows[] = {
     {DotUnit::Int8, "amx-int8", "tdpbusd", 4 * 32768, loopTilesInt8},
     {DotUnit::Int8, "avx512vnni", "vpdpbusd zmm", 12 * 128, loopVNNI512},
@@ -150,7 +153,7 @@ static const PeakRow rows[] = {
   "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",  \
       "v20", "v21"
 
-/// A loop of STEP(0) … with sums in v0 to v7 and v16 to v19.
+/// A loop of STEP(0) … with accumulators in v0 to v7 and v16 to v19.
 #define LLMIR_PEAK_LOOP(name, extension, STEP)                                 \
   static void name(int64_t rounds) {                                           \
     __asm__ volatile(extension                                                 \
@@ -204,7 +207,7 @@ static const PeakRow &bestRow(DotUnit unit, std::string_view level) {
         (!*row.feature || std::find(features.begin(), features.end(),
                                     row.feature) != features.end()))
       return row;
-  return bestRow(DotUnit::F32, level); // Any level has a row for it.
+  return bestRow(DotUnit::F32, level); // Every level has a row for it.
 }
 
 UnitPeak cli::measurePeak(WorkerTeam &team, DotUnit unit,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How many operations a second this machine's vector units do, measured: the
-// limit of prefill. A product and its addition are two operations.
+// Measures the peak rate of this machine's vector units: the limit of prefill.
+// A multiplication and its addition are two operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ class WorkerTeam;
 
 namespace llmir::cli {
 
-/// What a unit multiplies; its sums are wider.
+/// The type that a unit multiplies; its accumulators are wider.
 enum class DotUnit { Int8, BF16, F32 };
 inline constexpr int numDotUnits = 3;
 
@@ -32,12 +32,12 @@ const char *dotUnitName(DotUnit unit);
 
 struct UnitPeak {
   double opsPerSecond = 0;      ///< Of all workers together.
-  const char *instruction = ""; ///< That was measured.
+  const char *instruction = ""; ///< The instruction measured.
 };
 
-/// Lets every worker run a loop of nothing but the best instructions that code
-/// of `level` (a name of CPULevels.def; the processor must have it) has for the
-/// unit, for at least `seconds`. Bytes and bf16 without such instructions are
+/// Runs on every worker a loop of only the best instructions for the unit that
+/// code of `level` (a name of CPULevels.def, supported by the processor) may
+/// use, for at least `seconds`. Without such instructions, bytes and bf16 are
 /// multiplied as f32.
 UnitPeak measurePeak(WorkerTeam &team, DotUnit unit, std::string_view level,
                      double seconds);

@@ -28,18 +28,18 @@ using namespace llmir::cli;
 //===----------------------------------------------------------------------===//
 
 // Nothing but loads, as wide as the processor has them: the tool itself is
-// built for any processor, so the instructions are written out. What they load
-// is not looked at.
+// built for any processor, so the instructions are written in assembly. The
+// loaded data is not used.
 
 namespace {
 enum class Width { Baseline, AVX, AVX512 };
 
-/// Reads `bytes`, a multiple of 4096, of 64-byte lines.
+/// Reads `bytes`, a multiple of 4096, in 64-byte lines.
 using Reader = void (*)(const char *from, size_t bytes);
 
 struct NamedReader {
   const char *name;
-  Reader widths[3]; ///< By Width.
+  Reader widths[3]; ///< Indexed by Width.
 };
 } // namespace
 
@@ -68,8 +68,8 @@ static inline __attribute__((always_inline)) void loadLine(const char *line) {
 #endif
 }
 
-/// `Streams` streams side by side: more misses under way at once. With `Ahead`,
-/// the line so many bytes before each is asked for.
+/// Reads `Streams` interleaved streams, for more outstanding misses. With
+/// `Ahead`, prefetches the line that is this many bytes ahead in each.
 template <Width W, size_t Streams, size_t Ahead>
 static void readStreams(const char *from, size_t bytes) {
   const size_t part = bytes / Streams;
@@ -89,8 +89,9 @@ static void readStreams(const char *from, size_t bytes) {
 #endif
 }
 
-/// Line after line of each page at once: strides of 4 KiB, which no hardware
-/// prefetcher follows, with the next pages asked for beforehand.
+/// Reads the same line of several pages, then the next line: strides of 4 KiB,
+/// which hardware prefetchers do not follow, with software prefetch of the next
+/// pages.
 template <Width W> static void readPages(const char *from, size_t bytes) {
   constexpr size_t page = 4096, pages = 8;
   for (size_t first = 0; first < bytes; first += pages * page) {
@@ -142,13 +143,13 @@ int MemoryReader::numReaders() {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// Parts and passes are multiples of so many bytes: 16 streams of whole pages.
+/// Parts and passes are multiples of this size: 16 streams of whole pages.
 static constexpr int64_t grain = 16 * 4096;
-/// What one pass reads at most: short enough that a measurement of some
-/// milliseconds is many passes.
+/// Maximum size of a pass: short enough that a measurement of a few
+/// milliseconds has many passes.
 static constexpr int64_t mostBytesOfPass = int64_t(32) << 20;
-/// What it reads at least, over and over if need be: waking the workers must
-/// not count.
+/// Minimum size of a pass, repeating the data if necessary, so that the time
+/// for waking the workers is negligible.
 static constexpr int64_t leastBytesOfPass = int64_t(8) << 20;
 
 int64_t llmir::cli::availableMemory() {
@@ -156,14 +157,14 @@ int64_t llmir::cli::availableMemory() {
   for (std::string line; std::getline(facts, line);)
     if (line.rfind("MemAvailable:", 0) == 0)
       return int64_t(std::strtod(line.c_str() + 13, nullptr)) * 1024;
-  // Other systems say how much nothing at all uses.
+  // Other systems report unused memory only.
   long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? int64_t(pages) * size : 0;
 }
 
 MemoryReader::MemoryReader(WorkerTeam &team, int64_t bytes)
     : team(team), workers(team.size()) {
-  // All passes are equally long.
+  // All passes have the same length.
   int64_t share = std::max(bytes / workers, grain);
   int64_t passes = (share - 1) / mostBytesOfPass + 1;
   piece = share / passes / grain * grain;
@@ -175,7 +176,7 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
   constexpr int64_t least = grain, enough = int64_t(512) << 20;
   const int64_t wanted = std::clamp(bytes, least, enough);
   bytes = wanted;
-  if (int64_t available = availableMemory()) // Else: not known.
+  if (int64_t available = availableMemory()) // 0 if unknown.
     bytes = std::max(least, std::min(wanted, available / 4));
   std::unique_ptr<MemoryReader> reader;
   for (;; bytes /= 2) {
@@ -185,7 +186,7 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
     reader->buffer.reset(static_cast<char *>(std::aligned_alloc(
         hugePage, (size + hugePage - 1) / hugePage * hugePage)));
     if (reader->buffer) {
-      madvise(reader->buffer.get(), size, MADV_HUGEPAGE); // As weights are.
+      madvise(reader->buffer.get(), size, MADV_HUGEPAGE); // As for weights.
       break;
     }
     if (bytes <= least)
@@ -214,8 +215,8 @@ double MemoryReader::measureReader(int reader, double seconds) {
   const int64_t repeats = std::max<int64_t>(1, leastBytesOfPass / piece);
   double total = 0;
   Stopwatch watch;
-  // The mean over all passes, as tokens per second are a mean: what else runs
-  // on the machine slows both.
+  // The mean of all passes, because tokens per second are a mean: other load on
+  // the machine affects both.
   do {
     team.run([&](int64_t worker) {
       for (int64_t i = 0; i < repeats; ++i)
@@ -237,8 +238,8 @@ ReadBandwidth MemoryReader::measure(double seconds) {
   return best;
 }
 
-/// Bytes of the first processor's cache of that level; 0 where the system does
-/// not tell.
+/// Bytes of the first processor's cache of that level; 0 if the system does not
+/// report it.
 static int64_t cacheBytes(int level) {
   for (int index = 0; index < 8; ++index) {
     std::string folder =

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How fast this machine reads memory, measured: the limit of decoding.
+// Measures the memory bandwidth of this machine: the limit of decoding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,28 +30,28 @@ struct ReadBandwidth {
   const char *reader = "";   ///< Its name.
 };
 
-/// Bytes of memory that programs can still have, those of the page cache that
-/// can be given up among them; 0: not known.
+/// Bytes of memory available to programs, including reclaimable page cache; 0:
+/// unknown.
 int64_t availableMemory();
 
-/// Reads a buffer over and over, as decoding reads weights: each worker its own
-/// part. What else the machine does changes from second to second, so one
+/// Reads a buffer repeatedly, as decoding reads weights: each worker its own
+/// part. Because the load on the machine changes from second to second, one
 /// object serves many short measurements.
 class MemoryReader {
 public:
-  /// Takes a buffer as large as what is to be compared with, `bytes`: what fits
-  /// into a cache is read from there. Above 512 MiB it makes no difference; it
-  /// is never more than a quarter of the memory that is available, and less
-  /// where that cannot be had; less than half of what is wanted is noted.
-  /// `team` must outlive the object. Fails when no memory can be had.
+  /// Allocates a buffer of `bytes`, the size of the data to compare with, since
+  /// small data is read from caches. Sizes above 512 MiB make no difference and
+  /// are reduced, as is the buffer if it would exceed a quarter of the
+  /// available memory or cannot be allocated; notes a reduction by more than
+  /// half. `team` must outlive the object. Fails if no memory can be allocated.
   static Expected<std::unique_ptr<MemoryReader>> create(WorkerTeam &team,
                                                         int64_t bytes);
 
-  /// Lets every reader work for `seconds`; the best one's mean counts.
+  /// Runs every reader for `seconds`; returns the mean of the best one.
   ReadBandwidth measure(double seconds);
 
-  /// Bytes that are read over and over, and which level of the memory holds
-  /// them as far as the system tells: "L2", "L3" or "memory".
+  /// Size of the buffer, and which level of the memory hierarchy holds it as
+  /// far as known: "L2", "L3" or "memory".
   int64_t bytes() const { return part * workers; }
   const char *sizeClass() const;
 
@@ -64,8 +64,8 @@ private:
   WorkerTeam &team;
   int64_t workers;
   int64_t part;     ///< Bytes of one worker.
-  int64_t piece;    ///< Of them, what one pass reads.
-  int64_t next = 0; ///< Where the next pass begins in each part.
+  int64_t piece;    ///< Bytes of it that one pass reads.
+  int64_t next = 0; ///< Start of the next pass in each part.
   std::unique_ptr<char, decltype(&std::free)> buffer{nullptr, &std::free};
 };
 

@@ -47,7 +47,7 @@ Expected<ModelKind> cli::modelKind(const std::string &path) {
     return file.takeStatus();
   if (file->text().substr(0, 4) == "GGUF")
     return ModelKind::GGUF;
-  // A damaged file is best judged by the reader of what its name promises.
+  // Leave a damaged file to the reader of the format that its name suggests.
   std::string_view name = file->name();
   auto named = [&](std::string_view end) {
     return name.size() >= end.size() &&
@@ -90,11 +90,11 @@ void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
 }
 
 //===----------------------------------------------------------------------===//
-// What an entry of the cache was made from
+// Keys of cache entries
 //===----------------------------------------------------------------------===//
 
-/// Name, size, time and a hash of the first 64 KiB (the header, or enough of it
-/// to tell two files of one size apart) of a file.
+/// Describes a file by name, size, time and a hash of the first 64 KiB (the
+/// header, or enough to distinguish files of equal size).
 static Status describeFile(const std::string &path, std::string &key,
                            int64_t &bytes) {
   Expected<MappedFile> file = MappedFile::open(path);
@@ -108,8 +108,8 @@ static Status describeFile(const std::string &path, std::string &key,
   return Status::ok();
 }
 
-/// The files of a checkpoint: of a folder those that the readers may open, of a
-/// split GGUF all of its parts.
+/// The files of a checkpoint: the files of a directory that the readers may
+/// open, or all parts of a split GGUF file.
 static Expected<std::vector<std::string>>
 checkpointFiles(const std::string &path, ModelKind kind) {
   std::string folder = path, prefix;
@@ -158,8 +158,8 @@ static Expected<std::string> canonicalPath(const std::string &path) {
   return text;
 }
 
-/// Everything that decides what the compiler makes. `bytes` receives the size
-/// of the checkpoint.
+/// Everything that affects the compiler's output. `bytes` receives the size of
+/// the checkpoint.
 static Expected<std::string> cacheKey(const ModelRequest &request,
                                       const std::string &model, ModelKind kind,
                                       int64_t &bytes) {
@@ -219,7 +219,7 @@ static Status compileInto(const ModelRequest &request, const std::string &model,
 
 static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
                                                 ModelKind kind) {
-  if (!request.level.empty()) // It takes a while until a step could refuse it.
+  if (!request.level.empty()) // Fail before the model is compiled.
     LLMIR_RETURN_IF_ERROR(checkCpuLevel(request.level));
   Expected<std::string> model = canonicalPath(request.model);
   if (!model)
@@ -238,8 +238,7 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
         cache->findOrMake(*model, *key, bytes + bytes / 32 + (16 << 20),
                           [&](const std::string &target) {
                             Stopwatch watch;
-                            // The user's spelling, so that errors name what he
-                            // typed.
+                            // Use the user's spelling of the path in errors.
                             Status made =
                                 compileInto(request, request.model, target);
                             resolved.compileMs = watch.milliseconds();
@@ -260,7 +259,7 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
   Expected<ResolvedModel> resolved = findOrCompile(path);
   if (resolved || path.empty())
     return resolved;
-  // A file that was damaged in the cache is made once more.
+  // An entry that was damaged in the cache is created again, once.
   note("made again, because the cache's entry is unusable: " +
        resolved.status().cause());
   cache->remove(path);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From MODEL, as the user names it, to an artifact that can be run: an artifact
-// is opened, a checkpoint is compiled into the cache first.
+// Resolves the user's MODEL to an artifact that can be run: artifacts are
+// opened, checkpoints are first compiled into the cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,18 +27,18 @@
 
 namespace llmir::cli {
 
-/// What a MODEL is, by its content.
+/// The kind of a MODEL, by its contents.
 enum class ModelKind { HuggingFaceFolder, GGUF, Artifact, Other };
 
-/// NotFound where there is nothing at `path`.
+/// NotFound if `path` does not exist.
 Expected<ModelKind> modelKind(const std::string &path);
 
-/// The model and how it is to be compiled where it is not yet.
+/// The model, and how to compile it if necessary.
 struct ModelRequest {
   std::string model;
   std::string quantize = "none";
   std::string kv = "auto";
-  std::string level; ///< Of the code to run; empty: the best that fits.
+  std::string level; ///< Of the code to run; empty: the best supported one.
   CacheOptions cache;
 };
 
@@ -48,14 +48,13 @@ void addCacheOptions(CLI::App &command, CacheOptions &options);
 
 struct ResolvedModel {
   std::shared_ptr<const Artifact> artifact;
-  double compileMs = 0; ///< 0 where nothing was compiled.
+  double compileMs = 0; ///< 0 if nothing was compiled.
   bool compiled = false;
 };
 
 Expected<ResolvedModel> resolveModel(const ModelRequest &request);
 
-/// An artifact's checksum as 16 hexadecimal digits: says which one gave a
-/// figure.
+/// An artifact's checksum as 16 hexadecimal digits, to identify it in results.
 std::string checksumText(const Artifact &artifact);
 
 /// The tokenizer that an artifact carries, if any.

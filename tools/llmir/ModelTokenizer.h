@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tokenizer of a MODEL, or of what holds a tokenizer only.
+// Opens the tokenizer of a MODEL, or of a path with only a tokenizer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace llmir::cli {
 
-/// `path` is a model, a folder without weights, a GGUF file with a vocabulary
-/// alone, a tokenizer.json or a tokenizer.model. Nothing is compiled.
+/// `path` is a model, a directory without weights, a GGUF file with only a
+/// vocabulary, a tokenizer.json or a tokenizer.model. Nothing is compiled.
 Expected<Tokenizer> openTokenizer(const std::string &path);
 
 } // namespace llmir::cli

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// NumPy's file format for one float32 array whose rows come one by one.
+// Writes a float32 array in NumPy's file format row by row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,8 @@ namespace llmir::cli {
 
 class NpyWriter {
 public:
-  /// An array of shape [rows, columns]. The file appears with finish().
+  /// An array of shape [rows, columns]. The file appears when finish() is
+  /// called.
   static Expected<NpyWriter> create(const std::string &path, int64_t rows,
                                     int64_t columns) {
     Expected<AtomicFile> file = AtomicFile::create(path);
@@ -32,8 +33,8 @@ public:
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
                          std::to_string(rows) + ", " + std::to_string(columns) +
                          "), }";
-    // Magic, version and length take 10 bytes; the data begins at a multiple of
-    // 64, and the header ends with a newline.
+    // Magic, version and length take 10 bytes; the data is aligned to 64 bytes,
+    // and the header ends with a newline.
     header.append(63 - (10 + header.size()) % 64, ' ');
     header += '\n';
     std::string start("\x93NUMPY\x01\x00", 8);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir perplexity: how well a model predicts a text.
+// llmir perplexity: measures how well a model predicts a text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,20 +39,20 @@ struct PerplexityOptions {
   bool json = false;
 };
 
-/// Consecutive windows over the ids, scored one after another.
+/// Scores consecutive windows of the ids.
 class Scorer {
 public:
-  /// `logits` and `base` may hold nothing.
+  /// `logits` and `base` may be empty.
   Scorer(Executor &executor, std::optional<NpyWriter> &logits,
          std::optional<Divergence> &base)
       : executor(executor), logits(logits), base(base) {}
 
-  /// Feeds a window and scores every token but its first.
+  /// Feeds a window and scores every token except its first.
   Status score(Span<const int32_t> window);
 
   double nats = 0;    ///< Sum of -log p over the scored tokens.
-  int64_t scored = 0; ///< How many.
-  int64_t fed = 0;    ///< Tokens that went through the model.
+  int64_t scored = 0; ///< Number of scored tokens.
+  int64_t fed = 0;    ///< Number of tokens fed to the model.
   int64_t windows = 0;
 
 private:
@@ -96,9 +96,9 @@ Status Scorer::feed(Span<const int32_t> window) {
         LLMIR_RETURN_IF_ERROR(base->compare(row));
       ++fed;
       if (at + i + 1 == window.size())
-        continue; // What follows is in the next window.
+        continue; // The next token is in the next window.
       int32_t next = window[at + i + 1];
-      // The step checks the ids that it is fed; this one may be in the next.
+      // A step checks the ids that it is fed; this one may belong to the next.
       if (next < 0 || static_cast<size_t>(next) >= row.size())
         return Status(StatusCode::OutOfRange,
                       "token id " + std::to_string(next) +
@@ -122,16 +122,16 @@ Status Scorer::score(Span<const int32_t> window) {
 
 namespace {
 
-/// What is to be scored: ids, and the token that begins each window, if any.
+/// The ids to score, and the token that starts each window, if any.
 struct Input {
   std::vector<int32_t> ids;
   std::optional<int32_t> first;
-  int64_t bytes = 0; ///< Of the text; 0 where ids were given.
+  int64_t bytes = 0; ///< Of the text; 0 if ids were given.
 };
 
 } // namespace
 
-/// The ids of `options.ids`, which is a list or the name of a file with one.
+/// The ids of `options.ids`, which is a list or the name of a file with a list.
 static Expected<Input> readIds(const PerplexityOptions &options) {
   Input input;
   std::string list = options.ids;
@@ -164,7 +164,7 @@ static Expected<Input> readInput(const PerplexityOptions &options,
                   "give token ids: --ids 1,2,3 or --ids FILE");
   Input input;
   input.bytes = static_cast<int64_t>(text->size());
-  EncodeOptions bare; // The windows bring their own beginning.
+  EncodeOptions bare; // The windows have their own start token.
   bare.addSpecialTokens = false;
   Expected<std::vector<int32_t>> ids = (*tokenizer)->encode(*text, bare);
   if (!ids)
@@ -175,7 +175,7 @@ static Expected<Input> readInput(const PerplexityOptions &options,
   return input;
 }
 
-/// What perplexity found, for people or as JSON.
+/// Prints the results as text or JSON.
 static void report(const PerplexityOptions &options, const Artifact &artifact,
                    const Scorer &scorer, const std::optional<Divergence> &base,
                    const Input &input, int64_t context, double ms) {
@@ -238,7 +238,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
     return Status(StatusCode::InvalidArgument, "there is no token to score",
                   "give a longer text");
 
-  // Long windows cost attention more than they tell.
+  // Longer windows increase the cost of attention for little benefit.
   int64_t context =
       options.context
           ? options.context

@@ -28,7 +28,7 @@ static std::string jsonText(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Chrome's format counts in microseconds; the digits go down to the clock's.
+/// Chrome's format uses microseconds; decimals keep the clock's resolution.
 void Profile::addSlice(int64_t track, std::string_view name, double startUs,
                        double endUs, const std::string &arguments) {
   char numbers[128];
@@ -49,8 +49,8 @@ void Profile::addName(const char *what, int64_t track,
             ",\"args\":{\"name\":" + jsonText(name) + "}}";
 }
 
-/// Slices that hold others are opened and closed, so that the file's order
-/// tells who holds whom where times are equal.
+/// Slices that contain others are opened and closed, so that the order in the
+/// file defines the nesting if times are equal.
 void Profile::open(int64_t track, std::string_view name, double us) {
   char numbers[96];
   std::snprintf(numbers, sizeof numbers,
@@ -71,7 +71,7 @@ void Profile::end(const Phase &phase) {
   addSlice(0, phase.name, phase.startMs * 1000, milliseconds() * 1000, {});
 }
 
-/// Writes one worker's events as slices within slices.
+/// Writes one worker's events as nested slices.
 class Profile::WorkerTrack {
 public:
   WorkerTrack(Profile &profile, const Executor &executor, int64_t worker)
@@ -109,7 +109,7 @@ private:
                : nullptr;
   }
 
-  /// A layer lasts as long as events of its run follow each other.
+  /// A layer lasts as long as consecutive events belong to it.
   void enterLayer(const TraceEvent &event) {
     const StepSite *site = siteOf(event);
     int32_t next = site && site->inLayerRun ? event.layer : -1;
@@ -145,8 +145,8 @@ private:
   const StepTrace &trace;
   int64_t track;
   double rate, offset = 0; ///< Nanoseconds per tick, from the profile's start.
-  double last = 0;         ///< Microseconds of the event before.
-  int32_t layer = -1;      ///< Whose slice is open.
+  double last = 0;         ///< Time of the preceding event in microseconds.
+  int32_t layer = -1;      ///< The layer with an open slice.
 };
 
 void Profile::addSteps(const Executor &executor) {
@@ -178,7 +178,7 @@ Status Profile::write(const std::string &path) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What was called under one name.
+/// The calls of one name.
 struct KernelSum {
   std::string name;
   int64_t calls = 0;  ///< Of one worker.
@@ -219,8 +219,8 @@ private:
 
   Executor &executor;
   const StepTrace &trace;
-  double secondsPerTick, kvBytesOfToken; ///< In one layer.
-  StepKind *kind = nullptr;              ///< Of the step that is being read.
+  double secondsPerTick, kvBytesOfToken; ///< Per layer.
+  StepKind *kind = nullptr;              ///< Of the current step.
   const TracedStep *step = nullptr;
   uint64_t last = 0, stepBegan = 0;
 };

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a command spent its time on: its phases, and what each worker did in
-// each step, as a trace that ui.perfetto.dev and chrome://tracing open, and as
-// a table.
+// A profile of a command: its phases, and the activity of each worker in each
+// step, as a trace for ui.perfetto.dev and chrome://tracing, and as a table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +26,9 @@
 
 namespace llmir::cli {
 
-/// A trace in Chrome's JSON format. Times count from its construction. Phases
-/// are on a track of their own; each worker has a track on which a step holds
-/// its layers, and they hold what the worker called. Waiting at barriers is a
-/// slice as well.
+/// A trace in Chrome's JSON format. Times are relative to its construction.
+/// Phases have a track of their own; each worker has a track with nested slices
+/// for steps, layers and calls. Waiting at barriers is also a slice.
 class Profile {
 public:
   struct Phase {
@@ -63,21 +61,21 @@ private:
 
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();
-  std::string events; ///< The JSON objects, each behind a comma.
+  std::string events; ///< The JSON objects, each preceded by a comma.
   int64_t numNamedTracks = 0;
 };
 
-/// Where the traced steps spent their time, by kernel, prompts and decoding
-/// apart: calls, time of a step, share of the step, bytes and operations a
-/// second, and the share of the limit that these are. Lines of text.
+/// The time of the traced steps by kernel, separately for prompts and decoding:
+/// calls, time per step, share of the step, bytes and operations per second,
+/// and their share of the limit. Lines of text.
 std::string profileTable(Executor &executor, const MachineLimits &limits);
 
 /// "limits: reads 43.9 GB/s (four streams), int8 1080 Gop/s (vpdpbusd zmm)":
-/// those that were measured.
+/// the limits that were measured.
 std::string describeLimits(const MachineLimits &limits);
 
-/// What the traced steps need of the machine, one of each kind: for measuring
-/// the limits that matter.
+/// The cost of one traced step of each kind, which determines the limits to
+/// measure.
 StepCost tracedNeeds(Executor &executor);
 
 } // namespace llmir::cli

@@ -48,7 +48,7 @@ struct RunOptions {
   std::string profile;
 };
 
-/// One call of `llmir run`, step by step; each step leaves its result here.
+/// One invocation of `llmir run`; each phase stores its result here.
 class Run {
 public:
   explicit Run(const RunOptions &options) : options(options) {}
@@ -70,16 +70,16 @@ private:
   ResolvedModel model;
   std::optional<Tokenizer> tokenizer;
   std::unique_ptr<Executor> executor;
-  std::string promptText; ///< Empty: ids were given, or nothing.
+  std::string promptText; ///< Empty if ids or nothing was given.
   std::vector<int32_t> prompt;
-  std::string text; ///< What was generated.
+  std::string text; ///< The generated text.
   double loadMs = 0;
   Profile profile;
 };
 
 } // namespace
 
-/// What flags alone tell, before the model is compiled or loaded.
+/// Checks the flags alone, before the model is compiled or loaded.
 Status Run::checkFlags() {
   LLMIR_RETURN_IF_ERROR(validateSamplingParams(sampling({})));
   Expected<std::vector<int32_t>> ids =
@@ -90,8 +90,8 @@ Status Run::checkFlags() {
   return Status::ok();
 }
 
-/// PROMPT, or else standard input without its trailing newline, which `echo`
-/// adds.
+/// Reads PROMPT, or else standard input without its trailing newline, which
+/// `echo` adds.
 Status Run::readPrompt() {
   if (options.prompt || !options.promptIds.empty() || !hasPipedInput()) {
     promptText = options.prompt.value_or("");
@@ -112,8 +112,8 @@ Status Run::noTokenizer() const {
                 "give the prompt as ids: --prompt-ids 1,2,3");
 }
 
-/// A text for a checkpoint without a tokenizer is refused before it is
-/// compiled, which may take long. Other models say it when they are read.
+/// Rejects a text prompt for a checkpoint without a tokenizer before compiling,
+/// which may take long. Other models are checked when they are opened.
 Status Run::checkTokenizer() const {
   if (promptText.empty())
     return Status::ok();
@@ -165,7 +165,7 @@ Status Run::load() {
   return Status::ok();
 }
 
-/// The ids given, or those of the text; without either, what begins a text.
+/// The given ids, or those of the text; without either, the BOS token.
 Status Run::encodePrompt() {
   if (!options.promptIds.empty())
     return Status::ok();
@@ -221,10 +221,10 @@ Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
     profile.end(step);
     step = profile.begin("decode");
     if (decoder) {
-      // Some tokenizers decode "</s>" to text even when told to skip it.
+      // Some tokenizers decode "</s>" to text even when skipping it.
       if (!tokenizer->isSpecial(id))
         show(decoder->feed(id));
-    } else if (!options.json) { // Without a tokenizer the ids are the text.
+    } else if (!options.json) { // Without a tokenizer, print the ids.
       printNow((idsFollow ? "," : "") + std::to_string(id));
       idsFollow = true;
     }
@@ -236,7 +236,7 @@ Expected<GenerateResult> Run::generateText(const SamplingParams &params) {
   return result;
 }
 
-/// The trace goes to the file, the table to standard error.
+/// Writes the trace to the file and the table to standard error.
 Status Run::writeProfile() {
   executor->stopTrace();
   profile.addSteps(*executor);

@@ -25,12 +25,12 @@ bool cli::hasPipedInput() {
   return fstat(STDIN_FILENO, &info) == 0 && !isatty(STDIN_FILENO);
 }
 
-/// Fills `buffer` with what comes next; empty at the end of input.
+/// Fills `buffer` with the next input; empty at the end of input.
 static Status readPiece(std::vector<char> &buffer) {
   buffer.resize(pieceBytes);
   ssize_t count;
   while ((count = ::read(STDIN_FILENO, buffer.data(), buffer.size())) < 0) {
-    if (errno == EAGAIN || errno == EWOULDBLOCK) { // Somebody made it so.
+    if (errno == EAGAIN || errno == EWOULDBLOCK) { // Made non-blocking.
       pollfd input{STDIN_FILENO, POLLIN, 0};
       poll(&input, 1, -1);
     } else if (errno != EINTR) {
@@ -64,7 +64,7 @@ bool cli::LineReader::hasNext() const {
          std::memchr(&buffer[begin], '\n', buffer.size() - begin);
 }
 
-/// Appends, or empties the line where memory is too small for it.
+/// Appends; clears the line if there is not enough memory.
 static bool appendTo(std::string &line, const char *bytes, size_t count) {
   try {
     line.append(bytes, count);
@@ -87,7 +87,7 @@ Expected<bool> cli::LineReader::next(std::string &line) {
       if (buffer.empty() && bytes == 0)
         return false;
       if (buffer.empty())
-        break; // The last line, without an end.
+        break; // The last line, without a line end.
     }
     auto from = buffer.begin() + static_cast<ptrdiff_t>(begin);
     auto end = std::find(from, buffer.end(), '\n');

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Standard input, which anybody may feed: failures are failures, and nothing
-// is read without end.
+// Standard input, which is untrusted: errors are reported, and the amount read
+// is limited.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,35 +22,35 @@
 
 namespace llmir::cli {
 
-/// Longest line of a LineReader.
+/// Maximum length of a line of LineReader.
 inline constexpr size_t maxLineBytes = size_t(64) << 20;
-/// Longest input that is read as a whole: as much as a tokenizer takes.
+/// Maximum length of an input that is read at once: the tokenizer's limit.
 inline constexpr size_t maxInputBytes = size_t(256) << 20;
 
-/// Whether a file, a pipe or the like can be read: standard input is open and
-/// is not a terminal.
+/// Whether standard input is a file, a pipe or the like: it is open and not a
+/// terminal.
 bool hasPipedInput();
 
-/// All of standard input. IoError where it cannot be read, OutOfRange where it
-/// is longer than maxInputBytes.
+/// All of standard input. IoError if it cannot be read, OutOfRange if it
+/// exceeds maxInputBytes.
 Expected<std::string> readStandardInput();
 
-/// Standard input by lines.
+/// Reads standard input line by line.
 class LineReader {
 public:
-  /// Reads the next line, without its end; false after the last one. IoError
-  /// where standard input cannot be read, OutOfRange where the line is longer
-  /// than maxLineBytes: nothing can be read after either. ResourceExhausted
-  /// where memory is too small for the line: the next one can be read. The last
-  /// two name the line's number.
+  /// Reads the next line, without its line end; false after the last one.
+  /// IoError if standard input cannot be read, OutOfRange if the line exceeds
+  /// maxLineBytes: nothing can be read after either. ResourceExhausted if there
+  /// is not enough memory for the line: the next one can be read. The last two
+  /// name the line's number.
   Expected<bool> next(std::string &line);
-  /// Whether next() gives a line at once, without waiting for input.
+  /// Whether next() can return a line immediately, without waiting for input.
   bool hasNext() const;
 
 private:
-  std::vector<char> buffer; ///< What was read last …
-  size_t begin = 0;         ///< … and what of it is not yet given.
-  size_t number = 0;        ///< Of lines given.
+  std::vector<char> buffer; ///< The data read last.
+  size_t begin = 0;         ///< Start of its unconsumed part.
+  size_t number = 0;        ///< Of the last line returned.
 };
 
 } // namespace llmir::cli

@@ -76,7 +76,7 @@ StepCost cli::siteCost(const StepSite &site, int64_t tokens,
   const int64_t rows = site.logitRows ? logitRows : tokens;
   if (rows == 0)
     return cost;
-  // Of many experts, at most as many are read as are chosen.
+  // At most as many experts are read as the tokens have chosen.
   double part = 1;
   if (site.experts > 0)
     part = std::min(1.0, static_cast<double>(rows) *
@@ -129,7 +129,7 @@ MachineLimits LimitMeter::measure(const StepCost &needs) {
     if (needs.operations[unit] > 0)
       limits.units[unit] =
           measurePeak(*team, static_cast<DotUnit>(unit), level, secondsOfUnit);
-  // No machine does a million operations while it reads a byte.
+  // No machine executes a million operations in the time of reading a byte.
   if (needs.bytes() > 0 && needs.allOperations() < 1e6 * needs.bytes())
     limits.read = memory->measure(secondsOfReader);
   return limits;

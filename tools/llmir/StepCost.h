@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a step needs of the machine (bytes read, operations done) and what the
-// machine can do, measured: together, the least time that a step can take.
+// The cost of a step (bytes read, operations executed) and the measured limits
+// of the machine, which together give the minimum time of a step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,52 +26,52 @@
 
 namespace llmir::cli {
 
-/// What a machine does in a second.
+/// What a machine can do per second.
 struct MachineLimits {
   ReadBandwidth read;
   UnitPeak units[numDotUnits];
 };
 
-/// What something needs. Operations of attention are not counted, and the
-/// bytes of what lies in caches (activations) neither.
+/// The cost of an activity. Excludes operations of attention and the bytes of
+/// data that resides in caches (activations).
 struct StepCost {
-  /// Of weights, in the format of the checkpoint or the scheme that they are
-  /// quantized to, and as they lie packed.
+  /// Bytes of weights, in the format of the checkpoint or the scheme that they
+  /// are quantized to, and as packed.
   double sourceBytes = 0, packedBytes = 0;
   double kvBytes = 0;                  ///< Of keys and values.
-  double operations[numDotUnits] = {}; ///< By DotUnit; two for a product.
+  double operations[numDotUnits] = {}; ///< By DotUnit; two per multiply-add.
 
   StepCost &operator+=(const StepCost &other);
   StepCost scaled(double factor) const;
 
   double bytes() const { return sourceBytes + kvBytes; }
   double allOperations() const;
-  /// The least time for reading, for computing, and for both at once.
+  /// The minimum time for reading, for computing, and for both concurrently.
   double readSeconds(const MachineLimits &limits) const;
   double computeSeconds(const MachineLimits &limits) const;
   double leastSeconds(const MachineLimits &limits) const;
-  /// The unit that most of the computing time belongs to.
+  /// The unit that accounts for most of the computing time.
   DotUnit mainUnit(const MachineLimits &limits) const;
 };
 
-/// One call of a site's instruction in a step of so many tokens, of which so
-/// many give logits.
+/// The cost of one call of a site's instruction in a step of `tokens` tokens,
+/// of which `logitRows` have logits.
 StepCost siteCost(const StepSite &site, int64_t tokens, int64_t logitRows);
 
-/// A step's weights, without keys and values.
+/// The cost of a step's weights, without keys and values.
 StepCost stepCost(const ArtifactInfo &info, int64_t tokens, int64_t logitRows);
 
 /// Bytes of packed weights that a step of one token reads.
 int64_t stepWeightBytes(const ArtifactInfo &info);
 
-/// Measures what code of one level can reach with some threads.
+/// Measures the limits of code of one level with some number of threads.
 class LimitMeter {
 public:
   /// For the workers and the code of this executor.
   static Expected<std::unique_ptr<LimitMeter>> create(const Executor &executor);
 
-  /// Takes about a fifth of a second; units that `needs` has no operations of
-  /// are left out, and so is reading where it takes none of the time.
+  /// Takes about a fifth of a second; skips units without operations in
+  /// `needs`, and reading if its time is negligible.
   MachineLimits measure(const StepCost &needs);
 
   const MemoryReader &reader() const { return *memory; }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// llmir tokenize: text to ids and back, once or line by line.
+// llmir tokenize: converts text to ids and back, once or line by line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ struct TokenizeOptions {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// One JSON object a line
+// One JSON object per line
 //===----------------------------------------------------------------------===//
 
 static Expected<std::string> decodeIds(const Tokenizer &tokenizer,
@@ -57,7 +57,7 @@ static Expected<Json> encodeRequest(const Tokenizer &tokenizer,
   Expected<bool> addSpecial = request.booleanOr("add_special_tokens", true);
   if (!addSpecial)
     return addSpecial.takeStatus();
-  // What the text itself says, without the ids that encoding adds around it.
+  // The text itself, without the ids that encoding adds around it.
   EncodeOptions bare;
   bare.addSpecialTokens = false;
   Expected<std::vector<int32_t>> own = tokenizer.encode(*text, bare);
@@ -125,14 +125,14 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
                 "give one of them");
 }
 
-/// The text of an answer: one line, in ASCII, because some readers take U+2028
-/// or U+0085 for the end of a line.
+/// The text of an answer: one line, in ASCII, because some readers treat U+2028
+/// or U+0085 as line ends.
 static std::string answerText(const Json &answer) {
   return answer.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 static std::string failureText(const Status &failure) {
-  // The readers of JSON speak of files; what is wrong here is a request.
+  // JSON readers use the code for files; this is an invalid request.
   StatusCode code = failure.code();
   if (code == StatusCode::InvalidFile)
     code = StatusCode::InvalidArgument;
@@ -141,7 +141,7 @@ static std::string failureText(const Status &failure) {
             {{"code", statusCodeName(code)}, {"message", failure.message()}}}});
 }
 
-/// What was asked for, or why there is none.
+/// The answer, or a failure.
 static std::string answerOrFailure(const Tokenizer &tokenizer,
                                    const std::string &line,
                                    const std::string &where) {
@@ -156,13 +156,13 @@ static std::string answerOrFailure(const Tokenizer &tokenizer,
   }
 }
 
-/// Answers every line; one that fails does not end it.
+/// Answers every line; a failing line does not end the loop.
 static Status answerLines(const Tokenizer &tokenizer) {
   LineReader input;
   std::string line;
   for (int64_t number = 1;; ++number) {
     if (!input.hasNext())
-      printNow({}); // Who writes line by line wants to read line by line.
+      printNow({}); // Interactive users expect each answer at once.
     Expected<bool> any = input.next(line);
     if (any && *any)
       print(answerOrFailure(tokenizer, line, "line " + std::to_string(number)));

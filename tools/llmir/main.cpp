@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The user's command. It links the small libraries only; the compiler is opened
-// when a MODEL is not an artifact yet.
+// The `llmir` command. It links only the small libraries; the compiler is
+// loaded when a MODEL is not an artifact.
 //
 //===----------------------------------------------------------------------===//
 
