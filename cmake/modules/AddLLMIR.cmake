@@ -1,11 +1,11 @@
-# Functions that declare LLMIR's targets. A library is its name, its sources and
-# what it links; everything else is decided here.
+# Functions that declare LLMIR's targets. A library is declared by its name, sources
+# and dependencies; everything else is decided here.
 
-# Own headers come first, LLVM's are system headers.
+# LLMIR's own headers come first; LLVM's are system headers.
 set(LLMIR_INCLUDE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
 
 # llmir_install_library(NAME runtime|compiler)
-# Installs a library and exports it as LLMIR::<its name without LLMIR>. `compiler` is what links MLIR.
+# Installs a library and exports it as LLMIR::<its name without LLMIR>. `compiler` is for libraries that link MLIR.
 function(llmir_install_library name component)
   string(REGEX REPLACE "^LLMIR" "" exported "${name}")
   set_target_properties(${name} PROPERTIES EXPORT_NAME "${exported}")
@@ -13,7 +13,7 @@ function(llmir_install_library name component)
     ARCHIVE DESTINATION lib COMPONENT dev
     LIBRARY DESTINATION lib COMPONENT ${component})
   set_property(GLOBAL APPEND PROPERTY LLMIR_INSTALLED_${component} "${exported}")
-  # The tests install what was built.
+  # The tests install everything that was built.
   set_property(GLOBAL APPEND PROPERTY LLMIR_TEST_TARGETS ${name})
 endfunction()
 
@@ -24,7 +24,7 @@ function(llmir_install_program name component)
     LIBRARY DESTINATION lib COMPONENT ${component})
 endfunction()
 
-# Own headers come first: those of the source and the generated ones, or those that are installed.
+# Own headers come first: those of the source and the generated ones, or the installed ones.
 function(llmir_use_own_headers name)
   foreach(dir IN LISTS LLMIR_INCLUDE_DIRS)
     target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${dir}>")
@@ -33,10 +33,10 @@ function(llmir_use_own_headers name)
 endfunction()
 
 # llmir_add_library(NAME source... LINK_LIBS lib... [DEPENDS target...])
-# A plain C++ library: no MLIR, no LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving).
+# A C++ library without MLIR and LLVM (Support, Checkpoint, Tokenizer, Artifact, Runtime, Serving).
 function(llmir_add_library name)
   llmir_declare_library(${name} ${ARGN})
-  # A tool's own library and the one of the precompiled header are nobody else's.
+  # Libraries of a tool and of the precompiled header are not installed.
   if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/lib/" AND NOT name STREQUAL "LLMIRPrecompiledMLIR")
     llmir_install_library(${name} runtime)
   endif()
@@ -64,7 +64,7 @@ function(llmir_use_mlir name)
   target_link_libraries(${name} PUBLIC MLIR LLVM)
   get_target_property(type ${name} TYPE)
   if(type STREQUAL "EXECUTABLE")
-    # The precompiled header fits only code made with the libraries' -fPIC.
+    # The precompiled header requires code compiled with -fPIC, as for libraries.
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${name} PRIVATE -fPIC)
   endif()
@@ -74,7 +74,7 @@ function(llmir_use_mlir name)
 endfunction()
 
 # llmir_add_compiler_library(NAME source... LINK_LIBS lib... [DEPENDS tablegen-target...])
-# A library of the compiler: sees IR. A build of the runtime alone has none.
+# A library of the compiler, which may use IR. Not part of a runtime-only build.
 function(llmir_add_compiler_library name)
   if(LLMIR_RUNTIME_ONLY)
     return()
@@ -94,7 +94,7 @@ function(llmir_add_tool name)
   if(ARG_MLIR)
     llmir_use_mlir(${name})
   endif()
-  # check-llmir depends on everything that its tests may call.
+  # check-llmir depends on every program that its tests may call.
   set_property(GLOBAL APPEND PROPERTY LLMIR_TEST_TARGETS ${name})
 endfunction()
 

@@ -2,14 +2,14 @@
 # `LLVM` and `MLIR`). This is the only file that names the release.
 set(LLMIR_LLVM_RELEASE 22)
 set(hint "/usr/lib/llvm-${LLMIR_LLVM_RELEASE}/lib/cmake")
-# The version file of LLVM accepts only the exact patch release, hence the own check below.
+# LLVM's version file accepts only the exact patch release; the release is checked below.
 find_package(MLIR CONFIG QUIET HINTS "${hint}/mlir" NO_DEFAULT_PATH)
 find_package(MLIR CONFIG QUIET)
 if(NOT MLIR_FOUND OR NOT LLVM_VERSION_MAJOR EQUAL LLMIR_LLVM_RELEASE)
   message(FATAL_ERROR
     "LLVM/MLIR ${LLMIR_LLVM_RELEASE} was not found (found: '${LLVM_PACKAGE_VERSION}'). "
     "Run './dev setup', or install libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev "
-    "(Debian 12 carries them in its security suite), or set MLIR_DIR to the folder of MLIRConfig.cmake.")
+    "(Debian 12 provides them in its security suite), or set MLIR_DIR to the folder of MLIRConfig.cmake.")
 endif()
 find_package(LLD CONFIG QUIET HINTS "${hint}/lld")
 if(NOT LLD_FOUND)

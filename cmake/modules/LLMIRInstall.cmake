@@ -1,16 +1,16 @@
-# What `cmake --install` puts into a prefix, which may be moved afterwards:
+# What `cmake --install` puts into a prefix, which is relocatable:
 #
 #   bin/, lib/, include/     programs, libraries, headers, in three components (runtime, compiler, dev)
 #   lib/cmake/LLMIR          the package that find_package(LLMIR) finds
 #
 # The build folder has the same package in lib/cmake/LLMIR, for use without installing.
-# Folders are LLVM's: the command looks for the compiler's library in ../lib.
+# The folder structure is LLVM's: the command looks for the compiler's library in ../lib.
 include(CMakePackageConfigHelpers)
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(package lib/cmake/LLMIR)
 
-# Headers: those of the runtime, and those of the compiler where it is built.
+# Headers: those of the runtime, and those of the compiler if it is built.
 set(runtime_headers llmir/ABI llmir/Artifact llmir/Checkpoint llmir/Runtime llmir/Serving llmir/Support llmir/Tokenizer
   mlir/Dialect/LLM/Runtime)
 if(LLMIR_RUNTIME_ONLY)
@@ -27,11 +27,11 @@ foreach(folder IN LISTS header_folders)
   endforeach()
 endforeach()
 if(NOT LLMIR_RUNTIME_ONLY)
-  # What code that is linked with MLIR parses first (docs/decisions/0006-one-abi-with-libmlir.md).
+  # The first header in code that links MLIR (docs/decisions/0006-one-abi-with-libmlir.md).
   install(FILES "${PROJECT_SOURCE_DIR}/lib/Dialect/TraitTypeIDs.h" DESTINATION include/llmir/Dialect COMPONENT dev)
 endif()
 
-# The package: for a prefix, and for the build folder.
+# The CMake package, for a prefix and for the build folder.
 get_property(LLMIR_COMPILER_LIBRARIES GLOBAL PROPERTY LLMIR_INSTALLED_compiler)
 set(LLMIR_FIRST_HEADER include/llmir/Dialect/TraitTypeIDs.h)
 set(made "${PROJECT_BINARY_DIR}/CMakeFiles/package")
@@ -41,7 +41,7 @@ set(LLMIR_FIRST_HEADER "${PROJECT_SOURCE_DIR}/lib/Dialect/TraitTypeIDs.h")
 configure_package_config_file(cmake/LLMIRConfig.cmake.in "${PROJECT_BINARY_DIR}/${package}/LLMIRConfig.cmake"
   INSTALL_DESTINATION ${package} INSTALL_PREFIX "${PROJECT_BINARY_DIR}" PATH_VARS LLMIR_FIRST_HEADER
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-# Before 1.0, a minor version may change what programs use.
+# Before 1.0, minor versions may break compatibility.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/${package}/LLMIRConfigVersion.cmake"
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES "${made}/LLMIRConfig.cmake" "${PROJECT_BINARY_DIR}/${package}/LLMIRConfigVersion.cmake"
@@ -55,7 +55,7 @@ foreach(component runtime compiler)
   endif()
 endforeach()
 
-# Each Debian package has its own folder of documentation.
+# Each Debian package has its own documentation folder.
 foreach(folder llmir llmir-compiler llmir-dev)
   string(REGEX REPLACE "^llmir-?" "" component "${folder}")
   if(NOT component)

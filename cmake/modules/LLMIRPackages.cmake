@@ -1,10 +1,10 @@
-# Debian packages, which `./dev package` makes with cpack, one for each component:
+# Debian packages, which `./dev package` creates with cpack, one per component:
 #
 #   llmir            the command, which runs artifacts, and the C library of the KV cache
-#   llmir-compiler   what compiles checkpoints, and the tools of compiler developers; needs libmlir and libllvm
+#   llmir-compiler   the compiler, and the tools for compiler developers; needs libmlir and libllvm
 #   llmir-dev        headers, static libraries and the CMake package
 #
-# Dependencies on shared libraries are dpkg-shlibdeps's; utils/check_packages.sh installs the packages in a
+# dpkg-shlibdeps determines dependencies on shared libraries; utils/check_packages.sh installs the packages in a
 # new Debian system.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME llmir)
@@ -33,10 +33,10 @@ set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME llmir-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION devel)
 set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler that llmir loads for checkpoints, and the tools for its intermediate representations:
 llmir-opt, llmir-translate, llmir-reduce, llmir-lsp-server, and a plugin for MLIR's own tools.")
-# dpkg-shlibdeps may find libLLVM in LLVM's own folder, where the link to it is of llvm-dev, and then names no package for it.
+# dpkg-shlibdeps may find libLLVM in LLVM's own folder, where a link of llvm-dev refers to it, and then reports no package.
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "llmir (= ${PROJECT_VERSION}), libllvm${LLMIR_LLVM_RELEASE}")
 
-# Programs of the runtime need no LLVM, hence only a recommendation.
+# Programs of the runtime do not need LLVM, hence only a recommendation.
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME llmir-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static libraries and a CMake package to run artifacts, to trace models in C++, and to

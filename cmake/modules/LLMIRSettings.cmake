@@ -1,4 +1,4 @@
-# Compiler settings that hold for every target.
+# Compiler settings for all targets.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
@@ -15,11 +15,11 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-# Installed programs find an LLVM that is not in the system's folders of libraries, as Debian's is not.
+# Lets installed programs find an LLVM outside of the system's library folders, such as Debian's.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-# Debian's LLVM is built without assertions, so upstream's own checks are off;
-# ours stay on in every build type, with the library's cheap checks beside them.
+# Debian's LLVM is built without assertions. LLMIR's own stay enabled in every build
+# type, together with the standard library's cheap checks.
 option(LLMIR_ENABLE_ASSERTIONS "Keep assert() and the standard library's cheap checks" ON)
 if(LLMIR_ENABLE_ASSERTIONS)
   foreach(config RELEASE RELWITHDEBINFO MINSIZEREL)
@@ -31,7 +31,7 @@ endif()
 
 set(LLMIR_WARNINGS -Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 sees an overflow in every `"text" + std::string` (GCC bug 105329, mended in 13).
+  # GCC 12 warns about an overflow in every `"text" + std::string` (GCC bug 105329, fixed in 13).
   list(APPEND LLMIR_WARNINGS $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 option(LLMIR_WERROR "Treat compiler warnings as errors" OFF)
@@ -43,7 +43,7 @@ set(LLMIR_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined 
 if(LLMIR_SANITIZE)
   add_compile_options(-fsanitize=${LLMIR_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    # It reads the words in front of a function; in front of generated code there may be no memory.
+    # It reads the words before a function; generated code may have no memory there.
     add_compile_options(-fno-sanitize=function)
   endif()
   add_link_options(-fsanitize=${LLMIR_SANITIZE})
@@ -51,8 +51,8 @@ endif()
 
 find_program(LLMIR_CCACHE ccache)
 if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need ccache to look past their time stamps. Paths within the clone are
-  # hashed relative to the build folder, so that a clone elsewhere finds what this one compiled.
+  # With precompiled headers, ccache must ignore time stamps. Paths within the clone are hashed
+  # relative to the build folder, so that another clone can reuse what this one has compiled.
   set(launcher ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LLMIR_CCACHE})
@@ -61,12 +61,12 @@ if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_program(LLMIR_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
-option(LLMIR_USE_LLD "Link with lld where it is installed" ON)
+option(LLMIR_USE_LLD "Link with lld if it is installed" ON)
 if(LLMIR_USE_LLD AND LLMIR_LLD)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_link_options(--ld-path=${LLMIR_LLD})
   else()
-    # GCC looks for `ld.lld` beside the folders given with -B.
+    # GCC looks for `ld.lld` in the folders given with -B.
     get_filename_component(lld_real "${LLMIR_LLD}" REALPATH)
     if(EXISTS /usr/lib/llvm-22/bin/ld.lld)
       add_link_options(-B/usr/lib/llvm-22/bin -fuse-ld=lld)

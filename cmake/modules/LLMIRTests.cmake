@@ -1,7 +1,7 @@
-# The target check-llmir: all tests, through LLVM's lit. Included last, when every
-# program is declared.
+# The target check-llmir: all tests, run by LLVM's lit. Included last, after all
+# programs have been declared.
 
-# Debian's python3 has NumPy where another python3 in PATH may not.
+# Debian's python3 has NumPy; another python3 in PATH may not.
 set(LLMIR_PYTHON "" CACHE FILEPATH "Python 3.7 or later with NumPy, for the tests")
 if(NOT LLMIR_PYTHON)
   find_program(LLMIR_PATH_PYTHON NAMES python3)
@@ -22,7 +22,7 @@ if(TARGET LLMIRXNNPACK)
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/test/lit.site.cfg.py.in" "${PROJECT_BINARY_DIR}/test/lit.site.cfg.py" @ONLY)
 
-# A missing tool makes check-llmir fail with a sentence; it does not stop a build.
+# A missing tool makes check-llmir fail with a message; it does not stop a build.
 if(NOT LLMIR_PYTHON OR NOT LLMIR_LIT)
   add_custom_target(check-llmir
     COMMAND ${CMAKE_COMMAND} -E echo "The tests need python3 with NumPy and LLVM's lit: run './dev setup', or install python3-numpy llvm-22-tools, and configure again."
@@ -30,7 +30,7 @@ if(NOT LLMIR_PYTHON OR NOT LLMIR_LIT)
   return()
 endif()
 
-# LIT_FILTER=<name> and LIT_OPTS=<options> in the environment select and steer.
+# The environment variables LIT_FILTER and LIT_OPTS select tests and set lit's options.
 get_property(test_targets GLOBAL PROPERTY LLMIR_TEST_TARGETS)
 if(TARGET LLMIRCompiler)
   list(APPEND test_targets LLMIRCompiler)

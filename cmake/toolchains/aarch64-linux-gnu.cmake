@@ -5,8 +5,8 @@
 #     -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/aarch64-linux-gnu.cmake \
 #     -DLLMIR_SYSROOT=FOLDER
 #
-# Headers of nlohmann-json, CLI11 and xxHash are the same for every processor:
-# they are the ones of this machine.
+# Headers of nlohmann-json, CLI11 and xxHash do not depend on the processor: those
+# of this machine are used.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
