@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the libraries that the runtime links, for 64-bit Arm, from this
-# machine's package sources into a folder; nothing is installed, no root needed.
+# Downloads the libraries that the runtime links for 64-bit Arm from this machine's
+# package sources into a folder; nothing is installed, no root required.
 #
 # usage: aarch64_sysroot.sh FOLDER
 set -euo pipefail

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Installs the packages of `./dev package` in a new Debian 12 and uses them there: check_packages.sh BUILD [COUNTS.json]
+# Installs the packages of `./dev package` in a new Debian 12 and tests them there: check_packages.sh BUILD [COUNTS.json]
 #
-# The system is made by debootstrap, from the mirrors of this machine, in a temporary folder. Needs root (or sudo).
+# debootstrap creates the system in a temporary folder, from the mirrors of this machine. Requires root (or sudo).
 set -euo pipefail
 [ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: check_packages.sh BUILD [COUNTS.json]" >&2; exit 2; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(realpath "$1")
 
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "check_packages: making a Debian system needs root, and there is no sudo here." >&2; exit 1; }
+  command -v sudo >/dev/null || { echo "check_packages: creating a Debian system requires root, and there is no sudo here." >&2; exit 1; }
   exec sudo "$0" "$@"
 fi
-# Mounts are this process's own: nothing is left when it ends, however it ends.
+# Mounts are private to this process, so none remain after it ends for any reason.
 [ -n "${LLMIR_OWN_MOUNTS:-}" ] || LLMIR_OWN_MOUNTS=1 exec unshare --mount -- "$0" "$@"
 command -v debootstrap >/dev/null || { echo "check_packages: debootstrap is missing: run './dev setup --all'." >&2; exit 1; }
 
@@ -24,7 +24,7 @@ finish() {
 }
 trap finish EXIT
 
-# check NAME COMMAND...: the command ends with 0; its output is shown where it does not.
+# check NAME COMMAND...: the command exits with 0; its output is shown otherwise.
 check() {
   local name=$1
   shift
@@ -40,9 +40,9 @@ check() {
 
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 install_packages() { inside apt-get install -y -q --no-install-recommends "$@"; }
-# package NAME: the file in the new system.
+# package NAME: its file in the new system.
 package() { (cd "$root/packages" && printf '/packages/%s\n' "$1"_*.deb); }
-# says TEXT COMMAND...: the command ends with 0 and prints TEXT. refuses_with: it fails, and says TEXT.
+# says TEXT COMMAND...: the command exits with 0 and prints TEXT. refuses_with: it fails and prints TEXT.
 says() {
   local text=$1 said
   shift
@@ -58,14 +58,14 @@ has_no_llvm() { refuses grep -Eq '^Package: (libllvm|libmlir|llvm|mlir)' "$root/
 
 #===--- A new system ---------------------------------------------------------===#
 
-# The suites of Debian that this machine uses: LLVM is in that of security updates.
+# Debian's suites as configured on this machine: LLVM is in the security updates.
 suites=$(apt-get indextargets --format '$(ORIGIN) deb [trusted=no] $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
   sed -n 's/^Debian deb \[trusted=no\]/deb/p' | sort -u)
 mirror=$(awk '$3 == "bookworm" && $4 == "main" { print $2; exit }' <<<"$suites")
 [ -n "$mirror" ] || { echo "check_packages: this machine's package sources have no Debian 12." >&2; exit 1; }
 echo "check_packages: Debian 12 from $mirror"
 debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap" 2>&1 ||
-  { tail -n 20 "$work/debootstrap"; echo "check_packages: debootstrap failed, its last lines stand above." >&2; exit 1; }
+  { tail -n 20 "$work/debootstrap"; echo "check_packages: debootstrap failed, see its last lines above." >&2; exit 1; }
 echo "$suites" >"$root/etc/apt/sources.list"
 mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
@@ -77,21 +77,21 @@ prompt="In the beginning"
 wanted=$("$build/bin/llmir" run "$root/llmir/demo.llmir" "$prompt" -n 12 --temp 0 2>/dev/null)
 check "the new system's lists of packages" inside apt-get update -q
 
-#===--- What runs artifacts --------------------------------------------------===#
+#===--- Running artifacts ----------------------------------------------------===#
 
 check "llmir is installed" install_packages "$(package llmir)"
 check "without LLVM" has_no_llvm
 check "llmir run ARTIFACT" says "$wanted" inside llmir run /llmir/demo.llmir "$prompt" -n 12 --temp 0
 check "a checkpoint is refused" refuses_with "install the package llmir-compiler" inside llmir run /llmir/demo "$prompt"
 
-#===--- What compiles --------------------------------------------------------===#
+#===--- Compiling ------------------------------------------------------------===#
 
 check "llmir-compiler is installed" install_packages "$(package llmir-compiler)"
 check "llmir run FOLDER" says "$wanted" inside llmir run /llmir/demo "$prompt" -n 12 --temp 0
 check "llmir-opt" says "llm.attention" inside llmir-opt /llmir/examples/LLM/attention.mlir
 check "llmir-translate" inside llmir-translate --compare /llmir/examples/LLM/attention.mlir
 
-#===--- What other projects use ----------------------------------------------===#
+#===--- Use by other projects ------------------------------------------------===#
 
 project() { # FOLDER [ARGUMENT]...
   local folder=$1

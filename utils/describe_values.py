@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A filter for mlir-tblgen's page of a dialect: what the definitions say of each
-operand, attribute and result goes before its type, which is all that the page has.
+"""A filter for mlir-tblgen's page of a dialect: adds the descriptions of operands, attributes
+and results from the definitions to their types, which mlir-tblgen prints alone.
 
 describe_values.py FILE.td < page > page
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Restores the licence at the head of C++, .td and .def files: fix_license.py FILE...
+"""Restores the license header of C++, .td and .def files: fix_license.py FILE...
 
 A formatter with another configuration may have broken its long line; a new file may
-lack it.
+not have one.
 """
 
 import re
@@ -29,7 +29,7 @@ def fixed(text):
     match = re.match(r"(// RUN:.*\n)*", text)
     head, rest = text[:match.end()], text[match.end():]
     if rest.startswith("//") and not rest.startswith("//==="):
-        # A comment that says what the file is follows the licence.
+        # A comment that describes the file follows the license.
         comment = re.match(r"(//.*\n)+", rest)
         return "%s%s\n%s%s\n//\n%s//\n%s\n%s" % (
             head, RULE, LICENSE, RULE, comment.group(0), RULE, rest[comment.end():])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Follows guides literally: writes the files that they show, and runs the commands.
+"""Follows guides literally: writes the files that they contain, and runs their commands.
 
 follow_guide.py FOLDER GUIDE.md...    with $LLMIR and $LLMIR_LIB set
 
-A guide shows a file as a line "File `name`:" or "Add to `name`:" before a block of
-code; a block marked `bash` is run, line by line, in the folder. Fails with the
+A guide introduces a file by a line "File `name`:" or "Add to `name`:" before a code
+block; a block marked `bash` is run line by line in the folder. Fails with the
 first command that fails.
 """
 
@@ -16,7 +16,7 @@ import sys
 
 
 def blocks(text):
-    """(what comes before, language, code) of each block of code."""
+    """(preceding line, language, code) of each code block."""
     for match in re.finditer(r"([^\n]*)\n\n```(\w+)\n(.*?)^```$", text, re.M | re.S):
         yield match.groups()
 

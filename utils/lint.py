@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The rules of the project that a program can check: ./dev lint.
+"""Checks the project's rules: ./dev lint.
 
 lint.py [--counts FILE.json] [RULE]...    (no RULE: all)
 
-Each rule prints what it found and the command or the change that mends it. Exits
-with 1 when a rule found something.
+Each rule prints its findings and how to fix them. Exits with 1 if a rule has
+findings.
 """
 
 import argparse
@@ -21,8 +21,8 @@ LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 CPP = (".cpp", ".hpp", ".h", ".c")
 WARN_LINES, MOST_LINES, MOST_MAIN_LINES = 600, 1000, 100
 
-# The areas, the lowest first: (name, folders and files, areas and single headers
-# that its sources and headers may include). docs/Design.md has the same table.
+# The areas, lowest first: (name, folders and files, areas and single headers that
+# its sources and headers may include). docs/Design.md has the same table.
 AREAS = (
     ("ABI", ("include/llmir/ABI",), ()),
     ("Support", ("include/llmir/Support", "lib/Support"), ()),
@@ -64,7 +64,7 @@ AREAS = (
      ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Runtime", "Serving",
       "llmir-c/Compiler.h", "llmir/Pipelines/Stages.def")),
 )
-# These include nothing of MLIR and LLVM: they run a model where neither is installed.
+# These must not include MLIR or LLVM, so that models run without them.
 WITHOUT_IR = ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "RuntimeCache", "Runtime",
               "Serving", "Reference", "llmir")
 
@@ -86,7 +86,7 @@ def is_test_input(path):
 
 
 def rule_format(files):
-    """Sources are formatted as clang-format-22 has it."""
+    """Sources are formatted by clang-format-22."""
     sources = [f for f in files if f.endswith(CPP) and not is_test_input(f)]
     if not sources:
         return
@@ -103,26 +103,26 @@ def rule_format(files):
 
 
 def rule_length(files):
-    """Source files hold at most 1000 lines (600 is where to ask why), mains 100."""
+    """Source files have at most 1000 lines (a note is printed from 600 on), mains 100."""
     for path in files:
         if not path.endswith(CPP + (".td", ".def", ".py", ".cmake")) and path != "dev":
             continue
         lines = read(path).count("\n")
         if lines > MOST_LINES:
-            yield f"{path}: {lines} lines, {MOST_LINES} are the most; split it by concern"
+            yield f"{path}: {lines} lines, the limit is {MOST_LINES}; split it by concern"
         elif lines > WARN_LINES:
             print(f"note: {path}: {lines} lines, more than {WARN_LINES}")
         if re.match(r"tools/[^/]+/main\.cpp$", path) and lines > MOST_MAIN_LINES:
-            yield f"{path}: {lines} lines, a tool's main has at most {MOST_MAIN_LINES}; move the rest into a library"
+            yield f"{path}: {lines} lines, the limit for a tool's main is {MOST_MAIN_LINES}; move the rest into a library"
 
 
 def rule_license(files):
-    """Every source begins with the licence."""
+    """Every source starts with the license."""
     for path in files:
         if path.endswith(CPP + (".td", ".def")) and not is_test_input(path):
             head = read(path).split("\n")[:12]
             if not any(LICENSE_LINE in line for line in head):
-                yield f"{path}: no licence header; run './dev format'"
+                yield f"{path}: no license header; run './dev format'"
 
 
 def rule_headers(files):
@@ -134,14 +134,14 @@ def rule_headers(files):
         if path.startswith("include/"):
             inside = path[len("include/"):]
             if inside.startswith("mlir/") and not inside.startswith("mlir/Dialect/LLM/"):
-                yield f"{path}: only include/mlir/Dialect/LLM is ours; move it under include/llmir"
+                yield f"{path}: only include/mlir/Dialect/LLM belongs to LLMIR; move it under include/llmir"
             if os.path.exists(os.path.join(LLVM_INCLUDE, inside)):
                 yield f"{path}: LLVM has a header of this name; rename it"
         match = re.search(r"^#ifndef (\w+_H(?:PP)?)\n#define (\w+)", read(path), re.M)
         if not match or match.group(1) != match.group(2):
             yield f"{path}: no include guard; add '#ifndef LLMIR_AREA_FILE_H'"
         elif match.group(1) in guards:
-            yield f"{path}: its guard {match.group(1)} is that of {guards[match.group(1)]} too; rename it"
+            yield f"{path}: its guard {match.group(1)} is also that of {guards[match.group(1)]}; rename it"
         else:
             guards[match.group(1)] = path
 
@@ -168,13 +168,13 @@ def rows_of_areas():
 
 
 def rule_dependencies(files):
-    """Areas include what the table allows; what runs a model includes nothing of MLIR and LLVM."""
+    """Areas include only what the table allows; the runtime includes neither MLIR nor LLVM."""
     include = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]', re.M)
     names, tracked = [area for area, _, _ in AREAS], set(files)
     for number, (area, _, uses) in enumerate(AREAS):
         for use in uses:
             if "." not in use and use not in names[:number]:
-                yield f"utils/lint.py: {area} may not use {use}, which is no lower area; mend the table"
+                yield f"utils/lint.py: {area} may not use {use}, which is not a lower area; fix the table"
     allowed = {area: uses for area, _, uses in AREAS}
     for path in files:
         if not path.endswith(CPP + (".def", ".td")):
@@ -182,7 +182,7 @@ def rule_dependencies(files):
         area = area_of(path)
         if not area:
             if path.startswith(("include/", "lib/")):
-                yield f"{path}: of no area; add its folder to AREAS in utils/lint.py and to docs/Design.md"
+                yield f"{path}: belongs to no area; add its folder to AREAS in utils/lint.py and to docs/Design.md"
             continue
         for name in include.findall(read(path)):
             target = included_path(path, name, tracked)
@@ -199,7 +199,7 @@ def rule_dependencies(files):
 
 
 def rule_unfinished(files):
-    """Nothing is left for later in the code."""
+    """There is no unfinished code."""
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\bst" r"ub(bed|s)?\b|not (yet )?impl" r"emented|\bunimpl" r"emented\b", re.I)
     for path in files:
         if path.endswith(CPP + (".td", ".def", ".py", ".cmake", ".sh", "CMakeLists.txt")) or path == "dev":
@@ -241,7 +241,7 @@ def rule_shell(files):
 
 
 def rule_links(files):
-    """Relative links in the documentation lead somewhere."""
+    """Relative links in the documentation are valid."""
     link = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
     for path in files:
         if not path.endswith(".md"):
@@ -251,13 +251,13 @@ def rule_links(files):
             if re.match(r"[a-z]+:", target):
                 continue
             if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), target)):
-                yield f"{path}: the link to {target} leads nowhere; mend the path"
+                yield f"{path}: the link to {target} is broken; fix the path"
 
 
 def main():
     rules = {name[len("rule_"):]: rule for name, rule in globals().items() if name.startswith("rule_")}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--counts", metavar="FILE.json", help="write which rules passed and failed")
+    parser.add_argument("--counts", metavar="FILE.json", help="write the number of passed rules and the failed ones")
     parser.add_argument("rules", nargs="*", metavar="RULE", help=", ".join(rules))
     options = parser.parse_args()
     unknown = [name for name in options.rules if name not in rules]

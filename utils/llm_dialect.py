@@ -1,6 +1,6 @@
-"""The dialects as their .td files define them: ops, types, and their rules.
+"""The dialects as defined by their .td files: ops, types, and their rules.
 
-Read through llvm-tblgen, so that what a class or a multiclass adds is seen too.
+Read with llvm-tblgen, so that definitions of classes and multiclasses are included.
 """
 
 import json
@@ -70,24 +70,24 @@ def definitions(data, dialect="LLM_Dialect"):
 
 
 def rule_name(definition):
-    """How tests name an op in `RULE: …`: without its level where that is linalg."""
+    """The name of an op in `RULE: …`: without its level if that is linalg."""
     return definition.mnemonic[len("linalg."):] if definition.mnemonic.startswith("linalg.") else definition.mnemonic
 
 
 def file_of(definition):
-    """The name of the .td file in which an op or a type is defined."""
+    """The name of the .td file that defines an op or a type."""
     return os.path.basename(definition.record["!locs"][0].split(":")[0])
 
 
 def values_of(record, data):
     """[(name, description)] of an op's operands, attributes and results; the
-    description is empty where the definition gives none."""
+    description is empty if the definition has none."""
     return [(name, data[value["def"]]["summary"] if "constraint" in data[value["def"]] else "")
             for part in ("arguments", "results") for value, name in record[part]["args"]]
 
 
 def dialect_labels(data):
-    """The rules of the dialect's attributes: they stand where they are verified."""
+    """The rules of the dialect's attributes, which are documented at their verifiers."""
     comments = "\n".join(line.lstrip("/") for line in read(DIALECT_CPP).split("\n") if line.startswith("///"))
     return labels_of(comments)
 

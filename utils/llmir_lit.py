@@ -1,16 +1,16 @@
-"""The test format that test/lit.cfg.py uses. In a module of its own because
-lit's worker processes receive it by its importable name."""
+"""The test format of test/lit.cfg.py, in a separate module because lit's worker
+processes import it by name."""
 
 import lit.formats
 
-# Folders with tests that run for long, the longest first. lit begins with the tests that took longest the last time;
-# in a fresh build it knows no times, and a long test that begins last leaves the other workers idle.
+# Folders with long tests, the longest first. lit starts with the tests that took longest in the last run; a fresh
+# build has no times, and a long test that starts last leaves the other workers idle.
 LONGEST_FIRST = ("EndToEnd", "Codegen", "Tools", "Pipelines", "Guides", "Property")
 
 
 class LLMIRTest(lit.formats.ShTest):
     """Files with RUN lines. A C++ source without one is a helper, not a test
-    (`./dev lint` refuses such a file when it declares GoogleTest tests)."""
+    (`./dev lint` rejects such a file if it declares GoogleTest tests)."""
 
     def getTestsInDirectory(self, testSuite, path_in_suite, litConfig, localConfig):
         for test in super().getTestsInDirectory(

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""The classes of the MLLM node API, from the ops as ODS defines them.
+"""Generates the classes of the MLLM node API from the ops as defined in ODS.
 
 make_rtti.py --out FOLDER FILE.json...
 
-A FILE.json is what `llvm-tblgen --dump-json` prints of a file of ops. Writes into FOLDER
+A FILE.json is the output of `llvm-tblgen --dump-json` for a file of ops. Writes to FOLDER
 
 GeneratedRTTIKind.hpp   the enumeration NodeKind and one macro per kind of op
 GeneratedOps.hpp        one class per op, by level: build(), classof()
-GeneratedOps.inc        MLLM_OP(name, level, group, Class, regions, least and most operands (-1: any number), least and
-                        most results, names of needed attributes): a row per op, for tables
+GeneratedOps.inc        MLLM_OP(name, level, group, Class, regions, minimum and maximum number of operands (-1: any),
+                        the same for results, names of required attributes): a row per op, for tables
 
-A file is written only where its text changes, so that nothing is compiled anew
-without need.
+Files are written only if their text changes, to avoid unnecessary recompilation.
 """
 
 import argparse
@@ -35,8 +34,8 @@ DIALECT = "mllm"
 ATTRIBUTES = ("IntAttr", "FPAttr", "BoolAttr", "StrAttr", "SymbolAttr", "VectorInt64Attr", "VectorFP64Attr",
               "VectorFP32Attr", "VectorInt16Attr", "TypeAttr", "OtherAttr")
 
-# How MLIR stores an attribute, by its class and its type: the hint that
-# OpRequest takes, and the C++ type of build()'s parameter.
+# How MLIR stores an attribute, by its class and its type: the hint for OpRequest,
+# and the C++ type of build()'s parameter.
 HINTS = {
     ("IntegerAttr", "I64"): ("i64", "int64_t"),
     ("IntegerAttr", "I32"): ("i32", "int64_t"),
@@ -101,7 +100,7 @@ class Op:
 
 
 def constraint_of(name, data):
-    """What an argument must be, without the wrapper that describes it."""
+    """The constraint of an argument, without the wrapper that describes it."""
     record = data[name]
     return data[record["constraint"]["def"]] if "constraint" in record else record
 

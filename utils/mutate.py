@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Would the tests notice? Disables verifier clauses, patterns, folds and
-conversions, one at a time, and runs the .mlir tests after each.
+"""Mutation testing: disables verifier clauses, patterns, folds and conversions, one
+at a time, and runs the .mlir tests after each.
 
     utils/mutate.py --build build [--dialect llm|mllm] [--count 20] [--seed 1] [--only REGEX] [--list]
 
-Points are the files of both dialects, or of the one that --dialect names, with
+Candidates are in the files of both dialects, or of the one given by --dialect, and
 their conversions.
 
-Works on a copy of the project and of a build folder that is up to date, both in
---work (a temporary folder). With `unshare` (Linux, root) the copies are mounted
-over the originals for this program alone, so that paths, object files and ccache
-stay valid; without, the copy is configured and built anew, which takes minutes.
+Works on a copy of the project and of an up-to-date build folder, both in --work (a
+temporary folder). With `unshare` (Linux, root) the copies are mounted over the
+originals, visible only to this program, so that paths, object files and ccache stay
+valid; otherwise the copy is configured and built from scratch, which takes minutes.
 The originals are never written.
 
-Prints each mutation as caught (with the test that failed) or SURVIVED, and ends
-with 1 where one survived.
+Prints each mutation as caught (with the test that failed) or SURVIVED, and exits
+with 1 if one survived.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGETS = ["llmir-opt", "llmir-translate"]
-# Which tests can notice what; all but those of test/Interpreter/MLLM are .mlir files.
+# The tests that can detect a mutation; all but those of test/Interpreter/MLLM are .mlir files.
 TESTS = {
     "clause": ["Dialect"],
     "pattern": ["Dialect", "Conversion", "Execution", "Interpreter", "Examples", "Pipelines"],
@@ -49,7 +49,7 @@ def write(path, text):
         stream.write(text)
 
 
-#===--- What can be disabled ---------------------------------------------===#
+#===--- Candidates --------------------------------------------------------===#
 
 
 class Mutation:
@@ -70,7 +70,7 @@ class Mutation:
 
 
 def closing(text, begin):
-    """Behind the parenthesis that closes the one at `begin`."""
+    """The position after the parenthesis that closes the one at `begin`."""
     depth = 0
     for index in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[index], 0)
@@ -96,7 +96,7 @@ def clauses(path, text):
 
 
 def patterns(path, text):
-    """A pattern never matches."""
+    """Makes a pattern never match."""
     for match in re.finditer(r"\bmatchAndRewrite\(|\b\w+Op::canonicalize\(", text):
         end = closing(text, match.end() - 1)
         body = re.match(r"[\s\w]*\{", text[end:])
@@ -118,7 +118,7 @@ def folds(path, text):
 
 
 def conversions(path, text):
-    """A row of the table of conversions is not there."""
+    """Removes a row of the table of conversions."""
     for match in re.finditer(r"\btable\.add\w*<[^;]*;", text):
         yield Mutation("conversion", path, text, match.start(), match.end(), "(void)table;")
 
@@ -149,7 +149,7 @@ def all_mutations(dialects):
 
 
 def choose(mutations, count, seed):
-    """`count` of them, each kind in turn, so that none is left out."""
+    """`count` of them, with every kind represented."""
     chance = random.Random(seed)
     kinds = {}
     for each in mutations:
@@ -161,7 +161,7 @@ def choose(mutations, count, seed):
         for kind in sorted(kinds):
             if kinds[kind] and len(chosen) < count:
                 chosen.append(kinds[kind].pop())
-    # Neighbours share object files.
+    # Adjacent ones share object files.
     return sorted(chosen, key=lambda each: (each.path, each.line))
 
 
@@ -169,7 +169,7 @@ def choose(mutations, count, seed):
 
 
 class Workshop:
-    """The copy, seen from inside: its paths are those of the originals."""
+    """The copy as seen from inside: its paths are those of the originals."""
 
     def __init__(self, build):
         self.build = build
@@ -182,7 +182,7 @@ class Workshop:
         return result.returncode == 0, result.stdout
 
     def tests(self, folders):
-        """Tests that need no program but the two that are built: .mlir files, and cases against NumPy."""
+        """Tests that need only the two programs that are built: .mlir files, and cases against NumPy."""
         found = []
         for folder in folders:
             for here, _, names in sorted(os.walk(os.path.join(ROOT, "test", folder))):
@@ -273,8 +273,8 @@ def can_mount():
 
 
 def run_on_copy(options):
-    """Runs this program once more, where it sees the copies; returns its code."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # So that the copies go.
+    """Runs this program again with the copies mounted; returns its exit code."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # So that the copies are removed.
     work = options.work or tempfile.mkdtemp(prefix="llmir-mutate-")
     source, build = os.path.join(work, "source"), os.path.join(work, "build")
     arguments = ["--count", str(options.count), "--seed", str(options.seed), "--only", options.only] + (
@@ -283,10 +283,10 @@ def run_on_copy(options):
         copy_project(work)
         if can_mount():
             shutil.rmtree(build, ignore_errors=True)
-            if os.path.commonpath([ROOT, options.build]) == ROOT:  # The mount needs a folder in the copy.
+            if os.path.commonpath([ROOT, options.build]) == ROOT:  # The mount point must exist in the copy.
                 os.makedirs(os.path.join(source, os.path.relpath(options.build, ROOT)), exist_ok=True)
             subprocess.run(["cp", "-a", options.build, build], check=True)
-            # Private to this child: nobody else sees the mounts, and they go with it.
+            # The mounts are private to this child and disappear with it.
             script = ('mount --make-rprivate / && mount --bind "$1" "$2" && mount --bind "$3" "$4" && '
                       'cd "$2" && shift 4 && exec "$@"')
             command = ["unshare", "-m", "sh", "-c", script, "sh", source, ROOT, build, options.build,
@@ -302,12 +302,12 @@ def run_on_copy(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="a build folder that is up to date")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="an up-to-date build folder")
     parser.add_argument("--dialect", choices=sorted(POINTS), help="only this dialect (default: both)")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", metavar="REGEX", help="only mutations whose line has this")
-    parser.add_argument("--work", help="folder of the copies, kept; without it they are removed")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only mutations whose line matches")
+    parser.add_argument("--work", help="folder for the copies, which is kept; otherwise they are removed")
     parser.add_argument("--list", action="store_true", help="print what would be disabled")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

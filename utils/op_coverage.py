@@ -2,12 +2,12 @@
 """The tables docs/Dialects/LLM-coverage.md and MLLM-coverage.md: each op of the
 two dialects, and its verifier, reference, canonicalization, lowering and tests.
 
-All columns are found in the sources; only why an op has nothing in a column (an
-op without canonicalization, say) is written down, in the .json file of the same
-name: {column: {op, or level.*: reason}}.
+All columns are derived from the sources; only the reasons for empty columns (an op
+without canonicalization, for example) are written by hand, in the .json file of the
+same name: {column: {op, or level.*: reason}}.
 
-op_coverage.py           fails when a column of an op is empty, a reason is not
-                         needed, or a table stale
+op_coverage.py           fails if a column of an op is empty, a reason is not needed,
+                         or a table is stale
 op_coverage.py --write   writes the tables
 """
 
@@ -42,13 +42,13 @@ def traits_of(record, data):
 
 
 def run_lines(text):
-    """The commands of a test, continued lines joined."""
+    """The commands of a test, with continued lines joined."""
     lines = re.findall(r"RUN:(.*(?:\\\n.*)*)", text)
     return [re.sub(r"\\\n(?://)?\s*(?:RUN:)?", " ", line) for line in lines]
 
 
 class Tests:
-    """The tests by path, with the IR that scripts write for them."""
+    """The tests by path, with the IR that scripts generate for them."""
 
     def __init__(self):
         self.texts = {path: read(path) + self.made_by_scripts(path)
@@ -57,32 +57,32 @@ class Tests:
 
     @staticmethod
     def made_by_scripts(path):
-        """The scripts beside a test that its RUN lines call: they write its IR."""
+        """The scripts next to a test that its RUN lines call to generate IR."""
         folder = os.path.dirname(path)
         return "".join(read(os.path.join(folder, name)) for name in sorted(
             set(re.findall(r"RUN:.*%S/(\w+\.py)", read(path))))) if path.endswith(".test") else ""
 
     def using(self, name, *runs):
-        """Tests with the op in their IR and, for each of `runs`, a RUN line that has it."""
+        """Tests with the op in their IR and, for each of `runs`, a RUN line that contains it."""
         op = re.compile(rf"^(?!\s*//).*\b{re.escape(name)}(?![\w.])", re.M)
         return [path for path, text in self.texts.items()
                 if all(any(re.search(run, line) for line in self.runs[path]) for run in runs) and op.search(text)]
 
     def negative(self, rule, folder):
-        """How many times tests below a folder name a rule of the op."""
+        """The number of times that tests below a folder name a rule of the op."""
         return sum(len(re.findall(rf"RULE:[^\n]*(?<![\w.]){re.escape(rule)}\.c\d+", text))
                    for path, text in self.texts.items() if folder in path)
 
 
 class Dialect:
-    """One dialect's table: what its columns are and where they are found."""
+    """One dialect's table: its columns and how they are derived."""
 
     name = definition = title = ops_td = reasons_path = page_path = overview_path = None
-    # The files whose code says that an op is evaluated, and how.
+    # The files whose code evaluates an op, and the pattern for it.
     evaluator = r"\((?:mllm::)?{op} op,\s*Evaluation\b"
-    # Where an op may be lowered, the code that says so, and what the table says.
+    # Where an op may be lowered, the pattern for it, and the entry of the table.
     lowerings = ()
-    # What RUN lines of a round-trip test hold, together.
+    # What RUN lines of a round-trip test contain together.
     round_trip = ()
     rule_folder = ""
     introduction = ()
@@ -100,7 +100,7 @@ class Dialect:
         self.columns = self.all_columns()
 
     def all_columns(self):
-        """{column: what the table says of an op there, "" for a hole}, in order."""
+        """{column: entry of the table, "" if empty}, in order."""
         raise NotImplementedError
 
     def full_name(self, op):
@@ -110,7 +110,7 @@ class Dialect:
         return traits_of(op.record, self.data)
 
     def sources_with(self, pattern, op, folder):
-        """The files below a folder whose code has the pattern, `{op}` being its class."""
+        """The files below a folder whose code matches the pattern, `{op}` being its class."""
         found = re.compile(pattern.replace("{op}", op.cpp_class))
         return [path for path, text in self.code.items() if path.startswith(folder) and found.search(text)]
 
@@ -158,7 +158,7 @@ class Dialect:
         return links(sorted(executed, key=lambda path: (not path.startswith("test/Execution"), path)))
 
     def reason(self, column, op):
-        """Why an op has nothing in a column, by its name or its level's."""
+        """Why an op has an empty column, by its name or its level's."""
         given = self.reasons.get(column, {})
         for key in (op.mnemonic, op.mnemonic.split(".")[0] + ".*"):
             if key in given:
@@ -178,7 +178,7 @@ class Dialect:
         return "\n".join(lines) + "\n"
 
     def undocumented(self):
-        """What the definitions do not say, or the overview leaves out."""
+        """Missing descriptions, and ops missing from the overview."""
         overview = read(self.overview_path)
         for op in self.ops:
             name = self.full_name(op)
@@ -194,7 +194,7 @@ class Dialect:
         return f"`{self.full_name(op)}`" in overview
 
     def check(self, write):
-        """What is missing, one sentence each; writes the table first where asked to."""
+        """What is missing, one sentence each; writes the table first if requested."""
         table = {self.full_name(op): self.row(op) for op in self.ops}
         text = self.page(table)
         if write:
@@ -283,7 +283,7 @@ class MLLMDialect(Dialect):
         return op.record.get("errorBound", "")
 
     def notation(self, op):
-        """What test/MLLMText/round_trip.py reads: files of two folders without `invalid` in their name."""
+        """The inputs of test/MLLMText/round_trip.py: files of two folders without `invalid` in their name."""
         using = self.tests.using(self.full_name(op))
         return links([path for path in using if path.endswith(".mlir") and "invalid" not in path and
                       os.path.dirname(path) in ("test/Dialect/MLLM", "test/MLLMText")], 1)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Counts the rules of the dialects `llm` and `mllm`, and what shows them.
+"""Counts the rules of the dialects `llm` and `mllm`, and checks that they are tested.
 
-A rule is a label (`- c3: …`) in the description of an op, a type or the dialect.
-It needs
-- a test: a line `// RULE: append_kv.c3` in a section with an expected error. Rules
-  of `mllm` stand below a folder MLLM, with the level where it is not linalg:
+A rule is a label (`- c3: …`) in the description of an op, a type or the dialect. It
+requires
+- a test: a line `// RULE: append_kv.c3` in a section with an expected error. Rules of
+  `mllm` are tested below a folder MLLM, with the level unless it is linalg:
   `// RULE: matmul.c1`, `// RULE: graph.subgraph.c2`;
 - its clause: a comment `// c3` at the diagnostic in the C++ class's verifier (or
   at the call of a helper that emits it, or `/// Rule c3:` above a helper).
-And a diagnostic of a dialect needs a rule, or, where it is about syntax, an
-attribute or a pass, a test that expects its words.
+Conversely, a diagnostic of a dialect requires a rule, or, if it is about syntax, an
+attribute or a pass, a test that expects its text.
 
-rule_coverage.py [--list]      exits with 1 where something is missing
+rule_coverage.py [--list]      exits with 1 if something is missing
 """
 
 import argparse
@@ -22,17 +22,17 @@ import sys
 import llm_dialect
 from llm_dialect import IR_FOLDER, read
 
-# What the trait InfersResults checks of every op whose results are inferred.
+# The checks of the trait InfersResults, which all ops with inferred results have.
 INFERRED = re.compile(
     r"the result(?: type)? (?:is not|differs from)|the result(?: type)?s are not")
 
-# Not a callback that says nothing itself: `[&] { return op->emitError(); }`.
+# Excludes callbacks without a message: `[&] { return op->emitError(); }`.
 DIAGNOSTIC = re.compile(r"\bemit(?:Op)?Error\((?!\w*\);? \})")
 LABEL = re.compile(r"//.*?\b(c\d+)\b(?:(?: to|,| and) (c\d+))?")
 
 
 def numbers(text):
-    """Labels that a comment names: "c2 to c5", "c1, c3", "c8 and c9"."""
+    """The labels in a comment: "c2 to c5", "c1, c3", "c8 and c9"."""
     found = set()
     for first, last in re.findall(r"\bc(\d+) to c(\d+)\b", text):
         found.update(f"c{number}" for number in range(int(first), int(last) + 1))
@@ -52,7 +52,7 @@ class Function:
         self.text = text
 
     def classes(self):
-        """Ops and types that it verifies, by its name or its parameters."""
+        """The ops and types that it verifies, by its name or its parameters."""
         return set(re.findall(r"\b(\w+(?:Op|Type|Dialect))\s*(?:::\s*\w+\s*\(|\w+\s*[,)])", self.signature)) | set(
             re.findall(r"\b(\w+(?:Op|Type|Dialect))::", self.signature))
 
@@ -92,7 +92,7 @@ def functions(path):
 
 
 def statement(lines, index):
-    """The statement that begins at or around a line, as one text."""
+    """The statement that contains a line, as one text."""
     text = ""
     for line in lines[index:index + 14]:
         text += line.split("//")[0] + "\n"
@@ -102,13 +102,13 @@ def statement(lines, index):
 
 
 def literals(text):
-    """What a statement says, adjacent literals joined."""
+    """The message of a statement, with adjacent literals joined."""
     joined = re.sub(r'"\s*\n\s*"', "", text)
     return [each.strip() for each in re.findall(r'"((?:[^"\\]|\\.)*)"', joined)]
 
 
 class Source:
-    """The C++ of the dialect: which labels stand for which class."""
+    """The C++ of the dialect: which labels belong to which class."""
 
     def __init__(self, paths, more=()):
         self.functions = [each for path in paths for each in functions(path)] + list(more)
@@ -161,7 +161,7 @@ def has_label(function, index):
     while first > 0 and index - first < 8 and not re.search(r"[;}]\s*(//.*)?$", function.lines[first - 1]):
         first -= 1
     around = function.lines[first:end] + function.lines[max(0, first - 1):first]
-    # A clause that ends with a block: the statement may stand some lines below `if (…) { // c2`.
+    # A clause that ends with a block: the statement may be several lines below `if (…) { // c2`.
     for above in range(index, max(-1, index - 12), -1):
         line = function.lines[above]
         around.append(line)
@@ -189,7 +189,7 @@ def tested_rules():
 
 
 def expected_words():
-    """All that tests expect to be said."""
+    """All messages that tests expect."""
     words = []
     for path in llm_dialect.files_under("test", ".mlir", ".test", ".cpp"):
         for line in read(path).split("\n"):
@@ -209,7 +209,7 @@ def mllm_definitions():
 
 
 def functions_of_classes(ops):
-    """The functions that a class of ops gives to each of them."""
+    """The functions that a class of ops defines for each of them."""
     found = []
     for each in ops:
         text = (each.record.get("extraClassDefinition") or "").replace("$cppClass", each.cpp_class)
@@ -273,14 +273,14 @@ def check_numbering(data):
 
 
 def is_expected(text, words):
-    """True when a test expects what a diagnostic's statement says."""
+    """True if a test expects the message of a diagnostic's statement."""
     said = [each for each in literals(text) if len(each) >= 4]
     return bool(said) and max(said, key=len).replace('\\"', '"') in words
 
 
 def says_words(text):
-    """False for a diagnostic that passes on what a Status says: its rule stands
-    where the Status is made."""
+    """False for a diagnostic that forwards the message of a Status, whose rule is where
+    the Status is created."""
     return not (re.search(r"\.message\(\)\)?;\s*$", text) and not literals(text))
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs a GoogleTest program for lit: run_gtest.py REPORT.xml PROGRAM [ARGUMENT]...
 
-Fails when the program fails, and also when its filter matched no test (which
-GoogleTest itself calls a success). Skipped tests are listed with their reasons, for
+Fails if the program fails, and also if its filter matches no test (which GoogleTest
+itself considers a success). Skipped tests are listed with their reasons, for
 `./dev check`.
 """
 
@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ET
 
 
 def read_report(path):
-    """The root element of a report; None when there is no whole one."""
+    """The root element of a report; None if there is no complete one."""
     try:
         return ET.parse(path).getroot()
     except (OSError, ET.ParseError):

@@ -3,10 +3,10 @@
 
 test_summary.py [--counts FILE.json]... BUILD_FOLDER...
 
-Reads BUILD_FOLDER/results/tests.json (written by lit), and what other checks counted: {"passed": 3, "failed":
-["name"]} in a file that is called after the check. A part of a test that was
-skipped says so in its output: "skipped: NAME: REASON" or "SKIP NAME: REASON". Exits
-with 1 when anything failed or nothing ran.
+Reads BUILD_FOLDER/results/tests.json (written by lit), and the results of other checks: {"passed": 3, "failed":
+["name"]} in a file named after the check. Skipped parts of a test are reported in
+its output: "skipped: NAME: REASON" or "SKIP NAME: REASON". Exits with 1 if
+anything failed or nothing ran.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def summarize_folder(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--counts", action="append", default=[], help="what utils/lint.py, say, wrote")
+    parser.add_argument("--counts", action="append", default=[], help="the output of utils/lint.py, for example")
     parser.add_argument("folders", nargs="+")
     options = parser.parse_args()
 
