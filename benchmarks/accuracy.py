@@ -1,32 +1,32 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How far compiled models are from the float64 reference, format by format, on the demo model.
+"""Divergence of compiled models from the float64 reference, by format, on the demo model.
 
     accuracy.py --llmir build/bin/llmir --work FOLDER [--tokens N] [--only TEXT]... [--json OUT]
     accuracy.py --llmir build/bin/llmir --work FOLDER --gate
     accuracy.py --llmir build/bin/llmir --work FOLDER --llama-cpp LIBRARIES
 
-Held-out text goes through three models: the float64 reference of the checkpoint as it is (the
+Held-out text is evaluated by three models: the float64 reference of the checkpoint as stored (the
 base), llmir with the weights and the KV cache in a format, and a NumPy model of the same weights
 that rounds where the compiler rounds. For each format the table has, in nats,
 
-  KLD, 99 %   the KL divergence of llmir's next-token distributions from the base: the mean over all
-              positions, and what 99 of 100 do not exceed
-  top-1       the share of positions where both have the same likeliest token
+  KLD, 99 %   the KL divergence of llmir's next-token distributions from the base: the mean and the
+              99th percentile of all positions
+  top-1       the fraction of positions where both have the same most likely token
   NumPy       the mean KL divergence of the NumPy model from the base
   arithmetic  the mean KL divergence of llmir from the float64 model of the same rounded weights,
-              what computing costs without what storing costs; beside it that of the NumPy model,
-              and that between the two
+              i.e. the error of computing without that of storing; next to it that of the NumPy
+              model, and that between the two
   llama.cpp   the mean KL divergence from the base of llama.cpp with the same GGUF file and the same
               type of cache (Q8_0 for q8)
 
---gate fails where llmir's divergence, in all or of the arithmetic, is more than 1.1 times that of
-the NumPy model: it may round nowhere else. --llama-cpp names the folder of its libraries (the npm
-package @node-llama-cpp/linux-x64 has them in bins/linux-x64) and fails where llama.cpp is closer.
-One rounding that falls the other way changes all that follow, so two models that round in the same
-places are two samples: a mean counts as greater where it is so by more than twice the standard
-error of the difference at each position. More tokens make that narrower.
+--gate fails if llmir's divergence, in total or of the arithmetic, exceeds 1.1 times that of the
+NumPy model, because it may not round anywhere else. --llama-cpp gives the folder of its libraries
+(the npm package @node-llama-cpp/linux-x64 has them in bins/linux-x64) and fails if llama.cpp is
+closer. A single rounding in the other direction changes all later results, so two models that round
+in the same places are two samples: a mean counts as greater if it exceeds the other by more than
+twice the standard error of the difference at each position. More tokens reduce that error.
 """
 import argparse
 import json
@@ -48,12 +48,12 @@ from llmref.quantize import quantized_projections  # noqa: E402
 from make_model import quantize_checkpoint  # noqa: E402
 
 MODEL = os.path.join(ROOT, "models", "demo")
-CONTEXT = 512       # what the demo model was trained for
+CONTEXT = 512       # of the demo model's training
 MOST_TIMES = 1.1    # the NumPy model's divergence
-LEAST = 1e-9        # divergences below this are float32's own
+LEAST = 1e-9        # divergences below this are due to float32
 SIGNIFICANT = 2     # standard errors
 
-# How a model is stored: what llmir is given (a GGUF type, or --quantize of the folder) and --kv.
+# How a model is stored: llmir's input (a GGUF type, or --quantize of the folder) and --kv.
 Case = namedtuple("Case", "gguf quantize kv")
 CASES = (
     [Case("bf16", None, kv) for kv in ("bf16", "f16", "f32", "q8")]
@@ -81,7 +81,7 @@ class Llmir(object):
         return self.start(*arguments)()
 
     def start(self, *arguments):
-        """-> a function that waits for the command's end and gives what it printed."""
+        """-> a function that waits for the command and returns its output."""
         process = subprocess.Popen([self.program] + list(arguments), env=self.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -95,7 +95,7 @@ class Llmir(object):
 
 
 def held_out_ids(llmir, tokens):
-    """About so many ids: a window of CONTEXT of each file in turn."""
+    """About `tokens` ids: a window of CONTEXT of each file in turn."""
     folder = os.path.join(MODEL, "heldout")
     texts = []
     for name in sorted(os.listdir(folder)):
@@ -108,14 +108,14 @@ def held_out_ids(llmir, tokens):
 
 
 def logits(model, ids, rounding=None):
-    """[tokens, vocab] of windows that do not see each other."""
+    """[tokens, vocab] of independent windows."""
     options = () if rounding is None else (rounding,)
     return np.concatenate([model.forward(ids[at:at + CONTEXT], *options)
                            for at in range(0, len(ids), CONTEXT)]).astype(np.float32)
 
 
 class Measurement(object):
-    """The ids, the base, and where files lie."""
+    """The ids, the base, and the locations of files."""
 
     def __init__(self, options):
         self.options, self.work = options, options.work
@@ -131,7 +131,7 @@ class Measurement(object):
         np.save(self.base_file, base)
 
     def source(self, case):
-        """-> (what llmir is given, how it is told to quantize that)."""
+        """-> (llmir's input, its --quantize value)."""
         if not case.gguf:
             return MODEL, ["--quantize", case.quantize]
         path = os.path.join(self.work, "demo-%s.gguf" % case.gguf)
@@ -148,8 +148,8 @@ class Measurement(object):
         return Model(config, weights, formats)
 
     def start(self, case, artifact=None):
-        """-> a function that waits for llmir and gives its answer and log-probabilities. With
-        `artifact`, source() is compiled there already."""
+        """-> a function that waits for llmir and returns its answer and log-probabilities. With
+        `artifact`, source() has already been compiled there."""
         path, flags = self.source(case)
         model = [artifact] if artifact else [path, "--kv", case.kv] + flags
         out = os.path.join(self.work, "logits.npy")
@@ -159,12 +159,12 @@ class Measurement(object):
         return lambda: (json.loads(finish()), log_softmax(np.load(out)))
 
     def from_base(self, case, answer, computed):
-        """-> (figures, {engine: divergences [tokens] from the base}) of what start() gave."""
+        """-> (figures, {engine: divergences [tokens] from the base}) of the result of start()."""
         divergences = {"llmir": log_divergence(computed, self.base)}
         if self.options.llama_cpp and case.gguf:
             peer = log_softmax(self.peer(self.source(case)[0], case.kv))
             divergences["llama_cpp"] = log_divergence(peer, self.base)
-        # The command's own sums are held to NumPy's.
+        # Compare the command's sums with NumPy's.
         agreeing = np.mean(computed.argmax(axis=1) == self.base.argmax(axis=1))
         ordered = np.sort(divergences["llmir"])
         for name, value in (("kl_mean", ordered.mean()), ("top1_agreement", agreeing),
@@ -180,7 +180,7 @@ class Measurement(object):
         return figures, divergences
 
     def row(self, case):
-        """The figures of a case, by the names of the columns."""
+        """The figures of a case, by column name."""
         finish = self.start(case)  # Compiles while NumPy computes.
         model = self.reference(case)
         exact = log_softmax(logits(model, self.ids))
@@ -199,7 +199,7 @@ class Measurement(object):
         return figures
 
     def peer(self, path, kv):
-        """llama.cpp's logits; in a process of its own, which ends with its threads and messages."""
+        """llama.cpp's logits, computed in a separate process for its threads and messages."""
         out = os.path.join(self.work, "peer.npy")
         environment = dict(os.environ, LD_LIBRARY_PATH=self.options.llama_cpp)
         subprocess.run([sys.executable, os.path.join(HERE, "llama_cpp_logits.py"),
@@ -210,7 +210,7 @@ class Measurement(object):
 
 
 def faults(what, divergences):
-    """Sentences about whose divergences [positions] llmir's should not exceed, and do."""
+    """Describes violations: engines whose divergences [positions] llmir's exceed but should not."""
     for name, times in (("numpy", MOST_TIMES), ("llama_cpp", 1.0)):
         if name not in divergences:
             continue
@@ -229,8 +229,8 @@ def main():
     parser.add_argument("--work", required=True, help="a folder for models and logits")
     parser.add_argument("--tokens", type=int, default=6 * CONTEXT, help="default %(default)s")
     parser.add_argument("--only", action="append", help="rows whose label contains this")
-    parser.add_argument("--json", metavar="OUT", help="write the rows there, too")
-    parser.add_argument("--gate", action="store_true", help="fail where a bound is not kept")
+    parser.add_argument("--json", metavar="OUT", help="also write the rows there")
+    parser.add_argument("--gate", action="store_true", help="fail if a bound is exceeded")
     parser.add_argument("--llama-cpp", metavar="FOLDER", help="compare with these libraries")
     options = parser.parse_args()
     shutil.rmtree(options.work, ignore_errors=True)

@@ -10,23 +10,23 @@
                [--rounds 3] [--minutes 60] [--accuracy-tokens 3072]
                [--markdown OUT.md] [--json OUT.json] [--plot OUT.svg]
 
-Models have the shapes and formats of make_model.py and random weights; they are made in FOLDER, as
-is what llmir compiles of them. A type of llmir's own (int8, int4:g128) quantizes the bf16 file;
-peers get the file of as many bits (q8_0, q4_0) then. Each round runs every engine once, one after
-the other, so that what else the machine does meets all alike. What was measured is kept in
-FOLDER/results.json after each round; a second call goes on where the first one stopped, and
---minutes stops one in good order.
+Models have the shapes and formats of make_model.py and random weights; they and their artifacts are
+created in FOLDER. A type of llmir's own (int8, int4:g128) quantizes the bf16 file; peers then get
+the file with the same number of bits (q8_0, q4_0). Each round runs every engine once, one after the
+other, so that other load on the machine affects all alike. Results are saved to
+FOLDER/results.json after each round; another call continues where the first one stopped, and
+--minutes stops a call after a complete round.
 
 llama.cpp is the prebuilt one of an npm package, installed by name into FOLDER, unless --llama-bench
-names a native build. ik_llama.cpp runs with and without -rtr 1 (repacking); the better of the two
+gives a native build. ik_llama.cpp runs with and without -rtr 1 (repacking); the better result
 counts. A row without it is marked incomplete. --level compiles for, and compares with, the peers'
-code of a lower level of processors: --ik-llama-bench-level must be built for that level.
+code of a lower CPU level: --ik-llama-bench-level must be built for that level.
 
-Beside each speed stand the KL divergence and the top-1 agreement of the demo model with its float64
-reference, compiled with the same flags, and llama.cpp's with the same file (see accuracy.py); below
-the table, the SHA-256 of both artifacts.
+Each speed is accompanied by the KL divergence and the top-1 agreement of the demo model with its
+float64 reference, compiled with the same flags, and llama.cpp's with the same file (see
+accuracy.py); the SHA-256 of both artifacts is listed below the table.
 
-An engine that fails where another does not is noted, and a later round tries it again.
+If an engine fails where another does not, this is noted, and a later round tries it again.
 """
 import argparse
 import itertools
@@ -47,20 +47,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SHAPES = ("tinyllama-1.1b", "llama-3.2-1b", "qwen2.5-0.5b", "stories-15m")
 FILE_TYPES = ("bf16", "f16", "q8_0", "q4_0", "q4_1", "q4_k_m", "q4_k", "q5_k", "q6_k")
 
-# A model and one way to run it.
+# A model and a way to run it.
 Case = namedtuple("Case", "shape type threads prompt gen depth sequences level kv")
 
 
 def peer_type(model_type):
-    """The type of the file that peers get, and how llmir quantizes it."""
+    """The file type for the peers, and llmir's --quantize value."""
     if model_type in FILE_TYPES:
         return model_type, None
     return ("q8_0" if model_type.startswith("int8") or model_type == "q8" else "q4_0"), model_type
 
 
 def plan_performance():
-    """The rows of docs/Performance.md. Those of a shape are neighbours, as its files are large, and
-    so are those of an artifact."""
+    """The rows of docs/Performance.md. Rows of the same shape are adjacent, since its files are
+    large, and so are those of the same artifact."""
     def cases(shape, types, threads, kv=(None,), prompt=512, gen=32, depth=(0,), sequences=(1,),
               level=None):
         return [Case(shape, kind, count, prompt, gen, far, many, level, cache)
@@ -68,7 +68,7 @@ def plan_performance():
                     types, kv, threads, depth, sequences)]
     tiny, llama, qwen, stories = SHAPES
     formats = ("bf16", "q8_0", "q4_0", "q4_k_m", "int8", "int4:g32", "int4:g128")
-    # A context of 4096 tokens is more than TinyLlama has.
+    # TinyLlama's context is shorter than 4096 tokens.
     deep = dict(prompt=0, depth=(0, 4096), kv=("bf16", "f16", "q8"))
     batch = dict(prompt=0, sequences=(4, 16))
     plan = cases(tiny, formats, (1, 2))
@@ -89,8 +89,8 @@ def key_of(case, kind):
 
 
 def in_order(plan, rounds):
-    """(number of a round, case): every case once, so that who runs out of time has seen all; then
-    the other rounds of each shape's cases together, so that its files are made twice at most."""
+    """(number of a round, case): first every case once, so that a call that runs out of time has
+    covered all; then the other rounds of each shape, so that its files are created at most twice."""
     yield from ((0, case) for case in plan)
     for shape in dict.fromkeys(case.shape for case in plan):
         for number in range(1, rounds):
@@ -98,13 +98,13 @@ def in_order(plan, rounds):
 
 
 def kinds_of(case):
-    """What is measured: pp, the prompt; tg, the tokens behind it."""
+    """The measurements of a case: pp, the prompt; tg, the tokens after it."""
     return [kind for kind, tokens in (("pp", case.prompt), ("tg", case.gen)) if tokens]
 
 
 class Models:
-    """The files in the work folder, made when they are first needed. Unless they are to be kept,
-    those of one shape are there at a time, and one artifact."""
+    """The files in the work folder, created on demand. Unless they are to be kept, only those of one
+    shape exist at a time, and one artifact."""
 
     def __init__(self, work, build, keep):
         self.work, self.build, self.keep = work, build, keep
@@ -119,7 +119,7 @@ class Models:
         return path
 
     def artifact(self, case, llmir):
-        """-> (the artifact of a case, which this build of llmir has made, its SHA-256)."""
+        """-> (the artifact of a case, compiled by this build of llmir; its SHA-256)."""
         file_type, quantize = peer_type(case.type)
         source = self.gguf(case.shape, "bf16" if quantize else file_type)
         parts = [case.shape, case.type.replace(":", "-"), case.level, case.kv, self.build]
@@ -134,7 +134,7 @@ class Models:
             return path, stream.read()
 
     def drop(self, condition):
-        """Frees the disk of models, unless they are to be kept."""
+        """Deletes models, unless they are to be kept."""
         for name in os.listdir(self.work):
             if name.endswith((".gguf", ".llmir", ".sha256")) and condition(name) and not self.keep:
                 os.remove(os.path.join(self.work, name))
@@ -149,11 +149,11 @@ class Comparison:
             with open(self.path, encoding="utf-8") as stream:
                 self.results = json.load(stream)
         self.results["machine"] = machine()
-        # What another build has measured does not belong into the same row.
+        # Results of another build must not be mixed with those of this one.
         self.llmir = Llmir(options.llmir, None)
         version = self.llmir.describe()["version"]
         if self.results.setdefault("llmir", version) != version and not options.report:
-            print("llmir was built anew: what was measured is dropped", file=sys.stderr)
+            print("llmir was rebuilt: earlier results are discarded", file=sys.stderr)
             self.results.update(llmir=version, engines={}, cases={}, accuracy={})
         self.deadline = time.monotonic() + 60 * options.minutes
         self.engines = {}
@@ -161,7 +161,7 @@ class Comparison:
         self.accuracy = DemoAccuracy(options.llmir, options.work, options.accuracy_tokens)
 
     def engines_of(self, level):
-        """What can run code of the level (None: the machine's)."""
+        """The engines that have code of the level (None: the machine's)."""
         if level in self.engines:
             return self.engines[level]
         options = self.options
@@ -183,7 +183,7 @@ class Comparison:
             if self.rounds_of(case) > number:
                 continue
             if time.monotonic() > self.deadline:
-                print("out of time; call again to go on", file=sys.stderr)
+                print("out of time; call again to continue", file=sys.stderr)
                 return
             self.round(case)
             self.save()
@@ -191,7 +191,7 @@ class Comparison:
             self.save()
 
     def rounds_of(self, case):
-        """Rounds that all engines have been through."""
+        """Rounds completed by all engines."""
         counts = []
         for kind in kinds_of(case):
             row = self.results["cases"].get(key_of(case, kind), {}).get("engines", {})
@@ -203,7 +203,7 @@ class Comparison:
         engines = self.engines_of(case.level)
         artifact, checksum = self.models.artifact(case, engines[0])
         model = self.models.gguf(case.shape, peer_type(case.type)[0])
-        # The engine whose row counts rounds comes last: a round is whole or not there.
+        # The engine whose row counts rounds runs last, so that rounds are complete or absent.
         for engine in engines[1:] + engines[:1]:
             print("%s: %s" % (case_name(case._asdict()), engine.name), file=sys.stderr)
             own = engine is engines[0]
@@ -220,7 +220,7 @@ class Comparison:
             self.results["engines"][name] = engine.describe()
 
     def look_at_accuracy(self, case):
-        """Once for all cases whose artifacts are made with the same flags."""
+        """Computed once for all cases whose artifacts are compiled with the same flags."""
         key = accuracy_key(case._asdict())
         if not self.options.accuracy_tokens or key in self.results["accuracy"]:
             return
@@ -274,12 +274,12 @@ def parse_arguments():
     parser.add_argument("--gen", type=int, default=64)
     parser.add_argument("--depth", type=list_of(int), default=[0])
     parser.add_argument("--sequences", type=list_of(int), default=[1])
-    parser.add_argument("--level", help="code for this level of processors, not the machine's own")
+    parser.add_argument("--level", help="CPU level of the code, instead of the machine's own")
     parser.add_argument("--kv", type=list_of(str), default=[None],
                         help="types of the KV cache, of all engines: " + ", ".join(KV_TYPES))
     parser.add_argument("--plan", choices=["performance"], help="the rows of docs/Performance.md")
     parser.add_argument("--only", action="append", help="cases whose line of --list contains this")
-    parser.add_argument("--list", action="store_true", help="name the cases and measure nothing")
+    parser.add_argument("--list", action="store_true", help="list the cases and measure nothing")
     parser.add_argument("--accuracy-tokens", type=int, default=3072,
                         help="tokens of held-out text; 0: no accuracy")
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,9 +1,9 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How far the demo model is from its float64 reference in the formats that compare.py times.
+"""Divergence of the demo model from its float64 reference in the formats that compare.py measures.
 
-What a random model answers says nothing, so accuracy is that of the demo model, compiled by the
-same build with the same flags as the model that is timed.
+The output of a random model is meaningless, so accuracy is that of the demo model, compiled by the
+same build with the same flags as the measured model.
 """
 import argparse
 import hashlib
@@ -21,7 +21,7 @@ def sha256_of(path):
 
 
 class DemoAccuracy:
-    """The demo model's held-out text and reference, made when they are first needed."""
+    """The demo model's held-out text and reference, created on demand."""
 
     def __init__(self, program, work, tokens):
         self.options = argparse.Namespace(llmir=program, work=os.path.join(work, "accuracy"),
@@ -30,12 +30,12 @@ class DemoAccuracy:
 
     def row(self, llmir, file_type, quantize, kv, libraries):
         """The figures of the demo model as a file of this type, compiled by `llmir`
-        (peers.Llmir); beside them llama.cpp's where `libraries` names a folder of it."""
+        (peers.Llmir); also llama.cpp's if `libraries` gives its folder."""
         if self.measurement is None:
             os.makedirs(self.options.work, exist_ok=True)
             self.measurement = accuracy.Measurement(self.options)
         self.options.llama_cpp = libraries
-        # What a model file without a given type of cache gets.
+        # The default for a model file without an explicit cache type.
         case = accuracy.Case(None if quantize else file_type, quantize, kv or "bf16")
         artifact = os.path.join(self.options.work, "demo.llmir")
         llmir.compile(self.measurement.source(case)[0], artifact, quantize, kv)

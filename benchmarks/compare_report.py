@@ -1,6 +1,6 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What compare.py has measured, as a table and as a plot."""
+"""The results of compare.py as a table and as a plot."""
 import statistics
 import sys
 
@@ -21,7 +21,7 @@ def best_peer(entry, names=PEERS):
 
 
 def target(entry):
-    """What issue 4 asks of a row: (share of the limit, [(times, peers)])."""
+    """The targets of a row: (share of the limit, [(times, peers)])."""
     kind, bits = entry["kind"], entry["type"]
     eight = bits in ("q8_0", "int8", "q8")
     if entry["sequences"] > 1:
@@ -32,7 +32,7 @@ def target(entry):
         return None, [(1.05 if kind == "tg" else 1.0, PEERS)]
     ik = ("ik", "ik +rtr")
     if kind == "tg":
-        if entry["depth"]:  # judge_kv has the share.
+        if entry["depth"]:  # judge_kv checks the share.
             return None, [(1.15, PEERS)] if has_kv_target(entry) else []
         if entry["kv"]:
             return None, []
@@ -64,7 +64,7 @@ def options_text(entry):
 
 
 def case_name(case):
-    """A line for a case of compare.py, that is for its rows of the table."""
+    """Identifies a case of compare.py, i.e. its rows of the table."""
     tests = [test_name(dict(case, kind=kind)) for kind, tokens in
              (("pp", case["prompt"]), ("tg", case["gen"])) if tokens]
     return "%s %s, -t %d: %s" % (case["shape"], case["type"], case["threads"],
@@ -72,7 +72,7 @@ def case_name(case):
 
 
 def accuracy_key(entry):
-    """The demo model compiled like an entry's, by what is particular of that."""
+    """The demo model compiled like an entry's, by its distinguishing properties."""
     return entry["type"] + options_text(entry)
 
 
@@ -81,7 +81,7 @@ def rate(value):
 
 
 def sibling(results, entry, **changes):
-    """The entry of the case that differs in that; None where it was not measured."""
+    """The entry of the case with these differences; None if it was not measured."""
     unused = "prompt" if entry["kind"] == "tg" else "gen"
     fields = {name: value for name, value in dict(entry, **changes).items()
               if name not in ("engines", unused)}
@@ -91,7 +91,7 @@ def sibling(results, entry, **changes):
 
 
 def judge_batch(results, entry):
-    """Against one sequence alone: 3.2 times with 4, of 16 what the prefill rate allows."""
+    """Compared with one sequence: 3.2 times with 4; with 16, limited by the prefill rate."""
     alone = sibling(results, entry, sequences=1)
     if not alone:
         return "–"
@@ -131,12 +131,12 @@ def threads_table(results):
 
 
 def has_kv_target(entry):
-    """Caches of other types are reported beside those of bf16, llmir's own choice."""
+    """Caches of other types are reported next to those of bf16, llmir's default."""
     return entry["kv"] in (None, "bf16")
 
 
 def judge_kv(results, entry):
-    """"; KV 83 % (≥ 80)": keys and values that the tokens before need, by the time that they add."""
+    """"; KV 83 % (≥ 80)": bytes of keys and values of the preceding tokens, by the added time."""
     near = sibling(results, entry, depth=0)
     if entry["kind"] != "tg" or not entry["depth"] or not near:
         return ""
@@ -152,7 +152,7 @@ def judge_kv(results, entry):
 
 
 def judge(results, entry):
-    """"94 % (≥ 93)" and "1.31 × ik (≥ 1.25)", with what is missed in bold."""
+    """"94 % (≥ 93)" and "1.31 × ik (≥ 1.25)", with missed targets in bold."""
     wanted, ratios = target(entry)
     share = median(entry, "llmir", "share")
     text = "–" if share is None else "%.0f %%" % (100 * share)
@@ -178,13 +178,13 @@ def judge(results, entry):
 
 
 def is_complete(entry):
-    """ik_llama.cpp was asked; peers decode one sequence only."""
+    """Whether ik_llama.cpp was measured; peers decode only one sequence."""
     return entry["sequences"] > 1 or "ik" in entry["engines"]
 
 
 def accuracy_text(results, entry):
-    """"3.8e-04, 98.5 %": of the demo model; llama.cpp's divergence beside it where it reads the file,
-    and the whole in bold where that is less."""
+    """"3.8e-04, 98.5 %": of the demo model; next to it llama.cpp's divergence if it reads the file.
+    In bold if llama.cpp's is lower."""
     figures = results["accuracy"].get(accuracy_key(entry))
     if not figures:
         return "–"
@@ -202,7 +202,7 @@ def speed_text(entry, engine):
 
 
 def artifacts_list(results):
-    """A line for each way to compile: the artifacts' SHA-256, the demo model's last."""
+    """A line for each configuration: the artifacts' SHA-256, the demo model's last."""
     made = {}
     for entry in results["cases"].values():
         checksums = entry["engines"].get("llmir", {}).get("artifact", [])
@@ -226,7 +226,7 @@ def artifacts_list(results):
 
 
 def last_words(failure):
-    """Of what EngineFailed says, without the command."""
+    """The message of EngineFailed without the command."""
     return ("ended with" + " ".join(failure.split()).rpartition("ended with")[2])[:240]
 
 
@@ -291,7 +291,7 @@ def write_markdown(results, path):
 
 
 def write_plot(results, path):
-    """The chart of speed_chart.py: the first model's formats with as few threads as were measured."""
+    """The chart of speed_chart.py: the first model's formats with the fewest threads measured."""
     threads = min((case["threads"] for case in results["cases"].values()), default=1)
     try:
         picture = speed_chart.draw(markdown(results), threads=threads)

@@ -7,9 +7,9 @@
                         [--least 0.5] [--tries 1]
 
 Compiles MODEL, or a random model of a known shape that it writes into FOLDER (2.5 GB for
-llama-3.2-1b), runs `llmir bench`, prints what it says, and fails when the share is below --least in
+llama-3.2-1b), runs `llmir bench`, prints its result, and fails if the share is below --least in
 each of --tries runs. The bandwidth is measured in the same process, before and after each
-repetition, so another machine, or a busy one, moves both figures together.
+repetition, so that a different or busy machine affects both figures alike.
 """
 
 import argparse
@@ -31,9 +31,9 @@ def main():
     parser.add_argument("--least", type=float, default=0.5)
     parser.add_argument("--threads", default="2")
     parser.add_argument("--prompt", default="128", help="tokens of the prompt; 0: none")
-    parser.add_argument("--keep", action="store_true", help="leave the model there")
-    parser.add_argument("--model", help="a checkpoint, in the place of a random model")
-    parser.add_argument("--tries", type=int, default=1, help="runs until one has the share")
+    parser.add_argument("--keep", action="store_true", help="do not delete the model")
+    parser.add_argument("--model", help="a checkpoint instead of a random model")
+    parser.add_argument("--tries", type=int, default=1, help="maximum number of runs")
     options = parser.parse_args()
 
     model = options.model or os.path.join(options.work, options.shape)
@@ -62,7 +62,7 @@ def main():
 
 
 def measure(options, artifact):
-    """Prints a line for each test; the share of the read bandwidth that decoding has."""
+    """Prints a line for each test; returns decoding's share of the read bandwidth."""
     out = subprocess.run(
         [options.llmir, "bench", artifact, "-p", options.prompt, "-n", "32", "-r", "3", "-t",
          options.threads, "-o", "json"], check=True, stdout=subprocess.PIPE).stdout
@@ -72,8 +72,8 @@ def measure(options, artifact):
             row["test"], row["threads"], row["tokens_per_second"], row["spread"],
             100 * row["share_of_limit"], row["bound"])
         if row["n_gen"]:
-            # Where reading is the limit: the median of the repetitions, each beside the
-            # bandwidth right before and after it.
+            # If reading is the limit: the median of the repetitions, each relative to the
+            # bandwidth measured directly before and after it.
             share = (row["share_of_limit"] if row["bound"] == "reads" else
                      row["source_bytes_per_second"] / row["read_limit"])
             line += ", %.1f GB/s of %.1f GB/s measured = %.0f %%" % (

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""llama-bench for a libllama that comes without one; for compare.py.
+"""llama-bench for a libllama that is distributed without it; for compare.py.
 
     llama_cpp_bench.py --libraries FOLDER -m MODEL.gguf [-p 512] [-n 64] [-d 0] [-s 1] [-t 1] [-r 3]
 
-Measures as llama-bench does: a prompt is one batch of which the last token gives logits, decoding is
-one token (of each of -s sequences) after the other, -d tokens are there before, and a short
-repetition (64 tokens of a prompt, one when decoding) warms up. Prints a JSON list with a row for each of -p, -n that is not
-0, in llama-bench's names.
+Measures like llama-bench: a prompt is one batch whose last token has logits, decoding processes one
+token (of each of -s sequences) at a time, with -d tokens already in the context, after a short
+repetition (64 tokens of a prompt, one when decoding) to warm up. Prints a JSON list with a row for
+each of -p, -n that is not 0, with llama-bench's names.
 """
 import argparse
 import ctypes as c
@@ -19,7 +19,7 @@ import time
 
 from llama_cpp_logits import context_params, load_library
 
-# What a bench needs beyond: name -> (result, arguments).
+# Additional functions: name -> (result, arguments).
 FUNCTIONS = {
     "llama_synchronize": (None, [c.c_void_p]),
     "llama_set_n_threads": (None, [c.c_void_p, c.c_int32, c.c_int32]),
@@ -36,10 +36,10 @@ LOG = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 
 
 class Bench:
-    """One context, and a batch that is filled anew for each step."""
+    """One context, and a batch that is reused for each step."""
 
     def __init__(self, options):
-        # Kept: the library calls it as long as it lives.
+        # Kept alive, since the library calls it during its lifetime.
         self.log = LOG(lambda level, text, data: None)
         self.llama = load_library(os.path.abspath(options.libraries))
         for name, (result, arguments) in FUNCTIONS.items():
@@ -50,7 +50,7 @@ class Bench:
         self.model = self.llama.llama_model_load_from_file(
             options.model.encode(), self.llama.llama_model_default_params())
         if not self.model:
-            raise SystemExit("%s: llama.cpp does not load it" % options.model)
+            raise SystemExit("%s: llama.cpp cannot load it" % options.model)
         self.vocabulary = self.llama.llama_vocab_n_tokens(
             self.llama.llama_model_get_vocab(self.model))
         longest = (options.depth + max(options.prompt, options.gen, 1)) * options.sequences
@@ -67,8 +67,8 @@ class Bench:
         params.n_seq_max = options.sequences
         context = self.llama.llama_init_from_model(self.model, params)
         if not context:
-            raise SystemExit("%s: llama.cpp makes no context" % options.model)
-        # What was asked for must have arrived where the struct says.
+            raise SystemExit("%s: llama.cpp cannot create a context" % options.model)
+        # Check that the values have reached the fields of the struct.
         reached = (self.llama.llama_n_ctx(context), self.llama.llama_n_batch(context),
                    self.llama.llama_n_ubatch(context), self.llama.llama_n_threads(context))
         if reached[0] < size or reached[1:] != (options.batch, options.batch, options.threads):
@@ -81,7 +81,7 @@ class Bench:
         return (self.random >> 33) % self.vocabulary
 
     def step(self, tokens):
-        """Decodes (sequence, position, wants logits) each."""
+        """Decodes (sequence, position, wants logits) for each token."""
         batch = self.batch
         batch.n_tokens = len(tokens)
         for i, (sequence, position, wanted) in enumerate(tokens):

@@ -5,9 +5,9 @@
 
     llama_cpp_logits.py --libraries FOLDER --ids IDS.txt --ctx 512 --out LOGITS.npy MODEL.gguf
 
-FOLDER has libllama, libggml and libggml-base of one release, and the libggml-cpu-* that it chooses
-from; LD_LIBRARY_PATH must name it, too. The structs below are those of its release v0.5.0; defaults
-that do not look as expected are refused.
+FOLDER has libllama, libggml and libggml-base of one release, and the libggml-cpu-* to choose from;
+LD_LIBRARY_PATH must contain it as well. The structs below are those of release v0.5.0; the script
+fails if their defaults are not as expected.
 """
 import argparse
 import ctypes as c
@@ -20,15 +20,15 @@ GGML_TYPES = {"f32": 0, "f16": 1, "bf16": 30, "q8": 8}
 
 
 class ModelParams(c.Structure):
-    """llama_model_params, whose defaults are right: passed through as so many bytes or more."""
+    """llama_model_params, whose defaults suffice: an opaque struct of at least its size."""
     _fields_ = [("bytes", c.c_uint8 * 256)]
 
 
 class ContextParams(c.Structure):
-    """llama_context_params up to the types of the cache, then room for the rest."""
+    """llama_context_params up to the types of the cache, then padding for the rest."""
     _fields_ = ([(name, c.c_uint32) for name in
                  ("n_ctx", "n_batch", "n_ubatch", "n_seq_max", "n_rs_seq", "n_outputs_max",
-                  "one")]  # Its default; what it counts is not needed.
+                  "one")]  # Its default; its meaning is not needed.
                 + [(name, c.c_int32) for name in
                    ("n_threads", "n_threads_batch", "ctx_type", "rope_scaling_type",
                     "pooling_type", "attention_type", "flash_attn_type")]
@@ -41,13 +41,13 @@ class ContextParams(c.Structure):
 
 
 class Batch(c.Structure):
-    """llama_batch: n tokens with a position, their sequences, and whether logits are wanted."""
+    """llama_batch: n tokens with a position, their sequences, and whether to compute logits."""
     _fields_ = [("n_tokens", c.c_int32), ("token", c.POINTER(c.c_int32)), ("embd", c.c_void_p),
                 ("pos", c.POINTER(c.c_int32)), ("n_seq_id", c.POINTER(c.c_int32)),
                 ("seq_id", c.POINTER(c.POINTER(c.c_int32))), ("logits", c.POINTER(c.c_int8))]
 
 
-# name -> (result, arguments); those that are not named return an int.
+# name -> (result, arguments); functions that are not listed return an int.
 FUNCTIONS = {
     "llama_model_default_params": (ModelParams, []),
     "llama_context_default_params": (ContextParams, []),
@@ -93,7 +93,7 @@ def context_params(llama, context, kv, threads):
 
 
 def window_logits(llama, context, batch, ids, vocabulary):
-    """Logits [len(ids), vocabulary] of ids that nothing stands before."""
+    """Logits [len(ids), vocabulary] of ids at the start of a context."""
     llama.llama_memory_clear(llama.llama_get_memory(context), True)
     batch.n_tokens = len(ids)
     for i, token in enumerate(ids):
@@ -122,11 +122,11 @@ def main():
     model = llama.llama_model_load_from_file(options.model.encode(),
                                              llama.llama_model_default_params())
     if not model:
-        raise SystemExit("%s: llama.cpp does not load it" % options.model)
+        raise SystemExit("%s: llama.cpp cannot load it" % options.model)
     context = llama.llama_init_from_model(
         model, context_params(llama, options.ctx, options.kv, options.threads))
     if not context:
-        raise SystemExit("%s: llama.cpp makes no context" % options.model)
+        raise SystemExit("%s: llama.cpp cannot create a context" % options.model)
     vocabulary = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(model))
     batch = llama.llama_batch_init(options.ctx, 0, 1)
     np.save(options.out, np.concatenate(

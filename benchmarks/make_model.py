@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes a model of a published shape with random weights: a Hugging Face folder or a GGUF file.
+"""Creates a model of a published shape with random weights: a Hugging Face folder or a GGUF file.
 
-Speed does not depend on what the weights say, only on their shapes and formats; so a benchmark
-needs no download. Weights are drawn so that activations stay of order one and nothing is
-degenerate: the same seed gives the same weights in each container, before they are rounded to its
-format. With --checkpoint the weights are those of a folder instead.
+Speed depends only on the shapes and formats of the weights, not on their values, so benchmarks need
+no download. Weights are drawn so that activations stay of order one and nothing is degenerate: the
+same seed gives the same weights in each container, before they are rounded to its format. With
+--checkpoint the weights are those of a folder instead.
 
     benchmarks/make_model.py --shape llama-3.2-1b --out /tmp/llama-1b
     benchmarks/make_model.py --shape llama-3.2-1b --type q4_k_m --out /tmp/llama-1b-q4_k_m.gguf
@@ -14,7 +14,7 @@ format. With --checkpoint the weights are those of a folder instead.
 
 Types: f32, f16, bf16 for both; q8_0, q4_0, q4_1, q5_0, q4_k, q5_k, q6_k and the mixture q4_k_m for
 GGUF. As in files of llama.cpp, the output projection of a file of few bits is Q6_K, unless --pure.
-Rows that K-quants do not divide (of Qwen2.5-0.5B) are Q8_0.
+Rows that are not multiples of the blocks of K-quants (as in Qwen2.5-0.5B) are Q8_0.
 """
 import argparse
 import json
@@ -33,8 +33,8 @@ from llmref import formats, gguf, gguf_model, load_checkpoint  # noqa: E402
 from llmref.checkpoint import gguf_name, heads_to_permute, permute_rows  # noqa: E402
 from llmref.config import config_from_json  # noqa: E402
 
-# Published configurations: config.json as the model's makers wrote it, less
-# what does not matter for inference.
+# Published configurations: config.json of the original model, without fields that do
+# not affect inference.
 SHAPES = {
     "llama-3.2-1b": {
         "model_type": "llama", "vocab_size": 128256, "hidden_size": 2048,
@@ -55,7 +55,7 @@ SHAPES = {
         "intermediate_size": 5632, "num_hidden_layers": 22, "num_attention_heads": 32,
         "num_key_value_heads": 4, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "max_position_embeddings": 2048, "tie_word_embeddings": False},
-    # 15 million parameters: what a step costs besides its weights is all there is.
+    # 15 million parameters: measures the cost of a step apart from its weights.
     "stories-15m": {
         "model_type": "llama", "vocab_size": 32000, "hidden_size": 288,
         "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 6,
@@ -65,7 +65,7 @@ SHAPES = {
 ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
 DTYPES = {"f32": ("F32", "float32"), "f16": ("F16", "float16"), "bf16": ("BF16", "bfloat16")}
 
-PIECE = 1 << 20  # About so many values are drawn, rounded and written at a time.
+PIECE = 1 << 20  # Number of values that are drawn, rounded and written at a time.
 
 Stored = namedtuple("Stored", "format shape")
 
@@ -77,7 +77,7 @@ class RandomWeights(object):
         self.config, self.seed = config, seed
 
     def rows(self, name, shape, begin, end):
-        """float32 [end - begin, ...] of a tensor's rows. Each piece has a stream of its own."""
+        """float32 [end - begin, ...] of a tensor's rows. Each piece has its own random stream."""
         key = [self.seed, zlib.crc32(name.encode()), begin]
         random = np.random.Generator(np.random.SFC64(np.random.SeedSequence(key)))
         values = random.standard_normal((end - begin,) + shape[1:], dtype=np.float32)
@@ -104,7 +104,7 @@ def pieces(config, shape):
 
 
 def stored_bytes(weights, name, shape, fmt, pool, permute=False):
-    """The bytes of a tensor in a format, piece by piece; what is next is made meanwhile."""
+    """The bytes of a tensor in a format, piece by piece; prepares the next one concurrently."""
     config = weights.config
 
     def piece(part):
@@ -151,7 +151,7 @@ def write_model(data, folder, seed):
 
 
 def write_gguf(weights, path, file_type, vocabulary, name="random", pure=False):
-    """A GGUF file that llama.cpp loads, too; -> bytes of weights."""
+    """A GGUF file that llama.cpp can also load; -> bytes of weights."""
     config = weights.config
     keys = dict(gguf_model.model_keys(config, file_type, name), **vocabulary)
     tensors, names = {}, {}
@@ -182,7 +182,7 @@ def quantize_checkpoint(folder, path, file_type, pure=False):
 
 
 def random_model(shape, path, file_type, seed=1, pure=False):
-    """A random model of a shape, as a GGUF file if the path says so; -> bytes of weights."""
+    """A random model of a shape, as a GGUF file if the path ends so; -> bytes of weights."""
     weights = RandomWeights(config_from_json(SHAPES[shape]), seed)
     if path.endswith(".gguf"):
         vocabulary = gguf_model.dummy_vocabulary(weights.config)
@@ -195,7 +195,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--shape", choices=sorted(SHAPES))
-    source.add_argument("--checkpoint", metavar="FOLDER", help="take these weights; GGUF only")
+    source.add_argument("--checkpoint", metavar="FOLDER", help="use these weights; GGUF only")
     parser.add_argument("--out", required=True, help="the folder, or a name that ends with .gguf")
     parser.add_argument("--type", default="bf16", choices=sorted(gguf_model.FILE_TYPES))
     parser.add_argument("--pure", action="store_true", help="all matrices in the one format")

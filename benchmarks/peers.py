@@ -1,10 +1,10 @@
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The engines that compare.py compares: how each is run, and what is known of its build.
+"""The engines that compare.py compares: how each is run, and information about its build.
 
-An engine measures a model file with some threads and gives samples in tokens per second: of a prompt
-of `prompt` tokens and of decoding `gen` tokens, behind `depth` tokens that are there already. What
-cannot be measured raises EngineFailed.
+An engine measures a model file with a number of threads and returns samples in tokens per second: of
+a prompt of `prompt` tokens and of decoding `gen` tokens, with `depth` tokens already in the context.
+If it cannot, it raises EngineFailed.
 """
 import glob
 import hashlib
@@ -17,20 +17,20 @@ from collections import namedtuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# One measurement: numbers of tokens, threads, sequences that decode together; the type of the KV
-# cache (KV_TYPES), None for the engine's own choice.
+# A measurement: numbers of tokens, threads and concurrently decoded sequences; the type of the KV
+# cache (KV_TYPES), None for the engine's default.
 Test = namedtuple("Test", "prompt gen depth sequences threads kv")
 
-# --kv of llmir, and what llama.cpp calls it.
+# --kv of llmir, and llama.cpp's name of it.
 KV_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "q8": "q8_0"}
 
 
 class EngineFailed(SystemExit):
-    """A command that ended with an error."""
+    """A command that exited with an error."""
 
 
 def output_of(command, **options):
-    """Standard output of a command; EngineFailed with its last words where it fails."""
+    """Standard output of a command; if it fails, EngineFailed with the end of its messages."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           check=False, **options)
     if done.returncode != 0:
@@ -40,7 +40,7 @@ def output_of(command, **options):
 
 
 def rows_of(text):
-    """The JSON list in a program's output, which may begin with other lines."""
+    """The JSON list in a program's output, which may start with other lines."""
     return json.loads(text[text.index("["):])
 
 
@@ -65,7 +65,7 @@ class Llmir:
                 "level": self.level or "native"}
 
     def build(self):
-        """Tells one build from another: a checksum of the program and its compiler."""
+        """Identifies a build: a checksum of the program and its compiler."""
         digest = hashlib.sha256()
         folder = os.path.dirname(os.path.dirname(os.path.realpath(self.program)))
         for path in [self.program] + sorted(glob.glob(os.path.join(folder, "lib",
@@ -75,7 +75,7 @@ class Llmir:
         return digest.hexdigest()[:12]
 
     def flags(self, quantize, kv):
-        """What `llmir compile` is told of a model besides its name."""
+        """The flags of `llmir compile` besides the model."""
         given = (("--quantize", quantize), ("--kv", kv), ("--target", self.level))
         return [word for flag, value in given if value for word in (flag, value)]
 
@@ -95,7 +95,7 @@ class Llmir:
             "source_bytes_per_second": row["source_bytes_per_second"],
             "packed_bytes_per_second": row["packed_bytes_per_second"],
             "operations_per_second": row["operations_per_second"],
-            # Of a sequence's keys and values, what a token needs.
+            # Bytes of a sequence's keys and values per token.
             "kv_bytes": row["kv_bytes_per_second"] / row["tokens_per_second"]} for row in rows}
 
 
@@ -113,7 +113,7 @@ class LlamaBench:
         return done.stdout
 
     def describe(self):
-        """The compiler and the flags, from the build folder that the program lies in."""
+        """The compiler and the flags, from the program's build folder."""
         facts = {"version": "commit %s" % (self.commit or "unknown"),
                  "flags": " ".join(self.extra)}
         cache = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(self.program))),
@@ -132,7 +132,7 @@ class LlamaBench:
             return {}
         command = [self.program, "-m", model, "-t", str(test.threads), "-r", "1",
                    "-o", "json"] + self.extra
-        if test.kv:  # Values of 8 bits need flash attention; the default where there is one.
+        if test.kv:  # 8-bit values require flash attention; the default if no type is given.
             command += ["-ctk", KV_TYPES[test.kv], "-ctv", KV_TYPES[test.kv], "-fa", "1"]
         if test.depth and self.is_ik:
             command += ["-p", "0", "-n", "0", "-gp", "%d,%d" % (test.depth, test.gen)]
@@ -142,7 +142,7 @@ class LlamaBench:
         result = {}
         for row in rows_of(output_of(command)):
             self.commit = row["build_commit"]
-            # A row with both is decoding behind a prompt, which is not counted.
+            # A row with both is decoding after a prompt, which is not counted.
             result["tg" if row["n_gen"] else "pp"] = {"samples": row["samples_ts"]}
         return result
 
@@ -154,13 +154,13 @@ class LlamaCppLibrary:
     VERSION = "3.22.1"
 
     def __init__(self, folder, cpu=None):
-        """`cpu`: of the libraries for processors, only this one ("haswell")."""
+        """`cpu`: restricts the processor-specific libraries to this one ("haswell")."""
         self.folder = folder if cpu is None else self.only(folder, cpu)
         self.facts = {}
 
     @classmethod
     def install(cls, work):
-        """Installs the package by name; the folder of its libraries."""
+        """Installs the package by name; returns the folder of its libraries."""
         folder = os.path.join(work, "npm")
         libraries = os.path.join(folder, "node_modules", cls.PACKAGE, "bins", "linux-x64")
         if not os.path.isdir(libraries):
@@ -171,7 +171,7 @@ class LlamaCppLibrary:
 
     @staticmethod
     def only(folder, cpu):
-        """A folder of links in which there is no other library for a processor."""
+        """A folder of links without the other processor-specific libraries."""
         links = folder.rstrip("/") + "-" + cpu
         os.makedirs(links, exist_ok=True)
         for path in glob.glob(os.path.join(os.path.abspath(folder), "*.so*")):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A chart of speeds beside other engines, from the table that compare.py writes.
+"""A chart of the speeds of LLMIR and other engines, from the table that compare.py writes.
 
     speed_chart.py docs/Performance.md --model llama-3.2-1b --formats bf16,q8_0,q4_k_m --out docs/speed.svg
 
-Two panels, decoding and prefill; a group for each format, a bar for each engine, and the value on each bar. Every
-number is one of the table's. --check compares the file with what would be written.
+Two panels, decoding and prefill; a group for each format, a bar for each engine, and the value on each bar. All
+values are taken from the table. --check compares the file with the output.
 """
 import argparse
 import collections
@@ -15,13 +15,13 @@ import sys
 from xml.sax.saxutils import escape
 
 Row = collections.namedtuple("Row", "model format threads test rates ratio")
-# Of the table's columns; of ik_llama.cpp's two ways to run, the faster one is drawn.
+# Columns of the table; for ik_llama.cpp the faster of its two modes is drawn.
 ENGINES = (("LLMIR", ("llmir",), "#1f6fb2"), ("ik_llama.cpp", ("ik", "ik +rtr"), "#d9964a"),
            ("llama.cpp", ("llama.cpp",), "#a9a9a9"))
 NAMES = {"bf16": "BF16", "q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k_m": "Q4_K_M", "llama-3.2-1b": "Llama-3.2-1B",
          "tinyllama-1.1b": "TinyLlama-1.1B", "qwen2.5-0.5b": "Qwen2.5-0.5B"}
 WIDTH, BAR, GAP, GROUP_GAP, TOP = 880, 19, 3, 20, 106
-PANEL, LABEL, VALUE = 400, 62, 100  # Width of a panel; room left of its bars and right of them.
+PANEL, LABEL, VALUE = 400, 62, 100  # Width of a panel; space left of its bars and right of them.
 
 
 def rows_of(text):
@@ -66,7 +66,7 @@ def text(x, y, words, size=13, anchor="start", weight="normal", fill="#24292f"):
 
 
 def bars(row):
-    """(engine, color, rate, label) of a group, all as the table has them."""
+    """(engine, color, rate, label) of a group, as in the table."""
     for name, columns, color in ENGINES:
         label = max((row.rates.get(column, "") for column in columns), key=lambda cell: float(cell or 0))
         rate = float(label or 0)
@@ -76,7 +76,7 @@ def bars(row):
 
 
 def panel(left, title, rows):
-    """A panel of groups, one below the other; bars of all groups have one scale."""
+    """A panel of groups, one below the other; bars of all groups have the same scale."""
     parts = [text(left, TOP - 16, title, 14, weight="bold")]
     longest = max(rate for _, row in rows for _, _, rate, _ in bars(row))
     y = TOP
@@ -122,12 +122,12 @@ def draw(table, model=None, formats=None, threads=1):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", help="a text with the table, as docs/Performance.md")
-    parser.add_argument("--model", help="the table's name of it; without it, the first one")
-    parser.add_argument("--formats", help="separated by commas; without it, the first four")
+    parser.add_argument("table", help="a text with the table, such as docs/Performance.md")
+    parser.add_argument("--model", help="its name in the table (default: the first one)")
+    parser.add_argument("--formats", help="comma-separated (default: the first four)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--check", action="store_true", help="fail where the file is another one")
+    parser.add_argument("--check", action="store_true", help="fail if the file differs")
     options = parser.parse_args()
     with open(options.table, encoding="utf-8") as stream:
         table = stream.read()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Part of LLMIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A picture of some layers of a step, from a trace that llmir has written.
+"""A picture of some layers of a step, from a trace written by llmir.
 
     trace_picture.py TRACE.json --out PICTURE.png [--step -1] [--layers 1,2]
 
-A row for each worker; a bar for each kernel, coloured by its kind, waiting at barriers in red. For
-more, open the trace itself in ui.perfetto.dev.
+A row for each worker; a bar for each kernel, colored by its kind, with waiting at barriers in red.
+For more, open the trace itself in ui.perfetto.dev.
 """
 import argparse
 import collections
@@ -45,8 +45,8 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--step", type=int, default=-1, help="which one; negative: from the end")
-    parser.add_argument("--layers", default="1,2", help="the first one, and how many")
+    parser.add_argument("--step", type=int, default=-1, help="its number; negative: from the end")
+    parser.add_argument("--layers", default="1,2", help="the first layer, and the number of layers")
     options = parser.parse_args()
     first, count = (int(word) for word in options.layers.split(","))
     with open(options.trace, encoding="utf-8") as stream:
