@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How a paged KV cache is used: two sequences, ten steps, all layers at once.
-// What comes out is compared with what went in.
+// Use of the paged KV cache: two sequences, ten steps, all layers at once. The
+// values read are compared with those written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static constexpr int64_t blockSize = 16, maxSeqLen = 128, batchSize = 2;
 static constexpr int64_t steps = 10;
 static constexpr int64_t rowSize = numHeads * headDim;
 
-/// A value that says where it belongs, exact in f32.
+/// A value that identifies its position, exact in f32.
 static float element(int64_t layer, int64_t sequence, int64_t token,
                      int64_t index) {
   return static_cast<float>(
@@ -36,8 +36,9 @@ static bool fail(const char *what, const Status &status) {
   return false;
 }
 
-/// A prompt of 10 tokens, then one token a step. Every append writes the block
-/// tables of its sequences, [batch, blocks per sequence], to `blockIndices`.
+/// Appends a prompt of 10 tokens, then one token per step. Every append writes
+/// the block tables of its sequences, [batch, blocks per sequence], to
+/// `blockIndices`.
 static bool fill(PagedKVCache &cache, const int32_t *seqIds,
                  std::vector<int32_t> &blockIndices) {
   for (int64_t step = 0, length = 0; step < steps; ++step) {
@@ -60,8 +61,8 @@ static bool fill(PagedKVCache &cache, const int32_t *seqIds,
   return true;
 }
 
-/// Looks everything up with the block tables of the last append, and counts
-/// what differs.
+/// Looks up all tokens with the block tables of the last append, and counts
+/// differences.
 static bool check(const PagedKVCache &cache, const int32_t *seqIds,
                   const std::vector<int32_t> &blockIndices) {
   int32_t seqLens[batchSize];
@@ -109,7 +110,7 @@ int main() {
   if (!check(cache, seqIds, blockIndices))
     return 1;
 
-  // A branch shares its blocks until one of the two goes on.
+  // A fork shares its blocks until one of the two sequences is extended.
   if (Status status = cache.fork(100, 102); !status)
     return fail("fork", status) ? 0 : 1;
   std::printf("after a fork %lld blocks are used\n",

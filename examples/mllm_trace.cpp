@@ -22,15 +22,15 @@
 
 using namespace mllm;
 
-/// Prints what went wrong; gives the exit status.
+/// Prints an error; returns the exit status.
 static int fail(const llmir::Status &status) {
   std::fprintf(stderr, "mllm_trace: %s\n", status.message().c_str());
   return 1;
 }
 
-/// Prints the module, where there is one; gives the exit status.
+/// Prints the module, if there is one; returns the exit status.
 static int dump(const mllm::ir::IRContext::ptr_t &ir_ctx) {
-  if (!ir_ctx->status()) // trace() has printed why.
+  if (!ir_ctx->status()) // trace() has printed the error.
     return 1;
   auto dump_printer = IRPrinter();
   ir_ctx->topLevelOp()->dump(dump_printer);
@@ -41,7 +41,7 @@ static int dump(const mllm::ir::IRContext::ptr_t &ir_ctx) {
   return 0;
 }
 
-/// The model without parameters: shapes are enough for a trace.
+/// Traces the model without parameters, since only their shapes are needed.
 static int traceConfig() {
   mllm::models::QWenConfig cfg;
   mllm::models::QWenForCausalLM llm(cfg);
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   mllm::models::QWenConfig cfg = *read;
   mllm::models::QWenForCausalLM llm(cfg);
 
-  // the model's parameters must be loaded before trace.
+  // The model's parameters must be loaded before tracing.
   llm.load(mllm::load(model_files.get()));
   auto ir_ctx = mllm::ir::trace(llm, Tensor::empty({1, 128}, kInt64));
   return dump(ir_ctx);

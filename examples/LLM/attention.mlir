@@ -14,12 +14,12 @@ func.func @main() {
 
   %0 = llm.attention %q, %k, %v {causal = true, scale = 0.5 : f32}
       : (tensor<1x3x2x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>) -> tensor<1x3x2x4xf32>
-  // The first token sees itself alone: its rows are the first row of %v.
+  // The first token attends only to itself: its rows are the first row of %v.
   %expected = arith.constant dense<[[[[0.25, 0.25, 1.0, 0.25], [0.25, 0.25, 1.0, 0.25]], [[-0.06122967, -0.06122967, 0.68877033, -0.52807416], [0.0, 0.0, 0.75, -0.375]], [[0.12367264, 0.12367264, 0.5063506, -0.31069976], [0.08033544, 0.08033544, 0.28851448, -0.53537538]]]]> : tensor<1x3x2x4xf32>
   check.expect_close %0, %expected {nmse = 1.0e-12 : f64} : tensor<1x3x2x4xf32>
 
-  // Each token sees itself and the one before; scores are capped at 2; a sink
-  // takes part of each row's weight.
+  // Each token attends to itself and the one before; scores are capped at 2; a
+  // sink takes part of the weight of each row.
   %sinks = arith.constant dense<[0.5, -1.0]> : tensor<2xf32>
   %1 = llm.attention %q, %k, %v sinks(%sinks) {causal = true, window = 2, soft_cap = 2.0 : f64}
       : (tensor<1x3x2x4xf32>, tensor<1x3x1x4xf32>, tensor<1x3x1x4xf32>, tensor<2xf32>) -> tensor<1x3x2x4xf32>

@@ -7,7 +7,7 @@
 !weight = !llm.quantized_tensor<i4, [1, 8], false, false, -1, 4, 4>
 
 func.func @main() {
-  // The first group reaches from 0 to 15, the second from -4 to 3.5.
+  // The first group ranges from 0 to 15, the second from -4 to 3.5.
   %w = arith.constant dense<[[0.0, 15.0, 7.0, 2.9, -4.0, 3.5, 0.0, 1.2]]> : tensor<1x8xf32>
   %scales, %zeros = llm.quant_params %w {bits = 4, group_size = 4, symmetric = false}
       : (tensor<1x8xf32>) -> (tensor<1x2xf32>, tensor<1x2xi8>)

@@ -1,5 +1,5 @@
-// Weights in int8 with a scale for each output, and activations that are
-// quantized on the way.
+// Weights in int8 with a scale per output; optionally activations quantized at
+// run time.
 //
 // RUN: llmir-translate --interpret %s
 // RUN: llmir-translate --execute %s
@@ -11,7 +11,7 @@ func.func @main() {
   // [outputs, inputs], as checkpoints store it.
   %w = arith.constant dense<[[127.0, -63.6, 0.4, 10.0], [6.35, 0.05, -1.0, 0.0]]> : tensor<2x4xf32>
 
-  // The greatest number of each output becomes 127.
+  // The maximum magnitude of each output maps to 127.
   %scales = llm.quant_params %w {axis = 0, bits = 8} : (tensor<2x4xf32>) -> tensor<2xf32>
   %expected_scales = arith.constant dense<[1.0, 0.05]> : tensor<2xf32>
   check.expect_close %scales, %expected_scales {nmse = 1.0e-12 : f64} : tensor<2xf32>
@@ -31,8 +31,8 @@ func.func @main() {
   %plain = llm.linear %x, %rounded : tensor<1x4xf32>, tensor<2x4xf32> -> tensor<1x2xf32>
   check.expect_close %y, %plain {nmse = 1.0e-12 : f64} : tensor<1x2xf32>
 
-  // Integer products: activations become int8 as well, each row by its own
-  // scale 3/127; 1, 2, 3, -0.5 become 42, 85, 127, -21.
+  // Integer products: activations are quantized to int8 as well, each row with
+  // its own scale, here 3/127; 1, 2, 3, -0.5 become 42, 85, 127, -21.
   %y8 = llm.quantized_matmul %x, %q, %scales {transpose_rhs, activation_bits = 8}
       : (tensor<1x4xf32>, !weight, tensor<2xf32>) -> tensor<1x2xf32>
   %expected8 = arith.constant dense<[[-7.4645669291, 3.4003937008]]> : tensor<1x2xf32>

@@ -1,12 +1,12 @@
-// One step of decoding: two sequences with caches of five and three tokens get
-// one token each, appended and attended to in a ragged batch. The result is that
+// A decode step: two sequences with five and three cached tokens get one token
+// each, which is appended and attends in a ragged batch. The result equals that
 // of plain attention over all keys and values.
 //
 // RUN: llmir-translate --interpret %s
 // RUN: llmir-translate --execute %s
 // RUN: llmir-translate --compare %s
 
-// Two layers; blocks of four tokens; two query heads share a head of keys.
+// Two layers; blocks of four tokens; two query heads share a KV head.
 !cache = !llm.paged_kv_cache<f32, 2, 1, 4, 4, 16>
 
 // Arguments are filled with random numbers.
@@ -17,8 +17,8 @@ func.func @decode_step(
   %layer = arith.constant 1 : index
   %cache = llm.create_paged_cache : !cache
 
-  // What the caches hold. A host reserves blocks before a step; reserve_kv gives
-  // the slot of each new token.
+  // Fill the cache. A host reserves blocks before a step; reserve_kv returns the
+  // slot of each new token.
   %id0 = arith.constant dense<[7]> : tensor<1xi32>
   %id1 = arith.constant dense<[9]> : tensor<1xi32>
   %r0:5 = llm.reserve_kv %cache, %id0 layer(%layer) {tokens = 5}
@@ -59,8 +59,8 @@ func.func @decode_step(
   return
 }
 
-// Numbers that can be seen: all keys are equal, so that each value weighs the
-// same, and the result is their mean.
+// Results that can be checked by hand: all keys are equal, so the values have
+// equal weights, and the result is their mean.
 func.func @mean_of_values() {
   %layer = arith.constant 0 : index
   %cache = llm.create_paged_cache : !cache

@@ -1,7 +1,7 @@
-// A gated feed-forward layer on two ranks: gate and up are cut by outputs, down by
-// inputs, and one all_reduce joins the parts. Each rank runs the function on its
-// slices; the result is that of the whole layer. (`-llm-shard` makes such a
-// function of the whole one.)
+// A gated feed-forward layer on two ranks: gate and up are sharded by outputs,
+// down by inputs, and an all_reduce adds the partial results. Each rank runs the
+// function on its shards; the result is that of the whole layer. (`-llm-shard`
+// derives such a function from the whole one.)
 //
 // RUN: llmir-translate --interpret %s | FileCheck %s
 // RUN: llmir-translate --execute %s | FileCheck %s
@@ -9,8 +9,8 @@
 
 // CHECK: @mlp result 0: tensor<1x2xf32> {{\[\[}}7.17756{{[0-9]*}}, 0{{\]\]}}
 
-// `llm.shard_dim` cuts the caller's tensor along that dimension; `check.values`
-// are the caller's. Weights are [outputs, inputs].
+// `llm.shard_dim` shards the caller's tensor along that dimension;
+// `check.values` are the caller's. Weights are [outputs, inputs].
 func.func @mlp(
     %x: tensor<1x2xf32> {check.values = dense<[[1.0, 2.0]]> : tensor<1x2xf32>},
     %gate: tensor<2x2xf32> {llm.shard_dim = 0 : i64,
@@ -20,7 +20,7 @@ func.func @mlp(
     %down: tensor<2x2xf32> {llm.shard_dim = 1 : i64,
         check.values = dense<[[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0, 0.0]]> : tensor<2x4xf32>})
     -> tensor<1x2xf32> attributes {llm.num_ranks = 2 : i64} {
-  // Column parallel: each rank has half of the hidden numbers.
+  // Column parallel: each rank has half of the hidden elements.
   %g = llm.linear %x, %gate : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
   %u = llm.linear %x, %up : tensor<1x2xf32>, tensor<2x2xf32> -> tensor<1x2xf32>
   %h = llm.swiglu %g, %u : tensor<1x2xf32>
@@ -34,8 +34,8 @@ func.func @mlp(
   return %y : tensor<1x2xf32>
 }
 
-// The whole layer, and one projection of it as `llm.sharded_linear`, whose weight is
-// [inputs, outputs] and whose rank is an attribute.
+// The whole layer, and one of its projections as an llm.sharded_linear, whose
+// weight is [inputs, outputs] and whose rank is an attribute.
 func.func @whole() {
   %x = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
   %gate = arith.constant dense<[[1.0, 0.0], [0.0, 0.0], [2.0, -1.0], [1.0, 1.0]]> : tensor<4x2xf32>

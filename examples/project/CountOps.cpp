@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pass in a plugin, which prints how many ops of each name a module has:
+// A pass plugin that counts the ops of a module by name:
 //
 //   llmir-opt --load-pass-plugin=CountOps.so \
 //     --pass-pipeline='builtin.module(count-ops)' model.mlir
 //
-// docs/AddingAPass.md and docs/AddingADialect.md show larger ones.
+// docs/AddingAPass.md and docs/AddingADialect.md show more.
 //
 //===----------------------------------------------------------------------===//
 

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   if (!prompt)
     return fail(prompt.takeStatus());
 
-  // Chooses the code for this processor, and takes all memory.
+  // Selects the code for this processor and allocates all memory.
   Expected<std::unique_ptr<Executor>> executor = Executor::create(*artifact);
   if (!executor)
     return fail(executor.takeStatus());
