@@ -123,10 +123,10 @@ def main():
     make_tiny.write_hf(os.path.join(options.work, "tiny"), *make_tiny.make("llama3"))
 
     run_all(options, "README.md", None, 3, "models/demo")
-    run_all(options, "README.md", "## The `llm` dialect by itself", 3, "models/demo")
+    run_all(options, "README.md", "## Using the `llm` dialect", 3, "models/demo")
     run_all(options, "README.md", "## Models as graphs, in C++", 6, "models/demo")
     # SPEC: 95
-    run_all(options, "docs/DeveloperGuide.md", "## Look at a model on its way", 10, "tiny")
+    run_all(options, "docs/DeveloperGuide.md", "## Inspect intermediate forms", 10, "tiny")
     features = read_page(options, "docs/Features.md")
     check_names(options, features)
     run_all(options, "docs/Features.md", None, 20, "models/demo", lambda text, _: cell_commands(text))
