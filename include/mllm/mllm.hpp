@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All of the `mllm` API: models, modules and tensors, traces, and what builds,
-// walks, changes and prints IR. No header of MLIR is needed; mllm/ir/MLIR.h
-// leads there.
+// The whole `mllm` API: models, modules, tensors, tracing, and creating,
+// walking, modifying and printing IR. Does not include MLIR headers; see
+// mllm/ir/MLIR.h for those.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From `mllm` IR to the graph that exporters see.
+// Conversion of `mllm` IR to the graph used by exporters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,19 @@
 namespace llmir {
 
 /// See mllm::ir::buildGraph(IRContext &). The module must be verified; it is
-/// left as it was.
+/// not modified.
 Expected<::mllm::ir::Graph>
 buildGraph(mlir::ModuleOp module, const ::mllm::ir::GraphOptions &options = {});
 
-/// The subgraph that is the model: the entry, or what the module's only call
-/// names, or the only public one. Fails (InvalidArgument) when the module does
-/// not say which.
+/// Returns the subgraph of the model: the entry, the callee of the only
+/// module-level call, or the only public one. Fails with InvalidArgument if the
+/// model is ambiguous.
 Expected<mlir::FunctionOpInterface> findModel(mlir::ModuleOp module);
 
-/// The op of the module from which an op of the graph was made; valid as long
-/// as the module has it.
+/// Returns the operation of a graph op; valid as long as it is in the module.
 mlir::Operation *operationOf(const ::mllm::ir::GraphOp &op);
 
-/// What --export-tokens and --export-size say, which
+/// Returns the sizes of --export-tokens and --export-size, which
 /// registerExportTranslations() declares.
 Expected<::mllm::ir::GraphOptions> exportSizesOfCommandLine();
 

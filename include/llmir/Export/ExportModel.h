@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A checkpoint traced and written in a form for people or other engines.
-// llmirExport() of llmir-c/Compiler.h is a thin wrapper around it.
+// Traces a checkpoint and exports it as a picture or for other engines.
+// llmirExport() of llmir-c/Compiler.h is a thin wrapper.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,19 +23,19 @@ namespace llmir {
 struct ExportModelOptions {
   std::string model;  ///< Hugging Face folder or GGUF file.
   std::string format; ///< "svg", "dot" or "onnx".
-  /// The file; empty or "-" = standard output, but for ONNX.
+  /// Output file; empty or "-": standard output (not for ONNX).
   std::string output;
   ::mllm::ir::GraphOptions sizes;
-  /// Of ONNX: element type of the weights, "stored", "f32", "f16" or "bf16".
+  /// ONNX: element type of the weights, "stored", "f32", "f16" or "bf16".
   std::string weights = "stored";
-  /// Of ONNX: weights in a file of their own, `output`.data, however small.
+  /// ONNX: always write weights to a separate file, `output`.data.
   bool externalData = false;
 };
 
-/// An ONNX model has inputs `input_ids` and past_key_L, past_value_L of each
-/// layer L, outputs `logits` and present_key_L, present_value_L. Fails with
-/// InvalidArgument for an unknown format or type, else as opening, tracing,
-/// drawing and writing do.
+/// An ONNX model has the inputs `input_ids` and past_key_L, past_value_L per
+/// layer L, and the outputs `logits` and present_key_L, present_value_L. Fails
+/// with InvalidArgument for an unknown format or type, otherwise like opening,
+/// tracing, drawing and writing.
 Status exportModel(const ExportModelOptions &options);
 
 } // namespace llmir

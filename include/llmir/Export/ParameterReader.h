@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where exporters get the numbers of parameters from. Links neither MLIR nor
-// LLVM.
+// Access to parameter elements for exporters. Does not depend on MLIR or LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +21,19 @@
 
 namespace llmir {
 
-/// Gives the numbers of a parameter, decoded, in row-major order, in pieces of
-/// any size; together they are GraphParameter::numValues().
+/// Provides the dequantized elements of a parameter in row-major order, in
+/// chunks of any size, GraphParameter::numValues() in total.
 using ParameterReader =
     std::function<Status(const ::mllm::ir::GraphParameter &,
                          const std::function<Status(Span<const float>)> &take)>;
 
-/// All numbers of a parameter. Fails where the reader does, and with Internal
-/// when it gives another number of them.
+/// Reads all elements of a parameter. Fails if the reader fails, and with
+/// Internal if it provides a wrong number of elements.
 Expected<std::vector<float>>
 readParameter(const ParameterReader &reader,
               const ::mllm::ir::GraphParameter &parameter);
 
-/// Reads from a checkpoint, which must outlive the reader.
+/// Returns a reader for a checkpoint, which must outlive it.
 ParameterReader parameterReaderOf(const Checkpoint &checkpoint);
 
 } // namespace llmir

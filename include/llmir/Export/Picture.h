@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A model's graph as a picture: modules as nested boxes, their ops with shapes,
-// types, bytes and floating-point operations, equal layers in a row drawn once.
+// Pictures of model graphs: modules as nested boxes, ops with shapes, types,
+// bytes and floating-point operations; consecutive identical layers are drawn
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +22,17 @@
 namespace llmir {
 
 struct PictureOptions {
-  /// Draw equal modules that follow each other once, with their number.
+  /// Draw consecutive identical modules once, with their count.
   bool fold = true;
 };
 
-/// A page of SVG 1.1 that needs nothing else: the layout is LLMIR's, texts fit
-/// where the fonts are as wide as DejaVu Sans or narrower. The same graph gives
-/// the same bytes. Fails with Unsupported when there is too much to draw.
+/// Returns a self-contained SVG 1.1 page, for fonts not wider than DejaVu Sans.
+/// The output is deterministic. Fails with Unsupported if the graph is too
+/// large.
 Expected<std::string> pictureAsSVG(const ::mllm::ir::Graph &graph,
                                    const PictureOptions &options = {});
 
-/// The same for Graphviz: clusters, to be laid out by `dot`.
+/// The same for Graphviz, as clusters to be laid out by `dot`.
 Expected<std::string> pictureAsDOT(const ::mllm::ir::Graph &graph,
                                    const PictureOptions &options = {});
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a traced model on XNNPACK: what the library cannot do is done by the
-// reference interpreter.
+// Runs a traced model on XNNPACK, with the reference interpreter for
+// unsupported ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,25 +20,24 @@
 
 namespace llmir {
 
-/// A graph with static sizes, cut into parts and built.
+/// A partitioned graph with static sizes and its XNNPACK subgraphs.
 class XNNPACKModel {
 public:
-  /// `graph` must come from a module that outlives this model, and has no open
-  /// sizes but those of caches. Parameters are read by
-  /// `options.parameter`, which must be there. What fails is reported at the
-  /// module.
+  /// `graph` must be built from a module that outlives this model and have no
+  /// dynamic sizes except those of caches. Parameters are read by
+  /// `options.parameter`, which must be set. Errors are reported at the module.
   static mlir::FailureOr<std::unique_ptr<XNNPACKModel>>
   build(mlir::ModuleOp module, ::mllm::ir::Graph graph,
         InterpreterOptions options, int threads = 1);
 
   const ::mllm::ir::Graph &graph() const { return wholeGraph; }
   const ::mllm::ir::ExportCoverage &coverage() const { return share; }
-  /// Parts that XNNPACK runs, and its subgraphs in them.
+  /// Number of parts that XNNPACK runs, and of their XNNPACK subgraphs.
   size_t numParts() const { return target->numParts(); }
   size_t numSubgraphs() const;
 
-  /// Computes the results for one step of a conversation; the state goes on.
-  /// What fails is reported at the op.
+  /// Computes the results of one step of a conversation and updates the state.
+  /// Errors are reported at the op.
   mlir::FailureOr<std::vector<reference::Tensor>>
   run(const std::vector<reference::Tensor> &inputs, ModelState &state);
 

@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// XNNPACK: parts of a graph as subgraphs of the library, built and run.
-// Includes neither MLIR nor XNNPACK.
+// Builds and runs parts of a graph as XNNPACK subgraphs. Does not include MLIR
+// or XNNPACK.
 //
-// The library's release of February 2022 knows static sizes of f32, products
-// with constant matrices, convolutions, softmax and arithmetic. Norms and
-// activations are written out in these. Transposes cost nothing: a tensor is
-// held in the order of dimensions in which it was made (so pictures keep their
-// channels last between convolutions) and is put in order where it leaves the
-// library.
+// The release of February 2022 supports static f32 shapes, products with
+// constant matrices, convolutions, softmax and arithmetic. Norms and
+// activations are decomposed into these. Transposes are free: a tensor keeps
+// the dimension order in which it was created (images stay channels-last
+// between convolutions) and is reordered when it leaves the library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,13 +32,12 @@ class Part;
 class Library;
 } // namespace xnnpack
 
-/// Numbers differ from those of the reference by roundings of f32 alone, but
-/// for slices of softmax that are minus infinity throughout (NaN here) and NaN
-/// in clip and relu. Not for several threads at once.
+/// Results differ from the reference by f32 rounding only, except for softmax
+/// over slices of -∞ (NaN here) and NaN in clip and relu. Not thread-safe.
 class XNNPACKTarget : public ::mllm::ir::ExportTarget {
 public:
-  /// Prepares the library for this processor; `reader` is called by emit().
-  /// Fails with Unsupported where the library does not know the processor.
+  /// Initializes the library for the host; emit() calls `reader`. Fails with
+  /// Unsupported if the library does not support the processor.
   static Expected<std::unique_ptr<XNNPACKTarget>> create(ParameterReader reader,
                                                          int threads = 1);
   ~XNNPACKTarget() override;
@@ -51,19 +49,19 @@ public:
               const ::mllm::ir::GraphPart &part) override;
 
   size_t numParts() const { return parts.size(); }
-  /// XNNPACK's subgraphs that a part consists of: 1, and 1 more for each time a
-  /// tensor is needed in another order of dimensions than it is held in.
+  /// Number of XNNPACK subgraphs of a part: 1, plus 1 for each tensor that is
+  /// needed in a different dimension order.
   size_t numSubgraphs(size_t part) const;
-  /// Runs the part that emit() built as the `part`-th. `inputs` are those of
-  /// GraphPart::inputs, row-major; so are the results those of outputs. Fails
-  /// when an input has another number of values.
+  /// Runs part number `part` in the order of emit(). `inputs` correspond to
+  /// GraphPart::inputs and the results to outputs, both row-major. Fails if an
+  /// input has a wrong number of elements.
   Expected<std::vector<std::vector<float>>>
   run(size_t part, const std::vector<std::vector<float>> &inputs);
 
 private:
   explicit XNNPACKTarget(ParameterReader reader);
 
-  std::unique_ptr<xnnpack::Library> library; ///< Ends after the parts.
+  std::unique_ptr<xnnpack::Library> library; ///< Destroyed after the parts.
   ParameterReader reader;
   std::vector<std::unique_ptr<xnnpack::Part>> parts;
 };

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A traced model as machine code of this processor. No MLIR in this header.
+// A traced model compiled to machine code of the host. No MLIR in this header.
 //
 //   auto context = ir::trace(model, Tensor::empty({1, dim("seq")}, kInt64));
 //   auto executable = ir::compile(context);
@@ -38,37 +38,37 @@
 namespace mllm::ir {
 
 struct CompileOptions {
-  /// Threads that run the code, 1 to 1024; 0 = one per processor. Results do
-  /// not depend on their number.
+  /// Number of threads, 1 to 1024; 0: one per processor. Results do not depend
+  /// on it.
   int64_t threads = 1;
-  /// The greatest value of each size of that name, 1 or more. A name that no
-  /// size of the inputs has is an error. Sizes that are
-  /// not here have the range that the trace says (`mllm.dims`), if it does.
+  /// Upper bounds of named sizes, 1 or more. A name that is not a size of the
+  /// inputs is an error. Other sizes have the range stated by the trace
+  /// (`mllm.dims`), if any.
   std::map<std::string, int64_t> bounds;
 };
 
-/// A compiled model. Not for several threads at once. Where every size of the
-/// inputs has a bound and every op can work on sizes that only a run knows,
-/// code is made once, for all of them; else for each tuple of sizes that comes.
+/// A compiled model. Not thread-safe. If every input size has a bound and every
+/// op supports dynamic sizes, code is generated once for all sizes; otherwise,
+/// for each tuple of sizes.
 class Executable {
 public:
   Executable(Executable &&) noexcept;
   ~Executable();
 
-  /// The model's results for these inputs, which need the types and ranks of
-  /// the trace, its static sizes, and one number for each name of a size.
-  /// Caches are empty at first. Parameters are read, as f32, when code is made.
-  /// Fails, and says why, where the inputs do not fit, where the model has no
-  /// meaning for their sizes, or where an op has no code.
+  /// Runs the model. Inputs must have the types, ranks and static sizes of the
+  /// trace, and one value per named size. Caches are initially empty.
+  /// Parameters are read, as f32, when code is generated. Fails if the inputs
+  /// do not match, if the model is invalid for their sizes, or if an op cannot
+  /// be compiled.
   llmir::Expected<Tensors> run(const Tensors &inputs);
 
-  /// For so many tuples of sizes code is kept; where another one comes, that
-  /// which was not used for longest is made anew when it is needed again.
+  /// Maximum number of tuples of sizes with cached code; the least recently
+  /// used code is evicted.
   static constexpr size_t kMostInstances = 16;
-  /// How many tuples of sizes there is code for; 1 where one code serves all.
+  /// Number of tuples of sizes with cached code; 1 if code serves all sizes.
   size_t numInstances() const;
-  /// Why code is made for each tuple of sizes: the op that needs to know them,
-  /// or the size without a bound. Empty where one code serves all.
+  /// The reason why code is specialized: the op that requires static sizes, or
+  /// the size without a bound. Empty if code serves all sizes.
   const std::string &whySpecialized() const;
 
 private:
@@ -79,9 +79,9 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Takes a copy of the model that the context holds, with the parameters that
-/// it was traced with. Fails where the trace did, and where the context holds
-/// no model, or more than one. What has static sizes alone is compiled at once.
+/// Compiles a copy of the context's model with the parameters of the trace.
+/// Fails if the trace failed, or if the context has no model or several. A
+/// model with static sizes only is compiled immediately.
 llmir::Expected<Executable> compile(const IRContext::ptr_t &context,
                                     const CompileOptions &options = {});
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A traced model as a static graph, for exporters: calls are inlined, sizes are
-// bound, costs are counted. Includes neither MLIR nor LLVM.
+// bound, costs are computed. Does not include MLIR or LLVM.
 //
 //   class OpCounter : public GraphVisitor {
 //     Status visitOp(const GraphOp &op) override {
@@ -16,7 +16,7 @@
 //     }
 //   };
 //
-// Ops come in an order in which each value is made before it is used. See
+// Ops are in an order in which each value is defined before it is used. See
 // docs/AddingAnExporter.md.
 //
 //===----------------------------------------------------------------------===//
@@ -44,26 +44,27 @@ class IRContext;
 // The graph
 //===----------------------------------------------------------------------===//
 
-/// A tensor that an op makes or that the model is given.
+/// A result of an op or an input of the model.
 struct GraphValue {
-  std::string name;           ///< "v0", "v1", … in the order of the graph.
-  llmir::shapes::Shape shape; ///< Numbers where sizes were bound.
+  std::string name;           ///< "v0", "v1", … in graph order.
+  llmir::shapes::Shape shape; ///< Bound sizes are integers.
   DataTypes dtype = kFp32;
   DeviceTypes device = kCPU;
-  bool isInput = false; ///< No op makes it.
+  bool isInput = false; ///< Not defined by an op.
 };
 
-/// A tensor that the checkpoint holds.
+/// A tensor of the checkpoint.
 struct GraphParameter {
   std::string name;   ///< "model.layers.0.mlp.up_proj.weight".
-  std::string source; ///< The tensor's name in the checkpoint.
+  std::string source; ///< Name of the tensor in the checkpoint.
   std::vector<int64_t> shape;
-  std::string format;           ///< How it is stored: "bf16", "q8_0", …
-  std::optional<int64_t> bytes; ///< As stored.
-  /// Heads whose rows are stored for a rotation of adjacent pairs; 0 = none.
+  std::string format;           ///< Storage format: "bf16", "q8_0", …
+  std::optional<int64_t> bytes; ///< Storage size.
+  /// Number of heads whose rows are stored for the rotation of adjacent pairs;
+  /// 0: none.
   int64_t unpermuteHeads = 0;
-  /// The parameter is the rows from `firstRow` on of a stored tensor of
-  /// `storedRows` rows; 0 = it is the stored tensor.
+  /// The parameter consists of the rows from `firstRow` on of a stored tensor
+  /// with `storedRows` rows; 0: it is the stored tensor.
   int64_t firstRow = 0, storedRows = 0;
   bool isTransposed = false; ///< Stored as [columns, rows].
 
@@ -75,36 +76,37 @@ struct GraphParameter {
   }
 };
 
-/// The value of an attribute; std::monostate where it is of another kind.
+/// The value of an attribute; std::monostate for other kinds.
 using GraphAttribute =
     std::variant<std::monostate, bool, int64_t, double, std::string,
                  std::vector<int64_t>, std::vector<double>>;
 
 struct GraphModule;
 
-/// One op. `kind` is its name without the dialect's and, for ops of level
-/// linalg, without the level's: "rms_norm", "tensor.constant".
+/// One op. `kind` is its name without the dialect prefix and, for the linalg
+/// level, without the level: "rms_norm", "tensor.constant".
 struct GraphOp {
   std::string kind;
-  /// The layer's: "model.layers.0.mlp.up_proj"; empty where the IR lost it.
+  /// The path of the layer, "model.layers.0.mlp.up_proj"; empty if the IR does
+  /// not have it.
   std::string path;
   std::vector<const GraphValue *> operands, results;
-  /// By the name of the attribute that says it: "weight", "bias".
+  /// Parameters by attribute name: "weight", "bias".
   std::map<std::string, const GraphParameter *> parameters;
-  /// All other attributes, defaults filled in.
+  /// All other attributes, including defaults.
   std::map<std::string, GraphAttribute> attributes;
-  /// Of a branch or loop what its regions hold, in order: the operands of each
-  /// are its arguments, then what it sees from outside; the results are what it
-  /// yields. Visitors do not enter them.
+  /// The regions of a branch or loop, in order: the operands of each are its
+  /// arguments, then its captured values; the results are the yielded values.
+  /// Visitors do not enter them.
   std::vector<std::unique_ptr<GraphModule>> bodies;
-  /// For Graph::costTokens tokens; nullopt where a size is not known then.
+  /// Costs for Graph::costTokens tokens; nullopt if a size is still unknown.
   std::optional<int64_t> flops, bytes;
-  /// The mlir::Operation from which it was made, for who includes MLIR: see
-  /// operationOf() in llmir/Export/BuildGraph.h. Of an op in a module that is
-  /// called several times there is one.
+  /// The mlir::Operation of the op, for clients that include MLIR: see
+  /// operationOf() in llmir/Export/BuildGraph.h. All calls of a module share
+  /// its operations.
   const void *origin = nullptr;
 
-  /// The attribute, or the fallback where it is absent or of another kind.
+  /// The attribute, or the fallback if it is absent or of a different kind.
   int64_t integer(const std::string &name, int64_t fallback = 0) const {
     return get<int64_t>(name, fallback);
   }
@@ -120,9 +122,9 @@ struct GraphOp {
   std::vector<double> reals(const std::string &name) const {
     return get<std::vector<double>>(name, {});
   }
-  /// A flag that is there, or a bool that is true.
+  /// True if a unit attribute is present or a bool attribute is true.
   bool flag(const std::string &name) const { return get<bool>(name, false); }
-  /// Null where the op has none under this name.
+  /// The parameter with this name, or null.
   const GraphParameter *parameter(const std::string &name) const {
     auto found = parameters.find(name);
     return found == parameters.end() ? nullptr : found->second;
@@ -138,31 +140,31 @@ private:
   }
 };
 
-/// What a module holds: an op or a module; the other one is null.
+/// An item of a module: an op or a module; the other one is null.
 struct GraphItem {
   std::unique_ptr<GraphOp> op;
   std::unique_ptr<GraphModule> module;
 };
 
-/// One call of a module. Its operands and results are the caller's values.
+/// A call of a module. Its operands and results are values of the caller.
 struct GraphModule {
   std::string path; ///< The subgraph's symbol: "model.layers.0.mlp".
   std::vector<const GraphValue *> operands, results;
   std::vector<GraphItem> items; ///< In order.
 };
 
-/// A model. Owns what the items point at.
+/// A model. Owns the objects that the items point to.
 struct Graph {
-  std::string name; ///< The entry's symbol.
-  /// "llama"; empty where the module does not say it.
+  std::string name; ///< Symbol of the entry.
+  /// "llama"; empty if the module does not state it.
   std::string architecture;
-  /// Dynamic sizes without a name are this many for costs:
-  /// GraphOptions::tokens, else 1.
+  /// The value of unnamed dynamic sizes for costs: GraphOptions::tokens,
+  /// otherwise 1.
   int64_t costTokens = 1;
-  bool hasDynamicSizes = false; ///< Some shape is not all numbers.
+  bool hasDynamicSizes = false; ///< Whether some shape is not static.
   std::unique_ptr<GraphModule> root;
   std::deque<GraphValue> values;
-  std::deque<GraphParameter> parameters; ///< Those that are used, once each.
+  std::deque<GraphParameter> parameters; ///< Used parameters, once each.
 
   const std::vector<const GraphValue *> &inputs() const {
     return root->operands;
@@ -173,21 +175,20 @@ struct Graph {
 };
 
 struct GraphOptions {
-  /// For dynamic sizes of the model's inputs that have no name; 0 leaves them
-  /// open.
+  /// The value of unnamed dynamic sizes of model inputs; 0 leaves them dynamic.
   int64_t tokens = 0;
-  /// For sizes with a name, such as {"seq", 128}; others stay open.
+  /// Values of named sizes, such as {"seq", 128}; others stay dynamic.
   std::map<std::string, int64_t> sizes;
-  /// Whether the shapes behind the caches leave open how many tokens these hold
-  /// before, unless `sizes` says "past": for a file that serves every step.
-  /// Otherwise a new sequence begins. Costs are counted for that in any case.
+  /// Whether the number of tokens already in the caches stays dynamic, unless
+  /// `sizes` has "past": for a file that serves every step. Otherwise, the
+  /// graph starts a new sequence. Costs always assume a new sequence.
   bool isPastOpen = false;
 };
 
-/// The graph of the context's model: its entry, or the one subgraph that the
-/// module calls. Fails (InvalidArgument) when there is none or a size of the
-/// options is less than 1, with Unsupported when a type has no name in
-/// DataTypes or the inlined model has more than a million ops.
+/// Builds the graph of the context's model: its entry, or the only subgraph
+/// called at module level. Fails with InvalidArgument if there is none or a
+/// size of the options is less than 1, and with Unsupported if a type is not
+/// one of DataTypes or the inlined model has more than a million ops.
 llmir::Expected<Graph> buildGraph(IRContext &context,
                                   const GraphOptions &options = {});
 
@@ -195,7 +196,7 @@ llmir::Expected<Graph> buildGraph(IRContext &context,
 // The visitor
 //===----------------------------------------------------------------------===//
 
-/// Overrides what it cares for. A failure ends the visit.
+/// Subclasses override the methods they need. A failure ends the visit.
 class GraphVisitor {
 public:
   virtual ~GraphVisitor();
@@ -214,44 +215,45 @@ llmir::Status visitGraph(const Graph &graph, GraphVisitor &visitor);
 std::vector<const GraphOp *> opsOf(const Graph &graph);
 
 //===----------------------------------------------------------------------===//
-// Targets of an export
+// Export targets
 //===----------------------------------------------------------------------===//
 
-/// Ops that follow each other and that a target can all, or cannot, run.
+/// Consecutive ops that a target either all supports or all does not support.
 struct GraphPart {
   bool supported = false;
   std::vector<const GraphOp *> ops;
-  /// Values that come from outside, and those that are used outside or are the
-  /// model's results; in the order of first use.
+  /// Values defined outside, and values used outside or returned by the model,
+  /// in order of first use.
   std::vector<const GraphValue *> inputs, outputs;
 };
 
-/// An engine to which graphs are exported.
+/// An engine that graphs are exported to.
 class ExportTarget {
 public:
   virtual ~ExportTarget();
 
   virtual std::string name() const = 0;
-  /// Success where the engine can run the op; else what it lacks.
+  /// Success if the engine supports the op; otherwise the reason.
   virtual llmir::Status supported(const GraphOp &op) const = 0;
-  /// Called once for each part that is supported, in order.
+  /// Called once per supported part, in order.
   virtual llmir::Status emit(const Graph &graph, const GraphPart &part) = 0;
 };
 
-/// The graph cut where a target's ability begins and ends.
+/// Partitions the graph into supported and unsupported parts.
 std::vector<GraphPart> partition(const Graph &graph,
                                  const ExportTarget &target);
 
-/// How much of a model a target runs.
+/// Statistics on the supported part of a model.
 struct ExportCoverage {
   int64_t ops = 0, supportedOps = 0;
-  /// Floating-point operations; ops of unknown cost are left out of both.
+  /// Floating-point operations; ops of unknown cost are not counted.
   int64_t flops = 0, supportedFlops = 0;
-  /// Why not, with the number of ops: "rope: no such op" → 56.
+  /// Reasons for unsupported ops, with the number of ops: "rope: no such op" →
+  /// 56.
   std::map<std::string, int64_t> reasons;
 };
 
-/// Emits the supported parts; the rest stays for another engine.
+/// Emits the supported parts; the rest is left to another engine.
 llmir::Expected<ExportCoverage> exportGraph(const Graph &graph,
                                             ExportTarget &target);
 

@@ -11,8 +11,8 @@
 //   auto context = mllm::ir::IRContext::make();
 //   auto norm = context->create<graph::SubGraphOp>("norm", {type}, {type});
 //
-// A call that cannot be carried out gives null, leaves the IR as it was, and
-// says why: in status(), and to the error handler (mllm/Utils/Common.hpp).
+// A failing call returns null, does not change the IR, sets status(), and calls
+// the error handler (mllm/Utils/Common.hpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,25 +28,25 @@ class IRContext : public std::enable_shared_from_this<IRContext> {
 public:
   DEFINE_SPECIFIC_IR_CLASS(IRContext);
 
-  /// A context with an empty module.
+  /// Creates a context with an empty module.
   static ptr_t make();
-  /// Takes what another part of LLMIR has made.
+  /// Takes ownership of an implementation created by another part of LLMIR.
   explicit IRContext(std::unique_ptr<IRContextImpl> impl);
   ~IRContext();
 
   /// The module.
   op_ptr_t topLevelOp();
 
-  /// Success, or the first failure since the context was made or clearStatus()
-  /// was called, for example why a trace ended.
+  /// Success, or the first failure since the creation of the context or the
+  /// last clearStatus(), for example the failure of a trace.
   const llmir::Status &status() const;
   void clearStatus();
 
-  /// Makes a node. An op goes to the end of the region in which ops are created
-  /// (before its terminator), and is verified at once; a value gets its place,
-  /// its name and its symbol; an attribute stands for itself. Null, with a
-  /// status that names the op and the module around it, where the op is wrong:
-  /// then nothing was made.
+  /// Creates a node. An op is created at the end of the current region (before
+  /// its terminator) and verified; a value is added with its name and symbol;
+  /// an attribute is not attached to anything. Returns null, without side
+  /// effects and with a status that names the op and the enclosing module, if
+  /// the op is invalid.
   template <typename T, typename... Args>
   std::shared_ptr<T> create(Args &&...args) {
     std::shared_ptr<T> created_node =
@@ -69,41 +69,40 @@ public:
   // Symbols: one table for ops and values
   //===--------------------------------------------------------------------===//
 
-  /// The op or value with this name ('@' may stand before it); null when there
-  /// is none.
+  /// Returns the op or value with this name, with or without a leading '@', or
+  /// null.
   node_ptr_t lookupSymbol(const std::string &name);
   node_ptr_t lookupSymbolTable(const std::string &name) {
     return lookupSymbol(name);
   }
-  /// Makes a value a symbol. Fails when the name is taken, naming by what.
+  /// Makes a value a symbol. Fails if the name is in use, naming the owner.
   bool addToSymbolTable(const val_ptr_t &value, const std::string &name);
-  /// Takes a value's name with global scope away; false for an op (ops are
-  /// named when they are made) and for a name that nothing has.
+  /// Removes the symbol of a value; false for ops, whose symbols are set on
+  /// creation, and for unknown names.
   bool removeFromSymbolTable(const std::string &name);
-  /// `base`, or base_1, base_2, …: the first that no symbol has.
+  /// Returns the first of `base`, base_1, base_2, … that is not a symbol.
   std::string getUniqueModuleName(const std::string &base);
 
   //===--------------------------------------------------------------------===//
   // Names of values
   //===--------------------------------------------------------------------===//
 
-  /// Prints the value as %name. A name begins with a letter or '_' and goes on
-  /// with letters, digits, '_', '.' and '-'; another value of the same scope
-  /// must not have it.
+  /// Sets the name with which the value is printed, %name. A name consists of
+  /// letters, digits, '_', '.' and '-', starts with a letter or '_', and must
+  /// be unique in its scope.
   bool setValueName(const val_ptr_t &value, const std::string &name);
-  /// The number that the next value without a name would be printed with.
+  /// The number with which the next unnamed value would be printed.
   std::string getAutoIndexedValueName();
 
   //===--------------------------------------------------------------------===//
-  // Where ops are created
+  // Insertion point
   //===--------------------------------------------------------------------===//
 
-  /// Ops go to the end of `region` from now on; null means the module's.
+  /// Sets the region in which ops are created; null for that of the module.
   void resetRegion(const region_ptr_t &region);
   region_ptr_t getCurInsertRegion();
 
-  /// For LLMIR's own parts; see lib/Frontend/IRContextImpl.h and
-  /// mllm/ir/MLIR.h.
+  /// For internal use; see lib/Frontend/IRContextImpl.h and mllm/ir/MLIR.h.
   IRContextImpl &impl() { return *impl_; }
   const IRContextImpl &impl() const { return *impl_; }
 
@@ -114,7 +113,7 @@ private:
   std::unique_ptr<IRContextImpl> impl_;
 };
 
-/// Ops go to the end of a region for as long as the guard lives.
+/// Sets the region in which ops are created for the lifetime of the guard.
 class IRWriterGuard {
 public:
   IRWriterGuard(const IRContext::ptr_t &context, const region_ptr_t &region)

@@ -22,17 +22,17 @@
 
 namespace mllm {
 
-/// Prints to stdout unless it is given another stream.
+/// Prints to stdout by default.
 class IRPrinter {
 public:
   enum Style {
     /// The sample of MLLM's documentation, shape for shape: kFp32 and kCPU, no
     /// attributes, no parameters.
     DOCUMENT,
-    /// The present spelling with everything that the IR holds; reading it back
-    /// gives the same IR.
+    /// The current spelling with all information; parsing it yields the same
+    /// IR.
     FULL,
-    /// MLIR's own text, which llmir-opt reads.
+    /// MLIR's assembly format, which llmir-opt reads.
     MLIR,
   };
 
@@ -46,7 +46,7 @@ public:
   }
   Style style() const { return printedStyle; }
 
-  /// The number of the first value; 0 unless set.
+  /// Sets the number of the first value (default: 0).
   IRPrinter &setFirstNumber(int64_t number) {
     first = number;
     return *this;

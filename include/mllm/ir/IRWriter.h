@@ -30,7 +30,7 @@ public:
   enum WalkResult { WALK_CONTINUE, WALK_BREAK };
   enum Position { AFTER, BEFORE };
 
-  /// Writes into `region`; the module's when null.
+  /// Writes into `region`, or the region of the module if null.
   explicit IRWriter(const IRContext::ptr_t &context,
                     const region_ptr_t &region = nullptr);
 
@@ -41,19 +41,19 @@ public:
   // Walks
   //===--------------------------------------------------------------------===//
 
-  /// Calls `func` for every T among the region's own ops, in order. Ops may be
-  /// created, removed, moved and replaced meanwhile: what was removed from the
-  /// region before its turn is left out, what was created is not visited. False
-  /// when `func` ended the walk with WALK_BREAK.
+  /// Calls `func` for every T among the region's immediate ops, in order.
+  /// `func` may create, remove, move and replace ops: removed and newly created
+  /// ops are not visited. Returns false if `func` ended the walk with
+  /// WALK_BREAK.
   template <typename T>
   bool walk(const std::function<WalkResult(IRWriter &,
                                            const std::shared_ptr<T> &)> &func) {
     return walkOps(filtered<T>(func), /*recursive=*/false, /*calls=*/false);
   }
 
-  /// Calls `func` for every T in the region and in the regions of its ops: an
-  /// op before what it holds. With `followCalls` a call is followed by what the
-  /// called subgraph holds, each subgraph once. Safe as walk() is.
+  /// Calls `func` for every T in the region and nested regions, in pre-order.
+  /// With `followCalls`, a call is followed by the ops of the called subgraph,
+  /// each subgraph once. `func` may modify the IR as in walk().
   template <typename T>
   bool walkRecursive(
       const std::function<WalkResult(IRWriter &, const std::shared_ptr<T> &)>
@@ -66,7 +66,8 @@ public:
   // Creation
   //===--------------------------------------------------------------------===//
 
-  /// At the end of the region, before its terminator; see IRContext::create.
+  /// Creates a T at the end of the region, before its terminator; see
+  /// IRContext::create.
   template <typename T, typename... Args>
   std::shared_ptr<T> create(Args &&...args) {
     if (!checkRegion())
@@ -75,7 +76,7 @@ public:
     return context->create<T>(std::forward<Args>(args)...);
   }
 
-  /// Right after or before `target`.
+  /// Creates a T right after or before `target`.
   template <typename T, typename... Args>
   std::shared_ptr<T> createAtPos(const op_ptr_t &target, Position position,
                                  Args &&...args) {
@@ -84,7 +85,7 @@ public:
                            : nullptr;
   }
 
-  /// Creates a T where `old` stands and replaces `old` by it.
+  /// Creates a T at the position of `old` and replaces `old` by it.
   template <typename T, typename... Args>
   std::shared_ptr<T> createAndReplaceOp(const op_ptr_t &old, Args &&...args) {
     std::shared_ptr<T> created =
@@ -100,11 +101,12 @@ public:
   // Moves
   //===--------------------------------------------------------------------===//
 
-  /// Moves `op` right after or before `target`. Fails where a value would be
-  /// used before it is made.
+  /// Moves `op` right after or before `target`. Fails if a value would be used
+  /// before its definition.
   bool insertOpAtPos(const op_ptr_t &target, Position position,
                      const op_ptr_t &op);
-  /// To the end of the region, before its terminator; to its beginning.
+  /// Moves `op` to the end of the region, before its terminator, or to its
+  /// beginning.
   bool insertOpAtLast(const op_ptr_t &op);
   bool insertOpAtFront(const op_ptr_t &op);
 
@@ -112,17 +114,16 @@ public:
   // Removal and replacement
   //===--------------------------------------------------------------------===//
 
-  /// Removes an op and what it holds. Fails while something uses a result or
-  /// names its symbol.
+  /// Removes an op and its regions. Fails if a result or its symbol has uses.
   bool removeOp(const op_ptr_t &op);
-  /// Lets every user of `old` use `new_op`'s results, and removes `old`. Fails
-  /// where results differ in number or type, where `new_op` itself uses `old`,
-  /// or stands behind a user.
+  /// Replaces all uses of the results of `old` by those of `new_op`, and
+  /// removes `old`. Fails if results differ in number or type, or if `new_op`
+  /// uses `old` or comes after a user.
   bool replaceOp(const op_ptr_t &old, const op_ptr_t &new_op);
-  /// Removes a value that nothing uses: an argument of a subgraph that nothing
-  /// calls, or the op whose only result it is.
+  /// Removes an unused value: an argument of a subgraph without calls, or the
+  /// op whose only result it is.
   bool removeValue(const val_ptr_t &value);
-  /// Lets every user of `old` use `value`.
+  /// Replaces all uses of `old` by `value`.
   bool replaceValue(const val_ptr_t &old, const val_ptr_t &value);
 
 private:
@@ -136,11 +137,11 @@ private:
       return isa<T>(op) ? func(writer, cast<T>(op)) : WALK_CONTINUE;
     };
   }
-  /// False, with a status, when the region is no longer in the IR.
+  /// Returns false, with a status, if the region is no longer in the IR.
   bool checkRegion() const;
   bool walkOps(const OpCallback &callback, bool recursive, bool followCalls);
 
-  /// Ops are created at a place for as long as the guard lives.
+  /// Sets the insertion point for the lifetime of the guard.
   class PositionGuard {
   public:
     PositionGuard(IRContext &context, const op_ptr_t &target,

@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One module of the modules of several contexts.
+// Linking of the modules of several contexts.
 //
-//   Encoder audio("audio"); // Names that differ: modules without one are all
-//   Decoder text("text");   // called "model".
-//   …
-//   auto encoder = ir::trace(audio, Tensor::empty({1, 80, 3000}, kFloat32));
-//   auto decoder = ir::trace(text, Tensor::empty({1, 128}, kInt64));
-//   if (!ir::link(*encoder, {decoder}))
+//   Encoder audio("audio"); // Distinct names: the default is Decoder
+//   text("text");   // "model" for all. … auto encoder = ir::trace(audio,
+//   Tensor::empty({1, 80, 3000}, kFloat32)); auto decoder = ir::trace(text,
+//   Tensor::empty({1, 128}, kInt64)); if (!ir::link(*encoder, {decoder}))
 //     return report(encoder->status());
 //
 //===----------------------------------------------------------------------===//
@@ -25,18 +23,18 @@
 
 namespace mllm::ir {
 
-/// Takes copies of the modules of other contexts into this one's, as the pass
-/// `mllm-link` joins the modules within one: what one of them declares (a
-/// subgraph without a body, a parameter without a source) is what another one
-/// defines. Modules within the modules are joined, too. The other contexts stay
-/// as they are. All handles of this one are dead afterwards, but for the
-/// module's. Parameters of one name and source are one parameter, whose numbers
-/// are those of the first context that has them: two checkpoints need names
-/// that differ.
+/// Links copies of the modules of other contexts into that of this context,
+/// like the pass `mllm-link`: declarations in one module (a subgraph without a
+/// body, a parameter without a source) are resolved by definitions in another.
+/// Nested modules are linked, too. The other contexts are not changed. All
+/// handles of this context, except that of the module, are dead afterwards.
+/// Parameters with equal name and source are merged and have the elements of
+/// the first context that has them: different checkpoints require distinct
+/// names.
 ///
-/// Fails, and leaves this context's module and handles as they were, where two
-/// modules define one public symbol, a declaration is defined nowhere or with
-/// another type, or a dialect of another context is not known to this one.
+/// Fails, without changing this context, if two modules define the same public
+/// symbol, if a declaration is not defined or has a different type, or if a
+/// dialect of another context is not registered in this one.
 bool link(IRContext &context, const std::vector<IRContext::ptr_t> &others);
 
 } // namespace mllm::ir

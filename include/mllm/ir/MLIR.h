@@ -12,9 +12,9 @@
 //   for (mlir::Operation &op : *ir::getModule(*context).getBody()) …
 //   ir::op_ptr_t handle = ir::wrap(*context, &op);
 //
-// MLIR tells nobody about an op that is erased without a rewriter. Whoever
-// changes the IR by hand therefore does it with getRewriter(), passes
-// getListener() to a driver, or calls forgetOps() afterwards; run() does.
+// MLIR does not notify of ops that are erased without a rewriter. Clients that
+// modify the IR must therefore use getRewriter(), pass getListener() to a
+// driver, or call forgetOps() afterwards, as run() does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,26 +38,27 @@ mlir::Region *getRegion(const region_ptr_t &region);
 mlir::MLIRContext &getMLIRContext(IRContext &context);
 mlir::ModuleOp getModule(IRContext &context);
 
-// The object must belong to the context's module. Null for null.
+// Returns the handle of an object of the context's module. Null for null.
 op_ptr_t wrap(IRContext &context, mlir::Operation *op);
 val_ptr_t wrap(IRContext &context, mlir::Value value);
 attr_ptr_t wrap(IRContext &context, mlir::Attribute attribute);
 region_ptr_t wrap(IRContext &context, mlir::Region *region);
 
-/// Tells the context what it removes.
+/// A rewriter that notifies the context of removed objects.
 mlir::IRRewriter &getRewriter(IRContext &context);
 mlir::RewriterBase::Listener *getListener(IRContext &context);
 
-/// Makes the handles of all ops, values and regions dead, but for the module's.
+/// Marks the handles of all ops, values and regions as dead, except that of the
+/// module.
 void forgetOps(IRContext &context);
 
-/// Runs passes over the module. Passes erase ops without a word, so that all
-/// handles are dead afterwards, as forgetOps() makes them; ask for new ones. A
-/// failure is the context's status.
+/// Runs passes over the module. All handles are dead afterwards, as after
+/// forgetOps(), since passes erase ops without notification. Sets the context's
+/// status on failure.
 bool run(IRContext &context, mlir::PassManager &passes);
 
-/// A context with a module that was made elsewhere. It keeps `mlirContext`,
-/// which the module belongs to.
+/// Creates a context for an existing module of `mlirContext`, which it keeps
+/// alive.
 IRContext::ptr_t adopt(std::shared_ptr<mlir::MLIRContext> mlirContext,
                        mlir::OwningOpRef<mlir::ModuleOp> module);
 

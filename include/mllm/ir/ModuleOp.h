@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The op around everything.
+// The top-level op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mllm::ir {
 
-/// A module, `@main`. IRContext::make makes it.
+/// A module, `@main`, created by IRContext::make.
 class ModuleOp : public Op {
 public:
   DEFINE_SPECIFIC_IR_CLASS(ModuleOp);

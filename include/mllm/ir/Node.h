@@ -62,7 +62,7 @@ struct SymbolName {
   std::string name;
 };
 
-/// The value of an attribute, as C++ has it.
+/// The C++ value of an attribute.
 class AttrValue {
 public:
   using Storage =
@@ -70,7 +70,7 @@ public:
                    SymbolName, std::vector<int64_t>, std::vector<double>,
                    std::vector<std::string>, TensorType, attr_ptr_t>;
 
-  AttrValue() = default; ///< Present, without a value.
+  AttrValue() = default; ///< A unit attribute.
   AttrValue(bool value) : storage(value) {}
   AttrValue(int value) : storage(static_cast<int64_t>(value)) {}
   AttrValue(int64_t value) : storage(value) {}
@@ -117,27 +117,28 @@ public:
     return cast<T>(shared_from_this());
   }
 
-  /// False once the object was removed from the IR, or its context is gone.
+  /// False once the object has been removed from the IR, or its context
+  /// destroyed.
   bool isAlive() const { return object_ != nullptr; }
-  /// What the node is, for messages: "linalg.LinearOp", "%4",
-  /// "graph.SubGraphOp @model". Of a dead node, what it was.
+  /// Describes the node for diagnostics: "linalg.LinearOp", "%4",
+  /// "graph.SubGraphOp @model". For a dead node, describes the former object.
   std::string describe() const;
 
-  /// Of an op its operands and results, of a value the op that makes it and
-  /// the ops that use it (each once), of an attribute nothing.
+  /// The operands and results of an op, the defining op and the users (each
+  /// once) of a value; empty for an attribute.
   std::list<node_ptr_t> inputs() const;
   std::list<node_ptr_t> outputs() const;
 
-  /// Of an op its neighbours in its region, null at the ends; null otherwise.
+  /// The adjacent ops of an op in its region, null at the ends; null for other
+  /// nodes.
   op_ptr_t prevOp() const;
   op_ptr_t nextOp() const;
-  /// The op around an op, or around the region that a value belongs to; null
-  /// for the module.
+  /// The parent op of an op, or of the region of a value; null for the module.
   op_ptr_t belongsTo() const;
 
-  /// Attributes of ops and values. Setting replaces what is there, verifies the
-  /// op, and changes nothing (false) where the op refuses the attribute. A
-  /// value's attributes are metadata: the program computes the same.
+  /// Attributes of ops and values. Setting replaces an existing attribute,
+  /// verifies the op, and has no effect (false) if verification fails.
+  /// Attributes of values are metadata without effect on computation.
   bool setAttr(const std::string &name, const AttrValue &value = {});
   attr_ptr_t getAttr(const std::string &name) const;
   bool removeAttr(const std::string &name);
@@ -146,31 +147,31 @@ public:
 
   /// Prints the node in the MLLM text format.
   void dump(IRPrinter &printer) const;
-  /// Prints its attributes: "[axis:1, eps:1e-06]"; nothing where there is none.
+  /// Prints the attributes: "[axis:1, eps:1e-06]"; nothing if there are none.
   void dumpAttributes(IRPrinter &printer) const;
 
-  /// The context, null when the node is dead.
+  /// The context; null if the node is dead.
   IRContext *getContext() const;
 
 protected:
-  /// Reports that a dead node was asked for something; true when it is dead.
+  /// Reports an error and returns true if the node is dead.
   bool refuseDead(const char *what) const;
 
 private:
   friend class IRContextImpl;
   NodeKind kind_;
   IRContextImpl *owner_ = nullptr;
-  void *object_ = nullptr; ///< Of MLIR; null when the node is dead.
-  std::string formerName_; ///< describe() when it died.
+  void *object_ = nullptr; ///< MLIR object; null if the node is dead.
+  std::string formerName_; ///< describe() before it died.
 };
 
 //===----------------------------------------------------------------------===//
 // Region
 //===----------------------------------------------------------------------===//
 
-/// The ops of a region: a list-like view. The iterators hold handles, so an op
-/// that is removed while an iterator stands on it ends the iteration with an
-/// error; IRWriter::walk goes on.
+/// The ops of a region as a list-like view. Iterators hold handles: removing
+/// the current op of an iterator ends the iteration with an error; use
+/// IRWriter::walk to modify ops while iterating.
 class OpList {
 public:
   class iterator {
@@ -222,7 +223,7 @@ private:
   const Region *region_;
 };
 
-/// What an op holds: the body of a module or subgraph, a branch, a loop.
+/// A region: the body of a module, subgraph, branch or loop.
 class Region : public std::enable_shared_from_this<Region> {
 public:
   DEFINE_SPECIFIC_IR_CLASS(Region);
@@ -234,11 +235,12 @@ public:
   /// The ops, in order.
   OpList &ops() { return ops_; }
   const OpList &ops() const { return ops_; }
-  /// The region's arguments; made anew by each call.
+  /// The arguments of the region; recomputed by each call.
   const std::list<val_ptr_t> &inputs();
-  /// What its last op returns; empty for a module. Made anew by each call.
+  /// The operands of the terminator; empty for a module. Recomputed by each
+  /// call.
   const std::list<val_ptr_t> &outputs();
-  /// The op that holds the region; null when the region is gone.
+  /// The parent op; null if the region has been removed.
   op_ptr_t belongsTo() const;
   /// Prints "(inputs) -> (outputs){ … }".
   void dump(IRPrinter &printer) const;
@@ -262,23 +264,24 @@ public:
   explicit Op(NodeKind kind) : Node(kind) {}
   static inline bool classof(const Node *node) { RTTI_RK_OP_IMPL(node); }
 
-  /// MLIR's name, for example "mllm.linalg.linear".
+  /// The MLIR name, for example "mllm.linalg.linear".
   std::string name() const;
   size_t numOperands() const;
   size_t numResults() const;
-  val_ptr_t operand(size_t index) const; ///< Null beyond the last.
+  val_ptr_t operand(size_t index) const; ///< Null if out of range.
   val_ptr_t result(size_t index = 0) const;
 
   std::list<region_ptr_t> regions() const;
-  /// The first region; null where there is none.
+  /// The first region, or null.
   region_ptr_t getTopRegion() const;
-  /// Where the op comes from: the path of its layer or module, or file:line;
-  /// empty when nobody said.
+  /// The location of the op: the path of its layer or module, or file:line;
+  /// empty if unknown.
   std::string location() const;
-  /// The name of an op that is a symbol, without '@'; empty otherwise.
+  /// The symbol name without '@'; empty if the op is not a symbol.
   std::string symbol() const;
 
-  /// Where it runs: its own attribute, else its first result's or operand's.
+  /// The device: the attribute of the op, otherwise the device of its first
+  /// result or operand.
   DeviceTypes getDevice() const;
 };
 
@@ -288,13 +291,13 @@ public:
   explicit Val(NodeKind kind) : Node(kind) {}
   static inline bool classof(const Node *node) { RTTI_RK_VAL_IMPL(node); }
 
-  /// "%input_tensor" where it was given a name (IRContext::setValueName), else
-  /// its number in the printed text of the module: "%4".
+  /// "%input_tensor" if the value has a name (IRContext::setValueName),
+  /// otherwise its number in the printed module: "%4".
   std::string name() const;
-  /// The op that makes it; null for an argument of a region.
+  /// The defining op; null for a region argument.
   op_ptr_t producerOp() const;
   std::list<op_ptr_t> consumerOps() const;
-  /// Its name with global scope, without '@'; empty where it has none.
+  /// The symbol without '@'; empty if there is none.
   std::string symbol() const;
 };
 
@@ -303,7 +306,7 @@ public:
   DEFINE_SPECIFIC_IR_CLASS(Attr);
   explicit Attr(NodeKind kind) : Node(kind) {}
   static inline bool classof(const Node *node) { RTTI_RK_ATTR_IMPL(node); }
-  /// The attribute in MLIR's text.
+  /// The attribute in MLIR's assembly format.
   std::string text() const;
 };
 
@@ -316,9 +319,9 @@ public:
   static inline bool classof(const Node *node) {
     RTTI_RK_KIND_IMPL(node, ::mllm::ir::RK_Val_TensorIRVal_TensorVal);
   }
-  /// Adds an argument to the region in which ops are created: an input of its
-  /// subgraph. Fails in a region that takes none, a module's for example. With
-  /// a symbol, lookupSymbol finds the value; the symbol must be new.
+  /// Adds an argument to the current region, i.e. an input of its subgraph.
+  /// Fails for regions without arguments, such as that of a module. With a
+  /// symbol, which must be unused, lookupSymbol finds the value.
   static ptr_t build(IRContext *context, const TensorType &type,
                      const std::string &symbol = {});
   static ptr_t build(IRContext *context, const std::vector<int64_t> &shape,
@@ -337,8 +340,8 @@ using TensorVal = TensorValue;
 // Attributes of the builtin dialect: immutable
 //===----------------------------------------------------------------------===//
 
-// A class of attributes whose data is a C++ value. `build` makes one by hand or
-// through IRContext::create<IntAttr>(5).
+// Defines a class of attributes with a C++ value. Created by `build` or by
+// IRContext::create<IntAttr>(5).
 #define MLLM_IR_DEFINE_ATTR(Name, Data)                                        \
   class Name : public Attr {                                                   \
   public:                                                                      \

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the generated classes of ops build themselves with.
+// Helpers with which generated op classes build ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +39,8 @@ private:
   std::vector<val_ptr_t> values;
 };
 
-/// A list of types: from one or several. Empty for results: they are inferred,
-/// which most ops can; an error says which cannot.
+/// A list of types: from one or several. Empty result types are inferred, if
+/// the op supports it.
 class Types {
 public:
   Types() = default;
@@ -58,7 +58,7 @@ struct OpRequest;
 
 namespace detail {
 
-/// An op in the making.
+/// A builder of an op.
 class Request {
 public:
   Request(const char *name, const Types &results,
@@ -70,7 +70,7 @@ public:
   void operand(const val_ptr_t &value);
   void operands(const Values &values);
   void attribute(const char *name, const char *hint, const AttrValue &value);
-  /// Null, with the context's status, where it cannot be made.
+  /// Returns null and sets the context's status on failure.
   op_ptr_t build(IRContext *context);
 
 private:

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the attention modules of decoders share, in the two forms that a trace
-// can show.
+// Base of the attention modules of decoders, in two traced forms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ enum class AttentionForm {
   Explicit,
 };
 
-/// Causal attention over heads; subclasses project what goes in and out.
+/// Causal attention over heads; subclasses implement the projections.
 class CausalAttention : public nn::Module {
 protected:
   CausalAttention(const DecoderConfig &config, AttentionForm form,
@@ -36,7 +35,8 @@ protected:
   /// projection(x) as heads: x [(B,) T, hidden] -> [(B,) T, count, headDim]
   Tensor heads(const nn::Linear &projection, const Tensor &x,
                int64_t count) const;
-  /// [(B,) T, count, headDim] in layout(): [B, count, T, headDim], or as it is.
+  /// [(B,) T, count, headDim] in layout(): [B, count, T, headDim], or
+  /// unchanged.
   Tensor toLayout(const Tensor &heads) const;
   nn::Layout layout() const {
     return form == AttentionForm::Explicit ? nn::Layout::BHSD

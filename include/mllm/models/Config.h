@@ -30,30 +30,31 @@ struct CausalLMConfig {
   int64_t intermediateSize = 0;
   int64_t numLayers = 0;
   int64_t numHeads = 0;
-  bool tieWordEmbeddings = false; ///< The output projection is the embedding.
+  bool tieWordEmbeddings =
+      false; ///< The output projection shares the embedding.
 };
 
-/// Sizes of Llama and its relatives.
+/// Sizes of Llama and its derivatives.
 struct RotaryConfig : CausalLMConfig {
   int64_t numKVHeads = 0;
-  int64_t headSize = 0; ///< Values in a head; 0: hiddenSize / numHeads.
+  int64_t headSize = 0; ///< Elements per head; 0: hiddenSize / numHeads.
   double rmsNormEps = 0;
   double ropeTheta = 0;
-  /// Radians per position of each rotated pair; empty: by ropeTheta alone.
+  /// Angle per position of each rotated pair in radians; empty: from ropeTheta.
   std::vector<double> ropeFrequencies;
 
   int64_t headDim() const {
     return headSize > 0 ? headSize
                         : hiddenSize / std::max<int64_t>(numHeads, 1);
   }
-  /// As the modules take it; empty where `checked` is a failure.
+  /// The config of the modules; empty if `checked` is a failure.
   DecoderConfig decoder(const llmir::Status &checked) const;
 
 protected:
-  /// InvalidArgument, naming the class and the field, where no model has these
+  /// Returns InvalidArgument, naming the class and the field, for invalid
   /// sizes.
   llmir::Status checkAs(const char *className) const;
-  /// Takes the sizes from a checkpoint, a Hugging Face folder or a .gguf file,
+  /// Reads the sizes from a checkpoint (a Hugging Face folder or a .gguf file)
   /// of this architecture.
   llmir::Expected<llmir::ModelConfig> read(const std::string &path,
                                            const char *architecture);
@@ -63,11 +64,11 @@ protected:
 namespace detail {
 
 llmir::Status refuseConfig(const char *className, const std::string &what);
-/// Sizes are positive and below 2^31.
+/// Checks that sizes are positive and less than 2^31.
 llmir::Status
 checkSizes(const char *className,
            const std::vector<std::pair<const char *, int64_t>> &sizes);
-/// Unsupported where the checkpoint is of another architecture.
+/// Returns Unsupported for a checkpoint of a different architecture.
 llmir::Status checkArchitecture(const std::string &path,
                                 const llmir::ModelConfig &config,
                                 const char *architecture);

@@ -8,7 +8,7 @@
 //
 // The model families that can be traced, by architecture.
 //
-// A new family is one file in lib/Frontend/Models with its modules and a
+// A new family consists of a file in lib/Frontend/Models with its modules and a
 // ModelFamily, and a line in Families.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -25,22 +25,23 @@
 
 namespace mllm::models {
 
-/// A model's dimensions, and what was derived from them and the checkpoint.
+/// The dimensions of a model, and values derived from them and the checkpoint.
 struct DecoderConfig : llmir::ModelConfig {
-  /// Radians per position of each rotated pair, every scaling rule included.
+  /// Angle per position of each rotated pair in radians, including all scaling
+  /// rules.
   std::vector<double> ropeFrequencies;
 };
 
-/// A family, as the file that defines it describes it.
+/// The description of a family.
 struct ModelFamily {
-  std::string_view architecture; ///< As ModelConfig has it: "llama".
-  std::string_view className;    ///< Hugging Face's: "LlamaForCausalLM".
+  std::string_view architecture; ///< As in ModelConfig: "llama".
+  std::string_view className;    ///< Hugging Face class: "LlamaForCausalLM".
   std::unique_ptr<nn::Module> (*build)(const DecoderConfig &config);
 };
 
 /// Every family, in the order of the table.
 const std::vector<const ModelFamily *> &modelFamilies();
-/// Null for an architecture that no family describes.
+/// Returns null for an unknown architecture.
 const ModelFamily *findModelFamily(std::string_view architecture);
 
 } // namespace mllm::models

@@ -8,8 +8,8 @@
 //
 // GPT-2 as modules (Radford et al. 2019, "Language models are unsupervised
 // multitask learners"): a decoder with LayerNorm before each block, learned
-// positions, attention of whole heads and an MLP with GELU. Queries, keys and
-// values are three layers that share the checkpoint's tensor c_attn.
+// positions, multi-head attention and an MLP with GELU. Queries, keys and
+// values are three layers that share the checkpoint tensor c_attn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ private:
   nn::LayerNorm lnF;
 };
 
-/// The whole model as `llmir compile` traces it, with the rest of it as a
+/// The whole model as `llmir compile` traces it, with the decoder as a
 /// subgraph: ids [T] -> logits [T, vocabulary]
 class GPT2LMHeadModel : public nn::Module {
 public:
@@ -84,18 +84,18 @@ private:
   nn::Linear lmHead;
 };
 
-/// The defaults are those of GPT-2 of 124 million parameters.
+/// The defaults are those of GPT-2 with 124 million parameters.
 struct GPT2Config : CausalLMConfig {
-  int64_t contextLength = 1024; ///< Positions that have a row.
+  int64_t contextLength = 1024; ///< Rows of the position table.
   double layerNormEps = 1e-5;
 
   GPT2Config();
-  /// InvalidArgument, naming the field, where no model has these sizes.
+  /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const;
   /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
   /// GPT-2 model.
   static llmir::Expected<GPT2Config> fromFile(const std::string &path);
-  /// As the modules take it; empty where check() fails.
+  /// The config of the modules; empty if check() fails.
   DecoderConfig decoder() const;
 };
 

@@ -23,12 +23,12 @@
 
 namespace mllm::models {
 
-/// In what the relatives of Llama differ from it, and what their traces show.
+/// Variations of Llama derivatives and of their traced form.
 struct LlamaVariant {
   bool qkvBias = false;
-  bool outputBias = false; ///< Of the attention's output projection.
+  bool outputBias = false; ///< Bias of the attention output projection.
   bool mlpBias = false;
-  bool qkNorm = false; ///< RMSNorm over each head of q and k before rotation.
+  bool qkNorm = false; ///< RMSNorm over each q and k head before rotation.
   AttentionForm form = AttentionForm::Fused;
 };
 
@@ -85,7 +85,7 @@ private:
   nn::RMSNorm norm;
 };
 
-/// The whole model as `llmir compile` traces it, with the rest of it as a
+/// The whole model as `llmir compile` traces it, with the decoder as a
 /// subgraph: ids [T] -> logits [T, vocabulary]
 class LlamaDecoder : public nn::Module {
 public:
@@ -119,7 +119,7 @@ struct LlamaConfig : RotaryConfig {
   bool qkvBias = false, outputBias = false, mlpBias = false;
 
   LlamaConfig();
-  /// InvalidArgument, naming the field, where no model has these sizes.
+  /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("LlamaConfig"); }
   /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
   /// Llama model.

@@ -22,7 +22,7 @@ namespace mllm::models {
 /// The defaults are those of Qwen2.5-1.5B.
 struct QWenConfig : RotaryConfig {
   QWenConfig();
-  /// InvalidArgument, naming the field, where no model has these sizes.
+  /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("QWenConfig"); }
   /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
   /// Qwen2 model.

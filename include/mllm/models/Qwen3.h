@@ -24,7 +24,7 @@ struct Qwen3Config : RotaryConfig {
   bool qkvBias = false, outputBias = false;
 
   Qwen3Config();
-  /// InvalidArgument, naming the field, where no model has these sizes.
+  /// Returns InvalidArgument, naming the field, for invalid sizes.
   llmir::Status check() const { return checkAs("Qwen3Config"); }
   /// The config of a checkpoint: a Hugging Face folder or a .gguf file of a
   /// Qwen3 model.
