@@ -41,7 +41,7 @@ SHOWN = (
     (r"run model\.llmir .*--json", r'"finish_reason"'),
     (r"perplexity", r"(?i)perplexity"),
     (r"doctor", r"x86-64|aarch64"),
-    (r"--convert-llm-to-linalg", r"linalg\.generic"),
+    (r"--convert-llm-to-linalg", r"linalg\."),
 )
 
 
