@@ -28,14 +28,14 @@ namespace llmir {
 
 /// Element types of weights in a file. Computed is in f32 whatever it is.
 enum class ONNXWeights {
-  Stored, ///< f16, bf16 and f32 as the checkpoint has them, f32 for others.
+  Stored, ///< f16, bf16 and f32 as in the checkpoint, f32 for others.
   F32,
   F16,
   BF16,
 };
 
 struct ONNXOptions {
-  /// Without it parameters are inputs of the model, under their names.
+  /// If not set, parameters are inputs of the model, under their names.
   ParameterReader reader;
   ONNXWeights weights = ONNXWeights::Stored;
 };
@@ -52,11 +52,11 @@ public:
 
   std::string name() const override { return "onnx"; }
   Status supported(const ::mllm::ir::GraphOp &op) const override;
-  /// Writes the part as a model; see models().
+  /// Converts the part to a model; see models().
   Status emit(const ::mllm::ir::Graph &graph,
               const ::mllm::ir::GraphPart &part) override;
 
-  /// The files' bytes, one for each part.
+  /// The contents of the files, one per part.
   const std::vector<std::string> &models() const { return files; }
 
 private:
@@ -64,16 +64,16 @@ private:
   std::vector<std::string> files;
 };
 
-/// The whole graph as one model. Fails with Unsupported, naming the op and its
-/// layer, where an op cannot be said in ONNX, and where the file would be 2 GiB
-/// or more, which protobuf does not hold.
+/// Exports the whole graph as one model. Fails with Unsupported if an op, which
+/// the message names with its layer, cannot be expressed in ONNX, or if the
+/// file would exceed the protobuf limit of 2 GiB.
 Expected<std::string> exportONNX(const ::mllm::ir::Graph &graph,
                                  ONNXOptions options = {});
 
 /// The same into a file. Weights are read and written row by row: into the file
-/// itself or, where `externalData` or 2 GiB would be passed, into the file
-/// `path`.data, which the model names. Fails as exportONNX() and AtomicFile do,
-/// and with OutOfRange where a number does not fit f16.
+/// itself or, with `externalData` or beyond 2 GiB, into the file `path`.data,
+/// which the model references. Fails like exportONNX() and AtomicFile, and with
+/// OutOfRange if an element overflows f16.
 Status writeONNX(const ::mllm::ir::Graph &graph, const std::string &path,
                  ONNXOptions options = {}, bool externalData = false);
 

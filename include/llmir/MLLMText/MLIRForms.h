@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which text is given to MLIR's parser. That parser expects text that people
-// wrote for it: it ends the process on some that nobody would write. So what
-// comes from files is held to a grammar first, a part of MLIR's own:
+// Validation of text before it is passed to MLIR's parser. That parser expects
+// text that people wrote for it: it ends the process on some that nobody would
+// write. So what comes from files is held to a grammar first, a part of MLIR's
+// own:
 //
 //   attribute  number [: type] | "text" | @symbol | true | false | unit | type
 //              | [attribute, ...] | {name = attribute, ...}
@@ -33,13 +34,12 @@
 
 namespace llmir::mllm {
 
-/// Why MLIR's parser is not given `text`, one attribute or type; empty where it
-/// is. Nesting is limited to `mostDepth`.
+/// Returns the reason why `text`, an attribute or type, is rejected; empty if
+/// it is valid. Nesting is limited to `mostDepth`.
 std::string whyNotMLIRForm(llvm::StringRef text, int mostDepth);
 
-/// The same for a module's whole text, with the number of the line: its
-/// attributes and types have these forms wherever they stand, and it is text,
-/// not bytecode.
+/// The same for the text of a module, with line numbers: its attributes and
+/// types must have these forms, and it must be text, not bytecode.
 std::string whyNotMLIRText(llvm::StringRef text, int mostDepth);
 
 } // namespace llmir::mllm

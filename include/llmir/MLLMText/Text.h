@@ -33,33 +33,33 @@ namespace llmir::mllm {
 
 enum class TextStyle {
   Document, ///< As MLLM's documentation: no attributes, no parameters.
-  Full,     ///< The present spelling, with everything: lossless.
+  Full,     ///< The current spelling, lossless.
 };
 
 struct TextOptions {
   TextStyle style = TextStyle::Full;
-  int64_t firstNumber = 0; ///< Of the first value, in trace order.
-  /// Whether style Full says of ops that bear no layer's name where they stood
-  /// in a file.
+  int64_t firstNumber = 0; ///< Number of the first value, in trace order.
+  /// Whether style Full prints file locations of ops that are not named after a
+  /// layer.
   bool fileLocations = false;
 };
 
-/// Prints an op, a module for example, with what it holds. An op inside a
-/// module bears the numbers that the module's text gives it. Ops of all
-/// dialects are printed in style Full; an op with several blocks in a region,
-/// or with successors, is an error at the op, in both styles.
+/// Prints an op and its regions. An op within a module is printed with the
+/// numbering of the module. Ops of all dialects are printed in style Full; an
+/// op with successors or with several blocks in a region is an error at the op,
+/// in both styles.
 mlir::LogicalResult printText(mlir::Operation *op, llvm::raw_ostream &output,
                               const TextOptions &options = {});
 /// Prints a region: "(inputs) -> (outputs){ … }" and its ops.
 mlir::LogicalResult printText(mlir::Region &region, llvm::raw_ostream &output,
                               const TextOptions &options = {});
-/// "%4" or "%input_tensor": how the module's text names the value.
+/// The name of the value in the text of the module: "%4" or "%input_tensor".
 std::string valueText(mlir::Value value, const TextOptions &options = {});
-/// The number that one more value of the module around `op` would bear.
+/// The number of the next value of the module around `op`.
 int64_t nextValueNumber(mlir::Operation *op);
 
-/// Reads either spelling into a verified module. Input is hostile: its depth,
-/// its names and its numbers have limits. Null after an error at its line and
+/// Reads either spelling into a verified module. Input is not trusted: nesting,
+/// names and numbers are limited. Returns null after an error at its line and
 /// column of `fileName`. What the documented spelling leaves out, parameters
 /// above all, is added with a remark where it follows from the types, and is an
 /// error that says what to write where it does not.
@@ -80,36 +80,36 @@ struct OpTextName {
   const char *name;  ///< "mllm.linalg.linear".
   const char *level; ///< "linalg"; "program" is printed "prog".
   const char *cls;   ///< "LinearOp".
-  unsigned regions;  ///< How many an op of the kind has.
-  // How many values it has; -1: any number.
+  unsigned regions;  ///< Number of regions of the op.
+  // Minimum and maximum numbers of values; -1: unlimited.
   int leastOperands, mostOperands, leastResults, mostResults;
-  const char *needed; ///< Attributes that it must have, with blanks between.
+  const char *needed; ///< Required attributes, separated by blanks.
 };
 
 /// All ops of the dialect, sorted by name.
 llvm::ArrayRef<OpTextName> opTextNames();
-/// Null for an op of another dialect.
+/// Returns null for ops of other dialects.
 const OpTextName *findOpTextName(llvm::StringRef name);
 
-/// The types that the notation names; nullopt for others.
+/// The type of the text format; nullopt for other types.
 std::optional<::mllm::DataTypes> dataTypeOf(mlir::Type elementType);
 mlir::Type elementType(mlir::MLIRContext &context, ::mllm::DataTypes type);
 /// Reads either spelling.
 std::optional<::mllm::DataTypes> parseDataType(llvm::StringRef name);
 std::optional<::mllm::DeviceTypes> parseDevice(llvm::StringRef name);
 
-/// Where a value of the type lies; kCPU unless the type says otherwise.
+/// The device of a value of the type; kCPU by default.
 ::mllm::DeviceTypes deviceTypeOf(mlir::Type type);
-/// Where an op runs: its attribute `device`, else its first result's or
-/// operand's device.
+/// The device of an op: its attribute `device`, otherwise the device of its
+/// first result or operand.
 ::mllm::DeviceTypes deviceTypeOf(mlir::Operation *op);
 
-/// Names and metadata of values: an entry of a function's arg_attrs or of an
-/// op's result attributes; empty where there is none.
+/// Names and metadata of values: an element of a function's arg_attrs or of an
+/// op's result attributes; empty if there are none.
 mlir::DictionaryAttr getValueAttributes(mlir::Value value);
-/// False where values of this kind carry none.
+/// Returns false for values that cannot have attributes.
 bool setValueAttributes(mlir::Value value, mlir::DictionaryAttr attributes);
-/// Keys of these dictionaries that the notation shows as "%name" and
+/// Keys of these dictionaries that the text format prints as "%name" and
 /// "[@symbol]".
 constexpr const char *kValueNameKey = "mllm.name";
 constexpr const char *kValueSymbolKey = "mllm.symbol";

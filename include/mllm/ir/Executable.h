@@ -14,15 +14,15 @@
 //   auto results = executable->run({Tensor::fromVector({1, 3}, {5, 6, 7},
 //                                                      kInt64)});
 //
-// It computes what the eager call computes, with one exception, which
-// docs/Dialects/MLLM.md describes: of indices out of range, which an eager call
-// refuses, run() sees only the ids of embeddings among its inputs; others give
-// numbers.
+// Results are those of eager calls, with one exception, described in
+// docs/Dialects/MLLM.md: of out-of-range indices, which eager calls reject,
+// run() detects only embedding ids among its inputs; others yield unspecified
+// results.
 //
-// One trace serves every length: code is made for the sizes of the inputs when
-// they are first seen, and kept. It is for any model that can be traced;
-// decoders are served from an artifact (`llmir compile`), which holds weights
-// as they are stored, batches sequences and keeps their caches.
+// One trace serves all lengths: code is generated when sizes of inputs are
+// first seen, and cached. Any model that can be traced is supported; decoders
+// are served from an artifact (`llmir compile`), which keeps weights in their
+// stored format, batches sequences and holds their caches.
 //
 //===----------------------------------------------------------------------===//
 

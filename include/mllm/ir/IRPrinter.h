@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// IRPrinter: where and how nodes are printed in the MLLM text format.
+// IRPrinter: destination and style of printing nodes in the MLLM text format.
 //
 //   auto printer = IRPrinter();
 //   context->topLevelOp()->dump(printer);
@@ -26,8 +26,8 @@ namespace mllm {
 class IRPrinter {
 public:
   enum Style {
-    /// The sample of MLLM's documentation, shape for shape: kFp32 and kCPU, no
-    /// attributes, no parameters.
+    /// As in MLLM's documentation: kFp32 and kCPU, no attributes, no
+    /// parameters.
     DOCUMENT,
     /// The current spelling with all information; parsing it yields the same
     /// IR.

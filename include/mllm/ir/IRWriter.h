@@ -5,12 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// IRWriter: walks and modifies a region.
 //
-// IRWriter: walks and changes a region.
-//
-// All its functions keep handles right: what they remove becomes dead, what
-// they move or replace stays. A call that cannot be carried out changes
-// nothing, gives null or false, and says why in the context's status.
+// All functions keep handles valid: handles of removed objects become dead,
+// handles of moved objects stay alive. A failing call has no side effects,
+// returns null or false, and sets the context's status.
 //
 //===----------------------------------------------------------------------===//
 

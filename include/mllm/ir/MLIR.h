@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From the node API to MLIR's and back: the one header of it that includes
-// MLIR.
+// Conversion between the node API and MLIR; the only header of the API that
+// includes MLIR.
 //
 //   for (mlir::Operation &op : *ir::getModule(*context).getBody()) …
 //   ir::op_ptr_t handle = ir::wrap(*context, &op);

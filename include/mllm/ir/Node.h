@@ -8,11 +8,10 @@
 //
 // Nodes: handles of the ops, values, attributes and regions of an IRContext.
 //
-// The IR itself is MLIR's; a handle names one object of it, and there is one
-// handle per object. When the object is removed, its handle stays valid as a
-// pointer but is dead: isAlive() is false, its kind is RK_None, isa_ is false
-// for every class, and what it is asked is answered with nothing and an error
-// that names what it was.
+// The IR itself is MLIR; there is one handle per object. When the object is
+// removed, its handle remains a valid pointer but is dead: isAlive() is false,
+// its kind is RK_None, isa_ is false for every class, and queries return
+// nothing and report an error that names the former object.
 //
 // Owner: the context; handles are shared pointers, which may outlive it (they
 // are dead then). Threads: one at a time per context.
@@ -212,8 +211,8 @@ public:
   iterator end() const { return iterator(region_, nullptr); }
   reverse_iterator rbegin() const { return reverse_iterator(end()); }
   reverse_iterator rend() const { return reverse_iterator(begin()); }
-  op_ptr_t front() const; ///< Null when there is none.
-  op_ptr_t back() const;  ///< Null when there is none.
+  op_ptr_t front() const; ///< Null if empty.
+  op_ptr_t back() const;  ///< Null if empty.
   size_t size() const;
   bool empty() const { return front() == nullptr; }
 
