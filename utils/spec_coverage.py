@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
-"""The items of the specification, and the test that shows each.
+"""Checks that every item of the specification is covered by a test.
 
-test/Spec/coverage.json holds the items; this checks them and makes
-test/Spec/coverage.md from them. A test shows item n with a comment `SPEC: n` (or
+test/Spec/coverage.json lists the items; this script checks them and generates
+test/Spec/coverage.md. A test covers item n if it has a comment `SPEC: n` (or
 `SPEC: 3 5-7`) at the line that would fail.
 
-spec_coverage.py            fails when an item has no test, or none that marks it,
-                            or when the page is not what the data says
-spec_coverage.py --collect  writes the tests with marks into the data, and the page
-spec_coverage.py --holes    lists the items without a test, open ones included
+spec_coverage.py            fails if an item has no test, or none that marks it,
+                            or if the page does not match the data
+spec_coverage.py --collect  adds marked tests to the data, and writes the page
+spec_coverage.py --holes    lists the items without a test, including open ones
 
 An item is
-- covered: a test shows the whole of it;
-- planned: all or a part of it is still to come, for a `reason`, which the Roadmap
-  has as well. Tests that mark it show what holds so far;
-- decided: LLMIR does something else, for a `reason`, which the record `decision`
-  (a file under docs/) gives in full. Tests that mark it hold LLMIR to the decision;
-- open: nobody has marked a test yet. --collect makes it covered as soon as a test
-  marks it.
+- covered: a test covers all of it;
+- planned: all or a part of it is not implemented yet, for a `reason`, which is also
+  in the Roadmap. Tests that mark it cover the implemented part;
+- decided: LLMIR differs deliberately, for a `reason` that the record `decision` (a
+  file under docs/) explains. Tests that mark it check the decision;
+- open: no test marks it yet. --collect makes it covered once a test marks it.
 
-A mark counts where lit finds it: in a test, or in a script that a RUN line names.
+A mark counts if lit finds it: in a test, or in a script named by a RUN line.
 """
 
 import argparse
