@@ -196,7 +196,7 @@ static LogicalResult evaluateCustomized(mllm::CustomizedOp op, Evaluation &e) {
     return e.fail(Status(StatusCode::InvalidArgument,
                          "the function of '" + op.getName().str() + "' gives " +
                              std::to_string(results->size()) +
-                             " results, want " +
+                             " results, expected " +
                              std::to_string(op.getNumResults())));
   for (auto [result, numbers] : llvm::zip(op.getResults(), *results))
     if (failed(e.set(result, std::move(numbers))))

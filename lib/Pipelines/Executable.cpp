@@ -279,7 +279,7 @@ LogicalResult Executable::State::setBounds() {
                                      llvm::join(names, ", "));
     if (most < 1)
       return entry.emitError("the bound of '")
-             << name << "' is " << most << ", want 1 or more";
+             << name << "' is " << most << ", expected 1 or more";
     llmir::mllm::RangeAttr &range = ranges[name];
     const int64_t least = range ? std::min(range.getLeast(), most) : 0;
     const int64_t multiple = range ? range.getMultiple() : 1;

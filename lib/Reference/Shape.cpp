@@ -129,7 +129,7 @@ static Status checkPad(int64_t size, int64_t padding, PadMode mode) {
                       std::to_string(padding) + limit);
   };
   if (padding < 0)
-    return fail(", want 0 or more");
+    return fail(", expected 0 or more");
   if (padding == 0 || mode == PadMode::Constant)
     return Status::ok();
   if (mode == PadMode::Reflect && padding >= size)

@@ -74,7 +74,7 @@ func.func @f(%x: tensor<?xf32> {mllm.sizes = #mllm.tensor<dims = (2 * seq)>, che
 }
 
 //--- names.mlir
-// NAMES: error: 'func.func' op cannot be compiled: argument 0 has the names of sizes 3 : i64: want #mllm.tensor<dims = (…)> of a tensor
+// NAMES: error: 'func.func' op cannot be compiled: argument 0 has the names of sizes 3 : i64: expected #mllm.tensor<dims = (…)> of a tensor
 func.func @f(%x: tensor<?xf32> {mllm.sizes = 3, check.shape = array<i64: 6>}) -> tensor<?xf32> {
   return %x : tensor<?xf32>
 }

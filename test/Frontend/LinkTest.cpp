@@ -125,9 +125,9 @@ mllm.graph.subgraph @norm(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 TEST(LinkTest, WhatNobodyDefinesIsNamed) {
   auto program = contextOf(user), empty = contextOf("module {}");
   EXPECT_FALSE(ir::link(*program, {empty}));
-  EXPECT_NE(
-      program->status().message().find("is declared, and no module defines it"),
-      std::string::npos)
+  EXPECT_NE(program->status().message().find(
+                "is declared, but not defined by any module"),
+            std::string::npos)
       << program->status().message();
 }
 

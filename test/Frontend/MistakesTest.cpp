@@ -269,8 +269,8 @@ TEST_F(MistakesTest, ATraceAndAnEagerCallTakeTheSameConditions) {
   EXPECT_EQ(branch({x, yes})[0].toVector(), x.toVector());
   expectBoth(
       branch, {x, x > 0.0},
-      "'mllm.cf.if' op has a condition of type 'tensor<2x3xi1>', want one "
-      "value");
+      "'mllm.cf.if' op has a condition of type 'tensor<2x3xi1>', expected a "
+      "single element");
   expectBoth(branch, {x, Tensor::full({}, 0.5)},
              "'mllm.cf.if' op operand #0 must be");
   auto loop = [](const Tensors &v) {
@@ -279,8 +279,8 @@ TEST_F(MistakesTest, ATraceAndAnEagerCallTakeTheSameConditions) {
         [](const Tensors &c) { return c; });
   };
   expectBoth(loop, {x, three},
-             "'mllm.cf.while' op has a condition that does not yield one truth "
-             "value first");
+             "'mllm.cf.while' op has a condition that does not yield a single "
+             "truth value first");
 }
 
 TEST_F(MistakesTest, TheTurnsOfALoopKeepItsTypes) {

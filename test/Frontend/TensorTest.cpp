@@ -203,7 +203,7 @@ TEST_F(TensorTest, AViewComputesOneSizeOfOpenSizes) {
         << text;
   }
   EXPECT_FALSE(Tensor::full({6}, 1).split({4}, 0)[0].isValid());
-  expectError("cannot cut 6 slices into parts of 4");
+  expectError("cannot split 6 slices into parts of 4");
   Function halves([](Function &, const ir::Tensors &inputs) {
     return inputs[0].split({2}, 0);
   });

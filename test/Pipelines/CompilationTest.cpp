@@ -274,8 +274,9 @@ TEST(CompilationRecipe, OfASchemeFitsModelsWithoutAHead) {
     return mlir::success();
   });
   EXPECT_TRUE(mlir::failed(written->apply(*module)));
-  EXPECT_NE(error.find("no projection of the model has a matrix called 'head'"),
-            std::string::npos)
+  EXPECT_NE(
+      error.find("no projection of the model has a matrix that matches 'head'"),
+      std::string::npos)
       << error;
 }
 
@@ -321,7 +322,7 @@ TEST(CompilationRecipe, NeedsAProjection) {
     return mlir::success();
   });
   EXPECT_TRUE(mlir::failed(recipe->apply(*module)));
-  EXPECT_EQ(error, "has no projection to quantize; leave the scheme out");
+  EXPECT_EQ(error, "has no projection to quantize; omit the scheme");
 }
 
 TEST(CompilationRecipe, PlainHeadIsAWholePart) {

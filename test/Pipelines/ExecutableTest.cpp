@@ -201,8 +201,9 @@ TEST(ExecutableTest, WhatNeedsToKnowSizesIsNamed) {
   options.bounds = {{"rows", 0}};
   auto wrong = ir::compile(ir::trace(norm, rows), options);
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.status().message().find("the bound of 'rows' is 0, want 1"),
-            std::string::npos)
+  EXPECT_NE(
+      wrong.status().message().find("the bound of 'rows' is 0, expected 1"),
+      std::string::npos)
       << wrong.status().message();
   // A name that no size has would leave another one without a bound.
   options.bounds = {{"row", 9}};

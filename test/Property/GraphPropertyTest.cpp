@@ -157,12 +157,12 @@ private:
 /// so, follow a recipe that no matrix fits.
 static bool isRefusal(StringRef errors) {
   constexpr StringLiteral refusals[] = {
-      "which do not make",
-      "tokens its cache holds before",
-      "whose size is known only when it runs",
+      "too few for",
+      "the initial number of tokens in its cache",
+      "whose size is known only at run time",
       "a branch before it may have added to the cache",
-      "as the recipe says",
-      "comes too late"};
+      "of the recipe",
+      "has no effect: earlier patterns"};
   return llvm::any_of(refusals,
                       [&](StringRef each) { return errors.contains(each); });
 }

@@ -105,6 +105,6 @@ TEST(ReferenceShape, PadsThatCannotBe) {
   EXPECT_EQ(cause(0, 0, 1, PadMode::Replicate),
             "a dimension of 0 is padded by 1 numbers of its own, but has none");
   EXPECT_EQ(cause(3, -1, 0, PadMode::Constant),
-            "a dimension of 3 is padded by -1, want 0 or more");
+            "a dimension of 3 is padded by -1, expected 0 or more");
   EXPECT_NE(cause(3, INT64_MAX, INT64_MAX, PadMode::Constant), "");
 }

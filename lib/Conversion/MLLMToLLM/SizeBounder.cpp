@@ -311,7 +311,7 @@ static LogicalResult checkNames(func::FuncOp function, unsigned i) {
            << i << " has the names of sizes " << names << ": ";
   };
   if (!type || !isa<mllm::TensorEncodingAttr>(names))
-    return report() << "want #mllm.tensor<dims = (…)> of a tensor";
+    return report() << "expected #mllm.tensor<dims = (…)> of a tensor";
   return success(RankedTensorType::getChecked(report, type.getShape(),
                                               type.getElementType(), names));
 }

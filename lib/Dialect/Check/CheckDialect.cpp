@@ -38,7 +38,7 @@ LogicalResult ExpectCloseOp::verify() {
   return success();
 }
 
-/// `check.range`: two numbers, the first one less.
+/// `check.range`: two numbers in ascending order.
 static LogicalResult verifyRange(Operation *op, Attribute range) {
   auto isRange = [](auto list) {
     return list.size() == 2 && list[0] < list[1];
@@ -49,21 +49,20 @@ static LogicalResult verifyRange(Operation *op, Attribute range) {
   if (auto list = dyn_cast<DenseF64ArrayAttr>(range))
     if (isRange(list.asArrayRef()))
       return success();
-  return op->emitError() << "check.range must be two i64 or f64 numbers, the "
-                            "first one less, not "
+  return op->emitError() << "check.range must be two i64 or f64 numbers in "
+                            "ascending order, not "
                          << range;
 }
 
-/// True for the size of a dimension of `declared`: where ranks share the work
-/// the type is a rank's slice, and the caller's tensor is several times as
-/// long.
+/// True if `size` is valid for a dimension of `declared`: the type may be a
+/// rank's slice, so that the caller's tensor is a multiple of it.
 static bool isSizeOf(int64_t declared, int64_t given) {
   if (ShapedType::isDynamic(declared) || declared == given)
     return given >= 0;
   return declared > 0 && given > 0 && given % declared == 0;
 }
 
-/// `check.shape`: sizes that the type allows.
+/// `check.shape`: sizes compatible with the type.
 static LogicalResult verifyShape(Operation *op, Attribute shape, Type type) {
   auto sizes = dyn_cast<DenseI64ArrayAttr>(shape);
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -100,7 +99,8 @@ static LogicalResult verifyValues(Operation *op, Attribute values, Type type) {
   return success();
 }
 
-/// An attribute of this dialect at an argument or parameter of that type.
+/// Verifies an attribute of this dialect on an argument or parameter of that
+/// type.
 static LogicalResult verifyAttribute(Operation *op, Type type,
                                      NamedAttribute attribute) {
   StringRef name = attribute.getName();
@@ -116,12 +116,12 @@ static LogicalResult verifyAttribute(Operation *op, Type type,
 
 static LogicalResult reportPlace(Operation *op, NamedAttribute attribute) {
   return op->emitError() << attribute.getName()
-                         << " is an attribute of a function's argument";
+                         << " is only valid on function arguments";
 }
 
 LogicalResult CheckDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
-  // A parameter of a model is a symbol with a type.
+  // Model parameters are symbols with a type.
   auto type = op->getAttrOfType<TypeAttr>("type");
   if (!type || !isa<SymbolOpInterface>(op))
     return reportPlace(op, attribute);

@@ -28,7 +28,7 @@ std::optional<int64_t> DimExpr::constant() const {
   return isConstant() ? std::optional<int64_t>(offset) : std::nullopt;
 }
 
-/// Adds a term to sorted ones; false when a factor overflows.
+/// Adds a term to sorted terms; false if a coefficient overflows.
 static bool addTerm(std::vector<DimExpr::Term> &terms,
                     const DimExpr::Term &term) {
   auto at = terms.begin();
@@ -136,10 +136,10 @@ DimExpr::evaluate(const std::map<std::string, int64_t> &values) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Text
+// Parsing and printing
 //===----------------------------------------------------------------------===//
 
-/// The absolute value as text; INT64_MIN has none that fits.
+/// The absolute value as text; that of INT64_MIN overflows int64_t.
 static std::string magnitude(int64_t value) {
   return std::to_string(value < 0 ? 0 - static_cast<uint64_t>(value)
                                   : static_cast<uint64_t>(value));
@@ -166,7 +166,7 @@ std::string DimExpr::str() const {
 }
 
 namespace {
-/// Reads a sum of numbers and symbols with number factors.
+/// Parses a linear combination of symbols with integer coefficients.
 class Reader {
 public:
   explicit Reader(const std::string &text) : text(text) {}

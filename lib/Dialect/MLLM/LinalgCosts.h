@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products of sizes, for the costs that ops tell of themselves.
+// Products of sizes, for the costs of ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace llmir::mllm {
 
-/// The product; nullopt where a factor is dynamic or unknown, or it overflows.
+/// The product; nullopt if a factor is dynamic or unknown, or on overflow.
 inline std::optional<int64_t> scaled(std::optional<int64_t> count,
                                      llvm::ArrayRef<int64_t> factors) {
   for (int64_t factor : factors) {

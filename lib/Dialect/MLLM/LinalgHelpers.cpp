@@ -20,7 +20,7 @@ Status llmir::mllm::checkNumber(FloatAttr number, const char *name,
   auto fail = [&](const char *want) {
     std::string text;
     llvm::raw_string_ostream(text)
-        << "has '" << name << "' " << value << ", want " << want;
+        << "has '" << name << "' " << value << ", expected " << want;
     return shapes::shapeError(text);
   };
   if (!std::isfinite(value))
@@ -34,7 +34,7 @@ Status llmir::mllm::checkNumber(FloatAttr number, const char *name,
                             : value >= -half && value < half;
   if (isInside && value == std::trunc(value))
     return Status::ok();
-  return fail("a whole number of the element type");
+  return fail("an integer of the element type");
 }
 
 OpFoldResult llmir::mllm::ifSameType(Operation *op, Value value) {
@@ -49,7 +49,7 @@ llmir::mllm::makeRanges(ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
     return shapes::shapeError("has " + std::to_string(starts.size()) +
                               " starts, " + std::to_string(ends.size()) +
                               " ends and " + std::to_string(steps.size()) +
-                              " steps, want as many of each");
+                              " steps, expected equal numbers");
   std::vector<shapes::Range> result;
   for (auto [start, end, step] : llvm::zip(starts, ends, steps)) {
     result.push_back({start, std::nullopt, step});

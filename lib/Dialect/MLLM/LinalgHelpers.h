@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What several files of linalg ops verify, fold and parse alike.
+// Shared helpers to verify, fold and parse linalg ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,35 +19,35 @@
 
 namespace llmir::mllm {
 
-/// Fails unless a number is finite, and one of the type beside integers;
-/// `name` is the attribute's.
+/// Fails unless a number is finite and, for integer types, representable;
+/// `name` is the name of the attribute.
 Status checkNumber(mlir::FloatAttr number, const char *name,
                    mlir::Type element);
 
-/// `value`, where the op's only result has its type; else null.
+/// Returns `value` if the op's only result has its type, otherwise null.
 mlir::OpFoldResult ifSameType(mlir::Operation *op, mlir::Value value);
 
 inline std::vector<int64_t> toVector(llvm::ArrayRef<int64_t> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// An axis that the verifier has checked, counted from 0.
+/// Normalizes a verified axis.
 inline int64_t axisFromStart(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// The ranges that three attributes of equal length say; an end of kDynamic
-/// is none.
+/// Combines three attributes of equal length into ranges; an end of kDynamic
+/// means none.
 Expected<std::vector<shapes::Range>> makeRanges(llvm::ArrayRef<int64_t> starts,
                                                 llvm::ArrayRef<int64_t> ends,
                                                 llvm::ArrayRef<int64_t> steps);
 
-/// Three such attributes while they are parsed.
+/// Builds three such attributes during parsing.
 class RangeLists {
 public:
-  /// Reads `start:end:step`, of which only the first colon must be there.
+  /// Parses `start:end:step`, of which only the first colon is required.
   mlir::ParseResult parseNext(mlir::OpAsmParser &parser);
-  /// Adds a range of all indices.
+  /// Adds a full range.
   void addAll();
   size_t size() const { return starts.size(); }
   void get(mlir::MLIRContext *context, mlir::DenseI64ArrayAttr &startsAttr,
@@ -58,7 +58,7 @@ private:
   llvm::SmallVector<int64_t> starts, ends, steps;
 };
 
-/// Writes what parseNext() reads.
+/// Prints a range in the form of parseNext().
 void printRange(mlir::OpAsmPrinter &printer, int64_t start, int64_t end,
                 int64_t step);
 

@@ -38,7 +38,7 @@ void MLLMDialect::addAttentionOps() {
 // Dimensions of heads
 //===----------------------------------------------------------------------===//
 
-/// The dimension of tokens, and that of heads: the two before the last.
+/// The token and head dimensions, which precede the last one.
 static int64_t tokenDimOf(Value heads, StringRef layout) {
   return tensorType(heads).getRank() - (layout == "bhsd" ? 2 : 3);
 }
@@ -47,7 +47,7 @@ static int64_t headDimOf(Value heads, StringRef layout) {
 }
 
 namespace {
-/// The sizes of heads, whatever their layout.
+/// The sizes of heads, independent of the layout.
 struct HeadSizes {
   HeadSizes(Value value, StringRef layout = "bshd") {
     const shapes::Shape shape = shapeOf(value);
@@ -61,18 +61,18 @@ struct HeadSizes {
 };
 } // namespace
 
-/// Fails where one number of heads cannot be a multiple of the other.
+/// Fails if one number of heads cannot be a multiple of the other.
 static Status checkGroups(const DimExpr &heads, const DimExpr &keyHeads,
                           const std::string &name, const std::string &keyName) {
   std::optional<int64_t> many = heads.constant(), few = keyHeads.constant();
   if (!many || !few || (*few > 0 && *many % *few == 0))
     return Status::ok();
   return shapes::shapeError(name + " has " + std::to_string(*many) +
-                            " heads, want a multiple of " + keyName + "'s " +
-                            std::to_string(*few));
+                            " heads, expected a multiple of " + keyName +
+                            "'s " + std::to_string(*few));
 }
 
-/// Fails where two sizes differ; "q has 16 values per head, but k has 8".
+/// Fails if two sizes differ: "q has 16 values per head, but k has 8".
 static Status checkSame(const DimExpr &a, const std::string &aName,
                         const DimExpr &b, const std::string &bName,
                         const std::string &unit) {
@@ -88,7 +88,8 @@ static Status checkSameRank(ValueRange values) {
       return shapes::shapeError(
           "operands have rank " +
           std::to_string(tensorType(values.front()).getRank()) + " and " +
-          std::to_string(tensorType(value).getRank()) + ", want one rank");
+          std::to_string(tensorType(value).getRank()) +
+          ", expected equal ranks");
   return Status::ok();
 }
 
@@ -103,28 +104,30 @@ static Status checkOneKind(ValueRange values) {
 
 Expected<ResultTypes> PositionsOp::inferResults(Adaptor op) {
   if (tensorType(op.getIds()).getRank() < 1) // c1
-    return shapes::shapeError("counts the tokens of a scalar, want a list");
+    return shapes::shapeError(
+        "has a scalar operand, expected a list of tokens");
   Type index = IntegerType::get(op.getIds().getContext(), 64);
   return shaped(shapeOf(op.getIds()), op.getIds(), index); // c2
 }
 
-/// Fails unless two tables are equal in shape and fit the tokens of x, whose
-/// sequences they may have too, and `pairs` the size of a head.
+/// Fails unless two tables have equal shapes and match the tokens (and, if
+/// present, sequences) of x, and `pairs` fits the head size.
 static Status checkTables(Value x, StringRef layout, Value sines, Value cosines,
                           const DimExpr &tokens, const DimExpr &pairs) {
   if (!shapes::sameShape(shapeOf(sines), shapeOf(cosines)) ||
       !checkSameDevice({x, sines, cosines}))
     return shapes::shapeError("has sines " + shapes::str(shapeOf(sines)) +
                               " and cosines " + shapes::str(shapeOf(cosines)) +
-                              ", want one shape, on the device of x");
+                              ", expected equal shapes, on the device of x");
   const HeadSizes heads(x, layout);
   LLMIR_RETURN_IF_ERROR(
       checkSame(heads.tokens, "x", tokens, "a table", "tokens"));
   std::optional<int64_t> size = heads.size.constant(), count = pairs.constant();
   if (size && count && *count > *size / 2)
-    return shapes::shapeError(
-        "has " + std::to_string(*count) + " pairs for heads of size " +
-        std::to_string(*size) + ", want at most " + std::to_string(*size / 2));
+    return shapes::shapeError("has " + std::to_string(*count) +
+                              " pairs for heads of size " +
+                              std::to_string(*size) + ", expected at most " +
+                              std::to_string(*size / 2));
   return Status::ok();
 }
 
@@ -143,8 +146,8 @@ Expected<ResultTypes> RoPEOp::inferResults(Adaptor op) {
   if (op.getTables().size() != (hasFrequencies ? 0 : 2)) // c4
     return shapes::shapeError(
         "has " + std::to_string(op.getTables().size()) + " tables " +
-        (hasFrequencies ? "beside frequencies, want none"
-                        : "and no frequencies, want sines and cosines"));
+        (hasFrequencies ? "in addition to frequencies, expected none"
+                        : "and no frequencies, expected sines and cosines"));
   if (!hasFrequencies) // c1, c5
     LLMIR_RETURN_IF_ERROR(
         checkTables(op.getX(), op.getLayout(), op.getTables()));
@@ -167,21 +170,21 @@ LogicalResult RoPEOp::verify() {
     if (count < 1 || (headDim && count > *headDim / 2))
       return emitOpError() << "has " << count
                            << " frequencies for heads of size "
-                           << shapeOf(getX()).back().str() << ", want 1 to "
+                           << shapeOf(getX()).back().str() << ", expected 1 to "
                            << (headDim ? std::to_string(*headDim / 2)
                                        : std::string("half of it"));
     // c2
     for (auto [index, frequency] : llvm::enumerate(*getFrequencies()))
       if (!std::isfinite(frequency))
         return emitOpError() << "frequency #" << index << " is " << frequency
-                             << ", want a finite number";
+                             << ", expected a finite number";
   }
   // c3
   return verifyPositive(*this, getScaling(), "scaling");
 }
 
 std::optional<int64_t> RoPEOp::getFlops() {
-  // Six operations for two values.
+  // Six operations per two elements.
   return scaled(detail::numResultValues(*this), {3});
 }
 
@@ -191,12 +194,12 @@ Expected<ResultTypes> MultimodalRoPEOp::inferResults(Adaptor op) {
   for (int64_t section : op.getMropeSection()) {
     if (section < 0) // c1
       return shapes::shapeError("has a section of " + std::to_string(section) +
-                                " pairs, want 0 or more");
+                                " pairs, expected 0 or more");
     sum = sum + DimExpr(section);
   }
   if (!sum.isKnown() || !DimExpr::mayEqual(sum, table.back()))
     return shapes::shapeError("has sections of " + sum.str() +
-                              " pairs together, but tables of " +
+                              " pairs in total, but tables of " +
                               table.back().str());
   // c2, c3
   LLMIR_RETURN_IF_ERROR(checkTables(op.getX(), op.getLayout(), op.getSin(),
@@ -204,23 +207,23 @@ Expected<ResultTypes> MultimodalRoPEOp::inferResults(Adaptor op) {
   return sameAs(op.getX()); // c4
 }
 
-/// What a grid of patches must be, for heads of `size` and `tokens` of them.
+/// Checks a grid of patches for heads of `size` and the given tokens.
 static Status checkGrid(ArrayRef<int64_t> grid, int64_t merge,
                         const HeadSizes &x) {
-  constexpr int64_t most = int64_t(1) << 20; // Of patches along a side.
+  constexpr int64_t most = int64_t(1) << 20; // Patches per side.
   auto isSide = [&](int64_t side) { return side >= 1 && side <= most; };
   if (grid.size() != 3 || !llvm::all_of(grid, isSide) || !isSide(merge) ||
       grid[1] % merge != 0 || grid[2] % merge != 0) // c2
     return shapes::shapeError(
-        "has no grid [frames, rows, columns] of 1 to 2^20 "
-        "each, with rows and columns in blocks of " +
+        "has an invalid grid, expected [frames, rows, columns] from 1 to 2^20, "
+        "rows and columns divisible by " +
         std::to_string(merge));
   LLMIR_RETURN_IF_ERROR(checkSame(x.tokens, "x",
                                   DimExpr(grid[0] * grid[1] * grid[2]),
                                   "the grid", "patches")); // c3
   if (std::optional<int64_t> size = x.size.constant(); size && *size % 4 != 0)
     return shapes::shapeError("has heads of size " + std::to_string(*size) +
-                              ", want a multiple of 4"); // c4
+                              ", expected a multiple of 4"); // c4
   return Status::ok();
 }
 
@@ -229,8 +232,8 @@ Expected<ResultTypes> VisionRoPEOp::inferResults(Adaptor op) {
   if (op.getTables().size() != (hasGrid ? 0 : 2)) // c1
     return shapes::shapeError(
         "has " + std::to_string(op.getTables().size()) + " tables " +
-        (hasGrid ? "beside a grid, want none"
-                 : "and no grid, want sines and cosines"));
+        (hasGrid ? "in addition to a grid, expected none"
+                 : "and no grid, expected sines and cosines"));
   const HeadSizes x(op.getX());
   if (hasGrid)
     LLMIR_RETURN_IF_ERROR(
@@ -245,13 +248,13 @@ LogicalResult VisionRoPEOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// The cache and the mask
+// Cache and mask
 //===----------------------------------------------------------------------===//
 
 int64_t KVCacheOp::getTokenDim() { return tokenDimOf(getK(), getLayout()); }
 int64_t KVCacheOp::getHeadDim() { return headDimOf(getK(), getLayout()); }
 
-/// Whether a cache's result follows from its operand and the heads asked for.
+/// Checks a result of a cache against its operand and the requested heads.
 static Status checkCached(KVCacheOp op, Value one, const std::string &name,
                           Value all, const std::string &allName) {
   const HeadSizes have(one, op.getLayout()), got(all, op.getLayout());
@@ -282,7 +285,7 @@ static Status checkCache(KVCacheOp op) {
   if (int64_t(op.getLayer()) < 0)
     return shapes::shapeError("'layer' is " +
                               std::to_string(int64_t(op.getLayer())) +
-                              ", want 0 or more");
+                              ", expected 0 or more");
   // c5
   if (std::optional<uint64_t> heads = op.getQHead())
     LLMIR_RETURN_IF_ERROR(
@@ -300,12 +303,13 @@ LogicalResult KVCacheOp::verify() { return report(*this, checkCache(*this)); }
 
 Expected<ResultTypes> CausalMaskOp::inferResults(Adaptor op) {
   if (tensorType(op.getX()).getRank() < 2) // c1
-    return shapes::shapeError("masks " + shapes::str(shapeOf(op.getX())) +
-                              ", want scores [..., queries, keys]");
+    return shapes::shapeError("has an operand " +
+                              shapes::str(shapeOf(op.getX())) +
+                              ", expected scores [..., queries, keys]");
   if (int64_t(op.getWindow()) < 0) // c2
     return shapes::shapeError("'window' is " +
                               std::to_string(int64_t(op.getWindow())) +
-                              ", want 0 or more");
+                              ", expected 0 or more");
   return sameAs(op.getX()); // c3
 }
 
@@ -320,7 +324,7 @@ OpFoldResult CausalMaskOp::fold(FoldAdaptor) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// The shape of attention's result: `q` with the head size of `v`.
+/// The shape of an attention result: `q` with the head size of `v`.
 static Expected<shapes::Shape> attended(Value q, Value k, Value v,
                                         const std::string &kName,
                                         const std::string &vName) {
@@ -336,7 +340,7 @@ static Expected<shapes::Shape> attended(Value q, Value k, Value v,
   return result;
 }
 
-/// The same for keys and values that belong to the tokens of sequences.
+/// The same for keys and values of the tokens of sequences.
 static Expected<shapes::Shape> attendedTokens(Value q, Value k, Value v) {
   LLMIR_RETURN_IF_ERROR(checkSameRank({q, k, v})); // c6
   LLMIR_RETURN_IF_ERROR(checkOneKind({q, k, v}));
@@ -350,9 +354,8 @@ static Expected<shapes::Shape> attendedTokens(Value q, Value k, Value v) {
   return attended(q, k, v, "k", "v");
 }
 
-/// Two operations for each product of a query with a key and of a weight with
-/// a value, and four for each exponential's share; nullopt where a size is
-/// dynamic.
+/// Two operations per product of a query and a key and of a weight and a value,
+/// and four per exponential; nullopt if a size is dynamic.
 static std::optional<int64_t> attentionFlops(Value q, const DimExpr &keys,
                                              Value v) {
   const HeadSizes queries(q), values(v);
@@ -379,7 +382,7 @@ std::optional<int64_t> FlashAttention2Op::getFlops() {
   return attentionFlops(getQ(), HeadSizes(getK()).tokens, getV());
 }
 
-/// Fails unless sinks are absent or one for each head of `q`.
+/// Fails unless sinks are absent or have one element per head of `q`.
 static Status checkSinks(Value q, Value sinks) {
   if (!sinks)
     return Status::ok();
@@ -392,7 +395,7 @@ static Status checkWindow(int64_t window) {
   if (window >= 1)
     return Status::ok();
   return shapes::shapeError("'sliding_window' is " + std::to_string(window) +
-                            ", want 1 or more");
+                            ", expected 1 or more");
 }
 
 Expected<ResultTypes> FlashAttention2SwaSinkOp::inferResults(Adaptor op) {
@@ -410,7 +413,7 @@ std::optional<int64_t> FlashAttention2SwaSinkOp::getFlops() {
   return attentionFlops(getQ(), HeadSizes(getK()).tokens, getV());
 }
 
-/// The shape of attention over rows of pools.
+/// The result shape of attention over pool rows.
 static Expected<shapes::Shape> attendedRows(Value q, Value keyPool,
                                             Value valuePool, Value keys,
                                             Value values) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attributes: text and rules of a tensor's encoding.
+// Attributes: assembly and verification.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ shapes::Shape TensorEncodingAttr::getDims() const {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// One number or symbol, and the factors after it.
+/// Parses an integer or symbol and its factors.
 static FailureOr<DimExpr> parseTerm(AsmParser &parser) {
   DimExpr product = 1;
   do {
@@ -68,7 +68,7 @@ static FailureOr<DimExpr> parseTerm(AsmParser &parser) {
   return product;
 }
 
-/// `?`, or terms with signs between them.
+/// Parses `?` or a signed sum of terms.
 static FailureOr<DimExpr> parseSize(AsmParser &parser) {
   if (succeeded(parser.parseOptionalQuestion()))
     return DimExpr::unknown();
@@ -83,8 +83,8 @@ static FailureOr<DimExpr> parseSize(AsmParser &parser) {
     isNegative = succeeded(parser.parseOptionalMinus());
   } while (isNegative || succeeded(parser.parseOptionalPlus()));
   if (!sum.isKnown())
-    return parser.emitError(where, "the size is not a sum of symbols with "
-                                   "number factors that fit in 64 bits"),
+    return parser.emitError(where, "the size is not a linear combination of "
+                                   "symbols with 64-bit coefficients"),
            failure();
   return sum;
 }
@@ -117,9 +117,9 @@ Attribute TensorEncodingAttr::parse(AsmParser &parser, Type) {
     }
     std::optional<Device> named = symbolizeDevice(name);
     if (!named) {
-      parser.emitError(deviceLoc)
-          << "'" << name
-          << "' is no device, want kCPU, kCUDA, kOpenCL, kQNN or kAscend";
+      parser.emitError(deviceLoc) << "'" << name
+                                  << "' is not a device, expected kCPU, kCUDA, "
+                                     "kOpenCL, kQNN or kAscend";
       return {};
     }
     device = *named;
@@ -151,7 +151,7 @@ void TensorEncodingAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Rules
+// Verification
 //===----------------------------------------------------------------------===//
 
 LogicalResult
@@ -167,10 +167,9 @@ TensorEncodingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   // c1
   if (!hasName && !sizes.empty())
-    return emitError() << "names no dynamic size; leave 'dims' out";
+    return emitError() << "names no dynamic size; omit 'dims'";
   if (!hasName && device == Device::CPU)
-    return emitError() << "says nothing that a type without encoding does not "
-                          "say; leave it out";
+    return emitError() << "is equivalent to no encoding; omit it";
   return success();
 }
 
@@ -208,11 +207,11 @@ LogicalResult RangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   // c1
   if (least < 0 || least > greatest)
     return emitError() << "has the range " << least << " to " << greatest
-                       << ", want 0 or more, the lesser number first";
+                       << ", expected nonnegative bounds in ascending order";
   // c2
   if (multiple < 1)
     return emitError() << "has multiples of " << multiple
-                       << ", want at least 1";
+                       << ", expected at least 1";
   // c3
   if (greatest / multiple * multiple < least)
     return emitError() << "has no multiple of " << multiple << " from " << least
@@ -228,7 +227,7 @@ static bool hasChannels(StringRef scheme) {
   return scheme.ends_with("per_channel") || scheme == "lpbq";
 }
 
-/// The block format of a file that a scheme names.
+/// The file block format that a scheme names.
 static std::optional<TensorFormat> blockFormat(StringRef scheme) {
   std::optional<TensorFormat> format =
       tensorFormatFromName(std::string_view(scheme.data(), scheme.size()));
@@ -254,21 +253,21 @@ LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   // c1
   std::optional<TensorFormat> format = blockFormat(scheme);
   if (!format && !llvm::is_contained(schemes, scheme))
-    return emitError() << "'" << scheme << "' is no scheme, want one of "
+    return emitError() << "'" << scheme << "' is not a scheme, expected one of "
                        << llvm::join(ArrayRef<StringLiteral>(schemes), ", ")
                        << ", or a block format";
   // c2
   const bool isRaw = scheme == "raw";
   if (isRaw ? bits != 0 : bits < 2 || bits > 8)
-    return emitError() << scheme << " has " << bits << " bits, want "
+    return emitError() << scheme << " has " << bits << " bits, expected "
                        << (isRaw ? "none" : "2 to 8");
   // c3
   if (axis < -1 || (axis != -1 && !hasChannels(scheme)))
-    return emitError() << scheme << " has axis " << axis << ", want "
+    return emitError() << scheme << " has axis " << axis << ", expected "
                        << (hasChannels(scheme) ? "-1 or more" : "none");
   // c4
   if (hasBlocks(scheme) ? block < 1 : block != 0)
-    return emitError() << scheme << " has blocks of " << block << ", want "
+    return emitError() << scheme << " has blocks of " << block << ", expected "
                        << (hasBlocks(scheme) ? "1 or more" : "none");
   // c5
   if (!format)
@@ -277,7 +276,7 @@ LogicalResult QuantAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                 own = IntegerFormat::ofBlocks(*format)->bits;
   if (bits != own || block != values)
     return emitError() << scheme << " has " << bits << " bits in blocks of "
-                       << block << ", want " << own << " in blocks of "
+                       << block << ", expected " << own << " in blocks of "
                        << values;
   return success();
 }

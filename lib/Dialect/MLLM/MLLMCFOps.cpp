@@ -42,15 +42,16 @@ LogicalResult ReturnOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// What the regions share
+// Shared by all region ops
 //===----------------------------------------------------------------------===//
 
-/// The terminator of a region; null, with an error, when it is no yield.
+/// Returns the terminator of a region, or null, with an error, if it is not a
+/// yield.
 static YieldOp yieldOf(Operation *op, Region &region, StringRef name) {
   auto yield = dyn_cast<YieldOp>(region.front().back());
   if (!yield)
-    op->emitOpError() << "has a region '" << name << "' that ends in '"
-                      << region.front().back().getName() << "', want '"
+    op->emitOpError() << "has a region '" << name << "' that ends with '"
+                      << region.front().back().getName() << "', expected '"
                       << YieldOp::getOperationName() << "'";
   return yield;
 }
@@ -90,7 +91,8 @@ LogicalResult IfOp::verifyRegions() {
   // c1
   if (!isOneValue(getCondition().getType()))
     return emitOpError() << "has a condition of type "
-                         << getCondition().getType() << ", want one value";
+                         << getCondition().getType()
+                         << ", expected a single element";
   // c2; RegionBranchOpInterface verifies c3.
   return success(yieldOf(*this, getThen(), "then") &&
                  yieldOf(*this, getOtherwise(), "else"));
@@ -129,8 +131,8 @@ LogicalResult WhileOp::verifyRegions() {
                   ? cast<RankedTensorType>(condition.getOperand(0).getType())
                   : RankedTensorType();
   if (!type || !type.getElementType().isInteger(1) || !isOneValue(type))
-    return emitOpError() << "has a condition that does not yield one truth "
-                            "value first";
+    return emitOpError()
+           << "has a condition that does not yield a single truth value first";
   // RegionBranchOpInterface verifies c3.
   return success();
 }
@@ -145,7 +147,7 @@ OperandRange ForOp::getEntrySuccessorOperands(RegionSuccessor) {
 
 void ForOp::getSuccessorRegions(RegionBranchPoint,
                                 SmallVectorImpl<RegionSuccessor> &successors) {
-  // The number of the turn comes from the loop itself.
+  // The loop itself provides the iteration number.
   Block::BlockArgListType arguments = getBody().getArguments();
   successors.emplace_back(
       &getBody(), arguments.empty() ? arguments : arguments.drop_front());
@@ -156,7 +158,7 @@ LogicalResult ForOp::verifyRegions() {
   // c1
   if (!isOneValue(getCount().getType()))
     return emitOpError() << "has a count of type " << getCount().getType()
-                         << ", want one integer";
+                         << ", expected a single integer";
   TypeRange arguments = getBody().getArgumentTypes();
   if (arguments.empty() || arguments.front() != getCount().getType())
     return emitOpError() << "has a body whose first argument does not have the "

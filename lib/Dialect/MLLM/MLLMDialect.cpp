@@ -17,14 +17,14 @@ using namespace llmir::mllm;
 #include "llmir/Dialect/MLLM/MLLMDialect.cpp.inc"
 
 namespace {
-/// Ops of the dialect may stand in functions, and those be inlined.
+/// Ops of the dialect may be used in functions and inlined.
 struct FunctionInliner : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
     return true;
   }
-  /// Into a branch or a loop.
+  /// Inlining into a branch or a loop.
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
     return true;
   }

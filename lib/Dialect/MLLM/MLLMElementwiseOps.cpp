@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Ops that compute value by value.
+// Element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +20,10 @@ using namespace llmir;
 using namespace llmir::mllm;
 
 //===----------------------------------------------------------------------===//
-// Types in the text
+// Assembly of types
 //===----------------------------------------------------------------------===//
 
-/// As BinaryTypes; without a right operand as UnaryTypes.
+/// Like BinaryTypes; without a right operand, like UnaryTypes.
 static ParseResult
 parseArithmeticTypes(OpAsmParser &parser,
                      const std::optional<OpAsmParser::UnresolvedOperand> &rhs,
@@ -64,9 +63,10 @@ static Type elementOf(Value value) {
 Expected<ResultTypes> llmir::mllm::detail::arithmeticOf(Value lhs, Value rhs,
                                                         FloatAttr scalar) {
   if (rhs && scalar) // c4
-    return shapes::shapeError("has both 'rhs' and 'scalar', want one of them");
+    return shapes::shapeError(
+        "has both 'rhs' and 'scalar', expected one of them");
   if (!rhs && !scalar)
-    return shapes::shapeError("has neither 'rhs' nor 'scalar', want one of "
+    return shapes::shapeError("has neither 'rhs' nor 'scalar', expected one of "
                               "them");
   if (rhs)
     return broadcastOf(lhs, rhs); // c1, c2
@@ -74,7 +74,7 @@ Expected<ResultTypes> llmir::mllm::detail::arithmeticOf(Value lhs, Value rhs,
   return sameAs(lhs);                                                   // c3
 }
 
-/// The left values, where the scalar is `neutral` to the bit.
+/// The left operand, if the scalar is bitwise equal to `neutral`.
 static OpFoldResult foldNeutral(Operation *op, FloatAttr scalar,
                                 double neutral) {
   if (!scalar || scalar.getValueAsDouble() != neutral ||
@@ -84,7 +84,7 @@ static OpFoldResult foldNeutral(Operation *op, FloatAttr scalar,
 }
 
 OpFoldResult AddOp::fold(FoldAdaptor) {
-  // Of floats only -0 keeps a zero's sign.
+  // For floats, only -0 preserves the sign of zeros.
   const bool isFloat = isa<FloatType>(elementOf(getLhs()));
   return foldNeutral(*this, getScalarAttr(), isFloat ? -0.0 : 0.0);
 }
@@ -122,7 +122,7 @@ LogicalResult ClipOp::verify() {
   const double greatest = getMaxVal().convertToDouble();
   if (!(least <= greatest)) // c2
     return emitOpError() << "has 'min_val' " << least << " and 'max_val' "
-                         << greatest << ", want numbers in order";
+                         << greatest << ", expected numbers in order";
   if (isa<FloatType>(elementOf(getX())))
     return success();
   // c3
@@ -137,7 +137,7 @@ LogicalResult ClipOp::verify() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An attribute of fill, and the kinds that read it.
+/// An attribute of fill, and the kinds that use it.
 struct FillNumber {
   const char *name;
   Attribute attribute;
@@ -168,7 +168,7 @@ LogicalResult FillOp::verify() {
   if (getKind() == FillKind::Random && !(*getStart() < *getEnd()))
     return emitOpError() << "draws from " << getStart()->convertToDouble()
                          << " to below " << getEnd()->convertToDouble()
-                         << ", want numbers in order";
+                         << ", expected numbers in order";
   return success();
 }
 
@@ -176,7 +176,7 @@ LogicalResult FillOp::verify() {
 // Conditions
 //===----------------------------------------------------------------------===//
 
-/// True or false for each pair of values; c1, c2.
+/// The result types of a predicate; c1, c2.
 static Expected<ResultTypes> conditionOf(Value lhs, Value rhs) {
   Expected<ResultTypes> pairs = broadcastOf(lhs, rhs);
   if (!pairs)

@@ -76,11 +76,11 @@ LogicalResult SubGraphOp::verifyType() {
   for (auto [index, type] : llvm::enumerate(getArgumentTypes()))
     if (!isa<RankedTensorType>(type)) // c1
       return emitOpError() << "argument #" << index << " has type " << type
-                           << ", want a ranked tensor";
+                           << ", expected a ranked tensor";
   for (auto [index, type] : llvm::enumerate(getResultTypes()))
     if (!isa<RankedTensorType>(type)) // c1
       return emitOpError() << "result #" << index << " has type " << type
-                           << ", want a ranked tensor";
+                           << ", expected a ranked tensor";
   return success();
 }
 
@@ -90,33 +90,33 @@ LogicalResult SubGraphOp::verifyRegions() {
     Operation *around = (*this)->getParentOp();
     if (!around || !isa_and_nonnull<ModuleOp>(around->getParentOp()))
       return emitOpError() << "@" << getSymName()
-                           << " has no body; only modules that mllm-link will "
-                              "join declare what another one defines";
+                           << " has no body; only modules to be linked by "
+                              "mllm-link may have declarations";
     return success();
   }
   Operation *last = getBody().front().getTerminator();
   // c2
   if (!isa<ReturnOp>(last))
-    return (emitOpError() << "ends in '" << last->getName() << "', want '"
+    return (emitOpError() << "ends with '" << last->getName() << "', expected '"
                           << ReturnOp::getOperationName() << "'")
                .attachNote(last->getLoc())
            << "the last op of the body";
   return success();
 }
 
-/// Follows the calls from `entry`, depth first, and reports the first that
-/// closes a circle. The stack is explicit: a file may nest calls at will.
+/// Traverses the call graph from `entry` depth-first and reports the first
+/// cycle. The stack is explicit, since files may nest calls arbitrarily.
 static LogicalResult verifyNoCircle(SubGraphOp entry,
                                     SymbolTableCollection &tables) {
   struct Visit {
     SubGraphOp subgraph;
-    Block::iterator next; ///< The op of its body to be looked at next.
+    Block::iterator next; ///< Next op of its body to visit.
   };
   llvm::SmallPtrSet<Operation *, 32> seen, active;
   SmallVector<Visit> stack;
   auto enter = [&](SubGraphOp subgraph) {
     if (subgraph.getBody().empty())
-      return; // A declaration calls nothing here.
+      return; // Declarations have no calls.
     seen.insert(subgraph);
     active.insert(subgraph);
     stack.push_back({subgraph, subgraph.getBody().front().begin()});
@@ -138,8 +138,7 @@ static LogicalResult verifyNoCircle(SubGraphOp entry,
       continue; // call_graph_c1 reports it.
     if (active.contains(callee))
       return (call.emitOpError()
-              << "leads back to subgraph @" << callee.getSymName()
-              << ", which is still being called")
+              << "calls subgraph @" << callee.getSymName() << " recursively")
                  .attachNote(callee.getLoc())
              << "subgraph @" << callee.getSymName();
     if (!seen.contains(callee))
@@ -151,14 +150,15 @@ static LogicalResult verifyNoCircle(SubGraphOp entry,
 LogicalResult SubGraphOp::verifySymbolUses(SymbolTableCollection &tables) {
   // c6
   if (getDevice() && *getDevice() == Device::CPU)
-    return emitOpError() << "has the device kCPU; leave it out";
+    return emitOpError() << "has the device kCPU; omit it";
   if (!getEntry())
     return success();
   SubGraphOp first = entrySubGraph((*this)->getParentOfType<ModuleOp>());
   if (first != *this) // c3
     return (emitOpError() << "@" << getSymName()
                           << " is marked 'entry', and so is @"
-                          << first.getSymName() << "; a module has one entry")
+                          << first.getSymName()
+                          << "; a module has only one entry")
                .attachNote(first.getLoc())
            << "subgraph @" << first.getSymName();
   // c5
@@ -186,7 +186,7 @@ void CallGraphOp::build(OpBuilder &builder, OperationState &state,
 }
 
 /// Compares the types of a call with those of its callee; `what` is "operand"
-/// or "result", `of` what the callee calls them.
+/// or "result", `of` the callee's name for them.
 static LogicalResult verifyCallTypes(CallGraphOp call, SubGraphOp callee,
                                      TypeRange have, ArrayRef<Type> want,
                                      StringRef what, StringRef of) {

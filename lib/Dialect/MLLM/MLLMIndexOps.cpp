@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops whose values choose: gathers, comparisons, sorts, reductions.
+// Gathers, scatters, sorts and reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,10 @@ using namespace llmir;
 using namespace llmir::mllm;
 
 //===----------------------------------------------------------------------===//
-// Indexers in the text
+// Assembly of indexers
 //===----------------------------------------------------------------------===//
 
-/// `[:, %i, 0:4]`, a range or a tensor of indices for each dimension.
+/// `[:, %i, 0:4]`: a range or an index tensor per dimension.
 static ParseResult
 parseIndexers(OpAsmParser &parser,
               SmallVectorImpl<OpAsmParser::UnresolvedOperand> &indices,
@@ -147,7 +147,7 @@ Expected<ResultTypes> IndexOp::inferResults(Adaptor op) {
   if (op.getDims().size() != op.getIndices().size())
     return shapes::shapeError(
         "names " + std::to_string(op.getDims().size()) + " dimensions for " +
-        std::to_string(op.getIndices().size()) + " tensors of indices");
+        std::to_string(op.getIndices().size()) + " index tensors");
   std::vector<shapes::Shape> tensors;
   for (Value tensor : op.getIndices())
     tensors.push_back(shapeOf(tensor));
@@ -159,7 +159,7 @@ Expected<ResultTypes> IndexOp::inferResults(Adaptor op) {
 }
 
 namespace {
-/// Without tensors of indices it is a slice.
+/// Without index tensors, it is a slice.
 struct IndexToSlice : OpRewritePattern<IndexOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -181,7 +181,7 @@ void IndexOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Sorting
 //===----------------------------------------------------------------------===//
 
 Expected<ResultTypes> TopKOp::inferResults(Adaptor op) {

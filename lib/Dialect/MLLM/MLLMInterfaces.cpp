@@ -21,7 +21,7 @@ using namespace llmir::mllm;
 
 #include "llmir/Dialect/MLLM/MLLMInterfaces.cpp.inc"
 
-/// The product of static sizes; nullopt where one is dynamic or it overflows.
+/// The product of static sizes; nullopt if one is dynamic or on overflow.
 static std::optional<int64_t> productOf(ArrayRef<int64_t> shape) {
   int64_t product = 1;
   for (int64_t size : shape)
@@ -50,8 +50,7 @@ std::optional<int64_t> llmir::mllm::bytesOf(Type type) {
                ? std::nullopt
                : std::optional<int64_t>(result);
   }
-  // Blocks of the stored format; of what has none the
-  // elements lie side by side.
+  // Size in blocks of the stored format; without one, elements are contiguous.
   auto quantized = cast<mlir::llm::QuantizedTensorType>(type);
   if (std::optional<TensorFormat> format = storedFormat(type)) {
     std::optional<int64_t> row =

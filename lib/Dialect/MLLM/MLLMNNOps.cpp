@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Layers: products, embeddings, norms, activations, and what a model says of
-// its layers.
+// Layers: products, embeddings, norms, activations, and layer annotations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +33,7 @@ void MLLMDialect::addNNOps() {
 }
 
 //===----------------------------------------------------------------------===//
-// Products and tables
+// Products and embeddings
 //===----------------------------------------------------------------------===//
 
 Expected<ResultTypes> MatMulOp::inferResults(Adaptor op) {
@@ -52,8 +51,7 @@ std::optional<int64_t> MatMulOp::getFlops() {
                 {2, tensorType(getLhs()).getShape().rbegin()[inner - 1]});
 }
 
-/// What `value` is the transposition of the last two dimensions of; null where
-/// it is none.
+/// The operand of a transposition of the last two dimensions, or null.
 static Value transposedMatrices(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose)
@@ -86,37 +84,37 @@ LogicalResult MatMulOp::canonicalize(MatMulOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Fails unless `result` begins with these sizes: rule c3 of embedding, c4 of
-/// linear.
+/// Fails unless the leading dimensions of `result` are these: rule c3 of
+/// embedding, c4 of linear.
 static LogicalResult verifyLeading(Operation *op, const shapes::Shape &want,
                                    Value result) {
   shapes::Shape have = shapeOf(result);
   have.resize(std::min(have.size(), want.size()));
   if (have.size() == want.size() && shapes::sameShape(have, want))
     return success();
-  return op->emitOpError() << "gives " << shapes::str(shapeOf(result))
+  return op->emitOpError() << "yields " << shapes::str(shapeOf(result))
                            << " for " << shapes::str(want)
-                           << " rows, want them to lead the result's sizes";
+                           << " rows, expected them as leading dimensions";
 }
 
 LogicalResult EmbeddingOp::verify() {
   // c3
   if (tensorType(getResult()).getRank() != tensorType(getIds()).getRank() + 1)
-    return emitOpError() << "gives " << shapes::str(shapeOf(getResult()))
+    return emitOpError() << "yields " << shapes::str(shapeOf(getResult()))
                          << " for ids " << shapes::str(shapeOf(getIds()))
-                         << ", want one more dimension";
+                         << ", expected one more dimension";
   return verifyLeading(*this, shapeOf(getIds()), getResult());
 }
 
 LogicalResult EmbeddingOp::verifySymbolUses(SymbolTableCollection &tables) {
-  // c1, c2: any number of rows will do.
+  // c1, c2: the number of rows is arbitrary.
   return verifyParameter(
       *this, getWeightAttr(), "table",
       {ShapedType::kDynamic, tensorType(getResult()).getShape().back()},
       tables);
 }
 
-/// Sizes of a tensor before the last one.
+/// The dimensions of a tensor except the last one.
 static shapes::Shape rowsOf(Value value) {
   shapes::Shape result = shapeOf(value);
   result.pop_back();
@@ -139,24 +137,24 @@ LogicalResult LinearOp::verify() {
   RankedTensorType x = tensorType(getX()), result = tensorType(getResult());
   // c4
   if (x.getRank() < 1 || result.getRank() < x.getRank())
-    return emitOpError() << "gives " << shapes::str(shapeOf(getResult()))
+    return emitOpError() << "yields " << shapes::str(shapeOf(getResult()))
                          << " for " << shapes::str(shapeOf(getX()))
-                         << ", want a row and as many dimensions or more";
+                         << ", expected rows and at least as many dimensions";
   if (failed(verifyLeading(*this, rowsOf(getX()), getResult())))
     return failure();
   if (!getNumOutputs()) // c4
-    return emitOpError() << "gives " << result
-                         << ", whose outputs are not a number";
+    return emitOpError() << "yields " << result
+                         << ", whose number of outputs is not static";
   // c5
   if (x.getElementType() != result.getElementType() ||
       deviceOf(x) != deviceOf(result))
-    return emitOpError() << "gives " << result << " for " << x
-                         << ", want the same element type and device";
+    return emitOpError() << "yields " << result << " for " << x
+                         << ", expected the same element type and device";
   return success();
 }
 
 LogicalResult LinearOp::verifySymbolUses(SymbolTableCollection &tables) {
-  // What verify() refuses is not looked at again.
+  // verify() has already reported errors.
   if (tensorType(getX()).getRank() < 1 || !getNumOutputs())
     return success();
   const int64_t in = tensorType(getX()).getShape().back();
@@ -177,14 +175,13 @@ std::optional<int64_t> LinearOp::getFlops() {
 }
 
 /// Linear to [rows…, heads, size] becomes linear to [rows…, heads * size] and a
-/// view: one form for the conversions.
+/// view: a canonical form for conversions.
 LogicalResult LinearOp::canonicalize(LinearOp op, PatternRewriter &rewriter) {
   if (!op.isSplit())
     return failure();
   shapes::Shape shape = shapeOf(op.getResult());
   shape.resize(tensorType(op.getX()).getRank() - 1, shapes::DimExpr());
-  // What a view keeps are the dynamic sizes; with two or more of them it cannot
-  // say which is which unless they stay in order, as they do here.
+  // A view preserves the dynamic sizes in order, as required here.
   shape.push_back(shapes::DimExpr(*op.getNumOutputs()));
   RankedTensorType type = makeTensorType(shape, op.getType().getElementType(),
                                          deviceOf(op.getType()));
@@ -209,7 +206,7 @@ LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &tables) {
 
 Expected<ResultTypes> RMSNormOp::inferResults(Adaptor op) {
   if (tensorType(op.getX()).getRank() < 1) // c4
-    return shapes::shapeError("normalizes a tensor of rank 0, want rows");
+    return shapes::shapeError("normalizes a tensor of rank 0, expected rows");
   return sameAs(op.getX()); // c5
 }
 
@@ -267,7 +264,7 @@ Expected<ResultTypes> LayerNorm2DOp::inferResults(Adaptor op) {
   if (tensorType(op.getX()).getRank() != 4) // c4
     return shapes::shapeError("normalizes the channels of " +
                               shapes::str(shapeOf(op.getX())) +
-                              ", want [pictures, channels, height, width]");
+                              ", expected [batch, channels, height, width]");
   return sameAs(op.getX()); // c5
 }
 
@@ -313,7 +310,7 @@ OpFoldResult ReLUOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a model says of its layers, and layers of the user's own
+// Layer annotations and custom ops
 //===----------------------------------------------------------------------===//
 
 LogicalResult RegisterLayerOp::verify() {
@@ -322,8 +319,8 @@ LogicalResult RegisterLayerOp::verify() {
   if (name && name->hasInterface<LinalgOpInterface>())
     return success();
   // c1
-  return emitOpError() << "says that @" << getSymName() << " is a '"
-                       << getOpType() << "', which is no op of the level";
+  return emitOpError() << "registers @" << getSymName() << " as '"
+                       << getOpType() << "', which is not an op of the level";
 }
 
 LogicalResult CustomizedOp::verify() {
@@ -331,6 +328,6 @@ LogicalResult CustomizedOp::verify() {
   if (int64_t(getId()) >= first)
     return success();
   // c1
-  return emitOpError() << "has the id " << int64_t(getId()) << ", want "
+  return emitOpError() << "has the id " << int64_t(getId()) << ", expected "
                        << first << " or more";
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that move values: views, permutations, joins and cuts.
+// Data movement ops: views, permutations, concatenations and splits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +26,10 @@ using namespace llmir;
 using namespace llmir::mllm;
 
 //===----------------------------------------------------------------------===//
-// Ranges in the text
+// Assembly of ranges
 //===----------------------------------------------------------------------===//
 
-/// `[:, 0:4, -1:]`, a range for each dimension.
+/// `[:, 0:4, -1:]`: one range per dimension.
 static ParseResult parseRanges(OpAsmParser &parser, DenseI64ArrayAttr &starts,
                                DenseI64ArrayAttr &ends,
                                DenseI64ArrayAttr &steps) {
@@ -74,7 +74,7 @@ static shapes::Shape dynamicSizes(Value value) {
   return result;
 }
 
-/// The product of the static sizes; nullopt when it overflows.
+/// The product of the static sizes; nullopt on overflow.
 static std::optional<int64_t> staticValues(Value value) {
   int64_t product = 1;
   for (int64_t size : tensorType(value).getShape())
@@ -99,14 +99,15 @@ LogicalResult ViewOp::verify() {
   if (!have || !want || *have != *want) // c2
     return emitOpError() << "operand's static sizes have "
                          << (have ? "the product " + std::to_string(*have)
-                                  : "too great a product")
+                                  : "an overflowing product")
                          << ", but result's have "
-                         << (want ? std::to_string(*want) : "too great a one");
+                         << (want ? std::to_string(*want)
+                                  : "one that overflows");
   RankedTensorType x = tensorType(getX()), result = tensorType(getResult());
   if (x.getElementType() != result.getElementType() ||
       deviceOf(x) != deviceOf(result)) // c3
-    return emitOpError() << "gives " << result << " for " << x
-                         << ", want the same element type and device";
+    return emitOpError() << "yields " << result << " for " << x
+                         << ", expected the same element type and device";
   return success();
 }
 
@@ -122,7 +123,7 @@ Expected<ResultTypes> TransposeOp::inferResults(Adaptor op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The same values
+// Ops that preserve values
 //===----------------------------------------------------------------------===//
 
 OpFoldResult ContiguousOp::fold(FoldAdaptor) {
@@ -148,7 +149,7 @@ Expected<ResultTypes> X2XOp::inferResults(Adaptor op) {
 }
 
 OpFoldResult X2XOp::fold(FoldAdaptor) {
-  // To where it came from, over however many devices.
+  // A transfer back to the original device, over any number of devices.
   Value origin = getX();
   llvm::SmallPtrSet<Operation *, 4> seen; // A graph region may have a cycle.
   while (origin.getType() != getType()) {
@@ -169,8 +170,8 @@ Expected<ResultTypes> CastTypeOp::inferResults(Adaptor op) {
   if (!isInteger && !dtype.isF32() && !dtype.isF16() && !dtype.isBF16()) {
     std::string text;
     llvm::raw_string_ostream(text) << "casts to " << dtype;
-    return shapes::shapeError(text +
-                              ", want f32, f16, bf16, i64, i32, i16, i8 or i1");
+    return shapes::shapeError(
+        text + ", expected f32, f16, bf16, i64, i32, i16, i8 or i1");
   }
   return shaped(shapeOf(op.getX()), op.getX(), dtype); // c2
 }
@@ -198,13 +199,13 @@ Expected<ResultTypes> ReshapeOp::inferResults(Adaptor op) {
 OpFoldResult ReshapeOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
 
 namespace {
-/// A reshape that keeps the dynamic sizes in order is a view.
+/// A reshape that preserves the dynamic sizes in order is a view.
 struct ReshapeToView : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ReshapeOp op,
                                 PatternRewriter &rewriter) const override {
-    // One dynamic size that the same product of static sizes is beside is the
+    // If the products of static sizes are equal, a single dynamic size is the
     // same on both sides.
     const size_t have = dynamicSizes(op.getX()).size();
     std::optional<int64_t> from = staticValues(op.getX());
@@ -268,7 +269,7 @@ OpFoldResult PermuteOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joining and cutting
+// Concatenation and splitting
 //===----------------------------------------------------------------------===//
 
 Expected<ResultTypes> SplitOp::inferResults(Adaptor op) {
@@ -290,7 +291,7 @@ LogicalResult SplitOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &parts) {
   return success();
 }
 
-/// The shapes of operands of one element type and device.
+/// The shapes of operands with equal element types and devices.
 static Expected<std::vector<shapes::Shape>> shapesOfParts(ValueRange parts) {
   LLMIR_RETURN_IF_ERROR(checkSameElements(parts));
   LLMIR_RETURN_IF_ERROR(checkSameDevice(parts));
@@ -338,7 +339,7 @@ OpFoldResult RepeatOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ranges and borders
+// Slices and padding
 //===----------------------------------------------------------------------===//
 
 Expected<ResultTypes> SliceOp::inferResults(Adaptor op) {
@@ -360,8 +361,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
              : OpFoldResult();
 }
 
-/// How many numbers of its own a mode puts beside a dimension of `size` at
-/// most.
+/// The maximum padding that a mode supports for a dimension of `size`.
 static int64_t mostPadding(PadMode mode, int64_t size) {
   switch (mode) {
   case PadMode::Reflect:
@@ -389,14 +389,14 @@ Expected<ResultTypes> PadOp::inferResults(Adaptor op) {
       if (padding < 0)
         return shapes::shapeError("pads dimension " + std::to_string(d) +
                                   " by " + std::to_string(padding) +
-                                  ", want 0 or more");
+                                  ", expected 0 or more");
       // c2
       std::optional<int64_t> size = shape[d].constant();
       if (size && padding > mostPadding(op.getMode(), *size))
         return shapes::shapeError(
-            "pads " + std::to_string(*size) + " values by " +
+            "pads " + std::to_string(*size) + " elements by " +
             std::to_string(padding) + " in mode " +
-            stringifyPadMode(op.getMode()).str() + ", want at most " +
+            stringifyPadMode(op.getMode()).str() + ", expected at most " +
             std::to_string(mostPadding(op.getMode(), *size)));
     }
     shape[d] = shape[d] + op.getLow()[d] + op.getHigh()[d];
@@ -411,7 +411,7 @@ LogicalResult PadOp::verify() {
   if (getMode() != PadMode::Constant)
     return emitOpError() << "has a 'value' in mode "
                          << stringifyPadMode(getMode())
-                         << ", which puts values of its own";
+                         << ", which does not use it";
   // c4
   return report(*this, checkNumber(getValueAttr(), "value",
                                    tensorType(getX()).getElementType()));

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of audio: short-time Fourier transforms.
+// Audio ops: short-time Fourier transforms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,20 +30,21 @@ void MLLMDialect::addSignalOps() {
       >();
 }
 
-/// Greatest number of an attribute: sums of them do not overflow.
+/// Maximum of attributes; sums of them do not overflow.
 static constexpr int64_t greatest = int64_t(1) << 31;
 
 namespace {
-/// A frame's numbers, checked and with the default filled in.
+/// Verified framing parameters, including defaults.
 struct Frame {
   int64_t samples = 0; ///< n_fft
   int64_t hop = 0;
-  int64_t added = 0; ///< Samples that `center` adds, or drops, in all.
+  int64_t added = 0; ///< Total padding of `center`.
   int64_t frequencies = 0;
 };
 } // namespace
 
-/// Of either op; fails where its numbers or its operands do not fit.
+/// Framing parameters of either op; fails if attributes or operands are
+/// invalid.
 template <typename AdaptorT> static Expected<Frame> frameOf(AdaptorT op) {
   Frame frame;
   frame.samples = int64_t(op.getNFft());
@@ -52,7 +53,7 @@ template <typename AdaptorT> static Expected<Frame> frameOf(AdaptorT op) {
       frame.hop > greatest) // c1
     return shapes::shapeError("has frames of " + std::to_string(frame.samples) +
                               " samples every " + std::to_string(frame.hop) +
-                              ", want 1 to 2^31 and 0 to 2^31");
+                              ", expected 1 to 2^31 and 0 to 2^31");
   if (frame.hop == 0)
     frame.hop = std::max<int64_t>(1, frame.samples / 4);
   const DimExpr window = shapeOf(op.getWindow()).front();
@@ -73,7 +74,7 @@ Expected<ResultTypes> STFTOp::inferResults(Adaptor op) {
     return frame.takeStatus();
   shapes::Shape shape = shapeOf(op.getX());
   if (shape.empty()) // c3
-    return shapes::shapeError("transforms a scalar, want a signal");
+    return shapes::shapeError("transforms a scalar, expected a signal");
   const DimExpr samples = shape.back() + DimExpr(frame->added);
   if (samples.constant().value_or(frame->samples) < frame->samples) // c4
     return shapes::shapeError("has a signal of " + samples.str() +
@@ -87,7 +88,7 @@ Expected<ResultTypes> STFTOp::inferResults(Adaptor op) {
 }
 
 std::optional<int64_t> STFTOp::getFlops() {
-  // As a sum over the frame for each frequency; a fast transform does less.
+  // Counts a direct transform; a fast transform needs fewer operations.
   return scaled(detail::numResultValues(*this), {2, int64_t(getNFft())});
 }
 
@@ -100,7 +101,7 @@ Expected<ResultTypes> ISTFTOp::inferResults(Adaptor op) {
   if (rank < 3 || !DimExpr::mayEqual(shape[rank - 1], DimExpr(2)) ||
       !DimExpr::mayEqual(shape[rank - 3], DimExpr(frame->frequencies))) // c3
     return shapes::shapeError(
-        "transforms " + shapes::str(shape) + ", want [..., " +
+        "transforms " + shapes::str(shape) + ", expected [..., " +
         std::to_string(frame->frequencies) + " frequencies, frames, 2]");
   const DimExpr frames = shape[rank - 2];
   shape.resize(rank - 2, DimExpr());
@@ -108,14 +109,14 @@ Expected<ResultTypes> ISTFTOp::inferResults(Adaptor op) {
     if (*length > uint64_t(greatest)) // c4
       return shapes::shapeError("has the length " +
                                 std::to_string(int64_t(*length)) +
-                                ", want 0 to 2^31");
+                                ", expected 0 to 2^31");
     shape.back() = DimExpr(int64_t(*length));
   } else if (frames == DimExpr(0)) {
     shape.back() = DimExpr(0);
   } else if (frames.isConstant()) {
     shape.back() = (frames - DimExpr(1)) * DimExpr(frame->hop) +
                    DimExpr(frame->samples - frame->added);
-  } else { // 0 without a frame, which no linear expression says.
+  } else { // 0 without a frame, which is not linear.
     shape.back() = DimExpr::unknown();
   }
   return shaped(shape, op.getX()); // c6

@@ -41,24 +41,26 @@ LogicalResult RegisterOp::verify() {
   std::optional<ArrayRef<int64_t>> shape = parameterShape(getType());
   // c1
   if (!shape)
-    return emitOpError() << "has type " << getType()
-                         << ", want a ranked tensor of f32, f16 or bf16, or an "
-                            "!llm.quantized_tensor";
+    return emitOpError()
+           << "has type " << getType()
+           << ", expected a ranked tensor of f32, f16 or bf16, or an "
+              "!llm.quantized_tensor";
   const bool isQuantized = isa<llm::QuantizedTensorType>(getType());
   const size_t least = isQuantized ? 2 : 1, most = isQuantized ? 3 : 5;
   if (shape->size() < least || shape->size() > most) // c2
-    return emitOpError() << "has rank " << shape->size() << ", want " << least
-                         << " to " << most;
+    return emitOpError() << "has rank " << shape->size() << ", expected "
+                         << least << " to " << most;
   for (auto [index, size] : llvm::enumerate(*shape)) {
     if (ShapedType::isDynamic(size)) // c3
-      return emitOpError() << "size #" << index << " is dynamic, want a number";
+      return emitOpError() << "size #" << index
+                           << " is dynamic, expected a static size";
     if (size < 1) // c3
       return emitOpError() << "size #" << index << " is " << size
-                           << ", want at least 1";
+                           << ", expected at least 1";
   }
   // c4
   if (getSource() && getSource()->empty())
-    return emitOpError() << "has an empty 'source', want a tensor's name";
+    return emitOpError() << "has an empty 'source', expected a tensor's name";
   if (std::optional<uint64_t> attr = getRopeUnpermuteHeads()) {
     int64_t heads = static_cast<int64_t>(*attr),
             rows = shape->size() == 1 ? shape->front() : shape->end()[-2];
@@ -95,7 +97,7 @@ LogicalResult AllocOp::verify() {
   std::optional<uint64_t> offset = getOffset();
   if (offset && static_cast<int64_t>(*offset) < 0) // c1
     return emitOpError() << "has the offset " << static_cast<int64_t>(*offset)
-                         << ", want 0 or more";
+                         << ", expected 0 or more";
   return success();
 }
 

@@ -31,7 +31,7 @@ void MLLMDialect::addVisionOps() {
       >();
 }
 
-/// Greatest number of an attribute: sums of them do not overflow.
+/// Maximum of attributes; sums of them do not overflow.
 static constexpr int64_t greatest = int64_t(1) << 31;
 
 //===----------------------------------------------------------------------===//
@@ -51,21 +51,23 @@ template <typename OpT> static shapes::Window windowOf(OpT op) {
   return window;
 }
 
-/// Fails unless a list has a number from `least` on for each dimension.
+/// Fails unless a list has one element, at least `least`, per dimension.
 static Status checkNumbers(ArrayRef<int64_t> numbers, size_t count,
                            int64_t least, const std::string &name) {
   if (numbers.size() != count) // c3
     return shapes::shapeError("'" + name + "' has " +
                               std::to_string(numbers.size()) +
-                              " numbers, want " + std::to_string(count));
+                              " elements, expected " + std::to_string(count));
   for (int64_t number : numbers)
     if (number < least || number > greatest) // c4
       return shapes::shapeError("'" + name + "' has " + std::to_string(number) +
-                                ", want " + std::to_string(least) + " to 2^31");
+                                ", expected " + std::to_string(least) +
+                                " to 2^31");
   return Status::ok();
 }
 
-/// The shape of a convolution's result, which says its outputs itself.
+/// The result shape of a convolution, whose number of outputs the result type
+/// states.
 template <typename OpT> static Expected<shapes::Shape> convolved(OpT op) {
   const shapes::Shape x = shapeOf(op.getX()), result = shapeOf(op.getResult());
   const size_t count = x.size() - 2;
@@ -77,13 +79,14 @@ template <typename OpT> static Expected<shapes::Shape> convolved(OpT op) {
   std::optional<int64_t> in = x[1].constant(), out = result[1].constant();
   if (!in || !out) // c6
     return shapes::shapeError("has " + x[1].str() + " channels and " +
-                              result[1].str() + " outputs, want numbers");
+                              result[1].str() +
+                              " outputs, expected static sizes");
   const int64_t groups = int64_t(op.getGroups());
   if (groups < 1 || *in % groups != 0 || *out % groups != 0) // c5
     return shapes::shapeError("has " + std::to_string(groups) + " groups for " +
                               std::to_string(*in) + " channels and " +
                               std::to_string(*out) +
-                              " outputs, want a divisor of both");
+                              " outputs, expected a divisor of both");
   return shapes::convolution(x, *out, window); // c4
 }
 
@@ -143,7 +146,8 @@ shapes::Window Conv3DOp::getWindow() { return windowOf(*this); }
 // Interpolation
 //===----------------------------------------------------------------------===//
 
-/// Fails unless the mode is one for so many dimensions and its options fit.
+/// Fails unless the mode supports the number of dimensions and the options are
+/// valid.
 static Status checkMode(StringRef mode, size_t spatial, bool alignCorners,
                         bool antialias) {
   const bool isSmooth = mode == "bilinear" || mode == "bicubic";
@@ -154,15 +158,16 @@ static Status checkMode(StringRef mode, size_t spatial, bool alignCorners,
                               std::to_string(want));
   if ((alignCorners && (mode == "nearest" || antialias)) ||
       (antialias && !isSmooth)) // c5
-    return shapes::shapeError(
-        "is " + mode.str() + (antialias ? " with 'antialias'" : "") +
-        (alignCorners ? " with 'align_corners'" : "") +
-        ", want antialias beside bilinear and bicubic only, and align_corners "
-        "beside neither nearest nor antialias");
+    return shapes::shapeError("is " + mode.str() +
+                              (antialias ? " with 'antialias'" : "") +
+                              (alignCorners ? " with 'align_corners'" : "") +
+                              ", expected antialias with bilinear and bicubic "
+                              "only, and align_corners "
+                              "with neither nearest nor antialias");
   return Status::ok();
 }
 
-/// floor(size * factor), where the size is known.
+/// floor(size * factor), if the size is known.
 static DimExpr scaledSize(const DimExpr &size, double factor) {
   std::optional<int64_t> known = size.constant();
   if (!known)
@@ -181,31 +186,31 @@ Expected<ResultTypes> InterpolateOp::inferResults(Adaptor op) {
                                     : "has neither 'size' nor 'scale_factor'");
   const size_t given = sizes ? sizes->size() : factors->size();
   if (shape.size() < 3 || given != shape.size() - 2) // c2
-    return shapes::shapeError("has " + std::to_string(given) + " sizes for " +
-                              shapes::str(shape) +
-                              ", want one for each dimension after the second");
+    return shapes::shapeError(
+        "has " + std::to_string(given) + " sizes for " + shapes::str(shape) +
+        ", expected one for each dimension after the second");
   LLMIR_RETURN_IF_ERROR(
       checkMode(op.getMode(), given, op.getAlignCorners(), op.getAntialias()));
   for (size_t d = 0; d < given; ++d) {
     if (sizes && ((*sizes)[d] < 0 || (*sizes)[d] > greatest)) // c3
       return shapes::shapeError("has the size " + std::to_string((*sizes)[d]) +
-                                ", want 0 to 2^31");
+                                ", expected 0 to 2^31");
     if (factors && !(std::isfinite((*factors)[d]) && (*factors)[d] > 0))
       return shapes::shapeError("has the factor " +
                                 std::to_string((*factors)[d]) +
-                                ", want a finite positive number");
+                                ", expected a finite positive number");
     const DimExpr size = shape[d + 2];
     shape[d + 2] =
         sizes ? DimExpr((*sizes)[d]) : scaledSize(size, (*factors)[d]);
     if (size == DimExpr(0) && shape[d + 2].constant().value_or(0) > 0) // c6
-      return shapes::shapeError("makes " + shape[d + 2].str() +
-                                " numbers out of none");
+      return shapes::shapeError("resizes an empty dimension to " +
+                                shape[d + 2].str());
   }
   return shaped(shape, op.getX()); // c7
 }
 
 OpFoldResult InterpolateOp::fold(FoldAdaptor) {
-  // The step is 1 in every mode, and no number is weighed against another.
+  // The step is 1 in every mode, so that there is no interpolation.
   auto isOne = [](double factor) { return factor == 1; };
   const bool keepsSteps =
       !getScaleFactor() || llvm::all_of(*getScaleFactor(), isOne);

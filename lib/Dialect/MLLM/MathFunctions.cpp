@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops of math that no processor has are made of.
+// Expansions of math ops without hardware support.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace llmir::mllm::program {
 // Powers, hyperbolic functions and their inverses
 //===----------------------------------------------------------------------===//
 
-/// The logarithm of f64 numbers that are not subnormal, to 1e-15 of the result
-/// or of 1. With x = m * 2^e and m around 1, log(m) = 2 * atanh(t) where
+/// The logarithm of normal f64 numbers, with an error of 1e-15 relative to the
+/// result or to 1. With x = m * 2^e and m around 1, log(m) = 2 * atanh(t) where
 /// t = (m - 1) / (m + 1) is at most 0.172.
 static Value logOfF64(Scalars s, Value x) {
   OpBuilder &b = s.b;
@@ -50,7 +50,7 @@ static Value logOfF64(Scalars s, Value x) {
       arith::TruncIOp::create(b, loc, s.like(i64, b.getI32Type()), e));
   Value log = s.fma(number, s.constant(f64, std::log(2.0)), logM);
   Value zero = s.constant(f64, 0.0), infinity = s.constant(f64, INFINITY);
-  // Infinity and NaN are their own logarithms.
+  // The logarithm of infinity and NaN is the operand.
   log = s.select(s.compare(arith::CmpFPredicate::ULT, x, infinity), log, x);
   log = s.select(s.compare(arith::CmpFPredicate::UNO, x, x), x, log);
   log = s.select(s.compare(arith::CmpFPredicate::OLT, x, zero),
@@ -59,8 +59,8 @@ static Value logOfF64(Scalars s, Value x) {
                   s.constant(f64, -INFINITY), log);
 }
 
-/// x^y, given |x|^y: of negative numbers only powers whose exponent is an
-/// integer are real, and odd ones are negative.
+/// x^y, given |x|^y: negative bases have real powers only for integer
+/// exponents, and the sign is that of odd exponents.
 static Value powerWithSign(Scalars s, Value x, Value y, Value magnitude) {
   OpBuilder &b = s.b;
   Location loc = s.loc;
@@ -97,7 +97,7 @@ Value emitPower(OpBuilder &b, Location loc, Value x, Value y) {
   Value log = logOfF64(s, s.toF64(size));
   Value power = s.toF32(s.expOfF64(s.mul(s.toF64(y), log)));
   power = powerWithSign(s, x, y, power);
-  // 1 to whatever power, -1 to an infinite one, and whatever to the power 0.
+  // 1 to any power, -1 to an infinite power, and anything to the power 0.
   auto either = [&](Value p, Value q) -> Value {
     return arith::OrIOp::create(b, loc, p, q);
   };
@@ -118,7 +118,7 @@ Value emitExp2(OpBuilder &b, Location loc, Value x) {
   return s.toF32(s.expOfF64(s.mul(s.toF64(x), std::log(2.0))));
 }
 
-/// exp(x) / 2 and exp(-x) / 2 in f64: half of what may be beyond f32.
+/// exp(x) / 2 and exp(-x) / 2 in f64: half of a value that may overflow f32.
 static std::pair<Value, Value> halfExponentials(Scalars s, Value x) {
   auto half = [&](Value argument) {
     return s.expOfF64(s.add(argument, -std::log(2.0)));
@@ -132,8 +132,8 @@ Value emitCosh(OpBuilder &b, Location loc, Value x) {
   return s.toF32(s.add(up, down));
 }
 
-/// `near` where x is closer to 0 than the bound. A difference of numbers around
-/// 1 loses what small results are made of; series do not.
+/// Selects `near` if |x| is less than the bound. Small results of a difference
+/// of values around 1 suffer from cancellation, which a series avoids.
 static Value nearZero(Scalars s, Value x, double bound, Value near, Value far) {
   Value size = math::AbsFOp::create(s.b, s.loc, x);
   return s.select(s.compare(arith::CmpFPredicate::OLT, size,
@@ -145,7 +145,7 @@ Value emitSinh(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
   Value wide = s.toF64(x);
   auto [up, down] = halfExponentials(s, wide);
-  // The first omitted term is below 1e-11 of the result.
+  // The first omitted term is less than 1e-11 of the result.
   Value series =
       s.mul(wide, s.polynomial(s.mul(wide, wide), {1.0, 1.0 / 6, 1.0 / 120,
                                                    1.0 / 5040, 1.0 / 362880}));
@@ -191,7 +191,7 @@ Value emitCbrt(OpBuilder &b, Location loc, Value x) {
   Value root =
       math::CbrtOp::create(b, loc, s.select(isSmall, s.mul(x, 0x1p24), x));
   root = s.select(isSmall, s.mul(root, 0x1p-8), root);
-  // 0, infinity and NaN are their own roots.
+  // The root of 0, infinity and NaN is the operand.
   Value isOrdinary = arith::AndIOp::create(
       b, loc, s.compare(arith::CmpFPredicate::OGT, size, s.constant(f32, 0.0)),
       s.compare(arith::CmpFPredicate::OLT, size, s.constant(f32, INFINITY)));
@@ -209,8 +209,8 @@ Value emitAtan2(OpBuilder &b, Location loc, Value y, Value x) {
     };
     return arith::AndIOp::create(b, loc, is(x), is(y));
   };
-  // Two infinite numbers are as large as each other; of two zeros the sign of x
-  // says which way it points.
+  // Two infinities count as equal; for two zeros, the sign of x determines the
+  // direction.
   auto unit = [&](Value number) -> Value {
     return math::CopySignOp::create(b, loc, s.constant(f32, 1.0), number);
   };
@@ -218,7 +218,7 @@ Value emitAtan2(OpBuilder &b, Location loc, Value y, Value x) {
   Value turnsX = arith::OrIOp::create(b, loc, areInfinite, bothAre(0.0));
   Value angle = math::Atan2Op::create(b, loc, s.select(areInfinite, unit(y), y),
                                       s.select(turnsX, unit(x), x));
-  // Above or below the axis of x, also where y is -0.
+  // Above or below the x axis, also if y is -0.
   return math::CopySignOp::create(b, loc, angle, y);
 }
 

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace llmir::mllm;
 
 namespace {
-/// A number of ModelFacts and its key in the dictionary.
+/// An integer of ModelFacts and its key in the dictionary.
 struct Fact {
   StringLiteral key;
   int64_t ModelFacts::*member;
@@ -53,13 +53,13 @@ static FailureOr<ModelFacts> parseFacts(Operation *op, Attribute attr) {
     if (number.getInt() < 1)
       return op->emitOpError()
              << "'" << ModelFacts::attrName() << "' has '" << fact.key << "' "
-             << number.getInt() << ", want at least 1";
+             << number.getInt() << ", expected at least 1";
     result.*fact.member = number.getInt();
   }
   if (result.numHeads % result.numKVHeads != 0)
     return op->emitOpError()
            << "'" << ModelFacts::attrName() << "' has 'num_heads' "
-           << result.numHeads << ", want a multiple of 'num_kv_heads' "
+           << result.numHeads << ", expected a multiple of 'num_kv_heads' "
            << result.numKVHeads;
   return result;
 }
@@ -81,28 +81,28 @@ void ModelFacts::write(ModuleOp module) const {
   module->setAttr(attrName(), builder.getDictionaryAttr(entries));
 }
 
-/// `mllm.dims` of a subgraph or a function: a range for each name.
+/// `mllm.dims` of a subgraph or a function: one range per name.
 static LogicalResult verifyDims(Operation *op, Attribute attr) {
   auto names = dyn_cast<DictionaryAttr>(attr);
   if (!isa<FunctionOpInterface>(op) || !names)
-    return op->emitOpError() << "carries 'mllm.dims', which is a dictionary on "
-                                "a subgraph or a function";
+    return op->emitOpError() << "has 'mllm.dims', which must be a dictionary "
+                                "on a subgraph or a function";
   for (NamedAttribute name : names)
     if (!isa<RangeAttr>(name.getValue()))
       return op->emitOpError()
-             << "'mllm.dims' says " << name.getValue() << " of '"
-             << name.getName().getValue() << "', want #mllm.range<…>";
+             << "'mllm.dims' has " << name.getValue() << " for '"
+             << name.getName().getValue() << "', expected #mllm.range<…>";
   return success();
 }
 
-/// `mllm.res_attrs` of an op: a dictionary for each result.
+/// `mllm.res_attrs` of an op: one dictionary per result.
 static LogicalResult verifyResultAttributes(Operation *op, Attribute attr) {
   auto list = dyn_cast<ArrayAttr>(attr);
   if (list && list.size() == op->getNumResults() &&
       llvm::all_of(list, llvm::IsaPred<DictionaryAttr>))
     return success();
   return op->emitOpError() << "has 'mllm.res_attrs' " << attr
-                           << ", want a dictionary for each of its "
+                           << ", expected one dictionary for each of its "
                            << op->getNumResults() << " results";
 }
 
@@ -117,18 +117,19 @@ LogicalResult MLLMDialect::verifyOperationAttribute(Operation *op,
     if (bits && bits.getType().isSignlessInteger(64) && bits.getInt() == 8)
       return success();
     return op->emitOpError() << "has '" << kQuantInputsAttr << "' "
-                             << attribute.getValue() << ", want 8 : i64";
+                             << attribute.getValue() << ", expected 8 : i64";
   }
   if (attribute.getName() == kQuantWeightsAttr) {
     if (isa<QuantAttr>(attribute.getValue()))
       return success();
-    return op->emitOpError() << "has '" << kQuantWeightsAttr << "' "
-                             << attribute.getValue() << ", want #mllm.quant<…>";
+    return op->emitOpError()
+           << "has '" << kQuantWeightsAttr << "' " << attribute.getValue()
+           << ", expected #mllm.quant<…>";
   }
   if (attribute.getName() != ModelFacts::attrName())
     return success();
   if (!isa<ModuleOp>(op))
-    return op->emitOpError() << "carries '" << ModelFacts::attrName()
-                             << "', which belongs on a builtin module";
+    return op->emitOpError() << "has '" << ModelFacts::attrName()
+                             << "', which is only valid on a builtin module";
   return parseFacts(op, attribute.getValue());
 }

@@ -12,7 +12,7 @@
 
 namespace llmir::shapes {
 
-/// How many indices a range has of a dimension.
+/// The number of indices of a range in a dimension.
 static DimExpr rangeSize(const DimExpr &size, const Range &range) {
   if (!size.isConstant()) {
     if (range.start == 0 && !range.end && range.step == 1)
@@ -37,7 +37,7 @@ static Status checkRanges(const Shape &shape,
   for (const Range &range : ranges)
     if (range.step < 1)
       return shapeError("has a step of " + std::to_string(range.step) +
-                        ", want 1 or more");
+                        ", expected 1 or more");
   return Status::ok();
 }
 
@@ -53,7 +53,7 @@ static Status checkDims(const std::vector<int64_t> &dims, size_t rank) {
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] < (i == 0 ? 0 : dims[i - 1] + 1) || dims[i] >= int64_t(rank))
       return shapeError("names dimension " + std::to_string(dims[i]) +
-                        ", want ascending ones from 0 to below " +
+                        ", expected ascending ones from 0 to below " +
                         std::to_string(rank));
   return Status::ok();
 }

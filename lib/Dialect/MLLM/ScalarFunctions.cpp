@@ -21,8 +21,8 @@ Value emitSilu(OpBuilder &b, Location loc, Value x) {
   return s.divideByOnePlus(x, s.exp(s.negate(x)));
 }
 
-// The forms of gelu are computed in f64 but for the exponential, so that its
-// error is all that the result has.
+// The forms of gelu are computed in f64 except for the exponential, whose error
+// thus determines that of the result.
 
 Value emitGelu(OpBuilder &b, Location loc, Value x) {
   // With t = |x|, P(X > t) = exp(-t^2 / 2) * u * p(u) where u = 1 / (1 + 0.3 t)
@@ -66,10 +66,10 @@ Value emitGeluQuick(OpBuilder &b, Location loc, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An angle is quarter * pi/2 + rest, where |rest| is at most pi/4.
+/// An angle is quarter * pi/2 + rest, with |rest| at most pi/4.
 struct ReducedAngle {
   Value rest;    ///< f64.
-  Value quarter; ///< i32; the last two bits count.
+  Value quarter; ///< i32; only the low two bits are used.
 };
 } // namespace
 
@@ -87,9 +87,9 @@ static ReducedAngle reduceAngle(Scalars s, Value angle) {
                                      quarter)};
 }
 
-/// Of f32 numbers m * 2^e with e of at least 2 (Payne and Hanek). Of 2/pi only
-/// 64 bits matter to the product with m, modulo 4: those before them make
-/// multiples of 4, and those behind them less than 2^-38.
+/// For f32 numbers m * 2^e with e at least 2 (Payne and Hanek). Only 64 bits of
+/// 2/pi affect the product with m modulo 4: higher bits contribute multiples of
+/// 4, lower bits less than 2^-38.
 static ReducedAngle reduceFarAngle(Scalars s, Value x) {
   constexpr uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
                                     0xdb6295993c439041};
@@ -106,7 +106,7 @@ static ReducedAngle reduceFarAngle(Scalars s, Value x) {
       word(0x800000));
   Value field = arith::AndIOp::create(
       b, loc, arith::ShRUIOp::create(b, loc, bits, word(23)), word(0xff));
-  // The first of the 64 bits: that with the weight 2 beside 2^e.
+  // The position of the first of the 64 bits, whose weight with 2^e is 2.
   Value first = arith::SubIOp::create(
       b, loc, arith::MaxUIOp::create(b, loc, field, word(152)), word(152));
   Value isEarly =
@@ -119,7 +119,7 @@ static ReducedAngle reduceFarAngle(Scalars s, Value x) {
       b, loc, arith::ShLIOp::create(b, loc, high, shift),
       arith::ShRUIOp::create(
           b, loc, arith::ShRUIOp::create(b, loc, low, word(1)), rest));
-  // In units of 2^-62, so that what wraps is a multiple of 4.
+  // In units of 2^-62, so that overflow wraps modulo 4.
   Value turns = arith::MulIOp::create(b, loc, m, window);
   Value isNegative =
       s.compare(arith::CmpFPredicate::OLT, x, s.constant(x.getType(), 0.0));
@@ -137,7 +137,7 @@ static ReducedAngle reduceFarAngle(Scalars s, Value x) {
       arith::TruncIOp::create(b, loc, s.like(i64, b.getI32Type()), quarter)};
 }
 
-/// By Taylor's series, whose first omitted term is below 3e-14.
+/// Taylor series, whose first omitted term is less than 3e-14.
 static std::pair<Value, Value> cosSinOf(Scalars s, ReducedAngle angle) {
   Value r = angle.rest, q = angle.quarter;
   Value r2 = s.mul(r, r);
@@ -169,7 +169,7 @@ std::pair<Value, Value> emitCosSin(OpBuilder &b, Location loc, Value angle) {
   return cosSinOf(s, reduceAngle(s, angle));
 }
 
-/// cos and sin of f32 numbers, whatever their size.
+/// Cosine and sine of f32 numbers of any magnitude.
 static std::pair<Value, Value> cosSinOfF32(Scalars s, Value x) {
   Type f32 = x.getType();
   Value size = math::AbsFOp::create(s.b, s.loc, x);
@@ -190,7 +190,7 @@ static std::pair<Value, Value> cosSinOfF32(Scalars s, Value x) {
 
 Value emitSin(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
-  // The difference from a multiple of pi/2 has lost the sign of -0.
+  // The reduction by a multiple of pi/2 loses the sign of -0.
   Value isZero =
       s.compare(arith::CmpFPredicate::OEQ, x, s.constant(x.getType(), 0.0));
   return s.select(isZero, x, cosSinOfF32(s, x).second);
@@ -201,7 +201,7 @@ Value emitCos(OpBuilder &b, Location loc, Value x) {
 }
 
 Value emitLog(OpBuilder &b, Location loc, Value x) {
-  // 0 and negative numbers are scaled too, which changes nothing of them.
+  // 0 and negative numbers are scaled, too, without effect.
   Scalars s{b, loc};
   Value isSmall = s.compare(arith::CmpFPredicate::OLT, x,
                             s.constant(x.getType(), 0x1p-126));
@@ -243,7 +243,7 @@ Value emitRound(OpBuilder &b, Location loc, Value x, Type element) {
 }
 
 //===----------------------------------------------------------------------===//
-// Quotients of integers
+// Integer quotients
 //===----------------------------------------------------------------------===//
 
 static Value isLess(OpBuilder &b, Location loc, Value x, Value y) {
@@ -278,8 +278,8 @@ Value emitQuotient(OpBuilder &b, Location loc, Value x, Value y,
     return arith::SubIOp::create(b, loc, zero, n);
   };
   Value isNegative = arith::XOrIOp::create(b, loc, isNegativeX, isNegativeY);
-  // Of the magnitudes, which unsigned numbers hold. Toward zero is down where
-  // the quotient is positive, and up where it is negative.
+  // Divides magnitudes as unsigned numbers. Toward zero is down for positive
+  // quotients and up for negative ones.
   Value magnitudeX = s.select(isNegativeX, negate(x), x);
   Value magnitudeY = s.select(isNegativeY, negate(y), y);
   Value less = emitUnsignedQuotient(b, loc, magnitudeX, magnitudeY,
@@ -299,8 +299,8 @@ Value emitToInteger(OpBuilder &b, Location loc, Value x, IntegerType element,
   const unsigned width = element.getWidth();
   const double end = std::ldexp(1.0, int(isSigned ? width - 1 : width));
   const double least = isSigned ? -end : 0;
-  // `least` and `end` are exact as floats, the greatest integer need not be: 0
-  // is converted in place of what is beyond it, and of NaN.
+  // `least` and `end` are exact as floats, unlike, possibly, the greatest
+  // integer: out-of-range values and NaN are converted from 0 instead.
   auto number = [&](double value) { return s.constant(x.getType(), value); };
   auto isBelow = [&](Value a, double bound) {
     return s.compare(arith::CmpFPredicate::OLT, a, number(bound));
@@ -309,7 +309,7 @@ Value emitToInteger(OpBuilder &b, Location loc, Value x, IntegerType element,
   inside = s.select(isBelow(inside, least), number(least), inside);
   Type type = s.like(x.getType(), element);
   Value whole;
-  if (width < 32) // As one of 32 bits, which processors convert to.
+  if (width < 32) // Convert to 32 bits, which processors support.
     whole = arith::TruncIOp::create(
         b, loc, type,
         arith::FPToSIOp::create(b, loc, s.like(x.getType(), b.getI32Type()),
@@ -336,7 +336,7 @@ Value emitCombination(OpBuilder &b, Location loc, Combination how,
     auto predicate = how == Combination::Max ? arith::CmpFPredicate::OGT
                                              : arith::CmpFPredicate::OLT;
     Value better = s.compare(predicate, value, result);
-    // A NaN among the values is the result.
+    // The result is NaN if any value is NaN.
     Value isNaN = s.compare(arith::CmpFPredicate::UNO, value, value);
     result =
         s.select(arith::OrIOp::create(b, loc, better, isNaN), value, result);

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What scalar functions are written with: ops on f32 and f64 numbers, scalars
-// or vectors.
+// Helpers to create ops on f32 and f64 scalars or vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@
 
 namespace llmir::mllm::program {
 
-/// Short names for the ops, at one place.
+/// Shorthands for ops.
 struct Scalars {
   using Type = mlir::Type;
   using Value = mlir::Value;

@@ -49,22 +49,22 @@ Expected<int64_t> normalizeAxis(int64_t axis, size_t rank,
     return shapeError("has '" + what + "' " + std::to_string(axis) +
                       ", but a tensor of rank 0 has no dimensions");
   return shapeError("has '" + what + "' " + std::to_string(axis) +
-                    ", want one from " + std::to_string(-count) + " to " +
+                    ", expected one from " + std::to_string(-count) + " to " +
                     std::to_string(count - 1));
 }
 
 //===----------------------------------------------------------------------===//
-// Element by element
+// Element-wise
 //===----------------------------------------------------------------------===//
 
-/// One dimension of a broadcast; nullopt where the sizes exclude each other.
+/// Broadcasts one dimension; nullopt if the sizes are incompatible.
 static std::optional<DimExpr> broadcastSize(const DimExpr &a,
                                             const DimExpr &b) {
   if (a == b || b.constant() == 1)
     return a;
   if (a.constant() == 1)
     return b;
-  // Whatever `a` is, 1 or n, the result has n.
+  // Whether `a` is 1 or n, the result is n.
   if (b.isConstant() && !a.isConstant())
     return b;
   if (a.isConstant() && !b.isConstant())
@@ -91,7 +91,7 @@ Expected<Shape> broadcast(const Shape &a, const Shape &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// The same values in another shape
+// Reshapes
 //===----------------------------------------------------------------------===//
 
 DimExpr numElements(const Shape &shape) {
@@ -112,8 +112,8 @@ Status sameNumElements(const Shape &from, const Shape &to) {
                     " values, but " + str(to) + " has " + want.str());
 }
 
-/// Both shapes without the sizes that they share, so that a quotient can be
-/// known where the numbers of values are not linear.
+/// Removes the sizes that both shapes share, so that a quotient can be known
+/// even if the numbers of elements are not linear.
 static void cancel(Shape &from, Shape &to) {
   for (auto size = to.begin(); size != to.end();) {
     auto same = std::find(from.begin(), from.end(), *size);
@@ -132,9 +132,9 @@ Expected<Shape> reshape(const Shape &from, const std::vector<int64_t> &to) {
   for (int64_t size : to) {
     if (size < -1)
       return shapeError("has the size " + std::to_string(size) +
-                        " in its shape, want -1 or more");
+                        " in its shape, expected -1 or more");
     if (size == -1 && inferred)
-      return shapeError("has -1 twice in its shape, want it once at most");
+      return shapeError("has -1 twice in its shape, expected it once at most");
     if (size == -1)
       inferred = result.size();
     else
@@ -142,13 +142,13 @@ Expected<Shape> reshape(const Shape &from, const std::vector<int64_t> &to) {
     result.push_back(size);
   }
   if (!numElements(others).isKnown())
-    return shapeError("has more values in its shape than can be counted");
+    return shapeError("has a shape whose number of elements overflows");
   if (inferred) {
     Shape rest = from, divisors = others;
     cancel(rest, divisors);
     const DimExpr have = numElements(rest), divisor = numElements(divisors);
     if (divisor.constant() == 0)
-      return shapeError("has -1 beside a size of 0 in its shape");
+      return shapeError("has both -1 and a size of 0 in its shape");
     result[*inferred] = have.exactDiv(divisor);
     if (!result[*inferred].isKnown() && have.isConstant() &&
         divisor.isConstant())
@@ -193,12 +193,12 @@ Expected<Shape> transpose(const Shape &shape, int64_t a, int64_t b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joining and cutting
+// Concatenation and splitting
 //===----------------------------------------------------------------------===//
 
 Expected<Shape> concat(const std::vector<Shape> &parts, int64_t axis) {
   if (parts.empty())
-    return shapeError("has no operands, want at least one");
+    return shapeError("has no operands, expected at least one");
   Shape result = parts.front();
   Expected<int64_t> at = normalizeAxis(axis, result.size(), "dim");
   if (!at)
@@ -209,7 +209,7 @@ Expected<Shape> concat(const std::vector<Shape> &parts, int64_t axis) {
     const std::string name = "operand #" + std::to_string(p);
     if (part.size() != result.size())
       return shapeError(name + " has rank " + std::to_string(part.size()) +
-                        ", want " + std::to_string(result.size()));
+                        ", expected " + std::to_string(result.size()));
     for (size_t i = 0; i < part.size(); ++i) {
       if (i == joined) {
         result[i] = result[i] + part[i];
@@ -228,7 +228,7 @@ Expected<Shape> concat(const std::vector<Shape> &parts, int64_t axis) {
 
 Expected<Shape> stack(const std::vector<Shape> &parts, int64_t axis) {
   if (parts.empty())
-    return shapeError("has no operands, want at least one");
+    return shapeError("has no operands, expected at least one");
   Shape result = parts.front();
   Expected<int64_t> at = normalizeAxis(axis, result.size() + 1, "dim");
   if (!at)
@@ -254,21 +254,21 @@ Expected<std::vector<Shape>> split(const Shape &shape, int64_t axis,
     if (section < (sections.size() == 1 ? 1 : 0))
       return shapeError("has a section of " + std::to_string(section));
   if (sections.empty())
-    return shapeError("has no sections, want at least one");
+    return shapeError("has no sections, expected at least one");
   if (sections.size() == 1) {
     const int64_t section = sections.front();
     if (!whole.isConstant())
-      return shapeError("cannot cut " + whole.str() + " slices into parts of " +
-                        std::to_string(section) +
-                        ", as nobody knows how many parts that makes, want a "
-                        "size that is a number");
+      return shapeError(
+          "cannot split " + whole.str() + " slices into parts of " +
+          std::to_string(section) +
+          ", since the number of parts is not known, expected a static size");
     if (*whole.constant() % section != 0)
-      return shapeError("cannot cut " + whole.str() + " slices into parts of " +
-                        std::to_string(section));
+      return shapeError("cannot split " + whole.str() +
+                        " slices into parts of " + std::to_string(section));
     const int64_t count = *whole.constant() / section;
     if (count > (int64_t(1) << 16))
       return shapeError("has " + std::to_string(count) +
-                        " parts, want at most 65536");
+                        " parts, expected at most 65536");
     sizes.assign(static_cast<size_t>(count), section);
   } else {
     DimExpr sum = 0;
@@ -291,7 +291,7 @@ Expected<Shape> repeat(const Shape &shape, int64_t axis, int64_t times) {
     return at.takeStatus();
   if (times < 1)
     return shapeError("repeats " + std::to_string(times) +
-                      " times, want at least 1");
+                      " times, expected at least 1");
   Shape result = shape;
   DimExpr &size = result[static_cast<size_t>(*at)];
   size = size * DimExpr(times);
@@ -330,14 +330,14 @@ Expected<Shape> gather(const Shape &table, const Shape &indices, int64_t axis) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products and windows
+// Matrix products and convolutions
 //===----------------------------------------------------------------------===//
 
 Expected<Shape> matmul(const Shape &a, const Shape &b, bool transposeA,
                        bool transposeB) {
   if (a.size() < 2 || b.size() < 2)
     return shapeError("multiplies " + str(a) + " and " + str(b) +
-                      ", want tensors of rank 2 or more");
+                      ", expected tensors of rank 2 or more");
   const DimExpr &rows = a[a.size() - (transposeA ? 1 : 2)];
   const DimExpr &inner = a[a.size() - (transposeA ? 2 : 1)];
   const DimExpr &columns = b[b.size() - (transposeB ? 2 : 1)];
@@ -356,7 +356,7 @@ Expected<Shape> matmul(const Shape &a, const Shape &b, bool transposeA,
   return result;
 }
 
-/// The size of one windowed dimension.
+/// The output size of one convolved dimension.
 static Expected<DimExpr> windowedSize(const DimExpr &size, const Window &window,
                                       size_t i) {
   const int64_t kernel = window.kernel[i], stride = window.stride[i],
@@ -364,10 +364,12 @@ static Expected<DimExpr> windowedSize(const DimExpr &size, const Window &window,
   if (kernel < 1 || stride < 1 || dilation < 1)
     return shapeError("has kernel " + std::to_string(kernel) + ", stride " +
                       std::to_string(stride) + " and dilation " +
-                      std::to_string(dilation) + ", want at least 1 of each");
+                      std::to_string(dilation) +
+                      ", expected at least 1 of each");
   if (window.padLow[i] < 0 || window.padHigh[i] < 0)
     return shapeError("pads by " + std::to_string(window.padLow[i]) + " and " +
-                      std::to_string(window.padHigh[i]) + ", want 0 or more");
+                      std::to_string(window.padHigh[i]) +
+                      ", expected 0 or more");
   const DimExpr reach = DimExpr(dilation) * DimExpr(kernel - 1) + 1;
   const DimExpr padded =
       size + DimExpr(window.padLow[i]) + DimExpr(window.padHigh[i]);
@@ -401,7 +403,7 @@ Expected<Shape> convolution(const Shape &x, int64_t outChannels,
   const size_t rank = window.kernel.size() + 2;
   if (x.size() != rank)
     return shapeError("has an input of rank " + std::to_string(x.size()) +
-                      ", want " + std::to_string(rank));
+                      ", expected " + std::to_string(rank));
   Expected<Shape> spatial = windowed(Shape(x.begin() + 2, x.end()), window);
   if (!spatial)
     return spatial;

@@ -69,11 +69,11 @@ problemOfStoredPlace(ArrayRef<int64_t> shape,
     int64_t first = (*slice)[0], total = (*slice)[1];
     if (first < 0 || total < shape[0] || first > total - shape[0])
       return "has the 'slice' [" + std::to_string(first) + ", " +
-             std::to_string(total) + "], which has no room for its " +
+             std::to_string(total) + "], which does not contain its " +
              std::to_string(shape[0]) + " rows";
   }
   if (transposed && shape.size() != 2)
-    return "is 'transposed', which only a matrix can be";
+    return "is 'transposed', which is only valid for a matrix";
   return std::nullopt;
 }
 

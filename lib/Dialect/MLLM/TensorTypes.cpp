@@ -18,7 +18,7 @@ using namespace llmir::mllm;
 using shapes::DimExpr;
 
 //===----------------------------------------------------------------------===//
-// Types as shapes
+// Conversion between types and shapes
 //===----------------------------------------------------------------------===//
 
 bool llmir::mllm::isF32Tensor(Type type) {
@@ -82,7 +82,7 @@ RankedTensorType llmir::mllm::makeTensorType(const shapes::Shape &shape,
   return RankedTensorType::get(sizes, element, encoding);
 }
 
-/// Whether a size that was inferred is what is declared.
+/// Whether an inferred size is compatible with the declared one.
 static bool sizeFits(const DimExpr &inferred, const DimExpr &declared) {
   return DimExpr::mayEqual(inferred, declared);
 }
@@ -125,7 +125,7 @@ ResultTypes llmir::mllm::shaped(const shapes::Shape &shape, Value like,
   return {makeTensorType(shape, element, deviceOf(tensorType(like)))};
 }
 
-/// A type as IR spells it.
+/// The textual form of a type.
 static std::string text(Type type) {
   std::string result;
   llvm::raw_string_ostream(result) << type;
@@ -150,8 +150,8 @@ Status llmir::mllm::checkSameDevice(ValueRange operands) {
     Device other = deviceOf(tensorType(operand));
     if (other != first)
       return shapes::shapeError("operand #" + std::to_string(index) +
-                                " lies on " + stringifyDevice(other).str() +
-                                ", but operand #0 on " +
+                                " is on " + stringifyDevice(other).str() +
+                                ", but operand #0 is on " +
                                 stringifyDevice(first).str());
   }
   return Status::ok();
@@ -179,7 +179,7 @@ LogicalResult llmir::mllm::verifyPositive(Operation *op, const APFloat &value,
   if (std::isfinite(number) && number > 0)
     return success();
   return op->emitOpError() << "'" << name << "' is " << number
-                           << ", want a finite positive number";
+                           << ", expected a finite positive number";
 }
 
 /// A shape as text, for example "172x64".
@@ -208,7 +208,7 @@ LogicalResult llmir::mllm::verifyParameter(Operation *op,
           << "the symbol is '" << found->getName() << "'";
     return error;
   }
-  // A malformed type is reported by the register op's own verifier.
+  // The verifier of the register op reports malformed types.
   std::optional<ArrayRef<int64_t>> have = parameterShape(parameter.getType());
   if (!have)
     return success();
@@ -243,16 +243,16 @@ llmir::mllm::detail::verifyResultTypes(Operation *op,
     return op->emitOpError() << inferred.status().message();
   if (inferred->size() != op->getNumResults())
     return op->emitOpError() << "has " << op->getNumResults()
-                             << " results, want " << inferred->size();
+                             << " results, expected " << inferred->size();
   for (auto [index, result] : llvm::enumerate(op->getResultTypes()))
     if (!fits((*inferred)[index], result))
       return op->emitOpError() << "result #" << index << " has type " << result
-                               << ", want " << (*inferred)[index];
+                               << ", expected " << (*inferred)[index];
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// Types in the text
+// Assembly of types
 //===----------------------------------------------------------------------===//
 
 ParseResult llmir::mllm::parseUnaryTypes(OpAsmParser &parser, Type &x,

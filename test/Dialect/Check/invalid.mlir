@@ -17,7 +17,7 @@ func.func @types(%a: tensor<2xf32>, %b: tensor<2xi32>) {
 
 // -----
 
-// expected-error @+1 {{check.range must be two i64 or f64 numbers, the first one less, not array<i64: 3, 3>}}
+// expected-error @+1 {{check.range must be two i64 or f64 numbers in ascending order, not array<i64: 3, 3>}}
 func.func @range(%a: tensor<2xi32> {check.range = array<i64: 3, 3>}) { return }
 
 // -----
@@ -47,7 +47,7 @@ func.func @unknown(%a: tensor<3xi32> {check.value = 1 : i32}) { return }
 
 // -----
 
-// expected-error @+1 {{"check.range" is an attribute of a function's argument}}
+// expected-error @+1 {{"check.range" is only valid on function arguments}}
 func.func @onFunction() attributes {check.range = array<i64: 0, 3>} { return }
 
 // -----

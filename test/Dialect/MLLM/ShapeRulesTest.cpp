@@ -86,9 +86,10 @@ TEST(ShapeRulesTest, AxesCountFromEitherEnd) {
   EXPECT_EQ(text(normalizeAxis(2, 3)), "2");
   EXPECT_EQ(text(normalizeAxis(-1, 3)), "2");
   EXPECT_EQ(text(normalizeAxis(-3, 3)), "0");
-  EXPECT_EQ(text(normalizeAxis(3, 3)), "has 'axis' 3, want one from -3 to 2");
+  EXPECT_EQ(text(normalizeAxis(3, 3)),
+            "has 'axis' 3, expected one from -3 to 2");
   EXPECT_EQ(text(normalizeAxis(-4, 3, "dim")),
-            "has 'dim' -4, want one from -3 to 2");
+            "has 'dim' -4, expected one from -3 to 2");
   EXPECT_EQ(text(normalizeAxis(0, 0)),
             "has 'axis' 0, but a tensor of rank 0 has no dimensions");
   EXPECT_FALSE(normalizeAxis(std::numeric_limits<int64_t>::min(), 3));
@@ -162,12 +163,12 @@ TEST(ShapeRulesTest, Reshaping) {
   EXPECT_EQ(to("2 3", {4}), "the shape [2, 3] has 6 values, but [4] has 4");
   EXPECT_EQ(to("2 3", {-1, 4}), "the 6 values of [2, 3] do not fill rows of 4");
   EXPECT_EQ(to("2 3", {-1, -1}),
-            "has -1 twice in its shape, want it once at most");
+            "has -1 twice in its shape, expected it once at most");
   EXPECT_EQ(to("2 3", {-2, 3}),
-            "has the size -2 in its shape, want -1 or more");
-  EXPECT_EQ(to("2 3", {-1, 0}), "has -1 beside a size of 0 in its shape");
+            "has the size -2 in its shape, expected -1 or more");
+  EXPECT_EQ(to("2 3", {-1, 0}), "has both -1 and a size of 0 in its shape");
   EXPECT_EQ(to("2", {kMost, kMost}),
-            "has more values in its shape than can be counted");
+            "has a shape whose number of elements overflows");
 }
 
 TEST(ShapeRulesTest, Reordering) {
@@ -179,14 +180,14 @@ TEST(ShapeRulesTest, Reordering) {
             "names 1 dimensions of a tensor of rank 2");
   EXPECT_EQ(text(permute(shape("2 3"), {1, -1})), "names dimension 1 twice");
   EXPECT_EQ(text(permute(shape("2 3"), {0, 2})),
-            "has 'axis' 2, want one from -2 to 1");
+            "has 'axis' 2, expected one from -2 to 1");
   EXPECT_EQ(text(transpose(shape("1 seq 12"), 1, -1)), "[1, 12, seq]");
   EXPECT_EQ(text(transpose(shape("0 1"), 0, 1)), "[1, 0]");
   EXPECT_EQ(text(transpose(shape("2"), 0, 0)), "[2]");
   EXPECT_EQ(text(transpose(shape("2"), 1, 0)),
-            "has 'dim0' 1, want one from -1 to 0");
+            "has 'dim0' 1, expected one from -1 to 0");
   EXPECT_EQ(text(transpose(shape("2"), 0, -2)),
-            "has 'dim1' -2, want one from -1 to 0");
+            "has 'dim1' -2, expected one from -1 to 0");
 }
 
 TEST(ShapeRulesTest, Joining) {
@@ -199,9 +200,9 @@ TEST(ShapeRulesTest, Joining) {
   EXPECT_EQ(join({shape("2 ?"), shape("2 seq")}, 0), "[4, seq]");
   EXPECT_EQ(join({shape("2"), shape("?")}, 0), "[?]");
   EXPECT_EQ(join({shape("2")}, 0), "[2]");
-  EXPECT_EQ(join({}, 0), "has no operands, want at least one");
+  EXPECT_EQ(join({}, 0), "has no operands, expected at least one");
   EXPECT_EQ(join({shape("2 3"), shape("2")}, 0),
-            "operand #1 has rank 1, want 2");
+            "operand #1 has rank 1, expected 2");
   EXPECT_EQ(join({shape("2 3"), shape("2 3"), shape("2 4")}, 0),
             "operand #0 and operand #2 differ in size #1: 3 and 4");
   EXPECT_EQ(join({Shape(), Shape()}, 0),
@@ -211,10 +212,11 @@ TEST(ShapeRulesTest, Joining) {
   EXPECT_EQ(text(stack({shape("2"), shape("2"), shape("2")}, -1)), "[2, 3]");
   EXPECT_EQ(text(stack({Shape(), Shape()}, 0)), "[2]");
   EXPECT_EQ(text(stack({shape("0")}, 0)), "[1, 0]");
-  EXPECT_EQ(text(stack({}, 0)), "has no operands, want at least one");
+  EXPECT_EQ(text(stack({}, 0)), "has no operands, expected at least one");
   EXPECT_EQ(text(stack({shape("2"), shape("3")}, 0)),
             "sizes #0 differ: 2 and 3");
-  EXPECT_EQ(text(stack({shape("2")}, 2)), "has 'dim' 2, want one from -2 to 1");
+  EXPECT_EQ(text(stack({shape("2")}, 2)),
+            "has 'dim' 2, expected one from -2 to 1");
 }
 
 TEST(ShapeRulesTest, Cutting) {
@@ -226,23 +228,25 @@ TEST(ShapeRulesTest, Cutting) {
   EXPECT_EQ(cut("0 2", 0, {3}), "");
   // Several sections tell what the size is; one does not.
   EXPECT_EQ(cut("seq 4", 0, {1, 2}), "[1, 4][2, 4]");
-  EXPECT_EQ(cut("seq 4", 0, {2}),
-            "cannot cut seq slices into parts of 2, as nobody knows how many "
-            "parts that makes, want a size that is a number");
-  EXPECT_EQ(cut("5", 0, {2}), "cannot cut 5 slices into parts of 2");
+  EXPECT_EQ(
+      cut("seq 4", 0, {2}),
+      "cannot split seq slices into parts of 2, since the number of parts is "
+      "not known, expected a static size");
+  EXPECT_EQ(cut("5", 0, {2}), "cannot split 5 slices into parts of 2");
   EXPECT_EQ(cut("6", 0, {2, 3}),
             "the sections' sum is not the size of the dimension: 5 and 6");
   EXPECT_EQ(cut("6", 0, {7, -1}), "has a section of -1");
   EXPECT_EQ(cut("6", 0, {0}), "has a section of 0");
-  EXPECT_EQ(cut("6", 0, {}), "has no sections, want at least one");
-  EXPECT_EQ(cut("6", 1, {6}), "has 'dim' 1, want one from -1 to 0");
-  EXPECT_EQ(cut("65537", 0, {1}), "has 65537 parts, want at most 65536");
+  EXPECT_EQ(cut("6", 0, {}), "has no sections, expected at least one");
+  EXPECT_EQ(cut("6", 1, {6}), "has 'dim' 1, expected one from -1 to 0");
+  EXPECT_EQ(cut("65537", 0, {1}), "has 65537 parts, expected at most 65536");
 
   EXPECT_EQ(text(repeat(shape("2 seq"), 1, 3)), "[2, 3 * seq]");
   EXPECT_EQ(text(repeat(shape("0 1"), -1, 5)), "[0, 5]");
-  EXPECT_EQ(text(repeat(shape("2"), 0, 0)), "repeats 0 times, want at least 1");
+  EXPECT_EQ(text(repeat(shape("2"), 0, 0)),
+            "repeats 0 times, expected at least 1");
   EXPECT_EQ(text(repeat(shape("2"), 1, 1)),
-            "has 'dim' 1, want one from -1 to 0");
+            "has 'dim' 1, expected one from -1 to 0");
 }
 
 TEST(ShapeRulesTest, ReducingAndGathering) {
@@ -254,7 +258,7 @@ TEST(ShapeRulesTest, ReducingAndGathering) {
   EXPECT_EQ(text(reduce(shape("2 3"), {1, -1}, false)),
             "names dimension 1 twice");
   EXPECT_EQ(text(reduce(shape("2"), {1}, false)),
-            "has 'axis' 1, want one from -1 to 0");
+            "has 'axis' 1, expected one from -1 to 0");
 
   EXPECT_EQ(text(gather(shape("32000 64"), shape("1 seq"), 0)), "[1, seq, 64]");
   EXPECT_EQ(text(gather(shape("2 3 4"), shape("0"), -2)), "[2, 0, 4]");
@@ -280,7 +284,7 @@ TEST(ShapeRulesTest, Products) {
   EXPECT_EQ(times("0 3", "3 1"), "[0, 1]");
   EXPECT_EQ(times("2 ?", "3 4"), "[2, 4]");
   EXPECT_EQ(times("3", "3 4"),
-            "multiplies [3] and [3, 4], want tensors of rank 2 or more");
+            "multiplies [3] and [3, 4], expected tensors of rank 2 or more");
   EXPECT_EQ(times("2 3", "4 5"),
             "the columns of the left matrix are not the rows of the right one: "
             "3 and 4");
@@ -309,11 +313,13 @@ TEST(ShapeRulesTest, Windows) {
             "has a window of 3 in a padded size of 2");
   EXPECT_EQ(over("8", 5, 1, 0, 0, 2),
             "has a window of 9 in a padded size of 8");
-  EXPECT_EQ(over("8", 0, 1, 0, 0, 1),
-            "has kernel 0, stride 1 and dilation 1, want at least 1 of each");
-  EXPECT_EQ(over("8", 3, 0, 0, 0, 1),
-            "has kernel 3, stride 0 and dilation 1, want at least 1 of each");
-  EXPECT_EQ(over("8", 3, 1, -1, 0, 1), "pads by -1 and 0, want 0 or more");
+  EXPECT_EQ(
+      over("8", 0, 1, 0, 0, 1),
+      "has kernel 0, stride 1 and dilation 1, expected at least 1 of each");
+  EXPECT_EQ(
+      over("8", 3, 0, 0, 0, 1),
+      "has kernel 3, stride 0 and dilation 1, expected at least 1 of each");
+  EXPECT_EQ(over("8", 3, 1, -1, 0, 1), "pads by -1 and 0, expected 0 or more");
   EXPECT_EQ(over("8", kMost, 1, 0, 0, kMost),
             "has a window of ? in a padded size of 8");
   EXPECT_EQ(text(windowed(shape("8 8"), {{3}, {1}, {0}, {0}, {1}})),
@@ -324,7 +330,7 @@ TEST(ShapeRulesTest, Windows) {
             "[batch, 8, 4, 4]");
   EXPECT_EQ(text(convolution(shape("3 16 16"), 8,
                              {{4, 4}, {4, 4}, {0, 0}, {0, 0}, {1, 1}})),
-            "has an input of rank 3, want 4");
+            "has an input of rank 3, expected 4");
 }
 
 } // namespace

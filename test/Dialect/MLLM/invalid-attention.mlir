@@ -4,7 +4,7 @@
 
 mllm.graph.subgraph @f(%x: tensor<i64>) {
   // RULE: positions.c1
-  // expected-error@+1 {{counts the tokens of a scalar, want a list}}
+  // expected-error@+1 {{has a scalar operand, expected a list of tokens}}
   %0 = mllm.linalg.positions %x : tensor<i64>
   mllm.cf.return
 }
@@ -13,7 +13,7 @@ mllm.graph.subgraph @f(%x: tensor<i64>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xi32>) {
   // RULE: positions.c2
-  // expected-error@+1 {{result #0 has type 'tensor<3xi32>', want 'tensor<3xi64>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3xi32>', expected 'tensor<3xi64>'}}
   %0 = mllm.linalg.positions %x : tensor<3xi32>
   mllm.cf.return
 }
@@ -22,7 +22,7 @@ mllm.graph.subgraph @f(%x: tensor<3xi32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: rope.c1 (none)
-  // expected-error@+1 {{has 0 frequencies for heads of size 4, want 1 to 2}}
+  // expected-error@+1 {{has 0 frequencies for heads of size 4, expected 1 to 2}}
   %0 = mllm.linalg.rope %x {frequencies = array<f64>, scaling = 1.0 : f64} : tensor<?x2x4xf32>
   mllm.cf.return
 }
@@ -31,7 +31,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x5xf32>) {
   // RULE: rope.c1 (too many)
-  // expected-error@+1 {{has 3 frequencies for heads of size 5, want 1 to 2}}
+  // expected-error@+1 {{has 3 frequencies for heads of size 5, expected 1 to 2}}
   %0 = mllm.linalg.rope %x {frequencies = array<f64: 1.0, 0.5, 0.25>, scaling = 1.0 : f64} : tensor<?x2x5xf32>
   mllm.cf.return
 }
@@ -40,7 +40,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x5xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x3xf32>) {
   // RULE: rope.c1 (tables)
-  // expected-error@+1 {{has 3 pairs for heads of size 4, want at most 2}}
+  // expected-error@+1 {{has 3 pairs for heads of size 4, expected at most 2}}
   %0 = mllm.linalg.rope %x by %t, %t {scaling = 1.0 : f64} : tensor<?x2x4xf32> by tensor<?x3xf32>, tensor<?x3xf32>
   mllm.cf.return
 }
@@ -49,7 +49,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: rope.c2
-  // expected-error@+1 {{frequency #1 is INF, want a finite number}}
+  // expected-error@+1 {{frequency #1 is INF, expected a finite number}}
   %0 = mllm.linalg.rope %x {frequencies = array<f64: 1.0, 0x7FF0000000000000>, scaling = 1.0 : f64} : tensor<?x2x4xf32>
   mllm.cf.return
 }
@@ -58,7 +58,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: rope.c3
-  // expected-error@+1 {{'scaling' is -1.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'scaling' is -1.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.rope %x {frequencies = array<f64: 1.0>, scaling = -1.0 : f64} : tensor<?x2x4xf32>
   mllm.cf.return
 }
@@ -67,7 +67,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: rope.c4 (neither)
-  // expected-error@+1 {{has 0 tables and no frequencies, want sines and cosines}}
+  // expected-error@+1 {{has 0 tables and no frequencies, expected sines and cosines}}
   %0 = mllm.linalg.rope %x {scaling = 1.0 : f64} : tensor<?x2x4xf32>
   mllm.cf.return
 }
@@ -76,7 +76,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x2xf32>) {
   // RULE: rope.c4 (both)
-  // expected-error@+1 {{has 2 tables beside frequencies, want none}}
+  // expected-error@+1 {{has 2 tables in addition to frequencies, expected none}}
   %0 = mllm.linalg.rope %x by %t, %t {frequencies = array<f64: 1.0>, scaling = 1.0 : f64} : tensor<?x2x4xf32> by tensor<?x2xf32>, tensor<?x2xf32>
   mllm.cf.return
 }
@@ -85,7 +85,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x2xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x2xf32>) {
   // RULE: rope.c4 (one table)
-  // expected-error@+1 {{has 1 tables and no frequencies, want sines and cosines}}
+  // expected-error@+1 {{has 1 tables and no frequencies, expected sines and cosines}}
   %0 = mllm.linalg.rope %x by %t {scaling = 1.0 : f64} : tensor<?x2x4xf32> by tensor<?x2xf32>
   mllm.cf.return
 }
@@ -94,7 +94,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %t: tensor<?x2xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x2xf32>, %t: tensor<3x1xf32>) {
   // RULE: rope.c5
-  // expected-error@+1 {{has sines [3, 2] and cosines [3, 1], want one shape, on the device of x}}
+  // expected-error@+1 {{has sines [3, 2] and cosines [3, 1], expected equal shapes, on the device of x}}
   %0 = mllm.linalg.rope %x by %s, %t {scaling = 1.0 : f64} : tensor<?x2x4xf32> by tensor<3x2xf32>, tensor<3x1xf32>
   mllm.cf.return
 }
@@ -121,7 +121,7 @@ mllm.graph.subgraph @f(%x: tensor<2x5x2x4xf32>, %s: tensor<3x5x2xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
   // RULE: rope.c6
-  // expected-error@+1 {{result #0 has type 'tensor<?x2x6xf32>', want 'tensor<?x2x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x2x6xf32>', expected 'tensor<?x2x4xf32>'}}
   %0 = mllm.linalg.rope %x {frequencies = array<f64: 1.0>, scaling = 1.0 : f64} : tensor<?x2x4xf32> -> tensor<?x2x6xf32>
   mllm.cf.return
 }
@@ -148,7 +148,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<3x?x2xf32>) {
   // RULE: multimodal_rope.c1
-  // expected-error@+1 {{has a section of -1 pairs, want 0 or more}}
+  // expected-error@+1 {{has a section of -1 pairs, expected 0 or more}}
   %0 = mllm.linalg.multimodal_rope %x by %s, %c {mrope_section = array<i64: -1, 3>} : tensor<?x2x4xf32> by tensor<3x?x2xf32>, tensor<3x?x2xf32>
   mllm.cf.return
 }
@@ -157,7 +157,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<3x?x2xf32>) {
   // RULE: multimodal_rope.c1 (the sum)
-  // expected-error@+1 {{has sections of 3 pairs together, but tables of 2}}
+  // expected-error@+1 {{has sections of 3 pairs in total, but tables of 2}}
   %0 = mllm.linalg.multimodal_rope %x by %s, %c {mrope_section = array<i64: 1, 2>} : tensor<?x2x4xf32> by tensor<3x?x2xf32>, tensor<3x?x2xf32>
   mllm.cf.return
 }
@@ -166,7 +166,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<
 
 mllm.graph.subgraph @f(%x: tensor<?x2x3xf32>, %s: tensor<3x?x2xf32>, %c: tensor<3x?x2xf32>) {
   // RULE: multimodal_rope.c2
-  // expected-error@+1 {{has 2 pairs for heads of size 3, want at most 1}}
+  // expected-error@+1 {{has 2 pairs for heads of size 3, expected at most 1}}
   %0 = mllm.linalg.multimodal_rope %x by %s, %c {mrope_section = array<i64: 1, 1>} : tensor<?x2x3xf32> by tensor<3x?x2xf32>, tensor<3x?x2xf32>
   mllm.cf.return
 }
@@ -175,7 +175,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x3xf32>, %s: tensor<3x?x2xf32>, %c: tensor<
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<2x?x2xf32>) {
   // RULE: multimodal_rope.c3
-  // expected-error@+1 {{has sines [3, ?, 2] and cosines [2, ?, 2], want one shape, on the device of x}}
+  // expected-error@+1 {{has sines [3, ?, 2] and cosines [2, ?, 2], expected equal shapes, on the device of x}}
   %0 = mllm.linalg.multimodal_rope %x by %s, %c {mrope_section = array<i64: 1, 1>} : tensor<?x2x4xf32> by tensor<3x?x2xf32>, tensor<2x?x2xf32>
   mllm.cf.return
 }
@@ -193,7 +193,7 @@ mllm.graph.subgraph @f(%x: tensor<5x2x4xf32>, %s: tensor<3x4x2xf32>, %c: tensor<
 
 mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<3x?x2xf32>) {
   // RULE: multimodal_rope.c4
-  // expected-error@+1 {{result #0 has type 'tensor<?x2x6xf32>', want 'tensor<?x2x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x2x6xf32>', expected 'tensor<?x2x4xf32>'}}
   %0 = mllm.linalg.multimodal_rope %x by %s, %c {mrope_section = array<i64: 1, 1>} : tensor<?x2x4xf32> -> tensor<?x2x6xf32> by tensor<3x?x2xf32>, tensor<3x?x2xf32>
   mllm.cf.return
 }
@@ -202,7 +202,7 @@ mllm.graph.subgraph @f(%x: tensor<?x2x4xf32>, %s: tensor<3x?x2xf32>, %c: tensor<
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c1 (neither)
-  // expected-error@+1 {{has 0 tables and no grid, want sines and cosines}}
+  // expected-error@+1 {{has 0 tables and no grid, expected sines and cosines}}
   %0 = mllm.linalg.vision_rope %x {theta = 10.0 : f64} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -211,7 +211,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>, %t: tensor<24x4xf32>) {
   // RULE: vision_rope.c1 (both)
-  // expected-error@+1 {{has 2 tables beside a grid, want none}}
+  // expected-error@+1 {{has 2 tables in addition to a grid, expected none}}
   %0 = mllm.linalg.vision_rope %x by %t, %t {grid = array<i64: 1, 4, 6>} : tensor<24x2x8xf32> by tensor<24x4xf32>, tensor<24x4xf32>
   mllm.cf.return
 }
@@ -220,7 +220,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>, %t: tensor<24x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c2 (two numbers)
-  // expected-error@+1 {{has no grid [frames, rows, columns] of 1 to 2^20 each, with rows and columns in blocks of 2}}
+  // expected-error@+1 {{has an invalid grid, expected [frames, rows, columns] from 1 to 2^20, rows and columns divisible by 2}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 4, 6>} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -229,7 +229,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c2 (odd rows)
-  // expected-error@+1 {{has no grid [frames, rows, columns] of 1 to 2^20 each, with rows and columns in blocks of 2}}
+  // expected-error@+1 {{has an invalid grid, expected [frames, rows, columns] from 1 to 2^20, rows and columns divisible by 2}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 8, 1, 3>} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -238,7 +238,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c2 (no block)
-  // expected-error@+1 {{has no grid [frames, rows, columns] of 1 to 2^20 each, with rows and columns in blocks of 0}}
+  // expected-error@+1 {{has an invalid grid, expected [frames, rows, columns] from 1 to 2^20, rows and columns divisible by 0}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 4, 6>, spatial_merge_size = 0 : i64} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -247,7 +247,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c2 (too many patches)
-  // expected-error@+1 {{has no grid [frames, rows, columns] of 1 to 2^20 each, with rows and columns in blocks of 2}}
+  // expected-error@+1 {{has an invalid grid, expected [frames, rows, columns] from 1 to 2^20, rows and columns divisible by 2}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 4611686018427387904, 4, 6>} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -265,7 +265,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x6xf32>) {
   // RULE: vision_rope.c4
-  // expected-error@+1 {{has heads of size 6, want a multiple of 4}}
+  // expected-error@+1 {{has heads of size 6, expected a multiple of 4}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 4, 6>} : tensor<24x2x6xf32>
   mllm.cf.return
 }
@@ -274,7 +274,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x6xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c5
-  // expected-error@+1 {{'theta' is 0.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'theta' is 0.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 4, 6>, theta = 0.0 : f64} : tensor<24x2x8xf32>
   mllm.cf.return
 }
@@ -283,7 +283,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>, %t: tensor<24x5xf32>) {
   // RULE: vision_rope.c6
-  // expected-error@+1 {{has 5 pairs for heads of size 8, want at most 4}}
+  // expected-error@+1 {{has 5 pairs for heads of size 8, expected at most 4}}
   %0 = mllm.linalg.vision_rope %x by %t, %t {theta = 10.0 : f64} : tensor<24x2x8xf32> by tensor<24x5xf32>, tensor<24x5xf32>
   mllm.cf.return
 }
@@ -292,7 +292,7 @@ mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>, %t: tensor<24x5xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<24x2x8xf32>) {
   // RULE: vision_rope.c7
-  // expected-error@+1 {{result #0 has type 'tensor<24x2x9xf32>', want 'tensor<24x2x8xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<24x2x9xf32>', expected 'tensor<24x2x8xf32>'}}
   %0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 4, 6>} : tensor<24x2x8xf32> -> tensor<24x2x9xf32>
   mllm.cf.return
 }
@@ -355,7 +355,7 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: kv_cache.c4
-  // expected-error@+1 {{'layer' is -1, want 0 or more}}
+  // expected-error@+1 {{'layer' is -1, expected 0 or more}}
   %0, %1 = mllm.linalg.kv_cache %k, %v {layer = -1 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
   mllm.cf.return
 }
@@ -364,7 +364,7 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: kv_cache.c5
-  // expected-error@+1 {{'q_head' has 5 heads, want a multiple of k's 2}}
+  // expected-error@+1 {{'q_head' has 5 heads, expected a multiple of k's 2}}
   %0, %1 = mllm.linalg.kv_cache %k, %v {layer = 0 : i64, q_head = 5 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x5x4xf32>, tensor<?x5x4xf32>)
   mllm.cf.return
 }
@@ -400,7 +400,7 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<1x?x2x4xf32>) {
   // RULE: kv_cache.c7 (rank)
-  // expected-error@+1 {{operands have rank 3 and 4, want one rank}}
+  // expected-error@+1 {{operands have rank 3 and 4, expected equal ranks}}
   %0, %1 = mllm.linalg.kv_cache %k, %v {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<1x?x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
   mllm.cf.return
 }
@@ -409,7 +409,7 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<1x?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: kv_cache.c7 (device)
-  // expected-error@+1 {{operand #2 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #2 is on kQNN, but operand #0 is on kCPU}}
   %0, %1 = mllm.linalg.kv_cache %k, %v {layer = 0 : i64} : (tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> (tensor<?x2x4xf32, #mllm.tensor<kQNN>>, tensor<?x2x4xf32>)
   mllm.cf.return
 }
@@ -418,7 +418,7 @@ mllm.graph.subgraph @f(%k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: causal_mask.c1
-  // expected-error@+1 {{masks [3], want scores [..., queries, keys]}}
+  // expected-error@+1 {{has an operand [3], expected scores [..., queries, keys]}}
   %0 = mllm.linalg.causal_mask %x : tensor<3xf32>
   mllm.cf.return
 }
@@ -427,7 +427,7 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3x3xf32>) {
   // RULE: causal_mask.c2
-  // expected-error@+1 {{'window' is -1, want 0 or more}}
+  // expected-error@+1 {{'window' is -1, expected 0 or more}}
   %0 = mllm.linalg.causal_mask %x {window = -1 : i64} : tensor<3x3xf32>
   mllm.cf.return
 }
@@ -436,7 +436,7 @@ mllm.graph.subgraph @f(%x: tensor<3x3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3x3xf32>) {
   // RULE: causal_mask.c3
-  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', want 'tensor<3x3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', expected 'tensor<3x3xf32>'}}
   %0 = mllm.linalg.causal_mask %x : tensor<3x3xf32> -> tensor<3x4xf32>
   mllm.cf.return
 }
@@ -445,7 +445,7 @@ mllm.graph.subgraph @f(%x: tensor<3x3xf32>) {
 
 mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2.c1
-  // expected-error@+1 {{q has 5 heads, want a multiple of k's 2}}
+  // expected-error@+1 {{q has 5 heads, expected a multiple of k's 2}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<?x5x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x5x4xf32>
   mllm.cf.return
@@ -455,7 +455,7 @@ mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x0x4xf32>, %v: tensor<?x0x4xf32>) {
   // RULE: flash_attention2.c1 (no key head)
-  // expected-error@+1 {{q has 4 heads, want a multiple of k's 0}}
+  // expected-error@+1 {{q has 4 heads, expected a multiple of k's 0}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<?x0x4xf32>, tensor<?x0x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -495,7 +495,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<2x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2.c4
-  // expected-error@+1 {{result #0 has type 'tensor<1x4x4xf32>', want 'tensor<2x4x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x4x4xf32>', expected 'tensor<2x4x4xf32>'}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<2x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<1x4x4xf32>
   mllm.cf.return
@@ -505,7 +505,7 @@ mllm.graph.subgraph @f(%q: tensor<2x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x6xf32>) {
   // RULE: flash_attention2.c4 (head size)
-  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', want 'tensor<?x4x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', expected 'tensor<?x4x6xf32>'}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x6xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -515,7 +515,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x4xf32>) {
   // RULE: flash_attention2.c5
-  // expected-error@+1 {{'scale' is nan, want a finite positive number}}
+  // expected-error@+1 {{'scale' is nan, expected a finite positive number}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0x7FF8000000000000 : f64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -525,7 +525,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<1x?x4x4xf32>, %v: tensor<?x4x4xf32>) {
   // RULE: flash_attention2.c6 (rank)
-  // expected-error@+1 {{operands have rank 3 and 4, want one rank}}
+  // expected-error@+1 {{operands have rank 3 and 4, expected equal ranks}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<1x?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -545,7 +545,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf16>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x4xf32, #mllm.tensor<kCUDA>>) {
   // RULE: flash_attention2.c6 (device)
-  // expected-error@+1 {{operand #2 lies on kCUDA, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #2 is on kCUDA, but operand #0 is on kCPU}}
   %0 = mllm.linalg.flash_attention2 %q, %k, %v {causal = true, scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32, #mllm.tensor<kCUDA>>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -565,7 +565,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<2x?x4x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2_swa_sink.c1
-  // expected-error@+1 {{q has 5 heads, want a multiple of k's 2}}
+  // expected-error@+1 {{q has 5 heads, expected a multiple of k's 2}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x5x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x5x4xf32>
   mllm.cf.return
@@ -575,7 +575,7 @@ mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x0x4xf32>, %v: tensor<?x0x4xf32>) {
   // RULE: flash_attention2_swa_sink.c1 (no key head)
-  // expected-error@+1 {{q has 4 heads, want a multiple of k's 0}}
+  // expected-error@+1 {{q has 4 heads, expected a multiple of k's 0}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<?x0x4xf32>, tensor<?x0x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -615,7 +615,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<2x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2_swa_sink.c4
-  // expected-error@+1 {{result #0 has type 'tensor<1x4x4xf32>', want 'tensor<2x4x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x4x4xf32>', expected 'tensor<2x4x4xf32>'}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<2x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<1x4x4xf32>
   mllm.cf.return
@@ -625,7 +625,7 @@ mllm.graph.subgraph @f(%q: tensor<2x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x6xf32>) {
   // RULE: flash_attention2_swa_sink.c4 (head size)
-  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', want 'tensor<?x4x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', expected 'tensor<?x4x6xf32>'}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x6xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -635,7 +635,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x4xf32>) {
   // RULE: flash_attention2_swa_sink.c5
-  // expected-error@+1 {{'scale' is nan, want a finite positive number}}
+  // expected-error@+1 {{'scale' is nan, expected a finite positive number}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0x7FF8000000000000 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -645,7 +645,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<1x?x4x4xf32>, %v: tensor<?x4x4xf32>) {
   // RULE: flash_attention2_swa_sink.c6 (rank)
-  // expected-error@+1 {{operands have rank 3 and 4, want one rank}}
+  // expected-error@+1 {{operands have rank 3 and 4, expected equal ranks}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<1x?x4x4xf32>, tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -665,7 +665,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf16>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x4x4xf32>, %v: tensor<?x4x4xf32, #mllm.tensor<kCUDA>>) {
   // RULE: flash_attention2_swa_sink.c6 (device)
-  // expected-error@+1 {{operand #2 lies on kCUDA, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #2 is on kCUDA, but operand #0 is on kCPU}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<?x4x4xf32>, tensor<?x4x4xf32, #mllm.tensor<kCUDA>>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -685,7 +685,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<2x?x4x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf32>) {
   // RULE: flash_attention2_swa_sink.c7
-  // expected-error@+1 {{'sliding_window' is 0, want 1 or more}}
+  // expected-error@+1 {{'sliding_window' is 0, expected 1 or more}}
   %0 = mllm.linalg.flash_attention2_swa_sink %q, %k, %v {scale = 0.5 : f64, sliding_window = 0 : i64}
       : (tensor<?x4x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -705,7 +705,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<
 
 mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_swa_sink.c1
-  // expected-error@+1 {{q has 5 heads, want a multiple of k_pool's 2}}
+  // expected-error@+1 {{q has 5 heads, expected a multiple of k_pool's 2}}
   %0 = mllm.linalg.radix_attn_swa_sink %q, %kp[%ki], %vp[%vi] {pattern = "append", scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x5x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x5x4xf32>
   mllm.cf.return
@@ -745,7 +745,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x6xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_swa_sink.c4
-  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', want 'tensor<?x4x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', expected 'tensor<?x4x6xf32>'}}
   %0 = mllm.linalg.radix_attn_swa_sink %q, %kp[%ki], %vp[%vi] {pattern = "append", scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x6xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -755,7 +755,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_swa_sink.c5
-  // expected-error@+1 {{'scale' is 0.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'scale' is 0.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.radix_attn_swa_sink %q, %kp[%ki], %vp[%vi] {pattern = "append", scale = 0.0 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -775,7 +775,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf16>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32, #mllm.tensor<kQNN>>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_swa_sink.c6 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.radix_attn_swa_sink %q, %kp[%ki], %vp[%vi] {pattern = "append", scale = 0.5 : f64, sliding_window = 4 : i64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32, #mllm.tensor<kQNN>>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -795,7 +795,7 @@ mllm.graph.subgraph @f(%q: tensor<2x?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: ten
 
 mllm.graph.subgraph @f(%q: tensor<?x5x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_relax.c1
-  // expected-error@+1 {{q has 5 heads, want a multiple of k_pool's 2}}
+  // expected-error@+1 {{q has 5 heads, expected a multiple of k_pool's 2}}
   %0 = mllm.linalg.radix_attn_relax %q, %kp[%ki], %vp[%vi] {scale = 0.5 : f64}
       : (tensor<?x5x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x5x4xf32>
   mllm.cf.return
@@ -835,7 +835,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x6xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_relax.c4
-  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', want 'tensor<?x4x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<?x4x4xf32>', expected 'tensor<?x4x6xf32>'}}
   %0 = mllm.linalg.radix_attn_relax %q, %kp[%ki], %vp[%vi] {scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x6xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -845,7 +845,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_relax.c5
-  // expected-error@+1 {{'scale' is 0.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'scale' is 0.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.radix_attn_relax %q, %kp[%ki], %vp[%vi] {scale = 0.0 : f64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -865,7 +865,7 @@ mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf16>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32, #mllm.tensor<kQNN>>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_relax.c6 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.radix_attn_relax %q, %kp[%ki], %vp[%vi] {scale = 0.5 : f64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32, #mllm.tensor<kQNN>>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -885,7 +885,7 @@ mllm.graph.subgraph @f(%q: tensor<2x?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: ten
 
 mllm.graph.subgraph @f(%q: tensor<?x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tensor<9x2x4xf32>, %ki: tensor<?xi32>, %vi: tensor<?xi32>) {
   // RULE: radix_attn_swa_sink.c7
-  // expected-error@+1 {{'sliding_window' is -3, want 1 or more}}
+  // expected-error@+1 {{'sliding_window' is -3, expected 1 or more}}
   %0 = mllm.linalg.radix_attn_swa_sink %q, %kp[%ki], %vp[%vi] {pattern = "append", scale = 0.5 : f64, sliding_window = -3 : i64}
       : (tensor<?x4x4xf32>, tensor<9x2x4xf32>, tensor<9x2x4xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x4xf32>
   mllm.cf.return
@@ -925,7 +925,7 @@ mllm.graph.subgraph @f(%q: tensor<2x4x4xf32>, %kp: tensor<9x2x4xf32>, %vp: tenso
 
 mllm.graph.subgraph @f(%q: tensor<1x?x5x4xf32>, %k: tensor<1x9x2x4xf32>, %v: tensor<1x9x2x4xf32>, %i: tensor<?xi32>) {
   // RULE: paged_attn.c1
-  // expected-error@+1 {{q has 5 heads, want a multiple of k's 2}}
+  // expected-error@+1 {{q has 5 heads, expected a multiple of k's 2}}
   %0 = mllm.linalg.paged_attn %q, %k, %v, %i {scale = 0.5 : f64}
       : (tensor<1x?x5x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32>) -> tensor<1x?x5x4xf32>
   mllm.cf.return
@@ -955,7 +955,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: tensor<1x9x2x4xf32>, %i: tensor<?xi32>) {
   // RULE: paged_attn.c4
-  // expected-error@+1 {{result #0 has type 'tensor<1x?x4x6xf32>', want 'tensor<1x?x4x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x?x4x6xf32>', expected 'tensor<1x?x4x4xf32>'}}
   %0 = mllm.linalg.paged_attn %q, %k, %v, %i {scale = 0.5 : f64}
       : (tensor<1x?x4x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32>) -> tensor<1x?x4x6xf32>
   mllm.cf.return
@@ -965,7 +965,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: tensor<1x9x2x4xf32>, %i: tensor<?xi32>) {
   // RULE: paged_attn.c4 (weights)
-  // expected-error@+1 {{result #1 has type 'tensor<1x2x?x?xf32>', want 'tensor<1x4x?x?xf32>'}}
+  // expected-error@+1 {{result #1 has type 'tensor<1x2x?x?xf32>', expected 'tensor<1x4x?x?xf32>'}}
   %0, %1 = mllm.linalg.paged_attn %q, %k, %v, %i {scale = 0.5 : f64}
       : (tensor<1x?x4x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32>) -> (tensor<1x?x4x4xf32>, tensor<1x2x?x?xf32>)
   mllm.cf.return
@@ -975,7 +975,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: tensor<1x9x2x4xf32>, %i: tensor<?xi32>) {
   // RULE: paged_attn.c5
-  // expected-error@+1 {{'scale' is 0.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'scale' is 0.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.paged_attn %q, %k, %v, %i {scale = 0.0 : f64}
       : (tensor<1x?x4x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32>) -> tensor<1x?x4x4xf32>
   mllm.cf.return
@@ -995,7 +995,7 @@ mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<2x9x2x4xf32>, %v: ten
 
 mllm.graph.subgraph @f(%q: tensor<1x?x4x4xf32>, %k: tensor<1x9x2x4xf32>, %v: tensor<1x9x2x4xf32>, %i: tensor<?xi32, #mllm.tensor<kQNN>>) {
   // RULE: paged_attn.c6 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.paged_attn %q, %k, %v, %i {scale = 0.5 : f64}
       : (tensor<1x?x4x4xf32>, tensor<1x9x2x4xf32>, tensor<1x9x2x4xf32>, tensor<?xi32, #mllm.tensor<kQNN>>) -> tensor<1x?x4x4xf32>
   mllm.cf.return

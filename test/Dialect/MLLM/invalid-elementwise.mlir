@@ -13,7 +13,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: add.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.add' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.add' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.add %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xf32>
   return
 }
@@ -31,7 +31,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<3xf32>) {
 
 // RULE: add.c3
 func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.add' op result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.add' op result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.add %a, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
   return
 }
@@ -40,7 +40,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
 
 // RULE: add.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.add' op has both 'rhs' and 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.add' op has both 'rhs' and 'scalar', expected one of them}}
   %0 = mllm.linalg.add %a, %a {scalar = 1.0 : f64} : tensor<4xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: add.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.add' op has neither 'rhs' nor 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.add' op has neither 'rhs' nor 'scalar', expected one of them}}
   %0 = mllm.linalg.add %a : tensor<4xf32>
   return
 }
@@ -58,7 +58,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: add.c5
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' INF, want a finite number}}
+  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' INF, expected a finite number}}
   %0 = mllm.linalg.add %a {scalar = 0x7FF0000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -67,7 +67,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: add.c5
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' 1.500000e+00, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' 1.500000e+00, expected an integer of the element type}}
   %0 = mllm.linalg.add %a {scalar = 1.5 : f64} : tensor<4xi8>
   return
 }
@@ -76,7 +76,7 @@ func.func @f(%a: tensor<4xi8>) {
 
 // RULE: add.c5
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' 1.280000e+02, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.add' op has 'scalar' 1.280000e+02, expected an integer of the element type}}
   %0 = mllm.linalg.add %a {scalar = 128.0 : f64} : tensor<4xi8>
   return
 }
@@ -94,7 +94,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: sub.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.sub' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.sub %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xf32>
   return
 }
@@ -112,7 +112,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<3xf32>) {
 
 // RULE: sub.c3
 func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.sub' op result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.sub %a, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
 
 // RULE: sub.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op has both 'rhs' and 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.sub' op has both 'rhs' and 'scalar', expected one of them}}
   %0 = mllm.linalg.sub %a, %a {scalar = 1.0 : f64} : tensor<4xf32>
   return
 }
@@ -130,7 +130,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: sub.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op has neither 'rhs' nor 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.sub' op has neither 'rhs' nor 'scalar', expected one of them}}
   %0 = mllm.linalg.sub %a : tensor<4xf32>
   return
 }
@@ -139,7 +139,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: sub.c5
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op has 'scalar' INF, want a finite number}}
+  // expected-error@+1 {{'mllm.linalg.sub' op has 'scalar' INF, expected a finite number}}
   %0 = mllm.linalg.sub %a {scalar = 0x7FF0000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -148,7 +148,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: sub.c5
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.sub' op has 'scalar' 1.500000e+00, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.sub' op has 'scalar' 1.500000e+00, expected an integer of the element type}}
   %0 = mllm.linalg.sub %a {scalar = 1.5 : f64} : tensor<4xi8>
   return
 }
@@ -166,7 +166,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: mul.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.mul' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.mul %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xf32>
   return
 }
@@ -184,7 +184,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<3xf32>) {
 
 // RULE: mul.c3
 func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.mul' op result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.mul %a, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
   return
 }
@@ -193,7 +193,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
 
 // RULE: mul.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op has both 'rhs' and 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.mul' op has both 'rhs' and 'scalar', expected one of them}}
   %0 = mllm.linalg.mul %a, %a {scalar = 1.0 : f64} : tensor<4xf32>
   return
 }
@@ -202,7 +202,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: mul.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op has neither 'rhs' nor 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.mul' op has neither 'rhs' nor 'scalar', expected one of them}}
   %0 = mllm.linalg.mul %a : tensor<4xf32>
   return
 }
@@ -211,7 +211,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: mul.c5
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op has 'scalar' INF, want a finite number}}
+  // expected-error@+1 {{'mllm.linalg.mul' op has 'scalar' INF, expected a finite number}}
   %0 = mllm.linalg.mul %a {scalar = 0x7FF0000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -220,7 +220,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: mul.c5
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.mul' op has 'scalar' 1.500000e+00, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.mul' op has 'scalar' 1.500000e+00, expected an integer of the element type}}
   %0 = mllm.linalg.mul %a {scalar = 1.5 : f64} : tensor<4xi8>
   return
 }
@@ -238,7 +238,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: div.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.div' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.div' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.div %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xf32>
   return
 }
@@ -256,7 +256,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<3xf32>) {
 
 // RULE: div.c3
 func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.div' op result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.div' op result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.div %a, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
   return
 }
@@ -265,7 +265,7 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) {
 
 // RULE: div.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.div' op has both 'rhs' and 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.div' op has both 'rhs' and 'scalar', expected one of them}}
   %0 = mllm.linalg.div %a, %a {scalar = 1.0 : f64} : tensor<4xf32>
   return
 }
@@ -274,7 +274,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: div.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.div' op has neither 'rhs' nor 'scalar', want one of them}}
+  // expected-error@+1 {{'mllm.linalg.div' op has neither 'rhs' nor 'scalar', expected one of them}}
   %0 = mllm.linalg.div %a : tensor<4xf32>
   return
 }
@@ -283,7 +283,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: div.c5
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.div' op has 'scalar' INF, want a finite number}}
+  // expected-error@+1 {{'mllm.linalg.div' op has 'scalar' INF, expected a finite number}}
   %0 = mllm.linalg.div %a {scalar = 0x7FF0000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -292,7 +292,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: div.c5
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.div' op has 'scalar' 1.500000e+00, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.div' op has 'scalar' 1.500000e+00, expected an integer of the element type}}
   %0 = mllm.linalg.div %a {scalar = 1.5 : f64} : tensor<4xi8>
   return
 }
@@ -301,7 +301,7 @@ func.func @f(%a: tensor<4xi8>) {
 
 // RULE: neg.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.neg' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.neg' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.neg %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -310,7 +310,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: abs.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.abs' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.abs' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.abs %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -319,7 +319,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: log.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.log' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.log' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.log %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -328,7 +328,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: exp.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.exp' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.exp' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.exp %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -337,7 +337,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: sin.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.sin' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.sin' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.sin %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -346,7 +346,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: cos.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.cos' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.cos' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.cos %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -355,7 +355,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: logical_not.c1
 func.func @f(%a: tensor<4xi1>) {
-  // expected-error@+1 {{'mllm.linalg.logical_not' op result #0 has type 'tensor<4xi1, #mllm.tensor<kQNN>>', want 'tensor<4xi1>'}}
+  // expected-error@+1 {{'mllm.linalg.logical_not' op result #0 has type 'tensor<4xi1, #mllm.tensor<kQNN>>', expected 'tensor<4xi1>'}}
   %0 = mllm.linalg.logical_not %a : tensor<4xi1> -> tensor<4xi1, #mllm.tensor<kQNN>>
   return
 }
@@ -364,7 +364,7 @@ func.func @f(%a: tensor<4xi1>) {
 
 // RULE: clip.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.clip' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.clip' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.clip %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -373,7 +373,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: clip.c2
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' 2.000000e+00 and 'max_val' 1.000000e+00, want numbers in order}}
+  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' 2.000000e+00 and 'max_val' 1.000000e+00, expected numbers in order}}
   %0 = mllm.linalg.clip %a {min_val = 2.0 : f64} : tensor<4xf32>
   return
 }
@@ -382,7 +382,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: clip.c2
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' nan and 'max_val' 1.000000e+00, want numbers in order}}
+  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' nan and 'max_val' 1.000000e+00, expected numbers in order}}
   %0 = mllm.linalg.clip %a {min_val = 0x7FF8000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -391,7 +391,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: clip.c3
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' -5.000000e-01, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.clip' op has 'min_val' -5.000000e-01, expected an integer of the element type}}
   %0 = mllm.linalg.clip %a {min_val = -0.5 : f64} : tensor<4xi8>
   return
 }
@@ -400,7 +400,7 @@ func.func @f(%a: tensor<4xi8>) {
 
 // RULE: clip.c3
 func.func @f(%a: tensor<4xi8>) {
-  // expected-error@+1 {{'mllm.linalg.clip' op has 'max_val' 2.000000e+02, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.clip' op has 'max_val' 2.000000e+02, expected an integer of the element type}}
   %0 = mllm.linalg.clip %a {max_val = 200.0 : f64} : tensor<4xi8>
   return
 }
@@ -409,7 +409,7 @@ func.func @f(%a: tensor<4xi8>) {
 
 // RULE: fill.c1
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.fill' op result #0 has type 'tensor<4xf16>', want 'tensor<4xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.fill' op result #0 has type 'tensor<4xf16>', expected 'tensor<4xf32>'}}
   %0 = mllm.linalg.fill zeros %a : tensor<4xf32> -> tensor<4xf16>
   return
 }
@@ -445,7 +445,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: fill.c3
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.fill' op has 'value' -INF, want a finite number}}
+  // expected-error@+1 {{'mllm.linalg.fill' op has 'value' -INF, expected a finite number}}
   %0 = mllm.linalg.fill specific %a {value = 0xFFF0000000000000 : f64} : tensor<4xf32>
   return
 }
@@ -454,7 +454,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // RULE: fill.c3
 func.func @f(%a: tensor<4xi64>) {
-  // expected-error@+1 {{'mllm.linalg.fill' op has 'step' 5.000000e-01, want a whole number of the element type}}
+  // expected-error@+1 {{'mllm.linalg.fill' op has 'step' 5.000000e-01, expected an integer of the element type}}
   %0 = mllm.linalg.fill arange %a {start = 0.0 : f64, step = 0.5 : f64} : tensor<4xi64>
   return
 }
@@ -463,7 +463,7 @@ func.func @f(%a: tensor<4xi64>) {
 
 // RULE: fill.c4
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.fill' op draws from 1.000000e+00 to below 1.000000e+00, want numbers in order}}
+  // expected-error@+1 {{'mllm.linalg.fill' op draws from 1.000000e+00 to below 1.000000e+00, expected numbers in order}}
   %0 = mllm.linalg.fill random %a {end = 1.0 : f64, seed = 1 : i64, start = 1.0 : f64} : tensor<4xf32>
   return
 }
@@ -481,7 +481,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: equal.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.equal' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.equal' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.equal %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xi1>
   return
 }
@@ -499,7 +499,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<3xf32>) {
 
 // RULE: equal.c3
 func.func @f(%a: tensor<4xf32>, %b: tensor<1xf32>) {
-  // expected-error@+1 {{'mllm.linalg.equal' op result #0 has type 'tensor<5xi1>', want 'tensor<4xi1>'}}
+  // expected-error@+1 {{'mllm.linalg.equal' op result #0 has type 'tensor<5xi1>', expected 'tensor<4xi1>'}}
   %0 = mllm.linalg.equal %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xi1>
   return
 }
@@ -517,7 +517,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: compare.c1
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.compare' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.compare' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.compare less %a, %b : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kQNN>>) -> tensor<4xi1>
   return
 }
@@ -535,7 +535,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<3xf32>) {
 
 // RULE: compare.c3
 func.func @f(%a: tensor<4xf32>, %b: tensor<1xf32>) {
-  // expected-error@+1 {{'mllm.linalg.compare' op result #0 has type 'tensor<5xi1>', want 'tensor<4xi1>'}}
+  // expected-error@+1 {{'mllm.linalg.compare' op result #0 has type 'tensor<5xi1>', expected 'tensor<4xi1>'}}
   %0 = mllm.linalg.compare less %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xi1>
   return
 }
@@ -544,7 +544,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<1xf32>) {
 
 // RULE: logical_and.c1
 func.func @f(%a: tensor<4xi1>, %b: tensor<4xi1, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.logical_and' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.logical_and' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.logical_and %a, %b : (tensor<4xi1>, tensor<4xi1, #mllm.tensor<kQNN>>) -> tensor<4xi1>
   return
 }
@@ -562,7 +562,7 @@ func.func @f(%a: tensor<4xi1>, %b: tensor<3xi1>) {
 
 // RULE: logical_and.c3
 func.func @f(%a: tensor<4xi1>, %b: tensor<1xi1>) {
-  // expected-error@+1 {{'mllm.linalg.logical_and' op result #0 has type 'tensor<5xi1>', want 'tensor<4xi1>'}}
+  // expected-error@+1 {{'mllm.linalg.logical_and' op result #0 has type 'tensor<5xi1>', expected 'tensor<4xi1>'}}
   %0 = mllm.linalg.logical_and %a, %b : (tensor<4xi1>, tensor<1xi1>) -> tensor<5xi1>
   return
 }
@@ -571,7 +571,7 @@ func.func @f(%a: tensor<4xi1>, %b: tensor<1xi1>) {
 
 // RULE: logical_or.c1
 func.func @f(%a: tensor<4xi1>, %b: tensor<4xi1, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.logical_or' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.logical_or' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.logical_or %a, %b : (tensor<4xi1>, tensor<4xi1, #mllm.tensor<kQNN>>) -> tensor<4xi1>
   return
 }
@@ -589,7 +589,7 @@ func.func @f(%a: tensor<4xi1>, %b: tensor<3xi1>) {
 
 // RULE: logical_or.c3
 func.func @f(%a: tensor<4xi1>, %b: tensor<1xi1>) {
-  // expected-error@+1 {{'mllm.linalg.logical_or' op result #0 has type 'tensor<5xi1>', want 'tensor<4xi1>'}}
+  // expected-error@+1 {{'mllm.linalg.logical_or' op result #0 has type 'tensor<5xi1>', expected 'tensor<4xi1>'}}
   %0 = mllm.linalg.logical_or %a, %b : (tensor<4xi1>, tensor<1xi1>) -> tensor<5xi1>
   return
 }
@@ -607,7 +607,7 @@ func.func @f(%m: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf16>) {
 
 // RULE: where.c1
 func.func @f(%m: tensor<4xi1, #mllm.tensor<kQNN>>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'mllm.linalg.where' op operand #1 lies on kCPU, but operand #0 on kQNN}}
+  // expected-error@+1 {{'mllm.linalg.where' op operand #1 is on kCPU, but operand #0 is on kQNN}}
   %0 = mllm.linalg.where %m, %a, %b : (tensor<4xi1, #mllm.tensor<kQNN>>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -634,7 +634,7 @@ func.func @f(%m: tensor<3xi1>, %a: tensor<4xf32>, %b: tensor<5xf32>) {
 
 // RULE: where.c3
 func.func @f(%m: tensor<4x1xi1>, %a: tensor<3xf32>) {
-  // expected-error@+1 {{'mllm.linalg.where' op result #0 has type 'tensor<3xf32>', want 'tensor<4x3xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.where' op result #0 has type 'tensor<3xf32>', expected 'tensor<4x3xf32>'}}
   %0 = mllm.linalg.where %m, %a, %a : (tensor<4x1xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   return
 }

@@ -4,7 +4,7 @@
 
 // RULE: gather.c1
 func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.gather' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.gather' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.gather %t, %i {dim = 2 : i64} : (tensor<4x2xf32>, tensor<3xi32>) -> tensor<3x2xf32>
   return
 }
@@ -13,7 +13,7 @@ func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32>) {
 
 // RULE: gather.c2
 func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.gather' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.gather' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.gather %t, %i {dim = 0 : i64} : (tensor<4x2xf32>, tensor<3xi32, #mllm.tensor<kQNN>>) -> tensor<3x2xf32>
   return
 }
@@ -22,7 +22,7 @@ func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32, #mllm.tensor<kQNN>>) {
 
 // RULE: gather.c3
 func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.gather' op result #0 has type 'tensor<4x2xf32>', want 'tensor<3x2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.gather' op result #0 has type 'tensor<4x2xf32>', expected 'tensor<3x2xf32>'}}
   %0 = mllm.linalg.gather %t, %i {dim = 0 : i64} : (tensor<4x2xf32>, tensor<3xi32>) -> tensor<4x2xf32>
   return
 }
@@ -31,7 +31,7 @@ func.func @f(%t: tensor<4x2xf32>, %i: tensor<3xi32>) {
 
 // RULE: scatter.c1
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<2x3xi32>, %s: tensor<2x3xf32>) {
-  // expected-error@+1 {{'mllm.linalg.scatter' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.scatter' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.scatter %x, %i, %s {dim = 2 : i64} : (tensor<2x8xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x8xf32>
   return
 }
@@ -76,7 +76,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<2x3xi32>, %s: tensor<2x3xf16>) {
 
 // RULE: scatter.c3
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<2x3xi32, #mllm.tensor<kQNN>>, %s: tensor<2x3xf32>) {
-  // expected-error@+1 {{'mllm.linalg.scatter' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.scatter' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.scatter %x, %i, %s {dim = 1 : i64} : (tensor<2x8xf32>, tensor<2x3xi32, #mllm.tensor<kQNN>>, tensor<2x3xf32>) -> tensor<2x8xf32>
   return
 }
@@ -85,7 +85,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<2x3xi32, #mllm.tensor<kQNN>>, %s: t
 
 // RULE: scatter.c4
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<2x3xi32>, %s: tensor<2x3xf32>) {
-  // expected-error@+1 {{'mllm.linalg.scatter' op result #0 has type 'tensor<2x3xf32>', want 'tensor<2x8xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.scatter' op result #0 has type 'tensor<2x3xf32>', expected 'tensor<2x8xf32>'}}
   %0 = mllm.linalg.scatter %x, %i, %s {dim = 1 : i64} : (tensor<2x8xf32>, tensor<2x3xi32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @f(%x: tensor<2x8xf32>, %m: tensor<2x1xi1>, %s: tensor<16xf16>) {
 
 // RULE: masked_scatter.c2
 func.func @f(%x: tensor<2x8xf32>, %m: tensor<2x1xi1, #mllm.tensor<kQNN>>, %s: tensor<16xf32>) {
-  // expected-error@+1 {{'mllm.linalg.masked_scatter' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.masked_scatter' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.masked_scatter %x, %m, %s : (tensor<2x8xf32>, tensor<2x1xi1, #mllm.tensor<kQNN>>, tensor<16xf32>) -> tensor<2x8xf32>
   return
 }
@@ -130,7 +130,7 @@ func.func @f(%x: tensor<2x8xf32>, %m: tensor<2x1xi1, #mllm.tensor<kQNN>>, %s: te
 
 // RULE: masked_scatter.c3
 func.func @f(%x: tensor<2x8xf32>, %m: tensor<2x1xi1>, %s: tensor<16xf32>) {
-  // expected-error@+1 {{'mllm.linalg.masked_scatter' op result #0 has type 'tensor<2x1xf32>', want 'tensor<2x8xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.masked_scatter' op result #0 has type 'tensor<2x1xf32>', expected 'tensor<2x8xf32>'}}
   %0 = mllm.linalg.masked_scatter %x, %m, %s : (tensor<2x8xf32>, tensor<2x1xi1>, tensor<16xf32>) -> tensor<2x1xf32>
   return
 }
@@ -148,7 +148,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>) {
 
 // RULE: index.c2
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.index' op has a step of 0, want 1 or more}}
+  // expected-error@+1 {{'mllm.linalg.index' op has a step of 0, expected 1 or more}}
   %0 = mllm.linalg.index %x[%i, ::0] : tensor<2x8xf32>, (tensor<3xi32>) -> tensor<3x8xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>) {
 
 // RULE: index.c3
 func.func @f(%x: tensor<2xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.index' op names 0 dimensions for 1 tensors of indices}}
+  // expected-error@+1 {{'mllm.linalg.index' op names 0 dimensions for 1 index tensors}}
   %0 = "mllm.linalg.index"(%x, %i) {dims = array<i64>, starts = array<i64: 0>, ends = array<i64: 2>, steps = array<i64: 1>} : (tensor<2xf32>, tensor<3xi32>) -> tensor<3xf32>
   return
 }
@@ -166,7 +166,7 @@ func.func @f(%x: tensor<2xf32>, %i: tensor<3xi32>) {
 
 // RULE: index.c3
 func.func @f(%x: tensor<2xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.index' op names dimension 1, want ascending ones from 0 to below 1}}
+  // expected-error@+1 {{'mllm.linalg.index' op names dimension 1, expected ascending ones from 0 to below 1}}
   %0 = "mllm.linalg.index"(%x, %i) {dims = array<i64: 1>, starts = array<i64: 0>, ends = array<i64: 2>, steps = array<i64: 1>} : (tensor<2xf32>, tensor<3xi32>) -> tensor<3xf32>
   return
 }
@@ -184,7 +184,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>, %j: tensor<4xi32>) {
 
 // RULE: index.c4
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32, #mllm.tensor<kQNN>>) {
-  // expected-error@+1 {{'mllm.linalg.index' op operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{'mllm.linalg.index' op operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.index %x[%i, :] : tensor<2x8xf32>, (tensor<3xi32, #mllm.tensor<kQNN>>) -> tensor<3x8xf32>
   return
 }
@@ -193,7 +193,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32, #mllm.tensor<kQNN>>) {
 
 // RULE: index.c5
 func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>) {
-  // expected-error@+1 {{'mllm.linalg.index' op result #0 has type 'tensor<3x2xf32>', want 'tensor<2x3xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.index' op result #0 has type 'tensor<3x2xf32>', expected 'tensor<2x3xf32>'}}
   %0 = mllm.linalg.index %x[:, %i] : tensor<2x8xf32>, (tensor<3xi32>) -> tensor<3x2xf32>
   return
 }
@@ -202,7 +202,7 @@ func.func @f(%x: tensor<2x8xf32>, %i: tensor<3xi32>) {
 
 // RULE: top_k.c1
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.top_k' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.top_k' op has 'dim' 2, expected one from -2 to 1}}
   %0:2 = mllm.linalg.top_k %x {dim = 2 : i64, k = 1 : i64} : tensor<2x8xf32> -> tensor<2x1xf32>, tensor<2x1xi32>
   return
 }
@@ -229,7 +229,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: top_k.c3
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.top_k' op result #0 has type 'tensor<2x3xf32>', want 'tensor<2x2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.top_k' op result #0 has type 'tensor<2x3xf32>', expected 'tensor<2x2xf32>'}}
   %0:2 = mllm.linalg.top_k %x {k = 2 : i64} : tensor<2x8xf32> -> tensor<2x3xf32>, tensor<2x2xi32>
   return
 }
@@ -238,7 +238,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: top_k.c3
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.top_k' op result #1 has type 'tensor<2x2xi64>', want 'tensor<2x2xi32>'}}
+  // expected-error@+1 {{'mllm.linalg.top_k' op result #1 has type 'tensor<2x2xi64>', expected 'tensor<2x2xi32>'}}
   %0:2 = mllm.linalg.top_k %x {k = 2 : i64} : tensor<2x8xf32> -> tensor<2x2xf32>, tensor<2x2xi64>
   return
 }
@@ -256,7 +256,7 @@ func.func @f(%x: tensor<f32>) {
 
 // RULE: argsort.c2
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.argsort' op result #0 has type 'tensor<2x8xi64>', want 'tensor<2x8xi32>'}}
+  // expected-error@+1 {{'mllm.linalg.argsort' op result #0 has type 'tensor<2x8xi64>', expected 'tensor<2x8xi32>'}}
   %0 = mllm.linalg.argsort %x : tensor<2x8xf32> -> tensor<2x8xi64>
   return
 }
@@ -265,7 +265,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_max.c1
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_max' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.reduce_max' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.reduce_max %x {dim = 2 : i64} : tensor<2x8xf32> -> tensor<2xf32>
   return
 }
@@ -274,7 +274,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_max.c2
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_max' op result #0 has type 'tensor<2x1xf32>', want 'tensor<2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.reduce_max' op result #0 has type 'tensor<2x1xf32>', expected 'tensor<2xf32>'}}
   %0 = mllm.linalg.reduce_max %x {dim = 1 : i64} : tensor<2x8xf32> -> tensor<2x1xf32>
   return
 }
@@ -283,7 +283,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_min.c1
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_min' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.reduce_min' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.reduce_min %x {dim = 2 : i64} : tensor<2x8xf32> -> tensor<2xf32>
   return
 }
@@ -292,7 +292,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_min.c2
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_min' op result #0 has type 'tensor<2x1xf32>', want 'tensor<2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.reduce_min' op result #0 has type 'tensor<2x1xf32>', expected 'tensor<2xf32>'}}
   %0 = mllm.linalg.reduce_min %x {dim = 1 : i64} : tensor<2x8xf32> -> tensor<2x1xf32>
   return
 }
@@ -301,7 +301,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_sum.c1
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_sum' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.reduce_sum' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.reduce_sum %x {dim = 2 : i64} : tensor<2x8xf32> -> tensor<2xf32>
   return
 }
@@ -310,7 +310,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: reduce_sum.c2
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.reduce_sum' op result #0 has type 'tensor<2x1xf32>', want 'tensor<2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.reduce_sum' op result #0 has type 'tensor<2x1xf32>', expected 'tensor<2xf32>'}}
   %0 = mllm.linalg.reduce_sum %x {dim = 1 : i64} : tensor<2x8xf32> -> tensor<2x1xf32>
   return
 }
@@ -319,7 +319,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: mean.c1
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mean' op has 'dim' 2, want one from -2 to 1}}
+  // expected-error@+1 {{'mllm.linalg.mean' op has 'dim' 2, expected one from -2 to 1}}
   %0 = mllm.linalg.mean %x {dim = 2 : i64} : tensor<2x8xf32> -> tensor<2xf32>
   return
 }
@@ -328,7 +328,7 @@ func.func @f(%x: tensor<2x8xf32>) {
 
 // RULE: mean.c2
 func.func @f(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{'mllm.linalg.mean' op result #0 has type 'tensor<2x1xf32>', want 'tensor<2xf32>'}}
+  // expected-error@+1 {{'mllm.linalg.mean' op result #0 has type 'tensor<2x1xf32>', expected 'tensor<2xf32>'}}
   %0 = mllm.linalg.mean %x {dim = 1 : i64} : tensor<2x8xf32> -> tensor<2x1xf32>
   return
 }

@@ -22,7 +22,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // RULE: view.c2 (a product that overflows)
-  // expected-error@+1 {{operand's static sizes have the product 4, but result's have too great a one}}
+  // expected-error@+1 {{operand's static sizes have the product 4, but result's have one that overflows}}
   %0 = mllm.linalg.view %x : tensor<?x4xf32> -> tensor<?x4294967296x4294967296xf32>
   mllm.cf.return
 }
@@ -47,7 +47,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: tensor<?x5xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // RULE: view.c3
-  // expected-error@+1 {{gives 'tensor<?x2x2xf16>' for 'tensor<?x4xf32>', want the same element type and device}}
+  // expected-error@+1 {{yields 'tensor<?x2x2xf16>' for 'tensor<?x4xf32>', expected the same element type and device}}
   %0 = mllm.linalg.view %x : tensor<?x4xf32> -> tensor<?x2x2xf16>
   mllm.cf.return
 }
@@ -56,7 +56,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3x4xf32>) {
   // RULE: silu.c1
-  // expected-error@+1 {{result #0 has type 'tensor<3x4xf16>', want 'tensor<3x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf16>', expected 'tensor<3x4xf32>'}}
   %0 = mllm.linalg.silu %x : tensor<3x4xf32> -> tensor<3x4xf16>
   mllm.cf.return
 }

@@ -4,7 +4,7 @@
 
 mllm.graph.subgraph @f(%x: tensor<4xf32>, %y: tensor<4x2xf32>) {
   // RULE: matmul.c1
-  // expected-error@+1 {{multiplies [4] and [4, 2], want tensors of rank 2 or more}}
+  // expected-error@+1 {{multiplies [4] and [4, 2], expected tensors of rank 2 or more}}
   %0 = mllm.linalg.matmul %x, %y : (tensor<4xf32>, tensor<4x2xf32>) -> tensor<2xf32>
   mllm.cf.return
 }
@@ -49,7 +49,7 @@ mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf16>) {
 
 mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32, #mllm.tensor<kQNN>>) {
   // RULE: matmul.c4 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<4x2xf32, #mllm.tensor<kQNN>>) -> tensor<3x2xf32>
   mllm.cf.return
 }
@@ -58,7 +58,7 @@ mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32, #mllm.tensor<kQN
 
 mllm.graph.subgraph @f(%x: tensor<3x4xf32>, %y: tensor<4x2xf32>) {
   // RULE: matmul.c5
-  // expected-error@+1 {{result #0 has type 'tensor<3x3xf32>', want 'tensor<3x2xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3x3xf32>', expected 'tensor<3x2xf32>'}}
   %0 = mllm.linalg.matmul %x, %y : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x3xf32>
   mllm.cf.return
 }
@@ -109,7 +109,7 @@ mllm.graph.subgraph @f(%ids: tensor<?xi64>) {
 mllm.tensor.register @w : tensor<9x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%ids: tensor<3xi64>) {
   // RULE: embedding.c3
-  // expected-error@+1 {{gives [5, 4] for [3] rows, want them to lead the result's sizes}}
+  // expected-error@+1 {{yields [5, 4] for [3] rows, expected them as leading dimensions}}
   %0 = mllm.linalg.embedding %ids, @w : tensor<3xi64> -> tensor<5x4xf32>
   mllm.cf.return
 }
@@ -119,7 +119,7 @@ mllm.graph.subgraph @f(%ids: tensor<3xi64>) {
 mllm.tensor.register @w : tensor<9x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%ids: tensor<3xi64>) {
   // RULE: embedding.c3 (rank)
-  // expected-error@+1 {{gives [3, 4, 1] for ids [3], want one more dimension}}
+  // expected-error@+1 {{yields [3, 4, 1] for ids [3], expected one more dimension}}
   %0 = mllm.linalg.embedding %ids, @w : tensor<3xi64> -> tensor<3x4x1xf32>
   mllm.cf.return
 }
@@ -191,7 +191,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: linear.c4
-  // expected-error@+1 {{gives [3, 8] for [2] rows, want them to lead the result's sizes}}
+  // expected-error@+1 {{yields [3, 8] for [2] rows, expected them as leading dimensions}}
   %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<3x8xf32>
   mllm.cf.return
 }
@@ -201,7 +201,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: linear.c4 (rank)
-  // expected-error@+1 {{gives [8] for [2, 4], want a row and as many dimensions or more}}
+  // expected-error@+1 {{yields [8] for [2, 4], expected rows and at least as many dimensions}}
   %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<8xf32>
   mllm.cf.return
 }
@@ -211,7 +211,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: linear.c4 (dynamic outputs)
-  // expected-error@+1 {{gives 'tensor<2x?xf32>', whose outputs are not a number}}
+  // expected-error@+1 {{yields 'tensor<2x?xf32>', whose number of outputs is not static}}
   %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x?xf32>
   mllm.cf.return
 }
@@ -221,7 +221,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: linear.c4 (a product that overflows)
-  // expected-error@+1 {{whose outputs are not a number}}
+  // expected-error@+1 {{whose number of outputs is not static}}
   %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x4294967296x4294967296xf32>
   mllm.cf.return
 }
@@ -231,7 +231,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: linear.c5
-  // expected-error@+1 {{gives 'tensor<2x8xf16>' for 'tensor<2x4xf32>', want the same element type and device}}
+  // expected-error@+1 {{yields 'tensor<2x8xf16>' for 'tensor<2x4xf32>', expected the same element type and device}}
   %0 = mllm.linalg.linear %x, @w : tensor<2x4xf32> -> tensor<2x8xf16>
   mllm.cf.return
 }
@@ -281,7 +281,7 @@ mllm.graph.subgraph @f(%x: tensor<?x8x4xf32>) {
 mllm.tensor.register @w : tensor<4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // RULE: rms_norm.c3
-  // expected-error@+1 {{'eps' is 0.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'eps' is 0.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.rms_norm %x, @w {eps = 0.0 : f64} : tensor<?x4xf32>
   mllm.cf.return
 }
@@ -291,7 +291,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 mllm.tensor.register @w : tensor<4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<f32>) {
   // RULE: rms_norm.c4
-  // expected-error@+1 {{normalizes a tensor of rank 0, want rows}}
+  // expected-error@+1 {{normalizes a tensor of rank 0, expected rows}}
   %0 = mllm.linalg.rms_norm %x, @w {eps = 1.0e-5 : f64} : tensor<f32>
   mllm.cf.return
 }
@@ -301,7 +301,7 @@ mllm.graph.subgraph @f(%x: tensor<f32>) {
 mllm.tensor.register @w : tensor<4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: rms_norm.c5
-  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.rms_norm %x, @w {eps = 1.0e-5 : f64} : tensor<2x4xf32> -> tensor<3x4xf32>
   mllm.cf.return
 }
@@ -350,7 +350,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // RULE: layer_norm.c3
-  // expected-error@+1 {{'eps' is -1.000000e+00, want a finite positive number}}
+  // expected-error@+1 {{'eps' is -1.000000e+00, expected a finite positive number}}
   %0 = mllm.linalg.layer_norm %x {eps = -1.0 : f64, normalized_shape = array<i64: 4>} : tensor<?x4xf32>
   mllm.cf.return
 }
@@ -386,7 +386,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: layer_norm.c5
-  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', want 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3x4xf32>', expected 'tensor<2x4xf32>'}}
   %0 = mllm.linalg.layer_norm %x {eps = 1.0e-5 : f64, normalized_shape = array<i64: 4>} : tensor<2x4xf32> -> tensor<3x4xf32>
   mllm.cf.return
 }
@@ -441,7 +441,7 @@ mllm.tensor.register @w : tensor<3xf32> {source = "w"}
 mllm.tensor.register @b : tensor<3xf32> {source = "b"}
 mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
   // RULE: layer_norm_2d.c3
-  // expected-error@+1 {{'eps' is INF, want a finite positive number}}
+  // expected-error@+1 {{'eps' is INF, expected a finite positive number}}
   %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 0x7FF0000000000000 : f64} : tensor<1x3x2x2xf32>
   mllm.cf.return
 }
@@ -452,7 +452,7 @@ mllm.tensor.register @w : tensor<3xf32> {source = "w"}
 mllm.tensor.register @b : tensor<3xf32> {source = "b"}
 mllm.graph.subgraph @f(%x: tensor<3x2x2xf32>) {
   // RULE: layer_norm_2d.c4
-  // expected-error@+1 {{normalizes the channels of [3, 2, 2], want [pictures, channels, height, width]}}
+  // expected-error@+1 {{normalizes the channels of [3, 2, 2], expected [batch, channels, height, width]}}
   %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<3x2x2xf32>
   mllm.cf.return
 }
@@ -463,7 +463,7 @@ mllm.tensor.register @w : tensor<3xf32> {source = "w"}
 mllm.tensor.register @b : tensor<3xf32> {source = "b"}
 mllm.graph.subgraph @f(%x: tensor<1x3x2x2xf32>) {
   // RULE: layer_norm_2d.c5
-  // expected-error@+1 {{result #0 has type 'tensor<1x3x2x3xf32>', want 'tensor<1x3x2x2xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x3x2x3xf32>', expected 'tensor<1x3x2x2xf32>'}}
   %0 = mllm.linalg.layer_norm_2d %x, @w, @b {eps = 1.0e-5 : f64} : tensor<1x3x2x2xf32> -> tensor<1x3x2x3xf32>
   mllm.cf.return
 }
@@ -490,7 +490,7 @@ mllm.graph.subgraph @f(%x: tensor<f32>) {
 
 mllm.graph.subgraph @f(%x: tensor<2x3xf32>) {
   // RULE: softmax.c2
-  // expected-error@+1 {{result #0 has type 'tensor<2x4xf32>', want 'tensor<2x3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<2x4xf32>', expected 'tensor<2x3xf32>'}}
   %0 = mllm.linalg.softmax %x {axis = 1 : i64} : tensor<2x3xf32> -> tensor<2x4xf32>
   mllm.cf.return
 }
@@ -499,7 +499,7 @@ mllm.graph.subgraph @f(%x: tensor<2x3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: gelu.c1
-  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', expected 'tensor<3xf32>'}}
   %0 = mllm.linalg.gelu %x : tensor<3xf32> -> tensor<3xf16>
   mllm.cf.return
 }
@@ -508,7 +508,7 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: quick_gelu.c1
-  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', expected 'tensor<3xf32>'}}
   %0 = mllm.linalg.quick_gelu %x : tensor<3xf32> -> tensor<3xf16>
   mllm.cf.return
 }
@@ -517,7 +517,7 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: relu.c1
-  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', expected 'tensor<3xf32>'}}
   %0 = mllm.linalg.relu %x : tensor<3xf32> -> tensor<3xf16>
   mllm.cf.return
 }
@@ -526,7 +526,7 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: sigmoid.c1
-  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', want 'tensor<3xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<3xf16>', expected 'tensor<3xf32>'}}
   %0 = mllm.linalg.sigmoid %x : tensor<3xf32> -> tensor<3xf16>
   mllm.cf.return
 }
@@ -543,14 +543,14 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 // -----
 
 // RULE: register.c1
-// expected-error@+1 {{says that @model.up_proj is a 'projection', which is no op of the level}}
+// expected-error@+1 {{registers @model.up_proj as 'projection', which is not an op of the level}}
 mllm.linalg.register @model.up_proj {op_type = "projection"}
 
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<3xf32>) {
   // RULE: customized.c1
-  // expected-error@+1 {{has the id 4095, want 4096 or more}}
+  // expected-error@+1 {{has the id 4095, expected 4096 or more}}
   %0 = mllm.linalg.customized "filter" id 4095 (%x) : (tensor<3xf32>) -> tensor<3xf32>
   mllm.cf.return
 }
@@ -559,7 +559,7 @@ mllm.graph.subgraph @f(%x: tensor<3xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>, %y: tensor<?x4xf32, #mllm.tensor<dims = (seq + past, 4)>>) {
   // RULE: matmul.c5 (named sizes)
-  // expected-error@+1 {{want 'tensor<?x?xf32, #mllm.tensor<dims = (seq, past + seq)>>'}}
+  // expected-error@+1 {{expected 'tensor<?x?xf32, #mllm.tensor<dims = (seq, past + seq)>>'}}
   %0 = mllm.linalg.matmul %x, %y {transpose_b} : (tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>, tensor<?x4xf32, #mllm.tensor<dims = (seq + past, 4)>>) -> tensor<?x?xf32, #mllm.tensor<dims = (seq, seq + past + 1)>>
   mllm.cf.return
 }
@@ -569,7 +569,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>, %y: t
 mllm.tensor.register @w : tensor<8x4xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
   // RULE: linear.c4 (named sizes)
-  // expected-error@+1 {{gives [seq - 1, 8] for [seq] rows, want them to lead the result's sizes}}
+  // expected-error@+1 {{yields [seq - 1, 8] for [seq] rows, expected them as leading dimensions}}
   %0 = mllm.linalg.linear %x, @w : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<?x8xf32, #mllm.tensor<dims = (seq - 1, 8)>>
   mllm.cf.return
 }

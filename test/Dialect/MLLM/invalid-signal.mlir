@@ -4,7 +4,7 @@
 
 mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32>) {
   // RULE: stft.c1 (frame)
-  // expected-error@+1 {{has frames of 0 samples every 0, want 1 to 2^31 and 0 to 2^31}}
+  // expected-error@+1 {{has frames of 0 samples every 0, expected 1 to 2^31 and 0 to 2^31}}
   %0 = mllm.linalg.stft %x, %w {n_fft = 0 : i64} : (tensor<20xf32>, tensor<8xf32>) -> tensor<5x11x2xf32>
   mllm.cf.return
 }
@@ -13,7 +13,7 @@ mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32>) {
   // RULE: stft.c1 (hop)
-  // expected-error@+1 {{has frames of 8 samples every -2, want 1 to 2^31 and 0 to 2^31}}
+  // expected-error@+1 {{has frames of 8 samples every -2, expected 1 to 2^31 and 0 to 2^31}}
   %0 = mllm.linalg.stft %x, %w {hop_length = -2 : i64, n_fft = 8 : i64} : (tensor<20xf32>, tensor<8xf32>) -> tensor<5x11x2xf32>
   mllm.cf.return
 }
@@ -40,7 +40,7 @@ mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf16>) {
 
 mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32, #mllm.tensor<kQNN>>) {
   // RULE: stft.c5 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.stft %x, %w {n_fft = 8 : i64} : (tensor<20xf32>, tensor<8xf32, #mllm.tensor<kQNN>>) -> tensor<5x11x2xf32>
   mllm.cf.return
 }
@@ -49,7 +49,7 @@ mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32, #mllm.tensor<kQNN>>
 
 mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c1 (frame)
-  // expected-error@+1 {{has frames of 0 samples every 0, want 1 to 2^31 and 0 to 2^31}}
+  // expected-error@+1 {{has frames of 0 samples every 0, expected 1 to 2^31 and 0 to 2^31}}
   %0 = mllm.linalg.istft %x, %w {n_fft = 0 : i64} : (tensor<5x11x2xf32>, tensor<8xf32>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -58,7 +58,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c1 (hop)
-  // expected-error@+1 {{has frames of 8 samples every -2, want 1 to 2^31 and 0 to 2^31}}
+  // expected-error@+1 {{has frames of 8 samples every -2, expected 1 to 2^31 and 0 to 2^31}}
   %0 = mllm.linalg.istft %x, %w {hop_length = -2 : i64, n_fft = 8 : i64} : (tensor<5x11x2xf32>, tensor<8xf32>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -85,7 +85,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf16>) {
 
 mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32, #mllm.tensor<kQNN>>) {
   // RULE: istft.c5 (device)
-  // expected-error@+1 {{operand #1 lies on kQNN, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kQNN, but operand #0 is on kCPU}}
   %0 = mllm.linalg.istft %x, %w {n_fft = 8 : i64} : (tensor<5x11x2xf32>, tensor<8xf32, #mllm.tensor<kQNN>>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -94,7 +94,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32, #mllm.tensor<kQ
 
 mllm.graph.subgraph @f(%x: tensor<f32>, %w: tensor<8xf32>) {
   // RULE: stft.c3
-  // expected-error@+1 {{transforms a scalar, want a signal}}
+  // expected-error@+1 {{transforms a scalar, expected a signal}}
   %0 = mllm.linalg.stft %x, %w {n_fft = 8 : i64} : (tensor<f32>, tensor<8xf32>) -> tensor<5x1x2xf32>
   mllm.cf.return
 }
@@ -112,7 +112,7 @@ mllm.graph.subgraph @f(%x: tensor<7xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32>) {
   // RULE: stft.c6
-  // expected-error@+1 {{result #0 has type 'tensor<5x10x2xf32>', want 'tensor<5x11x2xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<5x10x2xf32>', expected 'tensor<5x11x2xf32>'}}
   %0 = mllm.linalg.stft %x, %w {n_fft = 8 : i64} : (tensor<20xf32>, tensor<8xf32>) -> tensor<5x10x2xf32>
   mllm.cf.return
 }
@@ -121,7 +121,7 @@ mllm.graph.subgraph @f(%x: tensor<20xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<6x11x2xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c3 (frequencies)
-  // expected-error@+1 {{transforms [6, 11, 2], want [..., 5 frequencies, frames, 2]}}
+  // expected-error@+1 {{transforms [6, 11, 2], expected [..., 5 frequencies, frames, 2]}}
   %0 = mllm.linalg.istft %x, %w {n_fft = 8 : i64} : (tensor<6x11x2xf32>, tensor<8xf32>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -130,7 +130,7 @@ mllm.graph.subgraph @f(%x: tensor<6x11x2xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<5x11x3xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c3 (not complex)
-  // expected-error@+1 {{transforms [5, 11, 3], want [..., 5 frequencies, frames, 2]}}
+  // expected-error@+1 {{transforms [5, 11, 3], expected [..., 5 frequencies, frames, 2]}}
   %0 = mllm.linalg.istft %x, %w {n_fft = 8 : i64} : (tensor<5x11x3xf32>, tensor<8xf32>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -139,7 +139,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x3xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c4
-  // expected-error@+1 {{has the length -1, want 0 to 2^31}}
+  // expected-error@+1 {{has the length -1, expected 0 to 2^31}}
   %0 = mllm.linalg.istft %x, %w {length = -1 : i64, n_fft = 8 : i64} : (tensor<5x11x2xf32>, tensor<8xf32>) -> tensor<20xf32>
   mllm.cf.return
 }
@@ -148,7 +148,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
   // RULE: istft.c6
-  // expected-error@+1 {{result #0 has type 'tensor<21xf32>', want 'tensor<20xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<21xf32>', expected 'tensor<20xf32>'}}
   %0 = mllm.linalg.istft %x, %w {n_fft = 8 : i64} : (tensor<5x11x2xf32>, tensor<8xf32>) -> tensor<21xf32>
   mllm.cf.return
 }
@@ -157,7 +157,7 @@ mllm.graph.subgraph @f(%x: tensor<5x11x2xf32>, %w: tensor<8xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<?xf32, #mllm.tensor<dims = (2 * seq)>>, %w: tensor<8xf32>) {
   // RULE: stft.c6 (named sizes)
-  // expected-error@+1 {{want 'tensor<5x?x2xf32, #mllm.tensor<dims = (5, seq + 1, 2)>>'}}
+  // expected-error@+1 {{expected 'tensor<5x?x2xf32, #mllm.tensor<dims = (5, seq + 1, 2)>>'}}
   %0 = mllm.linalg.stft %x, %w {n_fft = 8 : i64} : (tensor<?xf32, #mllm.tensor<dims = (2 * seq)>>, tensor<8xf32>) -> tensor<5x?x2xf32, #mllm.tensor<dims = (5, seq, 2)>>
   mllm.cf.return
 }

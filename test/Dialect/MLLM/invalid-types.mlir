@@ -1,11 +1,11 @@
 // RUN: llmir-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{says nothing that a type without encoding does not say; leave it out}}
+// expected-error@+1 {{is equivalent to no encoding; omit it}}
 func.func private @nothing(tensor<4xf32, #mllm.tensor<kCPU>>)
 
 // -----
 
-// expected-error@+1 {{names no dynamic size; leave 'dims' out}}
+// expected-error@+1 {{names no dynamic size; omit 'dims'}}
 func.func private @no_name(tensor<4x?xf32, #mllm.tensor<dims = (4, ?)>>)
 
 // -----
@@ -30,12 +30,12 @@ func.func private @nothing(tensor<4xf32, #mllm.tensor<>>)
 
 // -----
 
-// expected-error@+1 {{'kTPU' is no device, want kCPU, kCUDA, kOpenCL, kQNN or kAscend}}
+// expected-error@+1 {{'kTPU' is not a device, expected kCPU, kCUDA, kOpenCL, kQNN or kAscend}}
 func.func private @device(tensor<4xf32, #mllm.tensor<kTPU>>)
 
 // -----
 
-// expected-error@+1 {{the size is not a sum of symbols with number factors that fit in 64 bits}}
+// expected-error@+1 {{the size is not a linear combination of symbols with 64-bit coefficients}}
 func.func private @product(tensor<?xf32, #mllm.tensor<dims = (n * m)>>)
 
 // -----
@@ -45,12 +45,12 @@ func.func private @cut(tensor<?xf32, #mllm.tensor<dims = (n + )>>)
 
 // -----
 
-// expected-error@+1 {{has the range 5 to 4, want 0 or more, the lesser number first}}
+// expected-error@+1 {{has the range 5 to 4, expected nonnegative bounds in ascending order}}
 module attributes {a = #mllm.range<5, 4>} {}
 
 // -----
 
-// expected-error@+1 {{has multiples of 0, want at least 1}}
+// expected-error@+1 {{has multiples of 0, expected at least 1}}
 module attributes {a = #mllm.range<1, 4, multiple of 0>} {}
 
 // -----
@@ -60,22 +60,22 @@ module attributes {a = #mllm.range<1, 7, multiple of 8>} {}
 
 // -----
 
-// expected-error@+1 {{'fine' is no scheme, want one of raw, sym_per_tensor, }}
+// expected-error@+1 {{'fine' is not a scheme, expected one of raw, sym_per_tensor, }}
 module attributes {a = #mllm.quant<fine, bits = 4>} {}
 
 // -----
 
-// expected-error@+1 {{sym_per_tensor has 9 bits, want 2 to 8}}
+// expected-error@+1 {{sym_per_tensor has 9 bits, expected 2 to 8}}
 module attributes {a = #mllm.quant<sym_per_tensor, bits = 9>} {}
 
 // -----
 
-// expected-error@+1 {{sym_per_tensor has axis 1, want none}}
+// expected-error@+1 {{sym_per_tensor has axis 1, expected none}}
 module attributes {a = #mllm.quant<sym_per_tensor, bits = 8, axis = 1>} {}
 
 // -----
 
-// expected-error@+1 {{sym_per_block has blocks of 0, want 1 or more}}
+// expected-error@+1 {{sym_per_block has blocks of 0, expected 1 or more}}
 module attributes {a = #mllm.quant<sym_per_block, bits = 4>} {}
 
 // -----
@@ -85,22 +85,22 @@ module attributes {a = #mllm.quant<sym_per_block, width = 4>} {}
 
 // -----
 
-// expected-error@+1 {{q8_0 has 8 bits in blocks of 64, want 8 in blocks of 32}}
+// expected-error@+1 {{q8_0 has 8 bits in blocks of 64, expected 8 in blocks of 32}}
 module attributes {a = #mllm.quant<q8_0, bits = 8, block = 64>} {}
 
 // -----
 
-// expected-error@+1 {{q8_0 has blocks of 0, want 1 or more}}
+// expected-error@+1 {{q8_0 has blocks of 0, expected 1 or more}}
 module attributes {a = #mllm.quant<q8_0, bits = 8>} {}
 
 // -----
 
-// expected-error@+1 {{carries 'mllm.dims', which is a dictionary on a subgraph or a function}}
+// expected-error@+1 {{has 'mllm.dims', which must be a dictionary on a subgraph or a function}}
 module attributes {mllm.dims = 3} {}
 
 // -----
 
-// expected-error@+1 {{'mllm.dims' says 4 : i64 of 'seq', want #mllm.range<…>}}
+// expected-error@+1 {{'mllm.dims' has 4 : i64 for 'seq', expected #mllm.range<…>}}
 mllm.graph.subgraph @m() attributes {mllm.dims = {seq = 4}} {
   mllm.cf.return
 }
@@ -108,7 +108,7 @@ mllm.graph.subgraph @m() attributes {mllm.dims = {seq = 4}} {
 // -----
 
 // RULE: graph.subgraph.c6
-// expected-error@+1 {{has the device kCPU; leave it out}}
+// expected-error@+1 {{has the device kCPU; omit it}}
 mllm.graph.subgraph @m() attributes {device = #mllm.device<kCPU>} {
   mllm.cf.return
 }
@@ -116,7 +116,7 @@ mllm.graph.subgraph @m() attributes {device = #mllm.device<kCPU>} {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@+1 {{has 'mllm.res_attrs' [], want a dictionary for each of its 1 results}}
+  // expected-error@+1 {{has 'mllm.res_attrs' [], expected one dictionary for each of its 1 results}}
   %0 = mllm.linalg.silu %x {mllm.res_attrs = []} : tensor<4xf32>
   return
 }
@@ -124,7 +124,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@+1 {{has 'mllm.quant.weights' 3 : i64, want #mllm.quant<…>}}
+  // expected-error@+1 {{has 'mllm.quant.weights' 3 : i64, expected #mllm.quant<…>}}
   %0 = mllm.linalg.silu %x {mllm.quant.weights = 3} : tensor<4xf32>
   return
 }
@@ -132,7 +132,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32, #mllm.tensor<kCUDA>>) {
-  // expected-error@+1 {{operand #1 lies on kCUDA, but operand #0 on kCPU}}
+  // expected-error@+1 {{operand #1 is on kCUDA, but operand #0 is on kCPU}}
   %0 = mllm.linalg.add %x, %y : (tensor<4xf32>, tensor<4xf32, #mllm.tensor<kCUDA>>) -> tensor<4xf32>
   return
 }
@@ -140,7 +140,7 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32, #mllm.tensor<kCUDA>>) {
 // -----
 
 func.func @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
-  // expected-error@+1 {{result #0 has type 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>', want 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq)>>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>', expected 'tensor<4x?xf32, #mllm.tensor<dims = (4, seq)>>'}}
   %0 = mllm.linalg.transpose %x {dim0 = 0, dim1 = 1}
       : tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>> -> tensor<4x?xf32, #mllm.tensor<dims = (4, seq + 1)>>
   return
@@ -149,7 +149,7 @@ func.func @f(%x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@+1 {{has 'mllm.quant.inputs' 16 : i64, want 8 : i64}}
+  // expected-error@+1 {{has 'mllm.quant.inputs' 16 : i64, expected 8 : i64}}
   %0 = mllm.linalg.silu %x {mllm.quant.inputs = 16} : tensor<4xf32>
   return
 }

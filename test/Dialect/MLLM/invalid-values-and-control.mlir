@@ -2,7 +2,7 @@
 
 func.func @f() {
   // RULE: tensor.alloc.c1
-  // expected-error@+1 {{has the offset -1, want 0 or more}}
+  // expected-error@+1 {{has the offset -1, expected 0 or more}}
   %m = mllm.tensor.alloc offset -1 : tensor<4xf32>
   return
 }
@@ -41,7 +41,7 @@ func.func @f() {
 
 func.func @f(%c: tensor<2xi1>) {
   // RULE: cf.if.c1
-  // expected-error@+1 {{has a condition of type 'tensor<2xi1>', want one value}}
+  // expected-error@+1 {{has a condition of type 'tensor<2xi1>', expected a single element}}
   mllm.cf.if %c : tensor<2xi1> {
     mllm.cf.yield
   } else {
@@ -54,7 +54,7 @@ func.func @f(%c: tensor<2xi1>) {
 
 func.func @f(%c: tensor<i1>) {
   // RULE: cf.if.c2
-  // expected-error@+1 {{has a region 'else' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
+  // expected-error@+1 {{has a region 'else' that ends with 'llvm.unreachable', expected 'mllm.cf.yield'}}
   mllm.cf.if %c : tensor<i1> {
     mllm.cf.yield
   } else {
@@ -81,7 +81,7 @@ func.func @f(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
 
 func.func @f(%x: tensor<4xf32>) {
   // RULE: cf.while.c1
-  // expected-error@+1 {{has a condition that does not yield one truth value first}}
+  // expected-error@+1 {{has a condition that does not yield a single truth value first}}
   %0 = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     mllm.cf.yield %a, %a : tensor<4xf32>, tensor<4xf32>
@@ -96,7 +96,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 func.func @f() {
   // RULE: cf.while.c1
-  // expected-error@+1 {{has a condition that does not yield one truth value first}}
+  // expected-error@+1 {{has a condition that does not yield a single truth value first}}
   mllm.cf.while () : () -> () {
     mllm.cf.yield
   } do {
@@ -125,7 +125,7 @@ func.func @f(%x: tensor<4xf32>, %c: tensor<i1>) {
 
 func.func @f(%n: tensor<3xi64>) {
   // RULE: cf.for.c1
-  // expected-error@+1 {{has a count of type 'tensor<3xi64>', want one integer}}
+  // expected-error@+1 {{has a count of type 'tensor<3xi64>', expected a single integer}}
   mllm.cf.for %n () : (tensor<3xi64>) -> () {
   ^bb0(%i: tensor<3xi64>):
     mllm.cf.yield
@@ -175,7 +175,7 @@ mllm.graph.subgraph @other() {
 
 func.func @f(%x: tensor<4xf32>) {
   // RULE: cf.while.c2
-  // expected-error@+1 {{has a region 'body' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
+  // expected-error@+1 {{has a region 'body' that ends with 'llvm.unreachable', expected 'mllm.cf.yield'}}
   %0 = mllm.cf.while (%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %stop = mllm.tensor.constant dense<false> : tensor<i1>
@@ -191,7 +191,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 func.func @f(%n: tensor<i64>) {
   // RULE: cf.for.c2
-  // expected-error@+1 {{has a region 'body' that ends in 'llvm.unreachable', want 'mllm.cf.yield'}}
+  // expected-error@+1 {{has a region 'body' that ends with 'llvm.unreachable', expected 'mllm.cf.yield'}}
   mllm.cf.for %n () : (tensor<i64>) -> () {
   ^bb0(%i: tensor<i64>):
     llvm.unreachable

@@ -47,7 +47,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c3
-  // expected-error@+1 {{'kernel_size' has 2 numbers, want 1}}
+  // expected-error@+1 {{'kernel_size' has 2 elements, expected 1}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3, 3>} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -57,7 +57,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c3 (stride)
-  // expected-error@+1 {{'stride' has 2 numbers, want 1}}
+  // expected-error@+1 {{'stride' has 2 elements, expected 1}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, stride = array<i64: 1, 1>} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -67,7 +67,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c4 (stride)
-  // expected-error@+1 {{'stride' has 0, want 1 to 2^31}}
+  // expected-error@+1 {{'stride' has 0, expected 1 to 2^31}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, stride = array<i64: 0>} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -77,7 +77,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c4 (padding)
-  // expected-error@+1 {{'padding' has -1, want 0 to 2^31}}
+  // expected-error@+1 {{'padding' has -1, expected 0 to 2^31}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, padding = array<i64: -1>} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -87,7 +87,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c4 (dilation)
-  // expected-error@+1 {{'dilation' has 4294967296, want 1 to 2^31}}
+  // expected-error@+1 {{'dilation' has 4294967296, expected 1 to 2^31}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, dilation = array<i64: 4294967296>} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -107,7 +107,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c5
-  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, groups = 2 : i64} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -117,7 +117,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c5 (none)
-  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>, groups = 0 : i64} : tensor<1x3x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -127,7 +127,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x?x8xf32>) {
   // RULE: conv1d.c6
-  // expected-error@+1 {{has ? channels and 4 outputs, want numbers}}
+  // expected-error@+1 {{has ? channels and 4 outputs, expected static sizes}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>} : tensor<1x?x8xf32> -> tensor<1x4x6xf32>
   mllm.cf.return
 }
@@ -137,7 +137,7 @@ mllm.graph.subgraph @f(%x: tensor<1x?x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8xf32>) {
   // RULE: conv1d.c7
-  // expected-error@+1 {{result #0 has type 'tensor<1x4x7xf32>', want 'tensor<1x4x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x4x7xf32>', expected 'tensor<1x4x6xf32>'}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 3>} : tensor<1x3x8xf32> -> tensor<1x4x7xf32>
   mllm.cf.return
 }
@@ -189,7 +189,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c3
-  // expected-error@+1 {{'kernel_size' has 3 numbers, want 2}}
+  // expected-error@+1 {{'kernel_size' has 3 elements, expected 2}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3, 3>} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -199,7 +199,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c3 (stride)
-  // expected-error@+1 {{'stride' has 3 numbers, want 2}}
+  // expected-error@+1 {{'stride' has 3 elements, expected 2}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, stride = array<i64: 1, 1, 1>} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -209,7 +209,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c4 (stride)
-  // expected-error@+1 {{'stride' has 0, want 1 to 2^31}}
+  // expected-error@+1 {{'stride' has 0, expected 1 to 2^31}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, stride = array<i64: 0, 0>} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -219,7 +219,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c4 (padding)
-  // expected-error@+1 {{'padding' has -1, want 0 to 2^31}}
+  // expected-error@+1 {{'padding' has -1, expected 0 to 2^31}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, padding = array<i64: -1, -1>} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -229,7 +229,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c4 (dilation)
-  // expected-error@+1 {{'dilation' has 4294967296, want 1 to 2^31}}
+  // expected-error@+1 {{'dilation' has 4294967296, expected 1 to 2^31}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, dilation = array<i64: 4294967296, 4294967296>} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -249,7 +249,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c5
-  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, groups = 2 : i64} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -259,7 +259,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c5 (none)
-  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>, groups = 0 : i64} : tensor<1x3x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -269,7 +269,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x?x8x8xf32>) {
   // RULE: conv2d.c6
-  // expected-error@+1 {{has ? channels and 4 outputs, want numbers}}
+  // expected-error@+1 {{has ? channels and 4 outputs, expected static sizes}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>} : tensor<1x?x8x8xf32> -> tensor<1x4x6x6xf32>
   mllm.cf.return
 }
@@ -279,7 +279,7 @@ mllm.graph.subgraph @f(%x: tensor<1x?x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8xf32>) {
   // RULE: conv2d.c7
-  // expected-error@+1 {{result #0 has type 'tensor<1x4x7x7xf32>', want 'tensor<1x4x6x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x4x7x7xf32>', expected 'tensor<1x4x6x6xf32>'}}
   %0 = mllm.linalg.conv2d %x, @w {kernel_size = array<i64: 3, 3>} : tensor<1x3x8x8xf32> -> tensor<1x4x7x7xf32>
   mllm.cf.return
 }
@@ -331,7 +331,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c3
-  // expected-error@+1 {{'kernel_size' has 4 numbers, want 3}}
+  // expected-error@+1 {{'kernel_size' has 4 elements, expected 3}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3, 3>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -341,7 +341,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c3 (stride)
-  // expected-error@+1 {{'stride' has 4 numbers, want 3}}
+  // expected-error@+1 {{'stride' has 4 elements, expected 3}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, stride = array<i64: 1, 1, 1, 1>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -351,7 +351,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c4 (stride)
-  // expected-error@+1 {{'stride' has 0, want 1 to 2^31}}
+  // expected-error@+1 {{'stride' has 0, expected 1 to 2^31}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, stride = array<i64: 0, 0, 0>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -361,7 +361,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c4 (padding)
-  // expected-error@+1 {{'padding' has -1, want 0 to 2^31}}
+  // expected-error@+1 {{'padding' has -1, expected 0 to 2^31}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, padding = array<i64: -1, -1, -1>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -371,7 +371,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c4 (dilation)
-  // expected-error@+1 {{'dilation' has 4294967296, want 1 to 2^31}}
+  // expected-error@+1 {{'dilation' has 4294967296, expected 1 to 2^31}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, dilation = array<i64: 4294967296, 4294967296, 4294967296>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -391,7 +391,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c5
-  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 2 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, groups = 2 : i64} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -401,7 +401,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c5 (none)
-  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, want a divisor of both}}
+  // expected-error@+1 {{has 0 groups for 3 channels and 4 outputs, expected a divisor of both}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>, groups = 0 : i64} : tensor<1x3x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -411,7 +411,7 @@ mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x?x8x8x8xf32>) {
   // RULE: conv3d.c6
-  // expected-error@+1 {{has ? channels and 4 outputs, want numbers}}
+  // expected-error@+1 {{has ? channels and 4 outputs, expected static sizes}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>} : tensor<1x?x8x8x8xf32> -> tensor<1x4x6x6x6xf32>
   mllm.cf.return
 }
@@ -421,7 +421,7 @@ mllm.graph.subgraph @f(%x: tensor<1x?x8x8x8xf32>) {
 mllm.tensor.register @w : tensor<4x3x3x3x3xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x8x8x8xf32>) {
   // RULE: conv3d.c7
-  // expected-error@+1 {{result #0 has type 'tensor<1x4x7x7x7xf32>', want 'tensor<1x4x6x6x6xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x4x7x7x7xf32>', expected 'tensor<1x4x6x6x6xf32>'}}
   %0 = mllm.linalg.conv3d %x, @w {kernel_size = array<i64: 3, 3, 3>} : tensor<1x3x8x8x8xf32> -> tensor<1x4x7x7x7xf32>
   mllm.cf.return
 }
@@ -448,7 +448,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c2
-  // expected-error@+1 {{has 1 sizes for [1, 2, 4, 4], want one for each dimension after the second}}
+  // expected-error@+1 {{has 1 sizes for [1, 2, 4, 4], expected one for each dimension after the second}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8>} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -457,7 +457,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
   // RULE: interpolate.c2 (no picture)
-  // expected-error@+1 {{has 0 sizes for [2, 4], want one for each dimension after the second}}
+  // expected-error@+1 {{has 0 sizes for [2, 4], expected one for each dimension after the second}}
   %0 = mllm.linalg.interpolate %x {size = array<i64>} : tensor<2x4xf32> -> tensor<2x4xf32>
   mllm.cf.return
 }
@@ -466,7 +466,7 @@ mllm.graph.subgraph @f(%x: tensor<2x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c3 (size)
-  // expected-error@+1 {{has the size -1, want 0 to 2^31}}
+  // expected-error@+1 {{has the size -1, expected 0 to 2^31}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, -1>} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -475,7 +475,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c3 (factor)
-  // expected-error@+1 {{has the factor 0.000000, want a finite positive number}}
+  // expected-error@+1 {{has the factor 0.000000, expected a finite positive number}}
   %0 = mllm.linalg.interpolate %x {scale_factor = array<f64: 2.0, 0.0>} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -493,7 +493,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c5 (nearest)
-  // expected-error@+1 {{is nearest with 'align_corners', want antialias}}
+  // expected-error@+1 {{is nearest with 'align_corners', expected antialias}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>, align_corners} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -502,7 +502,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c5 (both)
-  // expected-error@+1 {{is bilinear with 'antialias' with 'align_corners', want antialias}}
+  // expected-error@+1 {{is bilinear with 'antialias' with 'align_corners', expected antialias}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>, align_corners, antialias, mode = "bilinear"} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -511,7 +511,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c5 (antialias)
-  // expected-error@+1 {{is nearest with 'antialias', want antialias}}
+  // expected-error@+1 {{is nearest with 'antialias', expected antialias}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>, antialias} : tensor<1x2x4x4xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -520,7 +520,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x0xf32>) {
   // RULE: interpolate.c6
-  // expected-error@+1 {{makes 8 numbers out of none}}
+  // expected-error@+1 {{resizes an empty dimension to 8}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>} : tensor<1x2x4x0xf32> -> tensor<1x2x8x8xf32>
   mllm.cf.return
 }
@@ -529,7 +529,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x0xf32>) {
 
 mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
   // RULE: interpolate.c7
-  // expected-error@+1 {{result #0 has type 'tensor<1x2x8x9xf32>', want 'tensor<1x2x8x8xf32>'}}
+  // expected-error@+1 {{result #0 has type 'tensor<1x2x8x9xf32>', expected 'tensor<1x2x8x8xf32>'}}
   %0 = mllm.linalg.interpolate %x {size = array<i64: 8, 8>} : tensor<1x2x4x4xf32> -> tensor<1x2x8x9xf32>
   mllm.cf.return
 }
@@ -548,7 +548,7 @@ mllm.graph.subgraph @f(%x: tensor<1x2x4x4xf32>) {
 mllm.tensor.register @w : tensor<4x3x2xf32> {source = "w"}
 mllm.graph.subgraph @f(%x: tensor<1x3x?xf32, #mllm.tensor<dims = (1, 3, 2 * seq)>>) {
   // RULE: conv1d.c7 (named sizes)
-  // expected-error@+1 {{want 'tensor<1x4x?xf32, #mllm.tensor<dims = (1, 4, seq)>>'}}
+  // expected-error@+1 {{expected 'tensor<1x4x?xf32, #mllm.tensor<dims = (1, 4, seq)>>'}}
   %0 = mllm.linalg.conv1d %x, @w {kernel_size = array<i64: 2>, stride = array<i64: 2>} : tensor<1x3x?xf32, #mllm.tensor<dims = (1, 3, 2 * seq)>> -> tensor<1x4x?xf32, #mllm.tensor<dims = (1, 4, seq + 1)>>
   mllm.cf.return
 }

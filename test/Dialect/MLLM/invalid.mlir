@@ -4,7 +4,7 @@
 // named by the constraint that they break.
 
 // RULE: graph.subgraph.c1 (an argument)
-// expected-error@+1 {{argument #1 has type 'f32', want a ranked tensor}}
+// expected-error@+1 {{argument #1 has type 'f32', expected a ranked tensor}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: f32) {
   mllm.cf.return
 }
@@ -12,7 +12,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>, %y: f32) {
 // -----
 
 // RULE: graph.subgraph.c1 (a result)
-// expected-error@+1 {{result #0 has type 'tensor<*xf32>', want a ranked tensor}}
+// expected-error@+1 {{result #0 has type 'tensor<*xf32>', expected a ranked tensor}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<*xf32> {
   "mllm.cf.return"() : () -> ()
 }
@@ -20,7 +20,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) -> tensor<*xf32> {
 // -----
 
 // RULE: graph.subgraph.c2
-// expected-error@+1 {{ends in 'llvm.unreachable', want 'mllm.cf.return'}}
+// expected-error@+1 {{ends with 'llvm.unreachable', expected 'mllm.cf.return'}}
 mllm.graph.subgraph @f(%x: tensor<?x4xf32>) {
   // expected-note@+1 {{the last op of the body}}
   llvm.unreachable
@@ -33,7 +33,7 @@ mllm.graph.subgraph @f(%x: tensor<?x4xf32>) attributes {entry} {
   mllm.cf.return
 }
 // RULE: graph.subgraph.c3
-// expected-error@+1 {{@g is marked 'entry', and so is @f; a module has one entry}}
+// expected-error@+1 {{@g is marked 'entry', and so is @f; a module has only one entry}}
 mllm.graph.subgraph @g(%x: tensor<?x4xf32>) attributes {entry} {
   mllm.cf.return
 }
@@ -51,7 +51,7 @@ mllm.graph.subgraph @g() {
 }
 mllm.graph.subgraph @h() {
   // RULE: graph.subgraph.c4
-  // expected-error@+1 {{leads back to subgraph @g, which is still being called}}
+  // expected-error@+1 {{calls subgraph @g recursively}}
   mllm.graph.call_graph @g() : () -> ()
   mllm.cf.return
 }
@@ -76,7 +76,7 @@ mllm.graph.subgraph @h() {
 
 // A subgraph without a body.
 // RULE: graph.subgraph.c7
-// expected-error@+1 {{@f has no body; only modules that mllm-link will join declare what another one defines}}
+// expected-error@+1 {{@f has no body; only modules to be linked by mllm-link may have declarations}}
 mllm.graph.subgraph private @f(tensor<?x4xf32>)
 
 // -----
@@ -191,43 +191,43 @@ func.func @f() {
 // -----
 
 // RULE: tensor.register.c1 (an element type that no parameter has)
-// expected-error@+1 {{has type 'tensor<4xi32>', want a ranked tensor of f32, f16 or bf16, or an !llm.quantized_tensor}}
+// expected-error@+1 {{has type 'tensor<4xi32>', expected a ranked tensor of f32, f16 or bf16, or an !llm.quantized_tensor}}
 mllm.tensor.register @w : tensor<4xi32> {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c1 (no tensor)
-// expected-error@+1 {{has type 'f32', want a ranked tensor}}
+// expected-error@+1 {{has type 'f32', expected a ranked tensor}}
 mllm.tensor.register @w : f32 {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c2
-// expected-error@+1 {{has rank 6, want 1 to 5}}
+// expected-error@+1 {{has rank 6, expected 1 to 5}}
 mllm.tensor.register @w : tensor<2x3x4x5x6x7xf32> {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c2 (quantized)
-// expected-error@+1 {{has rank 1, want 2 to 3}}
+// expected-error@+1 {{has rank 1, expected 2 to 3}}
 mllm.tensor.register @w : !llm.quantized_tensor<i8, [32], true, false, -1, 32, 8, format = q8_0> {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c3 (a dynamic size)
-// expected-error@+1 {{size #1 is dynamic, want a number}}
+// expected-error@+1 {{size #1 is dynamic, expected a static size}}
 mllm.tensor.register @w : tensor<4x?xf32> {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c3 (an empty tensor)
-// expected-error@+1 {{size #0 is 0, want at least 1}}
+// expected-error@+1 {{size #0 is 0, expected at least 1}}
 mllm.tensor.register @w : tensor<0x4xf32> {source = "w"}
 
 // -----
 
 // RULE: tensor.register.c4
-// expected-error@+1 {{has an empty 'source', want a tensor's name}}
+// expected-error@+1 {{has an empty 'source', expected a tensor's name}}
 mllm.tensor.register @w : tensor<4xf32> {source = ""}
 
 // -----
@@ -269,25 +269,25 @@ mllm.tensor.register @w : tensor<2x6x4xf32> {source = "w", slice = array<i64: 0,
 // -----
 
 // RULE: tensor.register.c6 (beyond the end)
-// expected-error@+1 {{has the 'slice' [13, 18], which has no room for its 6 rows}}
+// expected-error@+1 {{has the 'slice' [13, 18], which does not contain its 6 rows}}
 mllm.tensor.register @w : tensor<6x4xf32> {source = "w", slice = array<i64: 13, 18>}
 
 // -----
 
 // RULE: tensor.register.c6 (before the beginning)
-// expected-error@+1 {{has the 'slice' [-1, 18], which has no room for its 6 rows}}
+// expected-error@+1 {{has the 'slice' [-1, 18], which does not contain its 6 rows}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", slice = array<i64: -1, 18>}
 
 // -----
 
 // RULE: tensor.register.c7 (a vector)
-// expected-error@+1 {{is 'transposed', which only a matrix can be}}
+// expected-error@+1 {{is 'transposed', which is only valid for a matrix}}
 mllm.tensor.register @w : tensor<6xf32> {source = "w", transposed}
 
 // -----
 
 // mllm.model on another op
-// expected-error@+1 {{carries 'mllm.model', which belongs on a builtin module}}
+// expected-error@+1 {{has 'mllm.model', which is only valid on a builtin module}}
 func.func private @f() attributes {mllm.model = {}}
 
 // -----
@@ -311,13 +311,13 @@ module attributes {mllm.model = {architecture = "llama", num_layers = 2 : i32}} 
 // -----
 
 // mllm.model with a number that is too small
-// expected-error@+1 {{'mllm.model' has 'num_layers' 0, want at least 1}}
+// expected-error@+1 {{'mllm.model' has 'num_layers' 0, expected at least 1}}
 module attributes {mllm.model = {architecture = "llama", num_layers = 0 : i64}} {}
 
 // -----
 
 // mllm.model with heads that cannot be grouped
-// expected-error@+1 {{'mllm.model' has 'num_heads' 4, want a multiple of 'num_kv_heads' 3}}
+// expected-error@+1 {{'mllm.model' has 'num_heads' 4, expected a multiple of 'num_kv_heads' 3}}
 module attributes {mllm.model = {
     architecture = "llama", num_layers = 1 : i64, num_heads = 4 : i64,
     num_kv_heads = 3 : i64, head_dim = 16 : i64, hidden_size = 64 : i64,

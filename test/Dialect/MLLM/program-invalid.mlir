@@ -97,7 +97,7 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c3 (beyond the end)
-  // expected-error@+1 {{has the 'slice' [33, 48], which has no room for its 16 rows}}
+  // expected-error@+1 {{has the 'slice' [33, 48], which does not contain its 16 rows}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {slice = array<i64: 33, 48>}
 }
 
@@ -113,7 +113,7 @@ mllm.program.fragment @weights data {
 
 mllm.program.fragment @weights data {
   // RULE: program.weight.c4
-  // expected-error@+1 {{is 'transposed', which only a matrix can be}}
+  // expected-error@+1 {{is 'transposed', which is only valid for a matrix}}
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0] {transposed}
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run of a planned model's memory with owners in place of numbers.
+// mllm-check-memory: simulates a memory plan with the owners of lines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,23 +23,23 @@ namespace llmir::mllm {
 
 namespace {
 
-/// Where a value lies: lines of the arena, and who wrote them.
+/// The location of a value: lines of the arena and their owner.
 struct Place {
   int64_t begin = 0, end = 0; ///< Lines.
   int64_t owner = 0;
 };
 
-/// The arena, line by line.
+/// The owners of the lines of the arena.
 class ShadowRun {
 public:
   explicit ShadowRun(const SizeTable &sizes) : sizes(sizes) {}
 
-  /// Runs a subgraph with a frame that begins at a line; gives where its
-  /// results lie.
+  /// Simulates a subgraph with a frame at a line; returns the locations of its
+  /// results.
   LogicalResult run(SubGraphOp subgraph, int64_t frame,
                     SmallVectorImpl<std::optional<Place>> &results);
 
-  /// Nothing is left but the results, and it fits into the frame.
+  /// Checks that only results remain and that the frame is large enough.
   LogicalResult checkEnd(SubGraphOp subgraph,
                          ArrayRef<std::optional<Place>> results) const;
 
@@ -47,17 +47,17 @@ private:
   LogicalResult runOp(Operation &op, int64_t frame);
   LogicalResult runCall(CallGraphOp call, int64_t frame);
   LogicalResult runBlock(Block &block, int64_t frame);
-  /// Both branches from the same memory; they have to leave the same behind.
+  /// Both branches start from the same memory and must end with the same.
   LogicalResult runIf(IfOp op, int64_t frame);
-  /// Two turns: the second begins with what the first has left.
+  /// Two iterations: the second one starts with the memory of the first.
   LogicalResult runWhile(WhileOp op, int64_t frame);
   LogicalResult runFor(ForOp op, int64_t frame);
-  /// What is yielded lies where the next values are looked for.
+  /// Checks that yielded values are in the memory of the next values.
   void bind(ValueRange names, ValueRange values);
   LogicalResult alloc(AllocOp op, int64_t frame);
   LogicalResult copy(CopyOp op);
   LogicalResult free(FreeOp op);
-  /// What lies in a value's place is still the value.
+  /// Checks that a value has not been overwritten.
   LogicalResult checkRead(Operation *op, Value value);
   std::optional<Place> placeOf(Value value) const {
     auto found = places.find(value);
@@ -73,7 +73,7 @@ private:
 
   const SizeTable &sizes;
   std::vector<int64_t> owners;
-  llvm::DenseSet<int64_t> returned; ///< Owners whose frame is over.
+  llvm::DenseSet<int64_t> returned; ///< Owners whose frame has ended.
   llvm::DenseMap<Value, Place> places;
   int64_t numOwners = 0;
 };
@@ -85,24 +85,25 @@ LogicalResult ShadowRun::alloc(AllocOp op, int64_t frame) {
     return op.emitOpError("has no offset: plan the memory first");
   std::optional<int64_t> bytes = sizes.bytesOf(op.getResult());
   if (!bytes)
-    return op.emitOpError("has a size that 'sizes' does not say");
+    return op.emitOpError("has a dynamic size that 'sizes' does not specify");
   auto offset = static_cast<int64_t>(*op.getOffset());
   if (offset % kLineBytes != 0)
     return op.emitOpError("has the offset ")
-           << offset << ", which is no multiple of " << kLineBytes;
+           << offset << ", which is not a multiple of " << kLineBytes;
   constexpr int64_t mostLines = int64_t(1) << 28;
   Place place;
   place.begin = frame + offset / kLineBytes;
   place.end = place.begin + *bytes / kLineBytes;
   if (place.begin < 0 || place.end > mostLines)
-    return op.emitOpError("lies behind ") << mostLines << " lines";
+    return op.emitOpError("is beyond ") << mostLines << " lines";
   place.owner = ++numOwners;
   if (static_cast<int64_t>(owners.size()) < place.end)
     owners.resize(place.end, kNobody);
   for (int64_t line = place.begin; line < place.end; ++line) {
     if (!isOver(owners[line]))
-      return op.emitOpError("takes byte ")
-             << line * kLineBytes << " of the arena, where a value lives";
+      return op.emitOpError("allocates byte ")
+             << line * kLineBytes
+             << " of the arena, which a live value occupies";
     owners[line] = place.owner;
   }
   places[op.getResult()] = place;
@@ -117,16 +118,16 @@ LogicalResult ShadowRun::checkRead(Operation *op, Value value) {
     if (owners[line] != place->owner)
       return op->emitOpError("reads byte ")
              << line * kLineBytes << " of the arena, which "
-             << (owners[line] == kNobody ? "was freed before"
-                                         : "holds another value by then");
+             << (owners[line] == kNobody ? "has been freed"
+                                         : "has been overwritten");
   return success();
 }
 
 LogicalResult ShadowRun::copy(CopyOp op) {
   auto memory = placeOf(op.getDst());
   if (!memory || !sizes.bytesOf(op.getResult()))
-    return success(); // A copy that is no plan.
-  // The memory's owner so far gives it up: who reads it later is wrong.
+    return success(); // Not part of the plan.
+  // Ends the previous owner: later reads of it are errors.
   if (failed(checkRead(op, op.getDst())))
     return failure();
   Place place = *memory;
@@ -140,7 +141,7 @@ LogicalResult ShadowRun::copy(CopyOp op) {
 LogicalResult ShadowRun::free(FreeOp op) {
   auto place = placeOf(op.getX());
   if (!place)
-    return op.emitOpError("frees a value that lies in no planned memory");
+    return op.emitOpError("frees a value that is not in planned memory");
   if (failed(checkRead(op, op.getX())))
     return failure();
   std::fill(owners.begin() + place->begin, owners.begin() + place->end,
@@ -157,7 +158,7 @@ LogicalResult ShadowRun::runCall(CallGraphOp call, int64_t frame) {
     return call.emitOpError("has no frame: plan the memory first");
   if (base.getInt() < 0 || base.getInt() % kLineBytes != 0)
     return call.emitOpError("has a frame at ")
-           << base.getInt() << ", which is no multiple of " << kLineBytes;
+           << base.getInt() << ", which is not a multiple of " << kLineBytes;
   bool isOwnFrame = callee->hasAttr(kFrameBytesAttr);
   for (auto [argument, operand] : llvm::zip_equal(
            callee.getBody().front().getArguments(), call.getOperands()))
@@ -186,7 +187,7 @@ LogicalResult ShadowRun::runCall(CallGraphOp call, int64_t frame) {
 
 LogicalResult ShadowRun::runOp(Operation &op, int64_t frame) {
   for (Value result : op.getResults())
-    places.erase(result); // Where it lay in another call of the subgraph.
+    places.erase(result); // Location in another call of the subgraph.
   if (auto memory = dyn_cast<AllocOp>(op))
     return alloc(memory, frame);
   if (auto end = dyn_cast<FreeOp>(op))
@@ -238,7 +239,7 @@ LogicalResult ShadowRun::runIf(IfOp op, int64_t frame) {
     if (failed(runBlock(region->front(), frame)))
       return failure();
     owners.resize(std::max(owners.size(), before.size()), kNobody);
-    // A result has one owner, whichever branch made it.
+    // A result has the same owner for both branches.
     ValueRange yielded = region->front().getTerminator()->getOperands();
     for (auto [i, value] : llvm::enumerate(yielded)) {
       auto place = placeOf(value);
@@ -252,7 +253,7 @@ LogicalResult ShadowRun::runIf(IfOp op, int64_t frame) {
           (place &&
            (place->begin != result->begin || place->end != result->end)))
         return op.emitOpError("leaves result #")
-               << i << " in one place or another";
+               << i << " in different locations";
       if (place)
         std::fill(owners.begin() + place->begin, owners.begin() + place->end,
                   result->owner);
@@ -267,7 +268,7 @@ LogicalResult ShadowRun::runIf(IfOp op, int64_t frame) {
     if (left[line] != owners[line] &&
         !(isOver(left[line]) && isOver(owners[line])))
       return op.emitOpError("leaves byte ")
-             << line * kLineBytes << " of the arena to one value or another";
+             << line * kLineBytes << " of the arena to different values";
   for (auto [result, place] : llvm::zip_equal(op.getResults(), results))
     if (place)
       places[result] = *place;
@@ -331,8 +332,8 @@ ShadowRun::checkEnd(SubGraphOp subgraph,
   for (auto [line, owner] : llvm::enumerate(owners))
     if (!isOver(owner) && !kept.contains(owner))
       return subgraph.emitOpError("leaves byte ")
-             << line * kLineBytes << " of its frame to a value that nobody "
-             << "frees";
+             << line * kLineBytes << " of its frame to a value that is never "
+             << "freed";
   return success();
 }
 
@@ -351,7 +352,7 @@ struct CheckMemoryPass : impl::CheckMemoryBase<CheckMemoryPass> {
   }
 
 private:
-  /// Runs one frame from nothing.
+  /// Simulates one frame from empty memory.
   static LogicalResult check(SubGraphOp subgraph, const SizeTable &table) {
     ShadowRun shadow(table);
     SmallVector<std::optional<Place>> results;

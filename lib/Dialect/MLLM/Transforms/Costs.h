@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What subgraphs and ops cost, calls included.
+// Costs of subgraphs and ops, including calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace llmir::mllm {
 
-/// A sum that may be unknown: a size is dynamic, or it does not fit.
+/// A sum that may be unknown, due to a dynamic size or overflow.
 class Amount {
 public:
   Amount(std::optional<int64_t> value = 0) : value(value) {}
@@ -34,18 +34,19 @@ public:
   }
   bool isKnown() const { return value.has_value(); }
   int64_t operator*() const { return *value; }
-  /// The number, or `?`.
+  /// The value, or `?`.
   std::string text() const { return value ? std::to_string(*value) : "?"; }
 
 private:
   std::optional<int64_t> value;
 };
 
-/// What an op or a subgraph needs, with all that it calls.
+/// The cost of an op or a subgraph, including its callees.
 struct Cost {
-  int64_t ops = 0; ///< Of levels linalg and tensor, as often as they run.
+  int64_t ops = 0; ///< Executed ops of the linalg and tensor levels.
   Amount flops, bytes;
-  llvm::SetVector<mlir::StringAttr> parameters; ///< By name, once each.
+  llvm::SetVector<mlir::StringAttr>
+      parameters; ///< By name, without duplicates.
 
   void add(const Cost &other);
 };
@@ -55,18 +56,18 @@ class CostTable {
 public:
   explicit CostTable(mlir::ModuleOp module);
 
-  /// Of an op with its regions; a call costs what its callee does. Bodies of
-  /// loops count once.
+  /// The cost of an op with its regions; a call has the cost of its callee.
+  /// Loop bodies count once.
   Cost of(mlir::Operation *op) const;
-  /// Nothing for a subgraph without a body or one that calls itself.
+  /// Zero for a subgraph without a body and for recursive ones.
   Cost of(SubGraphOp subgraph) const {
     return subGraphs.lookup(subgraph.getSymNameAttr());
   }
-  /// Numbers in the parameters, and their bytes as they are stored.
+  /// Number of elements of the parameters, and their storage size.
   Amount values(const Cost &cost) const;
   Amount parameterBytes(const Cost &cost) const;
-  /// What parts of a model are balanced by: floating-point operations, or,
-  /// where they are unknown, two for each number of the parameters.
+  /// The cost by which stages are balanced: floating-point operations or, if
+  /// unknown, two per parameter element.
   int64_t work(const Cost &cost) const;
 
 private:

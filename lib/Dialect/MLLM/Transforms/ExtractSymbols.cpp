@@ -22,11 +22,11 @@ namespace llmir::mllm {
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 namespace {
-/// What the table says of a symbol.
+/// The table entry of a symbol.
 struct SymbolRow {
   std::string kind;
   int64_t uses = 0;
-  llvm::SetVector<StringAttr> users; ///< Subgraphs, in the module's order.
+  llvm::SetVector<StringAttr> users; ///< Subgraphs, in module order.
 };
 
 struct ExtractSymbolsPass : impl::ExtractSymbolsBase<ExtractSymbolsPass> {

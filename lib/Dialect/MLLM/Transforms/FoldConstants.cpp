@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops whose operands are constants become constants, by the meaning that the
-// interpreter gives them.
+// mllm-fold-constants: folds ops on constants with the interpreter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +36,7 @@ struct FoldMLLMConstantsPass
   void runOnOperation() override {
     if (failed(checkOption(getOperation().getLoc(), maxElements, 0)))
       return signalPassFailure();
-    // Operands come before their users, so one walk folds whole chains.
+    // Definitions precede uses, so that one walk folds whole chains.
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
@@ -46,8 +45,7 @@ struct FoldMLLMConstantsPass
   }
 
 private:
-  /// A constant of one number everywhere is small as text only: evaluation
-  /// writes each of them out.
+  /// Evaluation materializes splats.
   static constexpr int64_t kMostOperandElements = 1 << 20;
 
   static bool hasAtMost(Type type, int64_t elements) {
@@ -56,7 +54,7 @@ private:
            tensor.getNumElements() <= elements;
   }
 
-  /// Whether ops of the dialect have results that constants of `mllm` can be.
+  /// Whether the results of an op can be `mllm` constants.
   static bool isOfLevel(Dialect *dialect) {
     return dialect && (isa<MLLMDialect>(dialect) ||
                        dialect->getRegisteredInterface<OpEvaluatorInterface>());
@@ -70,7 +68,7 @@ private:
            });
   }
 
-  /// The numbers of all operands, where they are constants.
+  /// The values of all operands, if they are constants.
   static std::optional<std::vector<Tensor>> constantsOf(Operation *op) {
     std::vector<Tensor> result;
     for (Value operand : op->getOperands()) {
@@ -91,8 +89,8 @@ private:
     std::optional<std::vector<Tensor>> operands = constantsOf(op);
     if (!operands)
       return false;
-    // An op that has no value, as a look at a row that is not there, stays; so
-    // does one that reads a parameter.
+    // Keep ops that fail, such as a lookup of a row out of range, and ops that
+    // read a parameter.
     std::optional<std::vector<Tensor>> values =
         evaluateOp(op, std::move(*operands));
     if (!values)

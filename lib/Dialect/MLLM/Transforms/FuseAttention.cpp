@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Attention that is written out becomes one op.
+// mllm-fuse-attention: fuses attention into one op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ namespace llmir::mllm {
 #define GEN_PASS_DEF_FUSEATTENTION
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// Dimensions of tokens and heads, the two before the last, exchanged.
+/// Exchanges the token and head dimensions, which precede the last one.
 static Value exchanged(OpBuilder &b, Location loc, Value heads) {
   const int64_t rank = tensorType(heads).getRank();
   Shape shape = shapeOf(heads);
@@ -38,7 +37,7 @@ static Value exchanged(OpBuilder &b, Location loc, Value heads) {
       heads, uint64_t(rank - 3), uint64_t(rank - 2));
 }
 
-/// What a transposition of tokens and heads is of; null for any other value.
+/// The operand of a transposition of tokens and heads; null for other values.
 static Value exchangedFrom(Value heads) {
   auto op = heads.getDefiningOp<TransposeOp>();
   if (!op)
@@ -52,7 +51,7 @@ static Value exchangedFrom(Value heads) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is looked for
+// Matching
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -64,12 +63,12 @@ struct ExplicitAttention {
 };
 } // namespace
 
-/// The op that makes a value for nobody but one other op.
+/// The defining op of a value with a single user.
 template <typename OpT> static OpT onlyFor(Value value) {
   return value.hasOneUse() ? value.getDefiningOp<OpT>() : OpT();
 }
 
-/// Takes `* number` or `/ number` off the scores.
+/// Strips `* constant` or `/ constant` from the scores.
 static Value withoutScale(Value scores, double &scale) {
   if (auto mul = onlyFor<MulOp>(scores); mul && mul.getScalar()) {
     scale = mul.getScalar()->convertToDouble();
@@ -82,7 +81,7 @@ static Value withoutScale(Value scores, double &scale) {
   return scores;
 }
 
-/// The cache whose keys and values these are, each for one op only.
+/// The cache with these keys and values, each with a single user.
 static KVCacheOp cacheOf(Value keys, Value values) {
   auto cache = onlyFor<KVCacheOp>(keys);
   if (!cache || cache.getKeys() != keys || cache.getValues() != values ||
@@ -110,8 +109,8 @@ static std::optional<ExplicitAttention> matchAttention(MatMulOp mix) {
     return std::nullopt;
   found.q = product.getLhs();
   found.cache = cacheOf(product.getRhs(), mix.getRhs());
-  // One query head for each key head, in the order of the cache's repetition:
-  // a product would also repeat a single head.
+  // Requires as many query heads as repeated KV heads: a product would also
+  // broadcast a single head.
   if (!found.cache)
     return std::nullopt;
   const size_t heads = size_t(found.cache.getHeadDim());
@@ -127,8 +126,8 @@ static std::optional<ExplicitAttention> matchAttention(MatMulOp mix) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Heads before tokens become tokens before heads around the fused op; the
-/// transpositions that this takes cancel those of the model.
+/// The fused op has tokens before heads; the required transpositions cancel
+/// those of the model.
 struct FuseExplicitAttention : OpRewritePattern<MatMulOp> {
   FuseExplicitAttention(MLIRContext *context, int64_t &count)
       : OpRewritePattern(context), count(count) {}
@@ -163,7 +162,7 @@ struct FuseExplicitAttention : OpRewritePattern<MatMulOp> {
         tokensFirst.getKeys(), tokensFirst.getValues(),
         rewriter.getF64FloatAttr(found->scale), rewriter.getBoolAttr(true));
     rewriter.replaceOp(mix, restored(rewriter, mix, mixed));
-    // With its last reader gone, nothing but its effects keeps the old op.
+    // Only its side effects keep the old op, which has no users.
     eraseReaders(rewriter, cache);
     rewriter.eraseOp(cache);
     ++count;
@@ -171,20 +170,20 @@ struct FuseExplicitAttention : OpRewritePattern<MatMulOp> {
   }
 
 private:
-  /// Annotations, such as `mllm.quant.*`.
+  /// Annotations such as `mllm.quant.*`.
   static void copyOtherAttributes(KVCacheOp from, KVCacheOp to) {
     for (NamedAttribute attribute : from->getDiscardableAttrs())
       to->setDiscardableAttr(attribute.getName(), attribute.getValue());
   }
 
-  /// The result as the op gave it, in its type.
+  /// Converts the result back to the type of the op.
   static Value restored(PatternRewriter &rewriter, MatMulOp mix, Value mixed) {
     const int64_t rank = tensorType(mixed).getRank();
     return TransposeOp::create(rewriter, mix.getLoc(), mix.getType(), mixed,
                                uint64_t(rank - 3), uint64_t(rank - 2));
   }
 
-  /// Scores, mask and shares, from the last to the product with the keys.
+  /// Matches probabilities, mask and scores down to the product with the keys.
   static void eraseReaders(PatternRewriter &rewriter, KVCacheOp cache) {
     SmallVector<Operation *> chain;
     for (Operation *user : cache->getUsers())
@@ -198,7 +197,7 @@ private:
   int64_t &count;
 };
 
-/// Rotation treats each head of each token alone.
+/// Rotation is independent for each head of each token.
 struct RopeBeforeTranspose : OpRewritePattern<RoPEOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -231,7 +230,7 @@ struct FuseAttentionPass : impl::FuseAttentionBase<FuseAttentionPass> {
 // The module
 //===----------------------------------------------------------------------===//
 
-/// Whether `a` was there before `b`, in one block.
+/// Whether `a` is defined before `b` in one block.
 static bool isBefore(Value a, Value b) {
   auto x = dyn_cast<BlockArgument>(a), y = dyn_cast<BlockArgument>(b);
   if (x && y)
@@ -243,7 +242,7 @@ static bool isBefore(Value a, Value b) {
          first->isBeforeInBlock(second);
 }
 
-/// `h + x` and `x + h` are one form.
+/// Canonicalizes `h + x` and `x + h`.
 static void orderOperands(AddOp op) {
   Value lhs = op.getLhs(), rhs = op.getRhs();
   if (!rhs || lhs.getType() != rhs.getType() || !isBefore(rhs, lhs))
@@ -252,8 +251,8 @@ static void orderOperands(AddOp op) {
   op.getRhsMutable().assign(lhs);
 }
 
-/// Only these are looked at: what else the subgraph has, dead ops among it, is
-/// for whoever converts it to judge.
+/// Only these are visited: other ops, including dead ones, are left to later
+/// conversions.
 static SmallVector<Operation *> partsOfAttention(SubGraphOp subgraph) {
   SmallVector<Operation *> ops;
   subgraph.walk([&](Operation *op) {
@@ -277,7 +276,7 @@ int64_t fuseAttention(ModuleOp module) {
   GreedyRewriteConfig config;
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
   for (auto subgraph : module.getOps<SubGraphOp>()) {
-    // Goes on until no pattern fits: there is no limit at which it gives up.
+    // Iterates to a fixed point without a limit.
     (void)applyOpPatternsGreedily(partsOfAttention(subgraph), frozen, config);
     subgraph.walk([](AddOp op) { orderOperands(op); });
   }

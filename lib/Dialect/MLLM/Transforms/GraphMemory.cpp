@@ -105,7 +105,7 @@ Value carriedArgument(Region &region, unsigned result) {
   Operation *op = region.getParentOp();
   if (isa<WhileOp>(op))
     return region.getArgument(result);
-  if (isa<ForOp>(op)) // The first one counts the turns.
+  if (isa<ForOp>(op)) // The first one is the trip count.
     return region.getArgument(result + 1);
   return {};
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the tensors of a graph lie in one arena: what planning and checking
-// know of sizes and of ops that make no tensor of their own.
+// Shared by memory planning and checking: sizes of tensors, and classification
+// of ops by their use of memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,21 +22,20 @@
 
 namespace llmir::mllm {
 
-/// What dynamic sizes count as.
+/// Values of dynamic sizes.
 class SizeTable {
 public:
-  /// The greatest sizes that `mllm.dims` of the module's subgraphs allow, and
-  /// over these what the text says: `seq=17,past=0`, where `?` stands for sizes
-  /// without a name. Reports an error at the module and fails where the text is
-  /// no such list.
+  /// The maximum sizes that `mllm.dims` of the module's subgraphs allow,
+  /// overridden by a list `seq=17,past=0`, where `?` denotes unnamed sizes.
+  /// Reports an error at the module and fails if the list is invalid.
   static mlir::FailureOr<SizeTable> parse(mlir::ModuleOp module,
                                           llvm::StringRef text);
 
-  /// Bytes of a value in whole lines; nothing where a size is not in the table,
-  /// or the value is larger than a machine has memory.
+  /// Size of a value in bytes, rounded up to lines; nullopt if a size is not in
+  /// the table or the value is too large.
   std::optional<int64_t> bytesOf(mlir::Value value) const;
-  /// Whether every size of a tensor is a number or in the table: what has no
-  /// bytes then is too large.
+  /// Whether every size of a tensor is static or in the table; if bytesOf() is
+  /// nullopt nonetheless, the tensor is too large.
   bool knowsSizesOf(mlir::Value value) const;
 
 private:
@@ -44,25 +43,24 @@ private:
   std::optional<int64_t> unnamed;
 };
 
-/// Whether results lie in memory of their own: not those of constants,
-/// parameters and the KV cache.
+/// Whether the results of an op need memory, unlike constants, parameters and
+/// the KV cache.
 bool makesTensors(mlir::Operation *op);
-/// Whether result 0 may lie where this operand lies: each element of it is
-/// computed from the same element of the operand, and from what was read of its
-/// row before.
+/// Whether result 0 may reuse the memory of this operand: each element depends
+/// only on the same element of the operand and on elements of its row that were
+/// read before.
 bool mayOverwrite(mlir::OpOperand &operand);
 
-/// Whether a value is one bit that says which way control goes: it lies in no
-/// memory.
+/// Whether a value is an i1 condition, which needs no memory.
 bool isTruthValue(mlir::Value value);
 
-/// What an op with regions (if, while, for) begins with: one operand for each
-/// result of a loop, none of a branch.
+/// The initial values of an op with regions (if, while, for): one operand per
+/// result of a loop, none for a branch.
 mlir::OperandRange carriedOperands(mlir::Operation *op);
-/// The argument of a loop's region that holds what becomes a result; null in
-/// a branch.
+/// The region argument of a loop that corresponds to a result; null for a
+/// branch.
 mlir::Value carriedArgument(mlir::Region &region, unsigned result);
-/// The operands of a yield that go on: all but a condition.
+/// The operands of a yield except a condition.
 mlir::MutableArrayRef<mlir::OpOperand> yieldedOperands(YieldOp yield);
 
 } // namespace llmir::mllm

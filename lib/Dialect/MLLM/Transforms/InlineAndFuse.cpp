@@ -22,8 +22,8 @@ namespace llmir::mllm {
 #define GEN_PASS_DEF_FUSESUBGRAPHS
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// Puts the body of the callee in front of the builder's place, for these
-/// arguments; gives its results.
+/// Clones the body of the callee with these arguments at the insertion point
+/// and returns its results.
 static SmallVector<Value> cloneBody(OpBuilder &b, SubGraphOp callee,
                                     ValueRange arguments) {
   Block &body = callee.getBody().front();
@@ -50,7 +50,7 @@ struct InlineSubGraphsPass : impl::InlineSubGraphsBase<InlineSubGraphsPass> {
     llvm::DenseSet<SubGraphOp> inlinable;
     bool changed = false;
     for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
-      // Its own callees are inlined before it is one.
+      // Callees are inlined before their callers.
       subgraph.walk([&](CallGraphOp call) {
         SubGraphOp callee = calleeOf(call);
         if (!callee || !inlinable.contains(callee))
@@ -87,20 +87,22 @@ struct FuseSubGraphsPass : impl::FuseSubGraphsBase<FuseSubGraphsPass> {
     ModuleOp module = getOperation();
     for (auto &[callee, callers] : callsByCallee(module))
       calls[callee] = callers.size();
-    // What a fusion erases, the callees, has had its turn.
+    // Fusion erases callees, which have been visited already.
     for (SubGraphOp subgraph : subGraphsBottomUp(module))
       fuseIn(subgraph);
   }
 
 private:
   void fuseIn(SubGraphOp subgraph);
-  /// The call that alone uses the results of this one, and can be joined to it.
+  /// The call that is the only user of the results of this one and can be fused
+  /// with it.
   CallGraphOp onlyUser(CallGraphOp call);
   bool mayFuse(CallGraphOp call);
-  /// Gives the joint subgraph.
+  /// Returns the fused subgraph.
   SubGraphOp fuse(CallGraphOp first, CallGraphOp second);
 
-  llvm::DenseMap<StringAttr, size_t> calls; ///< Of each subgraph, by name.
+  llvm::DenseMap<StringAttr, size_t>
+      calls; ///< Number of calls by subgraph name.
 };
 } // namespace
 
@@ -121,8 +123,8 @@ CallGraphOp FuseSubGraphsPass::onlyUser(CallGraphOp call) {
   }
   if (!user || !mayFuse(call) || !mayFuse(user))
     return nullptr;
-  // The joint call stands at the place of the second: the first one passes what
-  // is between them, which must not notice, as a cache of its layer would.
+  // The fused call is at the position of the second one: the ops between them
+  // must not have side effects, such as those of the cache of a layer.
   for (Operation *op = call->getNextNode(); op != user; op = op->getNextNode())
     if (!isMemoryEffectFree(op))
       return nullptr;
@@ -131,7 +133,8 @@ CallGraphOp FuseSubGraphsPass::onlyUser(CallGraphOp call) {
 
 SubGraphOp FuseSubGraphsPass::fuse(CallGraphOp first, CallGraphOp second) {
   SubGraphOp a = calleeOf(first), b = calleeOf(second);
-  // The first one's operands, then those of the second that it does not make.
+  // The operands of the first call, then those of the second one that the first
+  // does not define.
   SmallVector<Value> operands(first.getOperands());
   for (Value operand : second.getOperands())
     if (operand.getDefiningOp() != first &&
@@ -176,7 +179,8 @@ void FuseSubGraphsPass::fuseIn(SubGraphOp subgraph) {
     for (auto call :
          llvm::to_vector(subgraph.getBody().front().getOps<CallGraphOp>()))
       if (CallGraphOp user = onlyUser(call)) {
-        // A call at the end of one body may feed one that begins the other.
+        // A call at the end of the first body may feed one at the beginning of
+        // the second.
         fuseIn(fuse(call, user));
         changed = true;
         break;

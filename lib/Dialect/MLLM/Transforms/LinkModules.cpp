@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mllm-link: modules become one; what one declares, another defines.
+// mllm-link: links nested modules, resolving declarations by definitions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ bool isPrivate(Operation &op) {
   return visibility && visibility.getValue() == "private";
 }
 
-/// True for what only says that another module defines the symbol: a subgraph
-/// without a body, a parameter without a source.
+/// True for declarations: a subgraph without a body, a parameter without a
+/// source.
 bool isDeclaration(Operation &op) {
   if (auto subgraph = dyn_cast<SubGraphOp>(op))
     return subgraph.getBody().empty();
@@ -46,7 +46,7 @@ bool isDeclaration(Operation &op) {
   return false;
 }
 
-/// What a declaration and its definition must share.
+/// The type that a declaration and its definition must share.
 Type typeOf(Operation &op) {
   if (auto subgraph = dyn_cast<SubGraphOp>(op))
     return subgraph.getFunctionType();
@@ -82,7 +82,7 @@ struct LinkModulesPass : impl::LinkModulesBase<LinkModulesPass> {
   }
 
 private:
-  /// Every symbol that stands anywhere, so that new names are new to all.
+  /// All symbols of all modules, so that new names are unique.
   void collectNames(ModuleOp target, ArrayRef<ModuleOp> modules) {
     names.clear();
     publicNames.clear();
@@ -99,8 +99,8 @@ private:
       add(module);
   }
 
-  /// A private symbol whose name is public elsewhere, or was linked before,
-  /// gets a name of its own.
+  /// Renames private symbols whose name is public elsewhere or has been linked
+  /// before.
   void renamePrivate(ModuleOp module) {
     for (Operation &op : *module.getBody()) {
       StringAttr name = symbolOf(op);
@@ -111,7 +111,7 @@ private:
       for (int64_t i = 1; renamed.empty() || names.contains(renamed); ++i)
         renamed = (name.getValue() + "_" + Twine(i)).str();
       auto now = StringAttr::get(&getContext(), renamed);
-      // Does not fail: uses in ops of unknown dialects are renamed, too.
+      // Cannot fail: uses in ops of unknown dialects are renamed, too.
       (void)SymbolTable::replaceAllSymbolUses(name, now, module);
       SymbolTable::setSymbolName(&op, now);
       names.insert(renamed);
@@ -119,14 +119,14 @@ private:
     }
   }
 
-  /// The facts of the model, which all modules that say them say alike.
+  /// Model properties, which must be equal in all modules that have them.
   LogicalResult linkFacts(ModuleOp target, ModuleOp module) {
     for (NamedAttribute each : module->getDiscardableAttrs()) {
       Attribute before = target->getDiscardableAttr(each.getName());
       if (before && before != each.getValue())
         return (module.emitOpError()
-                << "says other facts in '" << each.getName().getValue()
-                << "' than the modules before it")
+                << "has a different '" << each.getName().getValue()
+                << "' than preceding modules")
                    .attachNote(target.getLoc())
                << "the linked module";
       target->setDiscardableAttr(each.getName(), each.getValue());
@@ -140,7 +140,8 @@ private:
            << "the first '" << before.getName() << "' of this name";
   }
 
-  /// Moves a module's ops into the target, resolving what is there already.
+  /// Moves a module's ops into the target, resolving symbols that exist
+  /// already.
   LogicalResult linkSymbols(ModuleOp target, ModuleOp module) {
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       StringAttr name = symbolOf(op);
@@ -152,12 +153,12 @@ private:
         continue;
       }
       if (op.getName() != before->getName())
-        return conflict(op, *before, "is an op of another kind");
+        return conflict(op, *before, "is a different kind of op");
       if (typeOf(op) && typeOf(op) != typeOf(*before))
-        return conflict(op, *before, "has another type");
+        return conflict(op, *before, "has a different type");
       bool isHere = isDeclaration(op), wasThere = isDeclaration(*before);
       if (!isHere && !wasThere) {
-        // A parameter is one tensor of the checkpoint, whoever registers it.
+        // Several modules may register the same parameter.
         if (!isa<RegisterOp>(op) ||
             op.getAttrDictionary() != before->getAttrDictionary())
           return conflict(op, *before, "is defined twice");
@@ -175,18 +176,18 @@ private:
     return success();
   }
 
-  /// No subgraph may be left that nobody defines.
+  /// Reports subgraphs without a definition.
   LogicalResult checkDefined(ModuleOp target) {
     for (auto subgraph : target.getOps<SubGraphOp>())
       if (subgraph.getBody().empty())
         return subgraph.emitOpError()
                << "@" << subgraph.getSymName()
-               << " is declared, and no module defines it";
+               << " is declared, but not defined by any module";
     return success();
   }
 
   llvm::StringMap<Operation *> linked; ///< Symbols of the target.
-  llvm::StringSet<> names;             ///< Of all symbols that stand anywhere.
+  llvm::StringSet<> names;             ///< Names of all symbols.
   llvm::StringSet<> publicNames;
 };
 } // namespace

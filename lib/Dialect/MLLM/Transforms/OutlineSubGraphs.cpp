@@ -27,24 +27,25 @@ namespace llmir::mllm {
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
 //===----------------------------------------------------------------------===//
-// Equal subgraphs
+// Identical subgraphs
 //===----------------------------------------------------------------------===//
 
-/// Everything about a subgraph but its name, location and body.
+/// The attributes of a subgraph except its name.
 static DictionaryAttr attributesButName(SubGraphOp subgraph) {
   NamedAttrList attributes(subgraph->getAttrDictionary());
   attributes.erase(subgraph.getSymNameAttrName());
   return attributes.getDictionary(subgraph.getContext());
 }
 
-/// Makes equal subgraphs the first of them; gives the number of the others.
+/// Merges identical subgraphs into the first one; returns the number of merged
+/// ones.
 static int64_t mergeEqual(ModuleOp module) {
-  llvm::DenseSet<StringAttr> named; // By calls of the module.
+  llvm::DenseSet<StringAttr> named; // By module-level calls.
   for (auto call : module.getOps<CallGraphOp>())
     named.insert(call.getCalleeAttr().getAttr());
   auto calls = callsByCallee(module);
-  // Bodies compare equal only after calls of equal callees have become calls of
-  // the same callee, which the order of visit sees to.
+  // Bodies compare equal only after calls of equal callees have been replaced
+  // by calls of the same callee, which the visiting order guarantees.
   llvm::DenseMap<DictionaryAttr, SmallVector<SubGraphOp>> kept;
   int64_t merged = 0;
   for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
@@ -69,49 +70,47 @@ static int64_t mergeEqual(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// Equal runs of ops
+// Repeated sequences of ops
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Neighbouring ops of one block, by their places in the list of all ops.
+/// Adjacent ops of one block, by index in the list of all ops.
 struct Run {
   size_t begin, length;
 };
 
-/// What makes two runs equal: ops without names of values, and for each operand
-/// where it comes from.
+/// The key of a sequence: its ops without value names, and the origin of each
+/// operand.
 using RunKey = std::vector<const void *>;
 
 class RunOutliner {
 public:
   RunOutliner(ModuleOp module, int64_t least) : module(module), least(least) {}
 
-  /// Gives the number of runs that became calls.
+  /// Returns the number of outlined sequences.
   int64_t run();
 
 private:
   void collect();
   size_t longestRepeat() const;
-  /// The key of a run, and the values that it needs from outside in the order
-  /// of their first use.
+  /// The key of a sequence, and its inputs in order of first use.
   RunKey keyOf(Run run, SmallVectorImpl<Value> &inputs) const;
   bool isFree(Run run) const;
   void outline(ArrayRef<Run> runs);
   SubGraphOp makeSubGraph(Run run, ArrayRef<std::pair<size_t, size_t>> results);
-  /// Results that are used outside of the run, by op in the run and number.
+  /// Results used outside the sequence, by op index and result number.
   void addResults(Run run, std::set<std::pair<size_t, size_t>> &results) const;
 
   ModuleOp module;
   int64_t least;
-  std::vector<Operation *> ops;    ///< Null between blocks, and once outlined.
-  std::vector<const void *> kinds; ///< Equal of equal ops; null: stays.
+  std::vector<Operation *> ops;    ///< Null between blocks and after outlining.
+  std::vector<const void *> kinds; ///< Equal for equal ops; null: not outlined.
   int64_t count = 0;
 };
 } // namespace
 
 void RunOutliner::collect() {
-  // Attributes and types are unique in their context: one array stands for
-  // both.
+  // Attributes and types are uniqued, so that one array holds both.
   Builder b(module.getContext());
   for (auto subgraph : module.getOps<SubGraphOp>()) {
     if (subgraph.isExternal())
@@ -131,7 +130,8 @@ void RunOutliner::collect() {
   }
 }
 
-/// The length of the longest run that begins at two places, overlaps included.
+/// The length of the longest sequence common to two positions, including
+/// overlaps.
 size_t RunOutliner::longestRepeat() const {
   size_t longest = 0;
   std::vector<size_t> behind(kinds.size() + 1, 0), here(kinds.size() + 1, 0);
@@ -155,7 +155,8 @@ bool RunOutliner::isFree(Run run) const {
 RunKey RunOutliner::keyOf(Run run, SmallVectorImpl<Value> &inputs) const {
   RunKey key;
   llvm::SmallDenseMap<Value, size_t> made, taken;
-  // Numbers as pointers: even for values made in the run, odd for inputs.
+  // Encodes numbers as pointers: even for values defined in the sequence, odd
+  // for inputs.
   auto number = [](size_t value) {
     return reinterpret_cast<const void *>(value);
   };
@@ -214,7 +215,7 @@ RunOutliner::makeSubGraph(Run run,
   return outlined;
 }
 
-/// The runs are equal and do not overlap.
+/// The sequences are equal and do not overlap.
 void RunOutliner::outline(ArrayRef<Run> runs) {
   std::set<std::pair<size_t, size_t>> needed;
   for (Run run : runs)
@@ -227,8 +228,8 @@ void RunOutliner::outline(ArrayRef<Run> runs) {
     SmallVector<Location> locations;
     for (size_t i = 0; i < run.length; ++i)
       locations.push_back(ops[run.begin + i]->getLoc());
-    // Behind the last op, where all inputs are known. Nothing that stays is
-    // between the ops, so who needs a result stands behind it.
+    // After the last op, where all inputs are defined. There are no other ops
+    // in between, so all users follow.
     OpBuilder b(ops[run.begin + run.length - 1]);
     auto call =
         CallGraphOp::create(b, b.getFusedLoc(locations), outlined, inputs);
@@ -245,7 +246,7 @@ void RunOutliner::outline(ArrayRef<Run> runs) {
 }
 
 int64_t RunOutliner::run() {
-  // Longer modules take more time than equal runs are worth.
+  // Limits the compile time for large modules.
   constexpr size_t mostOps = 4096, mostLength = 64;
   collect();
   if (least < 1 || ops.size() > mostOps)
@@ -254,7 +255,7 @@ int64_t RunOutliner::run() {
   for (size_t length = longest; length >= static_cast<size_t>(least);
        --length) {
     std::map<RunKey, SmallVector<Run>> equal;
-    std::vector<RunKey> order; // Of their first place, not of addresses.
+    std::vector<RunKey> order; // By first position, not by address.
     for (size_t begin = 0; begin + length <= ops.size(); ++begin) {
       Run run{begin, length};
       if (!isFree(run))

@@ -25,36 +25,36 @@ namespace llmir::mllm {
 
 namespace {
 
-/// Something in the arena: a tensor with all its views and with what is
-/// computed in its place, or the frame of a call.
+/// A piece of the arena: a tensor with all its views and in-place results, or
+/// the frame of a call.
 struct Piece {
   MemoryInterval interval;
-  /// The last place that touches it, and the value that it touches.
+  /// The last use, and the value that it uses.
   Operation *lastOp = nullptr;
   Value lastValue;
-  /// Frames of calls that begin here; empty for a tensor.
+  /// Frames of calls at this offset; empty for a tensor.
   SmallVector<CallGraphOp> calls;
   int64_t offset = 0;
 };
 
-/// Where a value that an op with regions carries, or gives, lies: the op's
-/// operand, the arguments of its regions and its result, from before the op on.
+/// The memory of a value carried or returned by an op with regions: shared by
+/// the operand, the region arguments and the result, and live from before the
+/// op.
 struct Home {
   Operation *op;
   unsigned result;
   size_t piece;
-  OpOperand *init = nullptr; ///< Of a loop: what lies there at first.
+  OpOperand *init = nullptr; ///< For a loop: the initial value.
 };
 
-/// What planning found out of one frame.
+/// The result of planning one frame.
 struct FrameReport {
   std::string name;
   int64_t tensors = 0, inPlace = 0, views = 0;
   int64_t unsharedBytes = 0, lowerBound = 0, bytes = 0;
 };
 
-/// The memory of one frame: a subgraph with those that are called from there
-/// alone.
+/// Plans the memory of one frame: a subgraph with those that only it calls.
 class FramePlanner {
 public:
   FramePlanner(SubGraphOp root, const SizeTable &sizes,
@@ -62,28 +62,27 @@ public:
                const llvm::DenseSet<StringAttr> &shared)
       : root(root), sizes(sizes), frames(frames), shared(shared) {}
 
-  /// Plans and writes the plan into the ops.
+  /// Plans the memory and writes the plan into the ops.
   FailureOr<FrameReport> run(bool inPlace);
 
 private:
   using Result = SmallVector<std::optional<size_t>>;
 
-  /// Goes through a body at the times from now on; gives the pieces of what it
-  /// returns. Arguments have their pieces already.
+  /// Visits a body from the current time on and returns the pieces of its
+  /// results. Arguments must have pieces.
   LogicalResult collect(SubGraphOp subgraph, Result &returned);
   LogicalResult collectOp(Operation &op);
   LogicalResult collectCall(CallGraphOp call);
-  /// An op with regions: a home for each value that it gives, and what its
-  /// regions make.
+  /// Visits an op with regions: fixed memory per result, and the pieces of its
+  /// regions.
   LogicalResult collectRegions(Operation &op);
-  /// Values that a region yields into the homes of others wait in memory of
-  /// their own until all of them are read.
+  /// Yielded values that swap their memory are copied through temporaries.
   LogicalResult collectYield(YieldOp yield);
-  /// Memory that lives now; fails where the size of `like` is not known, or
-  /// larger than a machine has memory.
+  /// Creates a piece that is live now; fails if the size of `like` is not known
+  /// or too large.
   FailureOr<size_t> addPiece(Operation *op, Value like);
   LogicalResult addTensor(OpResult result);
-  /// Operands of an op that lie in a piece.
+  /// The operands of an op in a piece.
   int64_t numUses(Operation *op, size_t piece) const;
   void touch(size_t piece, Operation *op, Value value);
   std::optional<size_t> pieceOf(Value value) const {
@@ -91,7 +90,7 @@ private:
     return found == pieceOfValue.end() ? std::nullopt
                                        : std::optional<size_t>(found->second);
   }
-  /// Joins pieces where a result may lie where an operand ends.
+  /// Merges the pieces of a result and an operand whose last use it is.
   void overwrite();
   void join(size_t into, size_t from);
   size_t find(size_t piece) const {
@@ -113,24 +112,23 @@ private:
   FrameReport report;
   int64_t now = 0;
   std::vector<Piece> pieces;
-  std::vector<size_t> parents; ///< Of joined pieces: into which.
+  std::vector<size_t> parents; ///< Union-find parents of merged pieces.
   llvm::DenseMap<Value, size_t> pieceOfValue;
-  /// Tensors that ops make, in the order of time, and where those lie that are
-  /// computed in place.
+  /// Tensors defined by ops, in order, and the operands of in-place results.
   SmallVector<OpResult> made;
   llvm::DenseMap<Value, OpOperand *> overwritten;
   std::vector<Home> homes;
   SmallVector<YieldOp> yields;
-  /// Where yielded values wait.
+  /// Temporaries of yielded values.
   llvm::DenseMap<OpOperand *, size_t> waiting;
-  /// Homes of results of branches, as values.
+  /// Memory of branch results, as values.
   llvm::DenseMap<std::pair<Operation *, unsigned>, Value> memories;
 };
 
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Lives
+// Lifetimes
 //===----------------------------------------------------------------------===//
 
 void FramePlanner::touch(size_t piece, Operation *op, Value value) {
@@ -143,15 +141,14 @@ void FramePlanner::touch(size_t piece, Operation *op, Value value) {
 FailureOr<size_t> FramePlanner::addPiece(Operation *op, Value like) {
   std::optional<int64_t> bytes = sizes.bytesOf(like);
   if (!bytes && sizes.knowsSizesOf(like))
-    return op->emitOpError("gives ")
+    return op->emitOpError("yields ")
            << like.getType()
-           << ", which is larger than the 64 TiB that memory is planned for; "
-              "give it smaller sizes";
+           << ", which exceeds the limit of 64 TiB; use smaller sizes";
   if (!bytes)
-    return op->emitOpError("gives ")
+    return op->emitOpError("yields ")
            << like.getType()
-           << ", whose size is not known; say it with sizes=NAME=NUMBER "
-              "(?=NUMBER for a size without a name)";
+           << ", whose size is not known; specify it with sizes=NAME=NUMBER "
+              "(?=NUMBER for unnamed sizes)";
   parents.push_back(pieces.size());
   Piece &piece = pieces.emplace_back();
   piece.interval = {*bytes, now, now};
@@ -178,8 +175,8 @@ LogicalResult FramePlanner::collectRegions(Operation &op) {
   OperandRange inits = carriedOperands(&op);
   if (!isa<IfOp, WhileOp, ForOp>(op) ||
       (!isa<IfOp>(op) && inits.getTypes() != op.getResultTypes()))
-    return op.emitOpError("gives other values than it begins with, or is no "
-                          "branch or loop of mllm; its memory is not planned");
+    return op.emitOpError(
+        "is not a supported branch or loop; its memory cannot be planned");
   for (OpResult result : op.getResults()) {
     FailureOr<size_t> piece = addPiece(&op, result);
     if (failed(piece))
@@ -199,8 +196,8 @@ LogicalResult FramePlanner::collectRegions(Operation &op) {
     for (Operation &inner : region.front())
       if (failed(collectOp(inner)))
         return failure();
-  // What is there before the op may be read in any turn of it, and homes hold
-  // what the next turn begins with.
+  // Values defined before the op may be read in any iteration, and the fixed
+  // memory holds the initial values of the next iteration.
   op.walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (auto piece = pieceOf(operand);
@@ -239,7 +236,7 @@ LogicalResult FramePlanner::collectCall(CallGraphOp call) {
       touch(*piece, call, operand);
   if (callee && !callee.isExternal() &&
       !shared.contains(callee.getSymNameAttr())) {
-    // In this frame: the callee's arguments are the operands.
+    // The callee shares this frame: its arguments are the operands.
     for (auto [argument, operand] : llvm::zip_equal(
              callee.getBody().front().getArguments(), call.getOperands()))
       if (auto piece = pieceOf(operand))
@@ -247,7 +244,7 @@ LogicalResult FramePlanner::collectCall(CallGraphOp call) {
     Result returned;
     if (failed(collect(callee, returned)))
       return failure();
-    // What the callee does not touch is freed behind the call all the same.
+    // Operands that the callee does not use are freed after the call.
     for (Value operand : call.getOperands())
       if (auto piece = pieceOf(operand); piece && pieces[*piece].lastOp == call)
         touch(*piece, call, operand);
@@ -333,8 +330,7 @@ void FramePlanner::overwrite() {
     for (OpOperand &operand : result.getOwner()->getOpOperands()) {
       auto piece = pieceOf(operand.get());
       size_t own = find(*pieceOf(result));
-      // The last touch of the operand is its use here, once: by then all its
-      // views are done with, too.
+      // The last use of the operand is this one: all its views are dead, too.
       if (!piece || !mayOverwrite(operand) || find(*piece) == own ||
           pieces[find(*piece)].lastOp != result.getOwner() ||
           numUses(result.getOwner(), find(*piece)) > 1)
@@ -347,7 +343,7 @@ void FramePlanner::overwrite() {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Writing the plan
 //===----------------------------------------------------------------------===//
 
 void FramePlanner::place() {
@@ -382,7 +378,7 @@ void FramePlanner::emit() {
     auto copy =
         CopyOp::create(b, op->getLoc(), result.getType(), memory, result);
     result.replaceAllUsesExcept(copy.getResult(), copy);
-    // Who is remembered as the last touch is the copy from now on.
+    // The copy replaces the value as the last use.
     Piece &piece = pieces[find(*pieceOf(result))];
     if (piece.lastValue == result) {
       piece.lastValue = copy.getResult();
@@ -411,7 +407,7 @@ void FramePlanner::emitHomes() {
   }
 }
 
-/// All that waits first: then nobody reads a home any more.
+/// Copy temporaries first, so that the fixed memory has no more readers.
 void FramePlanner::emitYield(YieldOp yield) {
   OpBuilder b(yield);
   for (OpOperand &operand : yieldedOperands(yield))
@@ -428,7 +424,7 @@ void FramePlanner::emitYield(YieldOp yield) {
     OpOperand &operand = yieldedOperands(yield)[home.result];
     auto piece = pieceOf(operand.get());
     if (piece && *piece == home.piece && !waiting.count(&operand))
-      continue; // It lies there already.
+      continue; // It is already in place.
     Value memory = home.init
                        ? carriedArgument(*yield->getParentRegion(), home.result)
                        : memories.lookup({home.op, home.result});
@@ -445,7 +441,7 @@ void FramePlanner::emitFrees() {
     OpBuilder b(root.getContext());
     for (CallGraphOp call : piece.calls)
       call->setAttr(kFrameAttr, b.getI64IntegerAttr(piece.offset));
-    // What is returned belongs to who has called.
+    // The caller owns returned values.
     if (!piece.calls.empty() || isa<ReturnOp>(piece.lastOp))
       continue;
     if (isa<YieldOp>(piece.lastOp)) {
@@ -453,7 +449,7 @@ void FramePlanner::emitFrees() {
       FreeOp::create(b, piece.lastOp->getLoc(), piece.lastValue);
       continue;
     }
-    // Behind the copies of what the op gives: a call may give what it got.
+    // After the copies of results, since a call may return its operands.
     Operation *last = piece.lastOp;
     while (auto copy = dyn_cast<CopyOp>(last->getNextNode())) {
       if (copy.getSrc().getDefiningOp() != piece.lastOp)
@@ -495,8 +491,8 @@ struct PlanMemoryPass : impl::PlanMemoryBase<PlanMemoryPass> {
 private:
   LogicalResult plan(const SizeTable &table);
   LogicalResult checkOnce();
-  /// Subgraphs with a frame of their own: called more than once, by the module,
-  /// in a region, or by nobody.
+  /// Subgraphs with their own frame: those with several calls, module-level
+  /// calls, calls in regions, or no calls.
   llvm::DenseSet<StringAttr> ownFrames();
 };
 } // namespace
@@ -506,7 +502,7 @@ LogicalResult PlanMemoryPass::checkOnce() {
   auto planned = module.walk([&](Operation *op) {
     if (!isa<AllocOp, FreeOp>(op))
       return WalkResult::advance();
-    op->emitOpError("is there already: the memory is planned");
+    op->emitOpError("exists already: memory has been planned");
     return WalkResult::interrupt();
   });
   if (planned.wasInterrupted())
@@ -515,7 +511,7 @@ LogicalResult PlanMemoryPass::checkOnce() {
   for (auto subgraph : module.getOps<SubGraphOp>())
     if (!subgraph.isExternal() && !llvm::is_contained(order, subgraph))
       return subgraph.emitOpError(
-          "calls itself, so that its memory has no bound");
+          "is recursive, so that its memory is unbounded");
   return success();
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Printers: what a model has and costs, and how long its values live.
+// mllm-print-statistics and mllm-print-liveness.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ namespace llmir::mllm {
 #define GEN_PASS_DEF_PRINTLIVENESS
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// Writes rows of cells as columns: the first to the left, numbers to the
-/// right.
+/// Prints rows of cells as columns, left-aligning the first one and
+/// right-aligning numbers.
 static void printTable(ArrayRef<SmallVector<std::string>> rows,
                        llvm::raw_ostream &os) {
   SmallVector<size_t> widths(rows.front().size(), 0);
@@ -83,7 +83,7 @@ struct PrintStatisticsPass : impl::PrintStatisticsBase<PrintStatisticsPass> {
   }
 
 private:
-  /// The entry and what the module calls; all roots where there is neither.
+  /// The entry and the callees of module-level calls, otherwise all roots.
   Cost wholeModel(const CostTable &costs) {
     ModuleOp module = getOperation();
     Cost whole;
@@ -134,7 +134,7 @@ struct PrintLivenessPass : impl::PrintLivenessBase<PrintLivenessPass> {
 
 private:
   void print(SubGraphOp subgraph);
-  /// Bytes of a value; dynamic sizes count as `seq`.
+  /// Size of a value in bytes, with `seq` for dynamic sizes.
   Amount bytes(Value value) const {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
@@ -150,7 +150,7 @@ private:
 
 void PrintLivenessPass::print(SubGraphOp subgraph) {
   Block &block = subgraph.getBody().front();
-  // The place of each op, and of the last use of each value.
+  // The index of each op, and of the last use of each value.
   llvm::DenseMap<Operation *, size_t> places;
   for (auto [place, op] : llvm::enumerate(block))
     places[&op] = place;
@@ -185,7 +185,7 @@ void PrintLivenessPass::print(SubGraphOp subgraph) {
       most = live[place];
   }
   printTable(rows, llvm::outs());
-  llvm::outs() << "  most live bytes: " << most.text() << "\n\n";
+  llvm::outs() << "  peak live bytes: " << most.text() << "\n\n";
 }
 
 } // namespace llmir::mllm

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Recipes as text, and what they write on a model.
+// Parsing of recipes and annotation of models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,15 +36,14 @@ static StringRef refOf(std::string_view text) {
   return StringRef(text.data(), text.size());
 }
 
-/// Parts of a scheme that have been said.
+/// Parts of a scheme parsed so far.
 namespace {
 struct SaidParts {
   bool block = false, zeroPoints = false, inputs = false;
 };
 } // namespace
 
-/// Reads a part behind the first one; false for one that is unknown or says
-/// again what another has said.
+/// Parses a part after the first one; false if it is unknown or duplicate.
 static bool readPart(StringRef part, WeightScheme &scheme, SaidParts &said) {
   if (part == "asym") {
     scheme.zeroPoints = true;
@@ -90,11 +89,10 @@ Expected<WeightScheme> WeightScheme::parse(std::string_view text) {
     isKnown = isKnown && readPart(part, scheme, said);
   if (isKnown)
     return scheme;
-  return Status(
-      StatusCode::InvalidArgument,
-      "cannot read '" + std::string(text) + "' as a scheme",
-      "choose none, q8, q4, or int2 to int8 with :gNUMBER (numbers "
-      "with one scale) or :tensor, :asym, and :a32 for inputs of f32");
+  return Status(StatusCode::InvalidArgument,
+                "invalid scheme '" + std::string(text) + "'",
+                "use none, q8, q4, or int2 to int8 with :gNUMBER (elements per "
+                "scale) or :tensor, :asym, and :a32 for f32 inputs");
 }
 
 void WeightScheme::annotate(Operation *op) const {
@@ -116,7 +114,7 @@ void WeightScheme::annotate(Operation *op) const {
 // Recipes
 //===----------------------------------------------------------------------===//
 
-/// Without comments, a rule after the other.
+/// Strips comments and parses one rule after another.
 static SmallVector<StringRef> linesOf(StringRef text) {
   SmallVector<StringRef> lines, result;
   text.split(lines, '\n');
@@ -137,8 +135,8 @@ Expected<QuantizationRecipe> QuantizationRecipe::parse(std::string_view text) {
     StringRef pattern = left.trim(), scheme = right.trim();
     if (pattern.empty() || scheme.empty())
       return Status(StatusCode::InvalidArgument,
-                    "cannot read '" + line.str() + "' in the recipe",
-                    "write PATTERN=SCHEME, for example *.mlp.*=int4:g128");
+                    "invalid rule '" + line.str() + "' in the recipe",
+                    "use PATTERN=SCHEME, for example *.mlp.*=int4:g128");
     Expected<WeightScheme> parsed =
         WeightScheme::parse(std::string_view(scheme.data(), scheme.size()));
     if (!parsed)
@@ -147,7 +145,7 @@ Expected<QuantizationRecipe> QuantizationRecipe::parse(std::string_view text) {
   }
   if (recipe.empty())
     return Status(StatusCode::InvalidArgument, "the recipe is empty",
-                  "write PATTERN=SCHEME, for example *.mlp.*=int4:g128");
+                  "use PATTERN=SCHEME, for example *.mlp.*=int4:g128");
   return recipe;
 }
 
@@ -159,7 +157,7 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
   static constexpr std::string_view kPlain = ":plain-head";
   std::string rest(name);
   size_t plain = rest.find(kPlain);
-  // A whole part of the name, and no beginning of one.
+  // Matches a whole component of the name, not a prefix.
   bool isPlain =
       plain != std::string::npos && (plain + kPlain.size() == rest.size() ||
                                      rest[plain + kPlain.size()] == ':');
@@ -191,23 +189,23 @@ QuantizationRecipe::forAllProjections(std::string_view name) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matrix and the ops that read it.
+/// A matrix and its users.
 struct Matrix {
   SmallVector<LinearOp> products;
   bool isHead = false;
-  bool isTable = false; ///< Of embeddings.
+  bool isTable = false; ///< Embedding table.
 };
 using Matrices = llvm::MapVector<RegisterOp, Matrix>;
 } // namespace
 
-/// True for the product that gives a token's logits.
+/// True for the product that computes the logits.
 static bool isVocabularyProjection(LinearOp linear) {
   auto subgraph = linear->getParentOfType<SubGraphOp>();
   return subgraph && subgraph.getEntry() &&
          llvm::any_of(linear->getUsers(), llvm::IsaPred<ReturnOp>);
 }
 
-/// The matrices that products read.
+/// The matrices of products.
 static Matrices matricesOf(ModuleOp module) {
   Matrices matrices;
   auto parameter = [](Operation *op, FlatSymbolRefAttr name) {
@@ -236,7 +234,7 @@ static bool fits(const QuantizationRecipe::Rule &rule, StringRef name,
              : matchesPattern(rule.pattern, name);
 }
 
-/// Refuses written rules that say nothing about this model.
+/// Rejects user-written rules that do not apply to any matrix.
 static LogicalResult checkUses(ModuleOp module,
                                ArrayRef<QuantizationRecipe::Rule> rules,
                                const llvm::SmallBitVector &fitting,
@@ -247,10 +245,11 @@ static LogicalResult checkUses(ModuleOp module,
     if (fitting[i])
       return module.emitError("the recipe's '")
              << rules[i].pattern
-             << "' comes too late: earlier patterns fit every matrix that it "
-                "fits";
-    return module.emitError("no projection of the model has a matrix called '")
-           << rules[i].pattern << "', as the recipe says";
+             << "' has no effect: earlier patterns match every matrix that it "
+                "matches";
+    return module.emitError(
+               "no projection of the model has a matrix that matches '")
+           << rules[i].pattern << "' of the recipe";
   }
   return success();
 }
@@ -280,17 +279,17 @@ QuantizationRecipe::apply(ModuleOp module) const {
     int64_t row = type.getShape().back();
     if (scheme.block != 0 && row % scheme.block != 0) {
       weight.emitRemark("not quantized: rows of ")
-          << row << " numbers are no whole blocks of " << scheme.block;
+          << row << " elements are not a multiple of the block size "
+          << scheme.block;
       ++outcome.left;
       continue;
     }
     if (matrix.isTable && !scheme.format)
-      return weight.emitError("@") << weight.getSymName()
-                                   << " is the table of embeddings too, which "
-                                      "is stored in the blocks "
-                                      "of q8 or q4 or as it is, not in "
-                                      "integers; begin the recipe with "
-                                      "head=q8, or head=none";
+      return weight.emitError("@")
+             << weight.getSymName()
+             << " is also an embedding table, which supports q8, q4 or none, "
+                "but not integers; start the recipe with "
+                "head=q8, or head=none";
     for (LinearOp product : matrix.products)
       scheme.annotate(product);
     ++outcome.matrices;
@@ -298,8 +297,7 @@ QuantizationRecipe::apply(ModuleOp module) const {
   if (failed(checkUses(module, rules, fitting, used)))
     return failure();
   if (!empty() && matrices.empty())
-    return module.emitError(
-        "has no projection to quantize; leave the scheme out");
+    return module.emitError("has no projection to quantize; omit the scheme");
   return outcome;
 }
 

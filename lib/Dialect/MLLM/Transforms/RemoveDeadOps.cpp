@@ -27,8 +27,9 @@ struct RemoveDeadOpsPass : impl::RemoveDeadOpsBase<RemoveDeadOpsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     subGraphsRemoved += eraseUnreachable(module);
-    withoutEffects.clear(); // Of the module that was changed before.
-    // Callees first: a call of what has no effects any more may go, too.
+    withoutEffects.clear(); // From a previous module.
+    // Callees first: calls of subgraphs that have become free of side effects
+    // may be dead.
     for (SubGraphOp subgraph : subGraphsBottomUp(module)) {
       removeFrom(subgraph);
       if (!hasEffects(subgraph))
@@ -78,8 +79,8 @@ struct RemoveDebugOpsPass : impl::RemoveDebugOpsBase<RemoveDebugOpsPass> {
 } // namespace
 
 void RemoveDeadOpsPass::removeFrom(SubGraphOp subgraph) {
-  // From the end: users before what they use, and what is in a region before
-  // the op around it.
+  // In reverse order: users before definitions, and nested ops before their
+  // parents.
   SmallVector<Operation *> ops;
   subgraph.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != subgraph && !op->hasTrait<OpTrait::IsTerminator>())

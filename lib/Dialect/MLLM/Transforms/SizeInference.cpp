@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the results of ops are once the sizes of their operands are numbers.
+// Inference of result types from operands with bound sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ using llmir::shapes::Shape;
 
 namespace llmir::mllm {
 
-/// Loops in loops multiply the work, and so do calls for ever more sizes; no
-/// model comes near.
+/// Nested loops and calls with different sizes multiply the work; this limit is
+/// far beyond realistic models.
 static constexpr int64_t kMostInferences = 5000000;
 
 //===----------------------------------------------------------------------===//
@@ -43,8 +43,8 @@ FailureOr<SizeBinding> SizeBinding::parse(ModuleOp module, StringRef text) {
     auto [name, number] = part.trim().split('=');
     int64_t size;
     if (name.empty() || number.getAsInteger(10, size) || size < 0)
-      return module.emitError("cannot read '")
-             << part << "' as a size; want NAME=NUMBER or ?=NUMBER";
+      return module.emitError("invalid size '")
+             << part << "', expected NAME=NUMBER or ?=NUMBER";
     if (name == "?")
       result.unnamed = size;
     else
@@ -78,7 +78,7 @@ DimExpr SizeBinding::bind(const DimExpr &size) const {
     else if (otherSymbols)
       values[term.first] = *otherSymbols;
   }
-  // What is bound goes into the expression, even where the rest stays.
+  // Substitutes bound symbols, even if others remain.
   DimExpr result = size.constantTerm();
   for (const DimExpr::Term &term : size.terms()) {
     auto found = values.find(term.first);
@@ -106,15 +106,14 @@ RankedTensorType SizeBinding::bindInput(RankedTensorType type) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Types whose sizes are taken from others
+// Types with sizes of other types
 //===----------------------------------------------------------------------===//
 
 static RankedTensorType withShape(RankedTensorType type, const Shape &shape) {
   return makeTensorType(shape, type.getElementType(), deviceOf(type));
 }
 
-/// `declared` with those of its first sizes that are no numbers taken from
-/// `from`.
+/// `declared` with its leading dynamic sizes replaced by those of `from`.
 static RankedTensorType takeSizes(RankedTensorType declared,
                                   RankedTensorType from, int64_t count) {
   Shape shape = shapeOf(declared), given = shapeOf(from);
@@ -125,8 +124,7 @@ static RankedTensorType takeSizes(RankedTensorType declared,
   return withShape(declared, shape);
 }
 
-/// The i-th dynamic size of `declared` is what the i-th dynamic size of
-/// `before` has become in `after`.
+/// Replaces the i-th dynamic size of `declared` by that of `before` in `after`.
 static RankedTensorType followView(RankedTensorType declared,
                                    RankedTensorType before,
                                    RankedTensorType after) {
@@ -144,11 +142,11 @@ static RankedTensorType followView(RankedTensorType declared,
   return withShape(declared, shape);
 }
 
-/// `declared`, where it does not say a number what `inferred` says.
+/// `declared` with its dynamic sizes replaced by those of `inferred`.
 static RankedTensorType refine(RankedTensorType declared,
                                RankedTensorType inferred) {
   if (declared.getRank() != inferred.getRank())
-    return declared; // The verifier says what is wrong.
+    return declared; // The verifier reports the error.
   Shape shape = shapeOf(declared), better = shapeOf(inferred);
   for (size_t i = 0; i < shape.size(); ++i)
     if (!shape[i].isConstant() && better[i].isKnown())
@@ -156,7 +154,7 @@ static RankedTensorType refine(RankedTensorType declared,
   return withShape(declared, shape);
 }
 
-/// Keys or values of a cache that has `before` tokens, and those of this op.
+/// Keys or values of a cache with `before` tokens and those of this op.
 static RankedTensorType cachedType(KVCacheOp op, RankedTensorType declared,
                                    RankedTensorType given,
                                    const DimExpr &before) {
@@ -168,7 +166,7 @@ static RankedTensorType cachedType(KVCacheOp op, RankedTensorType declared,
   return withShape(declared, shape);
 }
 
-/// The result of a convolution, whose type alone says its outputs.
+/// The result of a convolution, whose type determines the number of outputs.
 template <typename OpT>
 static RankedTensorType convolvedType(OpT op, RankedTensorType declared) {
   std::optional<int64_t> out = shapeOf(declared)[1].constant();
@@ -179,8 +177,8 @@ static RankedTensorType convolvedType(OpT op, RankedTensorType declared) {
   return shape ? refine(declared, withShape(declared, *shape)) : declared;
 }
 
-/// What attention over an index gives: rows of its queries, and weights with a
-/// column for each entry of the index.
+/// The results of attention over an index: rows of its queries, and weights
+/// with one column per index element.
 static void refinePaged(PagedAttnOp op, MutableArrayRef<Type> types) {
   const Shape q = shapeOf(op.getQ());
   types[0] =
@@ -211,8 +209,8 @@ RankedTensorType SizeInference::declaredAndBound(Value value) const {
   return sizes.bind(declaredType(value));
 }
 
-/// `types` are the declared ones, with what is bound; those of ops that say
-/// their results themselves come out as they say.
+/// `types` are the declared types with bound sizes; ops with inferred results
+/// replace them.
 LogicalResult SizeInference::inferResults(Operation *op,
                                           SmallVectorImpl<Type> &types) {
   if (auto infers = dyn_cast<InferTypeOpInterface>(op)) {
@@ -263,10 +261,10 @@ void SizeInference::inferCache(KVCacheOp op, MutableArrayRef<Type> types) {
 
 LogicalResult SizeInference::inferOp(Operation *op) {
   if (++numInferred > kMostInferences)
-    return op->emitOpError("comes after more than ")
+    return op->emitOpError("is beyond the limit of ")
            << kMostInferences
-           << " ops whose sizes were inferred, loops in loops each time anew; "
-              "inline less, or write fewer loops";
+           << " inferred ops, counting nested loops repeatedly; inline less, "
+              "or use fewer loops";
   if (auto branch = dyn_cast<IfOp>(op))
     return inferIf(branch);
   if (auto loop = dyn_cast<WhileOp>(op))
@@ -332,7 +330,7 @@ void SizeInference::growInTurns(Operation *loop) {
     grown[layer] = DimExpr::unknown();
 }
 
-/// What caches have grown by behind two ways, of which one is gone.
+/// Merges the cache growth of two alternative paths.
 static CacheGrowth inBoth(CacheGrowth a, CacheGrowth b) {
   for (const auto &entry : b)
     a.try_emplace(entry.first);
@@ -342,7 +340,7 @@ static CacheGrowth inBoth(CacheGrowth a, CacheGrowth b) {
   return a;
 }
 
-/// `declared` with the numbers that both others say alike.
+/// `declared` with the sizes on which both others agree.
 static RankedTensorType inBoth(RankedTensorType declared, RankedTensorType a,
                                RankedTensorType b) {
   Shape shape = shapeOf(declared), one = shapeOf(a), other = shapeOf(b);
@@ -371,9 +369,9 @@ LogicalResult SizeInference::inferIf(IfOp op) {
   return success();
 }
 
-/// Gives the carried values of a loop the types of what it begins with, and
-/// opens the sizes that a turn changes again until none does. `infer` goes
-/// through a turn and gives what it ends with.
+/// Starts with the types of the initial values of a loop, and makes sizes that
+/// change in an iteration dynamic until a fixed point. `infer` infers an
+/// iteration and returns the final types.
 LogicalResult
 SizeInference::settleLoop(Block &entry, ValueRange inits,
                           unsigned firstArgument,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The dynamic sizes of a module as numbers, through its calls.
+// mllm-specialize: binds the dynamic sizes of a module, across calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,14 +29,14 @@ namespace llmir::mllm {
 #define GEN_PASS_DEF_SPECIALIZESIZES
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// Calls within calls; deeper ones would be a stack overflow.
+/// Maximum call depth, to avoid a stack overflow.
 static constexpr int64_t kMostNestedCalls = 500;
 
 //===----------------------------------------------------------------------===//
-// What may be said
+// Validation of sizes
 //===----------------------------------------------------------------------===//
 
-/// The names of sizes that the module knows.
+/// The names of sizes in the module.
 static std::set<std::string> sizeNames(ModuleOp module) {
   std::set<std::string> names;
   auto add = [&](Type type) {
@@ -65,7 +65,7 @@ static LogicalResult checkNames(ModuleOp module, const SizeBinding &sizes) {
     if (!known.count(bound.first))
       return module.emitError("has no size called '")
              << bound.first << "'; "
-             << (known.empty() ? "no size has a name"
+             << (known.empty() ? "there are no named sizes"
                                : "its sizes are " + llvm::join(known, ", "));
   return success();
 }
@@ -76,7 +76,7 @@ static LogicalResult checkRange(SubGraphOp subgraph, StringRef name,
       size % range.getMultiple() == 0)
     return success();
   InFlightDiagnostic error = subgraph.emitOpError()
-                             << "takes '" << name << "' from "
+                             << "allows '" << name << "' from "
                              << range.getLeast() << " to "
                              << range.getGreatest();
   if (range.getMultiple() != 1)
@@ -84,7 +84,7 @@ static LogicalResult checkRange(SubGraphOp subgraph, StringRef name,
   return error << ", not " << size;
 }
 
-/// Checks the sizes against `mllm.dims`, and takes out of it what is bound.
+/// Checks the sizes against `mllm.dims`, and removes bound ones from it.
 static LogicalResult applyRanges(SubGraphOp subgraph,
                                  const SizeBinding &sizes) {
   auto dims = subgraph->getAttrOfType<DictionaryAttr>("mllm.dims");
@@ -122,16 +122,16 @@ public:
   LogicalResult run();
 
 private:
-  /// What a subgraph is made for: besides its arguments' types, what the caches
-  /// that it appends to have grown by, before and behind it.
+  /// The key of a version of a subgraph: argument types, and the growth of its
+  /// caches before and after it.
   struct Version {
     SubGraphOp subgraph;
     CacheGrowth before, behind;
   };
-  /// A subgraph for each of these with which it is called.
+  /// The versions of a subgraph.
   struct Versions {
-    OwningOpRef<SubGraphOp> pristine; ///< As it was.
-    std::set<int64_t> layers;         ///< Whose caches it appends to.
+    OwningOpRef<SubGraphOp> pristine; ///< The unmodified original.
+    std::set<int64_t> layers;         ///< Layers to whose caches it appends.
     std::vector<Version> made;
     bool isActive = false;
   };
@@ -151,19 +151,19 @@ private:
   const SizeBinding &sizes;
   bool isPartial;
   SizeInference inference;
-  llvm::MapVector<StringAttr, Versions> versions; ///< By the original name.
-  DenseMap<StringAttr, StringAttr> originOf;      ///< A version's original.
+  llvm::MapVector<StringAttr, Versions> versions; ///< By original name.
+  DenseMap<StringAttr, StringAttr> originOf;      ///< Original of a version.
   int64_t depth = 0;
 };
 } // namespace
 
-/// How to say the first size of a type that is open.
+/// Explains how to specify the first dynamic size of a type.
 static void explainOpenSize(InFlightDiagnostic &error, RankedTensorType type,
                             StringRef otherwise) {
   for (const DimExpr &size : shapeOf(type))
     if (!size.terms().empty()) {
       const std::string &name = size.terms().front().first;
-      error << "; say its size '" << name << "' with sizes=" << name
+      error << "; specify its size '" << name << "' with sizes=" << name
             << "=NUMBER";
       return;
     }
@@ -177,7 +177,7 @@ LogicalResult ModuleSpecializer::checkInput(Value input) {
   InFlightDiagnostic error = emitError(input.getLoc(), "an input has the type ")
                              << type;
   explainOpenSize(error, type,
-                  "; say its sizes without a name with sizes=?=NUMBER");
+                  "; specify its unnamed sizes with sizes=?=NUMBER");
   return error;
 }
 
@@ -196,10 +196,9 @@ LogicalResult ModuleSpecializer::checkClosed(SubGraphOp subgraph) {
       explainOpenSize(
           error, type,
           isa<KVCacheOp>(op) && !sizes.past
-              ? "; say with sizes=past=NUMBER how many tokens its "
-                "cache holds before"
-              : ", whose size is known only when it runs, or is more than "
-                "can be counted");
+              ? "; specify the initial number of tokens in its cache with "
+                "sizes=past=NUMBER"
+              : ", whose size is known only at run time or overflows");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -207,7 +206,7 @@ LogicalResult ModuleSpecializer::checkClosed(SubGraphOp subgraph) {
   return failure(walk.wasInterrupted());
 }
 
-/// A version of its own, with a name of its own.
+/// Creates a version with a new name.
 SubGraphOp ModuleSpecializer::copy(SubGraphOp pristine, SubGraphOp after) {
   SubGraphOp made = pristine.clone();
   OpBuilder builder(module.getContext());
@@ -226,7 +225,7 @@ SubGraphOp ModuleSpecializer::copy(SubGraphOp pristine, SubGraphOp after) {
   return made;
 }
 
-/// What the caches of these layers have grown by so far.
+/// The growth of the caches of these layers so far.
 CacheGrowth ModuleSpecializer::growthOf(const std::set<int64_t> &layers) {
   CacheGrowth growth;
   for (int64_t layer : layers)
@@ -236,7 +235,7 @@ CacheGrowth ModuleSpecializer::growthOf(const std::set<int64_t> &layers) {
 
 bool ModuleSpecializer::fits(const Version &made, CallGraphOp call) {
   for (const auto &entry : made.before) {
-    // An unknown number is like another: both leave sizes open.
+    // All unknown values are equivalent: sizes stay dynamic.
     const DimExpr &now = inference.growth()[entry.first];
     if (now.isKnown() != entry.second.isKnown() ||
         (now.isKnown() && now != entry.second))
@@ -255,7 +254,7 @@ SubGraphOp ModuleSpecializer::make(Versions &own, SubGraphOp original,
   } else {
     made = copy(*own.pristine, own.made.back().subgraph);
   }
-  // The table of versions may grow meanwhile.
+  // The table of versions may grow here.
   StringAttr name = own.pristine->getSymNameAttr();
   own.made.push_back({made, growthOf(own.layers), {}});
   own.isActive = true;
@@ -295,19 +294,19 @@ SubGraphOp ModuleSpecializer::resolve(CallGraphOp call) {
       return made.subgraph;
     }
   if (own.isActive)
-    return refuse("is still being called, so that its sizes have no end");
+    return refuse("is recursive, so that its sizes are unbounded");
   if (depth == kMostNestedCalls)
     return refuse("is called in more than " + Twine(kMostNestedCalls) +
-                  " calls within calls; inline some of them");
+                  " nested calls; inline some of them");
   return make(own, original, call.getOperands().getTypes());
 }
 
-/// A subgraph that is no callee, for its own arguments.
+/// Specializes a subgraph without callers for its own arguments.
 LogicalResult ModuleSpecializer::specializeWhole(SubGraphOp subgraph) {
   Versions &own = versions[subgraph.getSymNameAttr()];
   if (!own.made.empty() || subgraph.getBody().empty())
     return success();
-  inference.growth().clear(); // Nobody has run before it.
+  inference.growth().clear(); // Starts with empty caches.
   SmallVector<Type> types;
   for (Type type : subgraph.getArgumentTypes())
     types.push_back(sizes.bindInput(cast<RankedTensorType>(type)));
@@ -328,7 +327,7 @@ LogicalResult ModuleSpecializer::specializeRoots() {
   }
   auto specialize = [&](SubGraphOp subgraph) -> LogicalResult {
     for (BlockArgument argument : subgraph.getBody().getArguments()) {
-      // What is missing is said before anything follows from it.
+      // Report missing sizes before inference.
       RankedTensorType declared = tensorType(argument);
       argument.setType(sizes.bindInput(declared));
       LogicalResult checked = checkInput(argument);
@@ -350,7 +349,8 @@ LogicalResult ModuleSpecializer::specializeRoots() {
   return success();
 }
 
-/// The patterns of the dialect's own ops: what became static folds.
+/// Apply the canonicalization patterns of the dialect, which fold newly static
+/// ops.
 void ModuleSpecializer::canonicalize() {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
@@ -360,7 +360,7 @@ void ModuleSpecializer::canonicalize() {
   FrozenRewritePatternSet frozen(std::move(patterns));
   for (auto &[name, own] : versions)
     for (Version &made : own.made)
-      // What has not come to rest means the same, as in MLIR's canonicalizer.
+      // Non-convergence is not an error, as in MLIR's canonicalizer.
       (void)applyPatternsGreedily(made.subgraph, frozen);
 }
 
@@ -372,13 +372,13 @@ LogicalResult ModuleSpecializer::run() {
       return failure();
   if (failed(specializeRoots()))
     return failure();
-  // Those out of reach are bound too, as far as they can be.
+  // Also bind unreachable subgraphs as far as possible.
   const size_t reached = versions.size();
   for (auto subgraph : llvm::to_vector(module.getOps<SubGraphOp>()))
     if (!originOf.count(subgraph.getSymNameAttr()) &&
         failed(specializeWhole(subgraph)))
       return failure();
-  // Loops try sizes that they do not keep.
+  // Loops try sizes that they later discard.
   llvm::DenseMap<StringAttr, SmallVector<CallGraphOp>> calls =
       callsByCallee(module);
   for (auto &[name, own] : versions)

@@ -21,10 +21,10 @@ namespace llmir::mllm {
 #define GEN_PASS_DEF_SPLITSTAGES
 #include "llmir/Dialect/MLLM/Transforms/Passes.h.inc"
 
-/// The first op of each part: `parts` parts of at least one op, the heaviest of
-/// which is as light as it can be; the earlier cuts as late as that allows.
+/// The first op of each of `parts` non-empty parts that minimize the maximum
+/// cost; earlier splits are as late as possible.
 static SmallVector<size_t> balance(ArrayRef<int64_t> work, size_t parts) {
-  // By bisection over what a part may have.
+  // Bisection over the maximum cost of a part.
   int64_t least = *llvm::max_element(work), most = 0;
   for (int64_t each : work)
     most = llvm::SaturatingAdd<uint64_t>(most, each) >
@@ -35,7 +35,7 @@ static SmallVector<size_t> balance(ArrayRef<int64_t> work, size_t parts) {
     SmallVector<size_t> begins{0};
     int64_t sum = 0;
     for (size_t i = 0; i < work.size(); ++i) {
-      // As many ops must be left as there are parts to come.
+      // At least one op must remain per remaining part.
       bool isFull = i > begins.back() && work[i] > limit - sum;
       bool isLast = i > begins.back() &&
                     work.size() - i == parts - begins.size() &&
@@ -73,7 +73,7 @@ struct SplitStagesPass : impl::SplitStagesBase<SplitStagesPass> {
 
 private:
   LogicalResult split(SubGraphOp entry);
-  /// Moves the ops into a subgraph of their own and calls it.
+  /// Moves the ops into a new subgraph and calls it.
   void makeStage(SubGraphOp entry, ArrayRef<Operation *> ops, size_t number,
                  int64_t work);
 };
@@ -92,7 +92,7 @@ LogicalResult SplitStagesPass::split(SubGraphOp entry) {
   const auto parts = static_cast<size_t>(stages);
   if (ops.size() < parts)
     return entry.emitOpError("has ")
-           << ops.size() << " ops, which do not make " << parts
+           << ops.size() << " ops, too few for " << parts
            << " stages; inline its subgraphs first (mllm-inline-subgraphs)";
   CostTable costs(getOperation());
   SmallVector<int64_t> work;

@@ -18,7 +18,7 @@ using namespace mlir;
 namespace llmir::mllm {
 
 bool matchesPattern(StringRef pattern, StringRef name) {
-  // Where to go on when what follows the last star does not fit.
+  // Backtracking position if the text after the last star does not match.
   size_t p = 0, n = 0, star = StringRef::npos, mark = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -77,7 +77,7 @@ llvm::SetVector<SubGraphOp> reachableSubGraphs(ModuleOp module) {
       if (SymbolTable::getSymbolVisibility(subgraph) ==
           SymbolTable::Visibility::Public)
         reached.insert(subgraph);
-  // Grows while it is gone through.
+  // Grows during iteration.
   for (size_t i = 0; i < reached.size(); ++i)
     SubGraphOp(reached[i]).walk([&](CallGraphOp call) {
       if (SubGraphOp callee = calleeOf(call))

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Subgraphs as a tree of calls: what reaches what, and what they cost.
+// Call graph utilities for subgraphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,33 +20,32 @@
 
 namespace llmir::mllm {
 
-/// Whether a name matches a pattern in which `*` stands for any text.
+/// Whether a name matches a pattern in which `*` matches any text.
 bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
-/// The subgraph that is called; null where there is none of that name.
+/// The called subgraph, or null.
 SubGraphOp calleeOf(CallGraphOp call);
 
-/// The calls of a module by callee, those of the module itself included.
+/// The calls of a module by callee, including module-level calls.
 llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<CallGraphOp>>
 callsByCallee(mlir::ModuleOp module);
 
-/// Subgraphs with a body, callees before callers; without those that call
-/// themselves, directly or not.
+/// Subgraphs with a body, callees before callers, without recursive ones.
 llvm::SmallVector<SubGraphOp> subGraphsBottomUp(mlir::ModuleOp module);
 
-/// What the model is made of: the entry, what calls of the module name, and all
-/// that these reach; every public subgraph where there is no entry and no such
-/// call.
+/// The subgraphs of the model: the entry, the callees of module-level calls,
+/// and all subgraphs reachable from them; every public subgraph is a root if
+/// there are none of these.
 llvm::SetVector<SubGraphOp> reachableSubGraphs(mlir::ModuleOp module);
 
-/// Erases subgraphs out of reach; gives their number.
+/// Erases unreachable subgraphs and returns their number.
 int64_t eraseUnreachable(mlir::ModuleOp module);
 
-/// Symbols in the attributes of an op and of the ops in its regions, once each.
+/// Symbols in the attributes of an op and of nested ops, without duplicates.
 llvm::SetVector<mlir::StringAttr> symbolsUsedIn(mlir::Operation *op);
 
-/// A new subgraph of `name` (or, where that is taken, the name with a number)
-/// in front of `before`.
+/// Creates a subgraph `name` (or, if that is in use, `name` with a number)
+/// before `before`.
 SubGraphOp createSubGraph(SubGraphOp before, llvm::StringRef name,
                           mlir::TypeRange arguments, mlir::TypeRange results);
 

@@ -10,15 +10,15 @@
 // RUN: not llmir-opt %s --mllm-apply-recipe="recipe=,#nothing" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not llmir-opt %s --mllm-apply-recipe 2>&1 | FileCheck %s --check-prefix=EMPTY
 
-// NOTHING: error: no projection of the model has a matrix called '*.nothing', as the recipe says
-// LATE: error: the recipe's '*.up' comes too late: earlier patterns fit every matrix that it fits
-// NORM: error: no projection of the model has a matrix called 'model.norm', as the recipe says
-// TABLE: error: {{.*}}@model.embed is the table of embeddings too, which is stored in the blocks of q8 or q4 or as it is, not in integers; begin the recipe with head=q8, or head=none
-// BITS: error: cannot read 'int9' as a scheme
-// ZERO: error: cannot read 'int4:g0' as a scheme
-// TWICE: error: cannot read 'int8:g32:tensor' as a scheme
-// BLOCKS: error: cannot read 'q8:a32' as a scheme
-// RULE: error: cannot read 'int8' in the recipe; write PATTERN=SCHEME
+// NOTHING: error: no projection of the model has a matrix that matches '*.nothing' of the recipe
+// LATE: error: the recipe's '*.up' has no effect: earlier patterns match every matrix that it matches
+// NORM: error: no projection of the model has a matrix that matches 'model.norm' of the recipe
+// TABLE: error: {{.*}}@model.embed is also an embedding table, which supports q8, q4 or none, but not integers; start the recipe with head=q8, or head=none
+// BITS: error: invalid scheme 'int9'
+// ZERO: error: invalid scheme 'int4:g0'
+// TWICE: error: invalid scheme 'int8:g32:tensor'
+// BLOCKS: error: invalid scheme 'q8:a32'
+// RULE: error: invalid rule 'int8' in the recipe; use PATTERN=SCHEME
 // EMPTY: error: the recipe is empty
 
 module {

@@ -7,7 +7,7 @@ mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribu
   %1 = mllm.linalg.copy %m, %0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %2 = mllm.linalg.silu %1 : tensor<8x4xf32>
   %3 = mllm.linalg.copy %1, %2 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
-  // expected-error@+1 {{reads byte 0 of the arena, which holds another value by then}}
+  // expected-error@+1 {{reads byte 0 of the arena, which has been overwritten}}
   %4 = mllm.linalg.add %1, %3 : tensor<8x4xf32>
   mllm.cf.return %3 : tensor<8x4xf32>
 }
@@ -19,7 +19,7 @@ mllm.graph.subgraph @twice(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {m
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
   %1 = mllm.linalg.copy %m, %0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
-  // expected-error@+1 {{takes byte 64 of the arena, where a value lives}}
+  // expected-error@+1 {{allocates byte 64 of the arena, which a live value occupies}}
   %n = mllm.tensor.alloc offset 64 : tensor<8x4xf32>
   %2 = mllm.linalg.silu %1 : tensor<8x4xf32>
   mllm.cf.return %2 : tensor<8x4xf32>
@@ -34,7 +34,7 @@ mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {m
   %1 = mllm.linalg.copy %m, %0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %2 = mllm.linalg.view %1 : tensor<8x4xf32> -> tensor<8x2x2xf32>
   mllm.tensor.free %1 : tensor<8x4xf32>
-  // expected-error@+1 {{reads byte 0 of the arena, which was freed before}}
+  // expected-error@+1 {{reads byte 0 of the arena, which has been freed}}
   %3 = mllm.linalg.silu %2 : tensor<8x2x2xf32>
   mllm.cf.return %x : tensor<8x4xf32>
 }
@@ -43,14 +43,14 @@ mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {m
 
 mllm.graph.subgraph @elsewhere(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
-  // expected-error@+1 {{frees a value that lies in no planned memory}}
+  // expected-error@+1 {{frees a value that is not in planned memory}}
   mllm.tensor.free %0 : tensor<8x4xf32>
   mllm.cf.return %x : tensor<8x4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{leaves byte 0 of its frame to a value that nobody frees}}
+// expected-error@+1 {{leaves byte 0 of its frame to a value that is never freed}}
 mllm.graph.subgraph @left(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   mllm.cf.return %x : tensor<8x4xf32>
@@ -68,7 +68,7 @@ mllm.graph.subgraph @large(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {m
 // -----
 
 mllm.graph.subgraph @crooked(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 64 : i64} {
-  // expected-error@+1 {{has the offset 4, which is no multiple of 64}}
+  // expected-error@+1 {{has the offset 4, which is not a multiple of 64}}
   %m = mllm.tensor.alloc offset 4 : tensor<8x4xf32>
   mllm.cf.return %x : tensor<8x4xf32>
 }
@@ -94,7 +94,7 @@ mllm.graph.subgraph @next_turn(%n: tensor<i64>, %x: tensor<8x4xf32>) -> tensor<8
   %k = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %r = mllm.cf.for %n (%i) : (tensor<i64>, tensor<8x4xf32>) -> tensor<8x4xf32> {
   ^bb0(%t: tensor<i64>, %a: tensor<8x4xf32>):
-    // expected-error@+1 {{reads byte 128 of the arena, which holds another value by then}}
+    // expected-error@+1 {{reads byte 128 of the arena, which has been overwritten}}
     %0 = mllm.linalg.silu %k : tensor<8x4xf32>
     %1 = mllm.linalg.copy %k, %0 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
     %2 = mllm.linalg.copy %a, %1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
@@ -109,7 +109,7 @@ mllm.graph.subgraph @next_turn(%n: tensor<i64>, %x: tensor<8x4xf32>) -> tensor<8
 mllm.graph.subgraph @places(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 256 : i64} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %n = mllm.tensor.alloc offset 128 : tensor<8x4xf32>
-  // expected-error@+1 {{leaves result #0 in one place or another}}
+  // expected-error@+1 {{leaves result #0 in different locations}}
   %r = mllm.cf.if %c : tensor<i1> -> tensor<8x4xf32> {
     %0 = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
     mllm.cf.yield %0 : tensor<8x4xf32>
@@ -126,7 +126,7 @@ mllm.graph.subgraph @places(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8x4xf
 mllm.graph.subgraph @one_branch(%c: tensor<i1>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %0 = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
-  // expected-error@+1 {{leaves byte 0 of the arena to one value or another}}
+  // expected-error@+1 {{leaves byte 0 of the arena to different values}}
   mllm.cf.if %c : tensor<i1> {
     mllm.tensor.free %0 : tensor<8x4xf32>
     mllm.cf.yield
@@ -147,7 +147,7 @@ mllm.graph.subgraph @unplanned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribute
 // -----
 
 mllm.graph.subgraph @unsaid(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
-  // expected-error@+1 {{has a size that 'sizes' does not say}}
+  // expected-error@+1 {{has a dynamic size that 'sizes' does not specify}}
   %m = mllm.tensor.alloc offset 0 : tensor<?x4xf32>
   mllm.cf.return %x : tensor<?x4xf32>
 }
@@ -155,7 +155,7 @@ mllm.graph.subgraph @unsaid(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {
 // -----
 
 mllm.graph.subgraph @behind(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {mllm.frame_bytes = 128 : i64} {
-  // expected-error@+1 {{lies behind 268435456 lines}}
+  // expected-error@+1 {{is beyond 268435456 lines}}
   %m = mllm.tensor.alloc offset 17179869184 : tensor<8x4xf32>
   mllm.cf.return %x : tensor<8x4xf32>
 }

@@ -1,4 +1,4 @@
-// Modules that mllm-link will join declare what another one defines. Passes that
+// Modules to be linked by mllm-link may have declarations. Passes that
 // run on one of them leave declarations alone, or say that the body is missing.
 
 // RUN: llmir-opt %s --pass-pipeline="builtin.module(builtin.module(mllm-inline-subgraphs,mllm-fuse-subgraphs,mllm-outline-subgraphs{least=2},mllm-remove-dead-ops,mllm-fold-constants,mllm-fuse-attention,mllm-plan-memory{sizes=?=5},mllm-check-memory{sizes=?=5}))" | FileCheck %s

@@ -79,7 +79,7 @@ module {
     mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
   }
   module @b {
-    // expected-error@+1 {{'mllm.graph.subgraph' op @f has another type}}
+    // expected-error@+1 {{'mllm.graph.subgraph' op @f has a different type}}
     mllm.graph.subgraph @f(%x: tensor<4xf32>) -> tensor<4xf32> {
       mllm.cf.return %x : tensor<4xf32>
     }
@@ -107,7 +107,7 @@ module {
     mllm.tensor.register @w : tensor<4xf32> {source = "v"}
   }
   module @b {
-    // expected-error@+1 {{'mllm.graph.subgraph' op @w is an op of another kind}}
+    // expected-error@+1 {{'mllm.graph.subgraph' op @w is a different kind of op}}
     mllm.graph.subgraph @w(%x: tensor<4xf32>) -> tensor<4xf32> {
       mllm.cf.return %x : tensor<4xf32>
     }
@@ -118,7 +118,7 @@ module {
 
 module {
   module @a {
-    // expected-error@+1 {{'mllm.graph.subgraph' op @f is declared, and no module defines it}}
+    // expected-error@+1 {{'mllm.graph.subgraph' op @f is declared, but not defined by any module}}
     mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
   }
 }
@@ -129,7 +129,7 @@ module {
 module {
   module @a attributes {test.fact = 1 : i64} {
   }
-  // expected-error@+1 {{'builtin.module' op says other facts in 'test.fact' than the modules before it}}
+  // expected-error@+1 {{'builtin.module' op has a different 'test.fact' than preceding modules}}
   module @b attributes {test.fact = 2 : i64} {
   }
 }
@@ -137,7 +137,7 @@ module {
 // -----
 
 // RULE: graph.subgraph.c7
-// expected-error@+1 {{'mllm.graph.subgraph' op @f has no body; only modules that mllm-link will join declare what another one defines}}
+// expected-error@+1 {{'mllm.graph.subgraph' op @f has no body; only modules to be linked by mllm-link may have declarations}}
 mllm.graph.subgraph @f(tensor<8xf32>) -> tensor<8xf32>
 
 // -----

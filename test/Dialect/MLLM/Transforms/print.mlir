@@ -32,13 +32,13 @@ mllm.graph.subgraph @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   mllm.cf.return %0 : tensor<?x4xf32>
 }
 // LIVE-LABEL: {{^}}up
-// LIVE: most live bytes: 640
+// LIVE: peak live bytes: 640
 // LIVE-LABEL: {{^}}dynamic
 // LIVE: mllm.linalg.silu ?
-// LIVE: most live bytes: ?
+// LIVE: peak live bytes: ?
 // SEQ-LABEL: {{^}}dynamic
 // SEQ: mllm.linalg.silu 256
-// SEQ: most live bytes: 256
+// SEQ: peak live bytes: 256
 
 // %arg0 lives until the second call, %0 until the sum.
 // LIVE-LABEL: {{^}}model
@@ -47,7 +47,7 @@ mllm.graph.subgraph @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 // LIVE-NEXT: mllm.graph.call_graph 1152  %arg0
 // LIVE-NEXT: mllm.linalg.add 1536  %0 %1
 // LIVE-NEXT: mllm.cf.return 512  %2
-// LIVE-NEXT: most live bytes: 1536
+// LIVE-NEXT: peak live bytes: 1536
 mllm.graph.subgraph @model(%x: tensor<8x4xf32>) -> tensor<8x16xf32> attributes {entry} {
   %0 = mllm.graph.call_graph @up(%x) : (tensor<8x4xf32>) -> tensor<8x16xf32>
   %1 = mllm.graph.call_graph @up(%x) : (tensor<8x4xf32>) -> tensor<8x16xf32>

@@ -3,8 +3,8 @@
 // RUN: not llmir-opt %s --mllm-specialize=sizes=seq=-1 --split-input-file 2>&1 | FileCheck %s --check-prefix=SIGN
 // RUN: not llmir-opt %s --mllm-specialize=sizes=seq=1,sq=2 --split-input-file 2>&1 | FileCheck %s --check-prefix=NAME
 
-// TEXT: cannot read 'seq' as a size; want NAME=NUMBER or ?=NUMBER
-// SIGN: cannot read 'seq=-1' as a size
+// TEXT: invalid size 'seq', expected NAME=NUMBER or ?=NUMBER
+// SIGN: invalid size 'seq=-1'
 // NAME: has no size called 'sq'; its sizes are {{.*}}seq
 
 mllm.graph.subgraph @range(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?xf32, #mllm.tensor<dims = (seq)>> attributes {entry} {
@@ -13,21 +13,21 @@ mllm.graph.subgraph @range(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> ten
 
 // -----
 
-// expected-error@+1 {{takes 'seq' from 1 to 5, not 6}}
+// expected-error@+1 {{allows 'seq' from 1 to 5, not 6}}
 mllm.graph.subgraph @range(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?xf32, #mllm.tensor<dims = (seq)>> attributes {entry, mllm.dims = {seq = #mllm.range<1, 5>}} {
   mllm.cf.return %x : tensor<?xf32, #mllm.tensor<dims = (seq)>>
 }
 
 // -----
 
-// expected-error@+1 {{takes 'seq' from 0 to 64 in multiples of 4, not 6}}
+// expected-error@+1 {{allows 'seq' from 0 to 64 in multiples of 4, not 6}}
 mllm.graph.subgraph @multiple(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?xf32, #mllm.tensor<dims = (seq)>> attributes {entry, mllm.dims = {seq = #mllm.range<0, 64, multiple of 4>}} {
   mllm.cf.return %x : tensor<?xf32, #mllm.tensor<dims = (seq)>>
 }
 
 // -----
 
-// expected-error@+1 {{has no size called 'seq'; no size has a name}}
+// expected-error@+1 {{has no size called 'seq'; there are no named sizes}}
 module {
   mllm.graph.subgraph @static(%x: tensor<4xf32>) -> tensor<4xf32> attributes {entry} {
     mllm.cf.return %x : tensor<4xf32>
@@ -36,14 +36,14 @@ module {
 
 // -----
 
-// expected-error@+1 {{an input has the type 'tensor<6x?xf32, #mllm.tensor<dims = (6, rows)>>'; say its size 'rows' with sizes=rows=NUMBER}}
+// expected-error@+1 {{an input has the type 'tensor<6x?xf32, #mllm.tensor<dims = (6, rows)>>'; specify its size 'rows' with sizes=rows=NUMBER}}
 mllm.graph.subgraph @missing(%x: tensor<?x?xf32, #mllm.tensor<dims = (seq, rows)>>) -> tensor<?x?xf32, #mllm.tensor<dims = (seq, rows)>> attributes {entry} {
   mllm.cf.return %x : tensor<?x?xf32, #mllm.tensor<dims = (seq, rows)>>
 }
 
 // -----
 
-// expected-error@+1 {{an input has the type 'tensor<6x?xf32>'; say its sizes without a name with sizes=?=NUMBER}}
+// expected-error@+1 {{an input has the type 'tensor<6x?xf32>'; specify its unnamed sizes with sizes=?=NUMBER}}
 mllm.graph.subgraph @unnamed(%x: tensor<?x?xf32, #mllm.tensor<dims = (seq, ?)>>) -> tensor<?x?xf32> attributes {entry} {
   %0 = mllm.linalg.silu %x : tensor<?x?xf32, #mllm.tensor<dims = (seq, ?)>> -> tensor<?x?xf32>
   mllm.cf.return %0 : tensor<?x?xf32>
@@ -52,7 +52,7 @@ mllm.graph.subgraph @unnamed(%x: tensor<?x?xf32, #mllm.tensor<dims = (seq, ?)>>)
 // -----
 
 mllm.graph.subgraph @past(%x: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> tensor<?x2x4xf32> attributes {entry} {
-  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>'; say with sizes=past=NUMBER how many tokens its cache holds before}}
+  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>'; specify the initial number of tokens in its cache with sizes=past=NUMBER}}
   %k, %v = mllm.linalg.kv_cache %x, %x {layer = 0 : i64} : (tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>, tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
   mllm.cf.return %k : tensor<?x2x4xf32>
 }
@@ -61,7 +61,7 @@ mllm.graph.subgraph @past(%x: tensor<?x2x4xf32, #mllm.tensor<dims = (seq, 2, 4)>
 
 // A turn that grows what it carries has no one size.
 mllm.graph.subgraph @grows(%n: tensor<i64>, %x: tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> tensor<?x4xf32> attributes {entry} {
-  // expected-error@+1 {{has a value of type 'tensor<?x4xf32>', whose size is known only when it runs}}
+  // expected-error@+1 {{has a value of type 'tensor<?x4xf32>', whose size is known only at run time}}
   %r = mllm.cf.for %n (%x) : (tensor<i64>, tensor<?x4xf32, #mllm.tensor<dims = (seq, 4)>>) -> tensor<?x4xf32> {
   ^bb0(%i: tensor<i64>, %s: tensor<?x4xf32>):
     %0 = mllm.linalg.concat %s, %s {dim = 0 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -82,7 +82,7 @@ mllm.graph.subgraph @odd(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tenso
 // -----
 
 mllm.graph.subgraph @again(%x: tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?xf32> {
-  // expected-error@+1 {{calls @again, which is still being called, so that its sizes have no end}}
+  // expected-error@+1 {{calls @again, which is recursive, so that its sizes are unbounded}}
   %0 = mllm.graph.call_graph @again(%x) : (tensor<?xf32, #mllm.tensor<dims = (seq)>>) -> tensor<?xf32>
   mllm.cf.return %0 : tensor<?xf32>
 }

@@ -2,7 +2,7 @@
 
 // A loop in a loop in a loop…, each of whose turns changes a size: each is gone
 // through twice, and those in it each time anew.
-// CHECK: 'mllm.cf.yield' op comes after more than 5000000 ops whose sizes were inferred, loops in loops each time anew; inline less, or write fewer loops
+// CHECK: 'mllm.cf.yield' op is beyond the limit of 5000000 inferred ops, counting nested loops repeatedly; inline less, or use fewer loops
 mllm.graph.subgraph @deep(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
 %r0 = mllm.cf.for %n (%x) : (tensor<i64>, tensor<?xf32>) -> tensor<?xf32> {
 ^bb0(%i0: tensor<i64>, %a0: tensor<?xf32>):

@@ -6,7 +6,7 @@
 mllm.graph.subgraph @turns(%n: tensor<i64>, %x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> attributes {entry} {
   %r = mllm.cf.for %n (%x) : (tensor<i64>, tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
   ^bb0(%i: tensor<i64>, %s: tensor<1x2x4xf32>):
-    // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only when it runs}}
+    // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only at run time}}
     %k, %v = mllm.linalg.kv_cache %s, %s {layer = 0 : i64} : (tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
     %a = mllm.linalg.flash_attention2 %s, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<1x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>) -> tensor<1x2x4xf32>
     mllm.cf.yield %a : tensor<1x2x4xf32>
@@ -26,7 +26,7 @@ mllm.graph.subgraph @called(%c: tensor<i1>, %x: tensor<1x2x4xf32>) -> (tensor<1x
     %a = mllm.graph.call_graph @append(%s) : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
     mllm.cf.yield %a : tensor<1x2x4xf32>
   }
-  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only when it runs}}
+  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only at run time}}
   %k, %v = mllm.linalg.kv_cache %r, %r {layer = 0 : i64} : (tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
   mllm.cf.return %r, %k : tensor<1x2x4xf32>, tensor<?x2x4xf32>
 }
@@ -47,7 +47,7 @@ mllm.graph.subgraph @branches(%c: tensor<i1>, %x: tensor<1x2x4xf32>) -> (tensor<
   } else {
     mllm.cf.yield %x : tensor<1x2x4xf32>
   }
-  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only when it runs}}
+  // expected-error@+1 {{has a value of type 'tensor<?x2x4xf32>', whose size is known only at run time}}
   %k, %v = mllm.linalg.kv_cache %x, %x {layer = 0 : i64} : (tensor<1x2x4xf32>, tensor<1x2x4xf32>) -> (tensor<?x2x4xf32>, tensor<?x2x4xf32>)
   mllm.cf.return %r, %k : tensor<1x2x4xf32>, tensor<?x2x4xf32>
 }

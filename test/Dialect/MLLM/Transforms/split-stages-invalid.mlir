@@ -6,7 +6,7 @@ module {
 
 // -----
 
-// expected-error@+1 {{has 1 ops, which do not make 3 stages; inline its subgraphs first (mllm-inline-subgraphs)}}
+// expected-error@+1 {{has 1 ops, too few for 3 stages; inline its subgraphs first (mllm-inline-subgraphs)}}
 mllm.graph.subgraph @model(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {entry} {
   %0 = mllm.linalg.silu %x : tensor<?x4xf32>
   mllm.cf.return %0 : tensor<?x4xf32>
