@@ -12,8 +12,8 @@ spec_coverage.py --holes    lists the items without a test, including open ones
 
 An item is
 - covered: a test covers all of it;
-- planned: all or a part of it is not implemented yet, for a `reason`, which is also
-  in the Roadmap. Tests that mark it cover the implemented part;
+- planned: all or a part of it is still to come, for a `reason`, which is also in the
+  Roadmap. Tests that mark it cover the part that exists;
 - decided: LLMIR differs deliberately, for a `reason` that the record `decision` (a
   file under docs/) explains. Tests that mark it check the decision;
 - open: no test marks it yet. --collect makes it covered once a test marks it.
