@@ -495,7 +495,7 @@ static MemoryPlan planArena(ArrayRef<PlannedBuffer> buffers) {
     if (buffer.perWorker)
       interval.bytes = 0;
   }
-  int64_t bound = std::max(mostLiveBytes(many), mostLiveBytes(few));
+  int64_t bound = std::max(maxLiveBytes(many), maxLiveBytes(few));
   return planMemory(bytes, conflicts, bound);
 }
 

@@ -71,7 +71,7 @@ const double *PagedCache::value(int64_t layer, int64_t block, int64_t offset,
 
 /// A head's row as bytes with a scale mean it: in f32, as the type says.
 static void storeBytes(const double *row, int64_t count, double *to) {
-  GreatestMagnitude most;
+  MaxMagnitude most;
   for (int64_t i = 0; i < count; ++i)
     most.add(static_cast<float>(row[i]));
   const float scale = most.scale();

@@ -49,8 +49,8 @@ MemoryConflicts::ofIntervals(const std::vector<MemoryInterval> &intervals) {
   return conflicts;
 }
 
-int64_t llmir::mostLiveBytes(const std::vector<MemoryInterval> &intervals) {
-  // (last, bytes) of what is live.
+int64_t llmir::maxLiveBytes(const std::vector<MemoryInterval> &intervals) {
+  // (last, bytes) of each live piece.
   std::multiset<std::pair<int64_t, int64_t>> live;
   int64_t now = 0, most = 0;
   for (size_t piece : inOrderOfTime(intervals)) {
@@ -227,7 +227,7 @@ MemoryPlan llmir::planMemory(const std::vector<MemoryInterval> &intervals) {
   for (const MemoryInterval &interval : intervals)
     bytes.push_back(interval.bytes);
   return planMemory(bytes, MemoryConflicts::ofIntervals(intervals),
-                    mostLiveBytes(intervals));
+                    maxLiveBytes(intervals));
 }
 
 std::optional<std::pair<size_t, size_t>>

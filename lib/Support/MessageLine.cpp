@@ -18,20 +18,20 @@ static bool isContinuation(char c) {
 }
 
 std::string messageLine(std::string_view message) {
-  constexpr size_t kFirstBytes = kMostMessageBytes - 512;
+  constexpr size_t kFirstBytes = kMaxMessageBytes - 512;
   constexpr size_t kLastBytes = 500;
   while (!message.empty() && message.back() == '\n')
     message.remove_suffix(1);
   // Shorten before escaping, so that the escapes of a long name are never
   // built.
   std::string head, tail;
-  if (message.size() > kMostMessageBytes) {
-    head = printable(message.substr(0, kMostMessageBytes), std::string::npos);
-    tail = printable(message.substr(message.size() - kMostMessageBytes),
+  if (message.size() > kMaxMessageBytes) {
+    head = printable(message.substr(0, kMaxMessageBytes), std::string::npos);
+    tail = printable(message.substr(message.size() - kMaxMessageBytes),
                      std::string::npos);
   } else {
     head = tail = printable(message, std::string::npos);
-    if (head.size() <= kMostMessageBytes)
+    if (head.size() <= kMaxMessageBytes)
       return head;
   }
   size_t end = kFirstBytes, start = tail.size() - kLastBytes;

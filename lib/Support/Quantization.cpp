@@ -62,22 +62,22 @@ QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
   return range;
 }
 
-int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
-                       bool symmetric) {
+int16_t quantizeValue(float x, QuantizedRange range, int64_t bits,
+                      bool symmetric) {
   float steps = range.scale == 0 ? 0 : roundToEven(x / range.scale);
   return clamp(steps + static_cast<float>(range.zeroPoint), bits, symmetric);
 }
 
-/// quantizeNumber for consecutive values that share a range.
-static void quantizeNumbers(const float *values, int64_t count,
-                            QuantizedRange range, int64_t bits, bool symmetric,
-                            int16_t *q) {
+/// quantizeValue for consecutive values that share a range.
+static void quantizeValues(const float *values, int64_t count,
+                           QuantizedRange range, int64_t bits, bool symmetric,
+                           int16_t *q) {
   if (range.scale == 0) {
-    std::fill_n(q, count, quantizeNumber(0, range, bits, symmetric));
+    std::fill_n(q, count, quantizeValue(0, range, bits, symmetric));
     return;
   }
   for (int64_t i = 0; i < count; ++i)
-    q[i] = quantizeNumber(values[i], range, bits, symmetric);
+    q[i] = quantizeValue(values[i], range, bits, symmetric);
 }
 
 /// Quantizes a group as ggml does for block formats with an f16 scale
@@ -110,7 +110,7 @@ void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
   const bool isBlocks = format.scales == TensorFormat::F16;
   assert((isBlocks ? !format.zeroPoints : format.scales == TensorFormat::F32) &&
          !format.minima && format.superGroup == 0 &&
-         "of what --quantize makes");
+         "a format that --quantize produces");
   const int64_t bits = format.bits, group = layout.group();
   const bool symmetric = !format.zeroPoints;
   std::vector<int16_t> q(layout.columns), zeroPoints(layout.numGroups());
@@ -125,8 +125,8 @@ void quantizeAndPackRow(const IntegerMatrixLayout &layout, int64_t row,
         quantizedRange(values + first, count, bits, symmetric);
     scales[g] = range.scale;
     zeroPoints[g] = range.zeroPoint;
-    quantizeNumbers(values + first, count, range, bits, symmetric,
-                    q.data() + first);
+    quantizeValues(values + first, count, range, bits, symmetric,
+                   q.data() + first);
   }
   packIntegerRow(
       layout, row,

@@ -60,7 +60,7 @@ TEST(IntervalPlanner, NothingNeedsNothing) {
   MemoryPlan plan = planMemory(std::vector<MemoryInterval>());
   EXPECT_EQ(plan.bytes, 0);
   EXPECT_TRUE(plan.offsets.empty());
-  EXPECT_EQ(mostLiveBytes({}), 0);
+  EXPECT_EQ(maxLiveBytes({}), 0);
 }
 
 TEST(IntervalPlanner, PiecesThatDoNotMeetShare) {
@@ -72,8 +72,8 @@ TEST(IntervalPlanner, PiecesThatDoNotMeetShare) {
 TEST(IntervalPlanner, OnlyTheLastTimeInCommonIsAConflict) {
   EXPECT_EQ(planMemory({{64, 0, 1}, {64, 1, 2}}).bytes, 128);
   EXPECT_EQ(planMemory({{64, 0, 1}, {64, 2, 2}}).bytes, 64);
-  EXPECT_EQ(mostLiveBytes({{64, 0, 1}, {64, 1, 2}}), 128);
-  EXPECT_EQ(mostLiveBytes({{64, 0, 1}, {64, 2, 2}}), 64);
+  EXPECT_EQ(maxLiveBytes({{64, 0, 1}, {64, 1, 2}}), 128);
+  EXPECT_EQ(maxLiveBytes({{64, 0, 1}, {64, 2, 2}}), 64);
 }
 
 TEST(IntervalPlanner, PiecesOfNoBytesTakeNoPlace) {
@@ -113,7 +113,7 @@ TEST(IntervalPlanner, RandomPlansNeverOverlapAndAreNoWorseThanLargestFirst) {
                           MemoryConflicts::ofIntervals(intervals), plan),
               std::nullopt)
         << "round " << round;
-    EXPECT_GE(plan.bytes, mostLiveBytes(intervals)) << "round " << round;
+    EXPECT_GE(plan.bytes, maxLiveBytes(intervals)) << "round " << round;
     EXPECT_LE(plan.bytes, bytesOfLargestFirst(intervals)) << "round " << round;
     for (size_t i = 0; i < pieces; ++i) {
       EXPECT_EQ(plan.offsets[i] % 64, 0);

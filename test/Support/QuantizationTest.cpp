@@ -216,10 +216,10 @@ TEST(Quantization, SymmetricRangesReachTheLargestNumber) {
   QuantizedRange range = quantizedRange(values, 4, 4, true);
   EXPECT_EQ(range.scale, 2.0f / 7.0f);
   EXPECT_EQ(range.zeroPoint, 0);
-  EXPECT_EQ(quantizeNumber(-2.0f, range, 4, true), -7);
-  EXPECT_EQ(quantizeNumber(0.5f, range, 4, true), 2); // 1.75
-  EXPECT_EQ(quantizeNumber(9.0f, range, 4, true), 7);
-  EXPECT_EQ(quantizeNumber(-9.0f, range, 4, true), -7);
+  EXPECT_EQ(quantizeValue(-2.0f, range, 4, true), -7);
+  EXPECT_EQ(quantizeValue(0.5f, range, 4, true), 2); // 1.75
+  EXPECT_EQ(quantizeValue(9.0f, range, 4, true), 7);
+  EXPECT_EQ(quantizeValue(-9.0f, range, 4, true), -7);
 }
 
 TEST(Quantization, AsymmetricRangesHoldZeroExactly) {
@@ -227,31 +227,31 @@ TEST(Quantization, AsymmetricRangesHoldZeroExactly) {
   QuantizedRange range = quantizedRange(values, 3, 8, false);
   EXPECT_EQ(range.scale, 4.0f / 255.0f);
   EXPECT_EQ(range.zeroPoint, -128);
-  EXPECT_EQ(quantizeNumber(4.0f, range, 8, false), 127);
-  EXPECT_EQ(quantizeNumber(0.0f, range, 8, false), -128);
+  EXPECT_EQ(quantizeValue(4.0f, range, 8, false), 127);
+  EXPECT_EQ(quantizeValue(0.0f, range, 8, false), -128);
   const float both[] = {-1.0f, 2.0f};
   range = quantizedRange(both, 2, 8, false);
   EXPECT_EQ(range.scale, 3.0f / 255.0f);
   EXPECT_EQ(range.zeroPoint, -128 + 85);
-  EXPECT_EQ(quantizeNumber(0.0f, range, 8, false), range.zeroPoint);
-  EXPECT_EQ(quantizeNumber(-1.0f, range, 8, false), -128);
+  EXPECT_EQ(quantizeValue(0.0f, range, 8, false), range.zeroPoint);
+  EXPECT_EQ(quantizeValue(-1.0f, range, 8, false), -128);
 }
 
 TEST(Quantization, HalvesGoToTheEvenNumber) {
   QuantizedRange range{1.0f, 0};
-  EXPECT_EQ(quantizeNumber(0.5f, range, 8, true), 0);
-  EXPECT_EQ(quantizeNumber(1.5f, range, 8, true), 2);
-  EXPECT_EQ(quantizeNumber(-2.5f, range, 8, true), -2);
+  EXPECT_EQ(quantizeValue(0.5f, range, 8, true), 0);
+  EXPECT_EQ(quantizeValue(1.5f, range, 8, true), 2);
+  EXPECT_EQ(quantizeValue(-2.5f, range, 8, true), -2);
 }
 
 TEST(Quantization, WhatHasNoRangeIsTheZeroPoint) {
   const float zeros[] = {0.0f, 0.0f};
   EXPECT_EQ(quantizedRange(zeros, 2, 8, true).scale, 0.0f);
   EXPECT_EQ(quantizedRange(zeros, 2, 8, false).zeroPoint, 0);
-  EXPECT_EQ(quantizeNumber(3.0f, {0.0f, 5}, 8, false), 5);
+  EXPECT_EQ(quantizeValue(3.0f, {0.0f, 5}, 8, false), 5);
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(quantizeNumber(infinity, {1.0f, 0}, 8, true), 127);
-  EXPECT_EQ(quantizeNumber(std::nanf(""), {1.0f, 0}, 8, true), -127);
+  EXPECT_EQ(quantizeValue(infinity, {1.0f, 0}, 8, true), 127);
+  EXPECT_EQ(quantizeValue(std::nanf(""), {1.0f, 0}, 8, true), -127);
 }
 
 // ggml's rounding: the scale of the larger magnitude, -3, is f16(-3 / -8), and
@@ -286,7 +286,7 @@ TEST(Quantization, RowsArePackedGroupByGroup) {
                                  : quantizedRange(row + 4, 2, 8, false);
     const uint8_t *group = bytes.data() + (k < 4 ? 0 : layout.blockBytes(4));
     EXPECT_EQ(static_cast<int8_t>(group[4 + k % 4]),
-              quantizeNumber(row[k], range, 8, false));
+              quantizeValue(row[k], range, 8, false));
     float scale;
     std::memcpy(&scale, group + 64 + 4, 4);
     EXPECT_EQ(scale, range.scale);
@@ -324,7 +324,7 @@ TEST(Quantization, AgreesWithTheReferenceBitForBit) {
         ASSERT_EQ(range.zeroPoint, symmetric ? 0 : params.zeroPoints[g])
             << bits;
         for (int64_t i = g * group; i < (g + 1) * group; ++i)
-          ASSERT_EQ(quantizeNumber(values[i], range, bits, symmetric), q[i])
+          ASSERT_EQ(quantizeValue(values[i], range, bits, symmetric), q[i])
               << bits << ", number " << i;
       }
     }

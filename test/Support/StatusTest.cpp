@@ -69,8 +69,8 @@ TEST(Status, OfALongMessageTheMiddleIsLeftOut) {
     Status status(StatusCode::NotFound, "a.json: there is no '" + name + "'",
                   "check the path");
     const std::string line = status.message();
-    EXPECT_LE(line.size(), kMostMessageBytes);
-    EXPECT_GT(line.size(), kMostMessageBytes - 50);
+    EXPECT_LE(line.size(), kMaxMessageBytes);
+    EXPECT_GT(line.size(), kMaxMessageBytes - 50);
     EXPECT_EQ(line.find("a.json: there is no '"), 0u);
     EXPECT_NE(line.find("…"), std::string::npos);
     EXPECT_EQ(line.substr(line.size() - 17), "'; check the path");

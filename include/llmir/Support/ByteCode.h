@@ -20,7 +20,7 @@
 namespace llmir {
 
 /// The maximum |x| of the values added; NaN once a value is NaN.
-class GreatestMagnitude {
+class MaxMagnitude {
 public:
   void add(float x) {
     float size = std::fabs(x);

@@ -56,7 +56,7 @@ struct MemoryPlan {
 };
 
 /// The maximum number of bytes live at one time: a lower bound for any plan.
-int64_t mostLiveBytes(const std::vector<MemoryInterval> &intervals);
+int64_t maxLiveBytes(const std::vector<MemoryInterval> &intervals);
 
 /// Assigns offsets to pieces of `bytes` each. A piece starts at 0 or where
 /// another ends, so offsets are multiples of any common divisor of the sizes.
@@ -68,7 +68,7 @@ int64_t mostLiveBytes(const std::vector<MemoryInterval> &intervals);
 /// the smallest plan wins, the first among equals. Deterministic.
 MemoryPlan planMemory(const std::vector<int64_t> &bytes,
                       const MemoryConflicts &conflicts, int64_t lowerBound);
-/// The same for intervals, with mostLiveBytes() as the bound.
+/// The same for intervals, with maxLiveBytes() as the bound.
 MemoryPlan planMemory(const std::vector<MemoryInterval> &intervals);
 
 /// Two conflicting pieces that overlap, or nullopt: verifies a plan.

@@ -22,7 +22,7 @@
 namespace llmir {
 
 /// Maximum size of a line that messageLine() returns.
-constexpr size_t kMostMessageBytes = 2048;
+constexpr size_t kMaxMessageBytes = 2048;
 
 /// The message as one line that is safe to print on a terminal: control
 /// characters, line ends, bidirectional controls and invalid UTF-8 become \xNN.

@@ -35,8 +35,8 @@ QuantizedRange quantizedRange(const float *values, int64_t count, int64_t bits,
                               bool symmetric);
 
 /// x as an integer of that range; the zero point if the scale is 0.
-int16_t quantizeNumber(float x, QuantizedRange range, int64_t bits,
-                       bool symmetric);
+int16_t quantizeValue(float x, QuantizedRange range, int64_t bits,
+                      bool symmetric);
 
 /// Quantizes one row of a matrix, group by group, and packs it. `out` is the
 /// whole matrix, zero where nothing has been packed yet. f32 scales are those

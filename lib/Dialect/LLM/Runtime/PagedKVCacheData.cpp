@@ -91,7 +91,7 @@ static void quantizeRow(uint8_t *block, int64_t scaleOffset, int64_t dims,
     std::memcpy(&x, numbers + dim * 4, 4);
     return x;
   };
-  llmir::GreatestMagnitude most;
+  llmir::MaxMagnitude most;
   for (int64_t dim = 0; dim < dims; ++dim)
     most.add(number(dim));
   const float scale = most.scale();

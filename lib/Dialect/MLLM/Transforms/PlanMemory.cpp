@@ -358,7 +358,7 @@ void FramePlanner::place() {
   for (auto [number, offset] : llvm::zip_equal(numbers, plan.offsets))
     pieces[number].offset = offset;
   report.bytes = plan.bytes;
-  report.lowerBound = mostLiveBytes(intervals);
+  report.lowerBound = maxLiveBytes(intervals);
 }
 
 Value FramePlanner::alloc(OpBuilder &b, Operation *op, Type type,
