@@ -44,7 +44,8 @@ struct RuntimeFunctions {
       return false;
     return runtime.cache ||
            keep(runtime, Status(StatusCode::Internal,
-                                "the code uses a KV cache, and there is none"));
+                                "the code requires a KV cache, but none was "
+                                "given"));
   }
 
   static void barrier(const LLMIRStepContext *ctx, int64_t worker) {
@@ -225,7 +226,7 @@ Status StepRuntime::run(LLMIRStepFunction function, LLMIRStepContext &context) {
     return std::move(failure);
   }
   // The results do not depend on the number of workers.
-  team.runUncrowded([ctx, function](int64_t worker, int64_t workers) {
+  team.runWithContention([ctx, function](int64_t worker, int64_t workers) {
     function(ctx, worker, workers);
   });
   return std::move(failure);

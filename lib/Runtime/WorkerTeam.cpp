@@ -65,8 +65,8 @@ static void relax() {
 static void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
                     std::atomic<uint32_t>::is_always_lock_free,
-                "the kernel sees the atomic as a plain word");
-  // Any error means "look again", which every caller does.
+                "the kernel accesses the atomic as a plain word");
+  // Errors are ignored: every caller checks the value again.
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), operation, value,
           nullptr, nullptr, 0);
 }
@@ -76,26 +76,26 @@ namespace {
 /// tens of microseconds, a large part of a step. But if another process runs on
 /// the processor of the awaited worker, spinning is futile and takes processor
 /// time from it.
-class Patience {
+class SpinBudget {
 public:
-  explicit Patience(int64_t most) : most(most), limit(most), time(most) {}
+  explicit SpinBudget(int64_t max) : max(max), limit(max), time(max) {}
 
-  /// Starts a run; `isCrowded`: the last run lost processors to others.
-  void begin(bool isCrowded) {
-    limit = isCrowded ? std::min(most, kLeast) : most;
+  /// Starts a run; `isContended`: the last run lost processors to others.
+  void begin(bool isContended) {
+    limit = isContended ? std::min(max, kMin) : max;
     time = limit;
   }
   int64_t nanoseconds() const { return time; }
   void succeeded() { time = std::min(limit, time + time / 8); }
-  void failed() { time = std::max(std::min(limit, kLeast), time / 4 * 3); }
+  void failed() { time = std::max(std::min(limit, kMin), time / 4 * 3); }
 
   /// Longer than the load imbalance of most phases of a step.
-  static constexpr int64_t kMost = 100000;
+  static constexpr int64_t kMax = 100000;
 
 private:
-  static constexpr int64_t kLeast = 5000;
+  static constexpr int64_t kMin = 5000;
 
-  int64_t most, limit, time; ///< Nanoseconds.
+  int64_t max, limit, time; ///< Nanoseconds.
 };
 
 int64_t nanoseconds() {
@@ -128,8 +128,8 @@ public:
   };
 
   /// Returns when value() differs from `old`.
-  Wait waitWhile(uint32_t old, Patience &patience) {
-    if (looksUntilChange(old, patience))
+  Wait waitWhile(uint32_t old, SpinBudget &budget) {
+    if (spinUntilChange(old, budget))
       return {};
     const int64_t begin = nanoseconds();
     sleepers.fetch_add(1, std::memory_order_seq_cst);
@@ -144,14 +144,14 @@ public:
 
 private:
   /// True if the value changed while spinning.
-  bool looksUntilChange(uint32_t old, Patience &patience) {
-    // Most waits are short: these looks cost no clock.
-    constexpr int looksPerClock = 64;
+  bool spinUntilChange(uint32_t old, SpinBudget &budget) {
+    // Most waits are short: avoid reading the clock for them.
+    constexpr int spinsPerClock = 64;
     int64_t begin = 0;
     for (;;) {
-      for (int i = 0; i < looksPerClock; ++i) {
+      for (int i = 0; i < spinsPerClock; ++i) {
         if (value() != old) {
-          patience.succeeded();
+          budget.succeeded();
           return true;
         }
         relax();
@@ -159,8 +159,8 @@ private:
       int64_t now = nanoseconds();
       if (begin == 0)
         begin = now;
-      if (now - begin >= patience.nanoseconds()) {
-        patience.failed();
+      if (now - begin >= budget.nanoseconds()) {
+        budget.failed();
         return value() != old;
       }
     }
@@ -186,36 +186,36 @@ namespace {
 /// Chooses the number of workers of a run. If another process occupies the
 /// processor of a worker, all others wait for it at every barrier; fewer
 /// workers are then faster.
-class Crowding {
+class ContentionControl {
 public:
-  explicit Crowding(int64_t most) : most(most), now(most) {}
+  explicit ContentionControl(int64_t max) : max(max), now(max) {}
 
   /// Workers of the next run; periodically tries one more than the last good
   /// number.
-  int64_t next() { return now < most && pause-- <= 0 ? now + 1 : now; }
-  void finished(int64_t workers, bool isCrowded) {
-    isCrowded &= workers > 1;
+  int64_t next() { return now < max && pause-- <= 0 ? now + 1 : now; }
+  void finished(int64_t workers, bool isContended) {
+    isContended &= workers > 1;
     if (workers > now) {
-      nextPause = isCrowded ? std::min(2 * nextPause, kLongestPause) : kPause;
+      nextPause = isContended ? std::min(2 * nextPause, kMaxPause) : kPause;
       pause = nextPause;
-      if (!isCrowded)
+      if (!isContended)
         now = workers;
       return;
     }
-    crowdedRuns = isCrowded ? crowdedRuns + 1 : 0;
-    if (crowdedRuns < kCrowdedRuns) // Everyone is interrupted once.
+    contendedRuns = isContended ? contendedRuns + 1 : 0;
+    if (contendedRuns < kContendedRuns) // Ignore occasional interruptions.
       return;
-    crowdedRuns = 0;
+    contendedRuns = 0;
     now = workers - 1;
     pause = nextPause;
   }
 
 private:
-  static constexpr int64_t kCrowdedRuns = 2;
-  static constexpr int64_t kPause = 8, kLongestPause = 256; ///< Runs.
+  static constexpr int64_t kContendedRuns = 2;
+  static constexpr int64_t kPause = 8, kMaxPause = 256; ///< Runs.
 
-  int64_t most, now;
-  int64_t pause = 0, nextPause = kPause, crowdedRuns = 0;
+  int64_t max, now;
+  int64_t pause = 0, nextPause = kPause, contendedRuns = 0;
 };
 } // namespace
 
@@ -225,7 +225,7 @@ private:
 
 /// Threshold for lost time in nanoseconds: smaller losses are due to waking up
 /// and page faults. A worker that lacks a processor waits for milliseconds.
-static constexpr int64_t kLeastStolen = 200'000;
+static constexpr int64_t kMinStolen = 200'000;
 
 struct WorkerTeam::State {
   struct alignas(64) Thread {
@@ -239,24 +239,24 @@ struct WorkerTeam::State {
 
   /// The adaptive state of one worker, on its own cache line.
   struct alignas(64) Waits {
-    Patience atBarriers, betweenRuns;
+    SpinBudget atBarriers, betweenRuns;
     int64_t asleep = 0; ///< At barriers of this run, in nanoseconds.
-    int64_t stolen = 0; ///< Of the last run: neither running nor asleep.
-    explicit Waits(int64_t most) : atBarriers(most), betweenRuns(most) {}
+    int64_t stolen = 0; ///< In the last run: neither running nor asleep.
+    explicit Waits(int64_t max) : atBarriers(max), betweenRuns(max) {}
   };
 
   int64_t size = 1;
   std::vector<std::vector<int>> processors;     ///< By worker; empty: unbound.
   std::vector<Waits> waits;                     ///< By worker.
   std::vector<std::unique_ptr<Thread>> threads; ///< Workers 1 to size - 1.
-  std::optional<Crowding> crowding;
+  std::optional<ContentionControl> contention;
 
   // The current run: `job` is written before `start` is raised, and read after.
   void (*job)(void *, int64_t) = nullptr;
   void *data = nullptr;
   int64_t active = 1; ///< Workers that take part.
   /// Whether a worker neither ran nor slept for much of the last run.
-  bool wasCrowded = false;
+  bool wasContended = false;
   bool stop = false;
   alignas(64) std::atomic<int64_t> running{0};
   alignas(64) Signal done;
@@ -283,8 +283,8 @@ struct WorkerTeam::State {
 void WorkerTeam::State::work(int64_t worker, int64_t waking) {
   Waits &own = waits[static_cast<size_t>(worker)];
   own.asleep = 0;
-  own.atBarriers.begin(wasCrowded);
-  own.betweenRuns.begin(wasCrowded);
+  own.atBarriers.begin(wasContended);
+  own.betweenRuns.begin(wasContended);
   const int64_t begin = nanoseconds(), ran = processorTime();
   job(data, worker);
   own.stolen =
@@ -315,7 +315,7 @@ void WorkerTeam::State::run(int64_t workers) {
   int64_t stolen = 0;
   for (int64_t worker = 0; worker < workers; ++worker)
     stolen = std::max(stolen, waits[static_cast<size_t>(worker)].stolen);
-  wasCrowded = stolen > std::max(kLeastStolen, (nanoseconds() - begin) / 4);
+  wasContended = stolen > std::max(kMinStolen, (nanoseconds() - begin) / 4);
 }
 
 static bool bindThread(pthread_t thread, const std::vector<int> &processors) {
@@ -391,9 +391,9 @@ Expected<std::unique_ptr<WorkerTeam>> WorkerTeam::start(int64_t workers,
   auto state = std::make_unique<State>();
   state->size = workers;
   // With more workers than processors, spinning delays the awaited worker.
-  int64_t most = workers <= numProcessors ? Patience::kMost : 0;
-  state->waits.assign(static_cast<size_t>(workers), State::Waits(most));
-  state->crowding.emplace(workers);
+  int64_t max = workers <= numProcessors ? SpinBudget::kMax : 0;
+  state->waits.assign(static_cast<size_t>(workers), State::Waits(max));
+  state->contention.emplace(workers);
   LLMIR_RETURN_IF_ERROR(state->startThreads());
   return std::unique_ptr<WorkerTeam>(new WorkerTeam(std::move(state)));
 }
@@ -458,7 +458,7 @@ void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data) {
 }
 
 int64_t WorkerTeam::chooseWorkers() {
-  return state->size == 1 ? 1 : state->crowding->next();
+  return state->size == 1 ? 1 : state->contention->next();
 }
 
 void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data,
@@ -468,7 +468,7 @@ void WorkerTeam::runJob(void (*job)(void *, int64_t), void *data,
   state->job = job;
   state->data = data;
   state->run(workers);
-  state->crowding->finished(workers, state->wasCrowded);
+  state->contention->finished(workers, state->wasContended);
 }
 
 void WorkerTeam::barrier(int64_t worker) {

@@ -97,7 +97,7 @@ TEST(WorkerTeam, FewerWorkersWhereItIsCrowded) {
     std::vector<int64_t> numbers(3 * 8, -1); // Plain memory.
     std::atomic<int64_t> calls{0}, wrong{0};
     int64_t present = 0;
-    t->runUncrowded([&](int64_t worker, int64_t workers) {
+    t->runWithContention([&](int64_t worker, int64_t workers) {
       calls.fetch_add(1);
       if (worker == 0)
         present = workers;

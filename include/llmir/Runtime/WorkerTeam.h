@@ -70,7 +70,7 @@ public:
   template <typename Fn> void run(Fn &&fn) {
     using Function = std::remove_reference_t<Fn>;
     static_assert(!std::is_const_v<Function>,
-                  "give a callable that is not const");
+                  "pass a callable that is not const");
     runJob([](void *data,
               int64_t worker) { (*static_cast<Function *>(data))(worker); },
            &fn);
@@ -80,7 +80,7 @@ public:
   /// workers) for every worker in [0, workers). `workers` is size(), or less if
   /// other processes compete for the processors, because all workers would wait
   /// for the one that is descheduled.
-  template <typename Fn> void runUncrowded(Fn &&fn) {
+  template <typename Fn> void runWithContention(Fn &&fn) {
     const int64_t workers = chooseWorkers();
     auto job = [&fn, workers](int64_t worker) { fn(worker, workers); };
     runJob(
