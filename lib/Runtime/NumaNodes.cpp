@@ -137,10 +137,11 @@ Status interleavePages(void *memory, int64_t bytes,
   if (syscall(SYS_mbind, first, end - first, MPOL_INTERLEAVE, mask,
               kMostNodes + 1, 0) == 0)
     return Status::ok();
-  return Status(StatusCode::Unsupported,
-                std::string("the system does not spread memory over nodes: ") +
-                    std::strerror(errno),
-                "leave out --numa");
+  return Status(
+      StatusCode::Unsupported,
+      std::string("the system cannot interleave memory over nodes: ") +
+          std::strerror(errno),
+      "leave out --numa");
 }
 
 } // namespace llmir

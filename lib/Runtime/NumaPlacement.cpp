@@ -35,8 +35,8 @@ NumaPlacement::startTeam(const ExecutorOptions &options) {
     return known.takeStatus();
   nodes = std::move(*known);
   if (!isActive()) {
-    sentence = "--numa changes nothing: the processors of this process belong "
-               "to one node of memory";
+    sentence = "--numa has no effect: the processors of this process belong to "
+               "one memory node";
     return WorkerTeam::create(options.threads, options.pin);
   }
   if (policy == NumaPolicy::Interleave)
@@ -90,7 +90,8 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
                     "the artifact has a matrix at byte " +
                         std::to_string(matrix.offset) + " of " +
                         std::to_string(size) +
-                        " of weights, within another one or behind the end",
+                        " of weights, which overlaps another one or exceeds "
+                        "the weights",
                     "compile it again with 'llmir compile'");
     end = matrix.offset + matrix.bytes * matrix.count;
   }
@@ -125,13 +126,13 @@ Expected<const uint8_t *> NumaPlacement::place(WorkerTeam &team,
     copyBetween(size);
   });
   sentence = std::to_string(nodes.size()) +
-             " nodes of memory: " + std::to_string(size >> 20) +
+             " memory nodes: " + std::to_string(size >> 20) +
              " MiB of weights copied";
   sentence += policy == NumaPolicy::Interleave
-                  ? ", their pages, those of the cache and of the arena from "
-                    "all nodes in turn"
+                  ? ", interleaving the pages of weights, cache and arena "
+                    "across all nodes"
                   : ", each part by the worker that reads it; cache and arena "
-                    "belong to who touches them first";
+                    "are placed on first touch";
   return copy->data();
 }
 

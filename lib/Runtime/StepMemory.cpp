@@ -35,7 +35,7 @@ Status PageMemory::allocate(int64_t bytes, bool guardPages, const char *what) {
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return Status(StatusCode::ResourceExhausted,
-                  std::string("no memory for the ") + what + ": " +
+                  std::string("cannot allocate memory for the ") + what + ": " +
                       std::to_string(total) + " bytes",
                   "free memory, or compile with a smaller token budget");
   mapping = memory;

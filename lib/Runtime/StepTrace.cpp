@@ -75,9 +75,9 @@ StepTrace::create(int64_t workers, int64_t eventsPerWorker) {
     trace->steps.resize(stepsKept);
   } catch (const std::bad_alloc &) {
     return Status(StatusCode::ResourceExhausted,
-                  "no memory for a trace of " + std::to_string(size) +
-                      " events of each of " + std::to_string(workers) +
-                      " workers",
+                  "cannot allocate memory for a trace of " +
+                      std::to_string(size) + " events of each of " +
+                      std::to_string(workers) + " workers",
                   "keep fewer events");
   }
   trace->firstNanoseconds = readClock();

@@ -72,8 +72,8 @@ static Status checkRequest(const Executor &executor, Span<const int32_t> prompt,
                   "give a number from 0, or -1 for no limit");
   if (options.prefillChunk < 0 || options.prefillChunk > executor.tokenBudget())
     return Status(StatusCode::InvalidArgument,
-                  "prefill in pieces of " +
-                      std::to_string(options.prefillChunk) + " tokens",
+                  "a prefill chunk of " + std::to_string(options.prefillChunk) +
+                      " tokens",
                   "give a number from 1 to the token budget, " +
                       std::to_string(executor.tokenBudget()));
   if (static_cast<int64_t>(prompt.size()) > executor.contextLength())

@@ -147,9 +147,10 @@ Status PagedKVCache::mapPool(int64_t numBlocks, bool lazy, bool guardPages) {
   }
   if (tooMuch)
     return Status(StatusCode::ResourceExhausted,
-                  "KV cache: no memory for " + std::to_string(numBlocks) +
-                      " blocks of " + std::to_string(layout.blockBytes()) +
-                      " bytes in " + std::to_string(layers) + " layers",
+                  "KV cache: cannot allocate memory for " +
+                      std::to_string(numBlocks) + " blocks of " +
+                      std::to_string(layout.blockBytes()) + " bytes in " +
+                      std::to_string(layers) + " layers",
                   "use a shorter context or fewer blocks");
   poolBase = static_cast<uint8_t *>(mapping);
   poolBytes = strideBytes * layers;
@@ -298,9 +299,9 @@ Status PagedKVCache::fork(SequenceId source, SequenceId target,
     return Status(StatusCode::OutOfRange,
                   quoted(source) + " has " +
                       std::to_string(getSequenceLength(source)) +
-                      " tokens; a fork of " + std::to_string(numTokens) +
-                      " was asked for");
-  Sequence &copy = addSequence(target); // May move the table of sequences.
+                      " tokens, but a fork of " + std::to_string(numTokens) +
+                      " was requested");
+  Sequence &copy = addSequence(target); // May rehash the table of sequences.
   const Sequence &origin = *find(source);
   copy.length = numTokens;
   for (size_t layer = 0; layer < copy.layerLengths.size(); ++layer) {
@@ -327,9 +328,8 @@ Status PagedKVCache::forkSequences(Span<const int32_t> sources,
   LLMIR_RETURN_IF_ERROR(constructed);
   if (sources.size() != targets.size())
     return Status(StatusCode::InvalidArgument,
-                  "KV cache: " + std::to_string(sources.size()) +
-                      " sequences are forked to " +
-                      std::to_string(targets.size()));
+                  "KV cache: cannot fork " + std::to_string(sources.size()) +
+                      " sequences to " + std::to_string(targets.size()));
   LLMIR_RETURN_IF_ERROR(checkDistinct(widened(targets)));
   for (size_t i = 0; i < sources.size(); ++i) {
     if (!find(sources[i]))
@@ -361,7 +361,8 @@ Status PagedKVCache::truncate(SequenceId sequence, int64_t length) {
   if (length < 0 || length > found->length)
     return Status(StatusCode::OutOfRange,
                   quoted(sequence) + " has " + std::to_string(found->length) +
-                      " tokens; it cannot be cut to " + std::to_string(length));
+                      " tokens; it cannot be truncated to " +
+                      std::to_string(length));
   if (length == found->length)
     return Status::ok();
   found->length = length;
@@ -579,7 +580,7 @@ Status PagedKVCache::checkInvariants() const {
   LLMIR_RETURN_IF_ERROR(checkSharedPrefixes());
   for (int32_t copies : planned)
     if (copies != 0)
-      return Status(StatusCode::Internal, "a plan was not forgotten");
+      return Status(StatusCode::Internal, "a plan was not discarded");
   return Status::ok();
 }
 

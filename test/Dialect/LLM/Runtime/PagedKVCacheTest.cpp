@@ -407,9 +407,9 @@ TEST(PagedKVCache, RefusesGeometriesThatCannotBe) {
       {"maxSeqLen", 1, 1, 1, 16, INT64_MIN, 1, f32, invalid},
       {"numBlocks", 1, 1, 1, 16, 16, -1, f32, invalid},
       {"numBlocks", 1, 1, 1, 16, 16, int64_t(1) << 40, f32, invalid},
-      {"no memory", 65536, 65536, 65536, 65536, 65536, 30000, f32,
+      {"cannot allocate memory", 65536, 65536, 65536, 65536, 65536, 30000, f32,
        StatusCode::ResourceExhausted},
-      {"no memory", 65536, 65536, 65536, 65536, 65536, 1, f32,
+      {"cannot allocate memory", 65536, 65536, 65536, 65536, 65536, 1, f32,
        StatusCode::ResourceExhausted},
   };
   for (const Case &c : cases) {
@@ -484,7 +484,7 @@ TEST(PagedKVCache, ListsAreForkedAndFreedAsAWhole) {
   EXPECT_EQ(fork({1, 2}, {2, 3}), "sequence 2 does not exist");
   EXPECT_EQ(fork({1, 1}, {2, 2}), "KV cache: sequence 2 is listed twice");
   EXPECT_EQ(fork({1, 1}, {2, 1}), "sequence 1 exists");
-  EXPECT_EQ(fork({1, 1}, {2}), "KV cache: 2 sequences are forked to 1");
+  EXPECT_EQ(fork({1, 1}, {2}), "KV cache: cannot fork 2 sequences to 1");
   EXPECT_EQ(cache.getNumSequences(), 1);
   EXPECT_EQ(fork({1, 1}, {2, 3}), "");
   EXPECT_EQ(free({2, 3, 2}), "KV cache: sequence 2 is listed twice");
