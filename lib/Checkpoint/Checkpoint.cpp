@@ -66,12 +66,12 @@ Status withoutWeights(const std::string &path, Status notFound) {
       return refusePickle(path + "/" + name);
     if (endsWith(name, ".gguf"))
       return Status(StatusCode::NotFound,
-                    "'" + path + "' holds no model.safetensors",
+                    "'" + path + "' contains no model.safetensors",
                     "to use '" + printable(name) + "', give its own path");
   }
   return Status(notFound.code(),
                 "'" + path +
-                    "' holds neither model.safetensors nor "
+                    "' contains neither model.safetensors nor "
                     "model.safetensors.index.json",
                 "fetch the model's weights in safetensors form");
 }
@@ -110,8 +110,8 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
     return refusePickle(path);
   if (endsWith(path, ".safetensors"))
     return Status(StatusCode::InvalidArgument,
-                  "'" + path + "' holds weights alone",
-                  "give the folder that holds it and config.json");
+                  "'" + path + "' contains only weights",
+                  "give the folder that contains it and config.json");
   if (endsWith(path, ".gguf"))
     return openGGUF(path);
   Expected<MappedFile> file = MappedFile::open(path);
@@ -119,7 +119,8 @@ Expected<Checkpoint> Checkpoint::openAny(const std::string &path) {
     return file.takeStatus();
   if (file->text().substr(0, 4) == "GGUF")
     return openGGUF(path);
-  return Status(StatusCode::InvalidArgument, "'" + path + "' is no checkpoint",
+  return Status(StatusCode::InvalidArgument,
+                "'" + path + "' is not a checkpoint",
                 "give a Hugging Face folder or a .gguf file");
 }
 

@@ -16,8 +16,7 @@ Expected<TensorFormat> CheckpointTensor::usableFormat() const {
   return Status(StatusCode::Unsupported,
                 (file ? std::string(file->name()) + ": " : std::string()) +
                     "tensor '" + name + "' is stored as " +
-                    std::string(storageName) +
-                    ", which LLMIR cannot compute with",
+                    std::string(storageName) + ", which LLMIR does not support",
                 "use a checkpoint in F32, F16, BF16, Q8_0 or Q4_0");
 }
 

@@ -37,11 +37,12 @@ static Status checkHeads(ModelConfig &config, const ConfigFieldNames &names,
                        names.heads + "'");
   if (config.headDim == 0) {
     if (config.hiddenSize % config.numHeads != 0)
-      return failure(
-          StatusCode::InvalidFile, names.hidden,
-          "is " + std::to_string(config.hiddenSize) + ", no multiple of the " +
-              std::to_string(config.numHeads) + " heads of '" + names.heads +
-              "', and '" + names.headDim + "' is missing");
+      return failure(StatusCode::InvalidFile, names.hidden,
+                     "is " + std::to_string(config.hiddenSize) +
+                         ", not a multiple of the " +
+                         std::to_string(config.numHeads) + " heads of '" +
+                         names.heads + "', and '" + names.headDim +
+                         "' is missing");
     config.headDim = config.hiddenSize / config.numHeads;
   }
   if (config.headDim % 2 != 0 || config.headDim > maxHeadDim)

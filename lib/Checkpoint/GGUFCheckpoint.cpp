@@ -99,7 +99,7 @@ Status readOtherParts(const std::string &path, const GGUFMetadata &first,
                          "is " + std::to_string(count) +
                              ", but the file's name does not end in "
                              "-00001-of-000NN.gguf",
-                         "give the parts their names again");
+                         "restore the names of the parts");
   if (name->number != 1)
     return Status(StatusCode::InvalidArgument,
                   "'" + path + "' is part " + std::to_string(name->number) +

@@ -71,7 +71,7 @@ Status GGUFConfig::readArchitecture() {
   if (!family || *family != architecture)
     return unsupported("general.architecture",
                        "is \"" + printable(architecture) +
-                           "\", an architecture that LLMIR does not know",
+                           "\", an architecture that LLMIR does not support",
                        "supported: gpt2, llama, qwen2, qwen3");
   config.architecture = *family;
   config.learnedPositions = architecture == "gpt2";
@@ -122,7 +122,7 @@ Expected<int64_t> GGUFConfig::sameInEveryLayer(const std::string &key,
   int64_t first = array->integer(0).value_or(0);
   if (first < 1 || first > max)
     return metadata.failure(StatusCode::InvalidFile, key,
-                            "holds " + std::to_string(first) +
+                            "contains " + std::to_string(first) +
                                 "; expected 1 to " + std::to_string(max));
   for (size_t i = 1; i < array->size; ++i)
     if (array->integer(i).value_or(0) != first)
@@ -213,7 +213,7 @@ Status GGUFConfig::readVocabulary() {
   if (!table)
     return Status(StatusCode::NotFound,
                   file + ": the tensor 'token_embd.weight' is missing",
-                  "the file holds no model, or a part of one");
+                  "the file contains no model, or only a part of one");
   if (table->shape.size() != 2 || table->shape[1] != config.hiddenSize)
     return Status(StatusCode::InvalidFile,
                   file + ": the tensor 'token_embd.weight' has the shape " +

@@ -352,8 +352,10 @@ Status GGUFParser::readTensor(CheckpointTensor &tensor) {
                  start);
   int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
   if (columns % type->valuesPerBlock != 0)
-    return bad("rows of " + std::to_string(columns) + " values are no whole " +
-                   "blocks of " + std::to_string(type->valuesPerBlock) + " (" +
+    return bad("rows of " + std::to_string(columns) +
+                   " values are not whole "
+                   "blocks of " +
+                   std::to_string(type->valuesPerBlock) + " (" +
                    std::string(type->name) + ")",
                start);
   if (__builtin_mul_overflow(elements / type->valuesPerBlock,

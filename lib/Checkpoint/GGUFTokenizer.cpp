@@ -91,7 +91,8 @@ Status checkTypes(const GGUFMetadata &metadata, const GGUFArray &tokens) {
     if (type == byteTokenType && !isByteToken(token))
       return badElement(metadata, tokensKey, i,
                         "is '" + printable(token) +
-                            "', by its type a byte; expected the form <0xNN>");
+                            "', but its type is byte; expected the form "
+                            "<0xNN>");
     ++i;
   }
   return Status::ok();

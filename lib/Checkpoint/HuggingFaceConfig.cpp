@@ -58,14 +58,14 @@ private:
 Status HuggingFaceConfig::readArchitecture() {
   if (json.has("text_config"))
     return unsupported(json, "text_config",
-                       "is present: this is a model of several modalities",
+                       "is present: this is a multimodal model",
                        "use a text-only checkpoint");
   LLMIR_ASSIGN_OR_RETURN(modelType, json.string("model_type"));
   std::optional<std::string> family = familyOf(modelType);
   if (!family)
     return unsupported(json, "model_type",
                        "is \"" + printable(modelType) +
-                           "\", an architecture that LLMIR does not know",
+                           "\", an architecture that LLMIR does not support",
                        std::string("supported: ") + supportedArchitectures());
   config.architecture = *family;
   if (json.has("quantization_config")) {
@@ -203,7 +203,7 @@ Status HuggingFaceConfig::checkLayerTypes() const {
   for (const Json &type : **types)
     if (type != "full_attention")
       return unsupported(json, "layer_types",
-                         "holds " + describeJson(type) +
+                         "contains " + describeJson(type) +
                              "; only \"full_attention\" is supported");
   return Status::ok();
 }
@@ -331,7 +331,7 @@ readTokenIds(const JsonReader &json, std::string_view key, int64_t vocabSize) {
     int64_t id = element.is_number_integer() ? element.get<int64_t>() : -1;
     if (id < 0 || id >= vocabSize)
       return json.failure(StatusCode::InvalidFile, key,
-                          "holds " + describeJson(element) + "; expected " +
+                          "contains " + describeJson(element) + "; expected " +
                               expectation);
     ids.push_back(id);
   }

@@ -137,7 +137,7 @@ public:
     HeaderEntry *entry = entries.empty() ? nullptr : &entries.back();
     if (place == Place::Shape) {
       if (value > uint64_t(INT64_MAX))
-        return invalid(where() + ": shape holds " + std::to_string(value));
+        return invalid(where() + ": shape contains " + std::to_string(value));
       if (entry->shape.size() == maxRank)
         return invalid(where() + ": shape has more than " +
                        std::to_string(maxRank) + " dimensions");
@@ -202,7 +202,7 @@ private:
     default:
       return invalid(where() + ": " +
                      (place == Place::Shape ? "shape" : "data_offsets") +
-                     " holds " + what + "; expected numbers from 0 up");
+                     " contains " + what + "; expected numbers from 0 up");
     }
   }
 
@@ -268,7 +268,7 @@ Expected<uint64_t> neededBytes(const HeaderEntry &entry) {
     return invalid("the size in bits overflows");
   if (bits % 8 != 0)
     return invalid(std::to_string(elements) + " values of " +
-                   std::string(entry.dtype->name) + " are no whole bytes");
+                   std::string(entry.dtype->name) + " are not whole bytes");
   return bits / 8;
 }
 
@@ -287,13 +287,14 @@ Status checkEntry(const HeaderEntry &entry, const CheckpointTensor &tensor,
   if (!needed)
     return needed.takeStatus().withContext("shape " + tensor.shapeText());
   if (*needed != entry.end - entry.begin)
-    return invalid(range + " hold " + std::to_string(entry.end - entry.begin) +
+    return invalid(range + " cover " + std::to_string(entry.end - entry.begin) +
                    " bytes, but " + std::string(entry.dtype->name) + " " +
                    tensor.shapeText() + " needs " + std::to_string(*needed));
   if (entry.begin != expectedBegin)
     return invalid(range +
-                   (entry.begin < expectedBegin ? " overlap the tensor before"
-                                                : " leave a hole") +
+                   (entry.begin < expectedBegin
+                        ? " overlap the preceding tensor"
+                        : " leave a gap") +
                    ": expected to begin at " + std::to_string(expectedBegin));
   return Status::ok();
 }

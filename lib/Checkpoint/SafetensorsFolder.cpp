@@ -24,7 +24,7 @@ constexpr uint64_t maxIndexBytes = uint64_t(64) << 20;
 
 Status badIndex(const std::string &cause) {
   return Status(StatusCode::InvalidFile, cause,
-                "the index does not fit the files: fetch the model again");
+                "the index does not match the files: fetch the model again");
 }
 
 /// tensor → shard, from the index.
@@ -102,14 +102,14 @@ private:
 
   Status scalar() const {
     if (depth == 0)
-      return badIndex("the index is no object");
+      return badIndex("the index is not an object");
     if (expectMap)
-      return badIndex("'weight_map' is no object");
+      return badIndex("'weight_map' is not an object");
     return inMap ? badValue() : Status::ok();
   }
   Status badValue() const {
     return badIndex("'weight_map': '" + printable(tensor) +
-                    "' is no string; expected a file name");
+                    "' is not a string; expected a file name");
   }
   /// Accepts only a plain file name: an index must not refer to other
   /// directories.
@@ -122,8 +122,8 @@ private:
         std::string_view(name).substr(name.size() - suffix.size()) == suffix)
       return Status::ok();
     return badIndex("'weight_map': '" + printable(tensor) +
-                    "' lies in the file '" + printable(name) +
-                    "'; expected the bare name of a .safetensors file");
+                    "' is in the file '" + printable(name) +
+                    "'; expected the plain name of a .safetensors file");
   }
 
   int depth = 0;
@@ -186,8 +186,8 @@ Status missingTensor(const IndexHandler &index,
     if (!std::binary_search(names.begin(), names.end(), entry.tensor))
       return Status(StatusCode::NotFound,
                     index.shards[entry.shard] + ": tensor '" +
-                        printable(entry.tensor) + "' is missing, which " +
-                        indexName + " puts there",
+                        printable(entry.tensor) +
+                        "' is missing, although it is listed in " + indexName,
                     "fetch the model again");
   return Status(StatusCode::Internal, "no tensor is missing");
 }

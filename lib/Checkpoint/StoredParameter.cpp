@@ -37,7 +37,7 @@ static Status doesNotFit(const CheckpointTensor &tensor,
     shape += (shape.empty() ? "" : ", ") + std::to_string(size);
   return Status(StatusCode::InvalidFile,
                 "tensor '" + tensor.name + "' " + tensor.shapeText() +
-                    " does not hold a parameter [" + shape + "]");
+                    " does not contain a parameter [" + shape + "]");
 }
 
 /// The row of the tensor that stores row `row` of `rows`, if the stored pairs

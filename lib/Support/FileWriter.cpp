@@ -66,7 +66,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   if (path.empty() || path.back() == '/' ||
       path.find('\0') != std::string::npos)
     return Status(StatusCode::InvalidArgument,
-                  "'" + path + "' is no name for a file");
+                  "'" + path + "' is not a file name");
   struct stat facts;
   if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
     return Status(StatusCode::InvalidArgument,
@@ -182,8 +182,8 @@ Status AtomicFile::writeAt(uint64_t offset, const void *data, size_t size) {
   if (descriptor < 0 || offset > appended || size > appended - offset)
     return Status(StatusCode::Internal,
                   "'" + targetPath + "': bytes from " + std::to_string(offset) +
-                      " cannot be overwritten, " + std::to_string(appended) +
-                      " are written");
+                      " cannot be overwritten, only " +
+                      std::to_string(appended) + " are written");
   LLMIR_RETURN_IF_ERROR(flush());
   return writeFully(offset, static_cast<const uint8_t *>(data), size);
 }

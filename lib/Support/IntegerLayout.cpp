@@ -235,7 +235,7 @@ void packIntegerRow(const IntegerMatrixLayout &layout, int64_t row,
          (format.superGroup > 0) == (values.subScales != nullptr) &&
          (format.superGroup > 0 && format.minima) ==
              (values.subMins != nullptr) &&
-         "a row has what its format has");
+         "a row has the fields of its format");
   int64_t lane = row % kTileRows;
   uint8_t *at = out + row / kTileRows * layout.tileBytes();
   for (int64_t b = 0; b < layout.numBlocks(); ++b) {

@@ -28,7 +28,7 @@ namespace {
 
 /// Reads characters and records the parser's position, which the parser reports
 /// only for its own errors.
-struct NotingIterator {
+struct TrackingIterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
@@ -39,17 +39,21 @@ struct NotingIterator {
   const char **reached;
 
   reference operator*() const { return *at; }
-  NotingIterator &operator++() {
+  TrackingIterator &operator++() {
     *reached = ++at;
     return *this;
   }
-  NotingIterator operator++(int) {
-    NotingIterator old = *this;
+  TrackingIterator operator++(int) {
+    TrackingIterator old = *this;
     ++*this;
     return old;
   }
-  bool operator==(const NotingIterator &other) const { return at == other.at; }
-  bool operator!=(const NotingIterator &other) const { return at != other.at; }
+  bool operator==(const TrackingIterator &other) const {
+    return at == other.at;
+  }
+  bool operator!=(const TrackingIterator &other) const {
+    return at != other.at;
+  }
 };
 
 /// Forwards nlohmann's events, counts the depth, keeps the first failure.
@@ -185,8 +189,8 @@ Status parseJsonEvents(std::string_view text, const std::string &where,
   const char *reached = text.data();
   EventAdapter adapter(events, limits.maxDepth);
   try {
-    NotingIterator first{text.data(), &reached};
-    NotingIterator last{text.data() + text.size(), &reached};
+    TrackingIterator first{text.data(), &reached};
+    TrackingIterator last{text.data() + text.size(), &reached};
     if (Json::sax_parse(first, last, &adapter))
       return Status::ok();
   } catch (const std::bad_alloc &) {
@@ -225,7 +229,7 @@ Expected<Json> parseJsonFile(const std::string &path,
 
 Expected<JsonReader> JsonReader::of(const Json &value, std::string where) {
   if (!value.is_object())
-    return Status(StatusCode::InvalidFile, where + ": holds " +
+    return Status(StatusCode::InvalidFile, where + ": contains " +
                                                describeJson(value) +
                                                "; expected an object");
   return JsonReader(value, std::move(where));

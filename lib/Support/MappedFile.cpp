@@ -26,10 +26,11 @@ static Status mapDescriptor(int descriptor, const std::string &path,
   if (fstat(descriptor, &facts) != 0)
     return systemError(errno, "cannot examine", path);
   if (!S_ISREG(facts.st_mode))
-    return Status(StatusCode::InvalidFile,
-                  "'" + path + "' is " +
-                      (S_ISDIR(facts.st_mode) ? "a folder" : "no regular file"),
-                  "give the path of a regular file");
+    return Status(
+        StatusCode::InvalidFile,
+        "'" + path + "' is " +
+            (S_ISDIR(facts.st_mode) ? "a folder" : "not a regular file"),
+        "give the path of a regular file");
   uint64_t size = static_cast<uint64_t>(facts.st_size);
   if (size > maxBytes)
     return Status(StatusCode::InvalidFile,
@@ -51,8 +52,8 @@ static Status mapDescriptor(int descriptor, const std::string &path,
 Expected<MappedFile> MappedFile::open(const std::string &path,
                                       uint64_t maxBytes) {
   if (path.find('\0') != std::string::npos)
-    return Status(StatusCode::InvalidArgument, "the path holds a zero byte");
-  // Not blocking, so that a named pipe is refused instead of waited for.
+    return Status(StatusCode::InvalidArgument, "the path contains a zero byte");
+  // Non-blocking, so that a named pipe is rejected instead of waited for.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return systemError(errno, "cannot open", path);

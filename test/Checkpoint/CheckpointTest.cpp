@@ -111,7 +111,7 @@ TEST_F(CheckpointTest, RefusesOtherPaths) {
   refuse(folder.write("a.gguf", ""), StatusCode::InvalidFile, {"a.gguf"});
   ASSERT_EQ(mkfifo((folder / "pipe.gguf").c_str(), 0600), 0);
   refuse(folder / "pipe.gguf", StatusCode::InvalidFile,
-         {"pipe.gguf", "no regular file"});
+         {"pipe.gguf", "not a regular file"});
   refuse("/dev/zero", StatusCode::InvalidFile, {"/dev/zero"});
   // A GGUF file by any name.
   EXPECT_TRUE(Checkpoint::open(folder.write("blob", tinyGGUF().build())));

@@ -378,7 +378,7 @@ TEST(GGUFHostileTest, Configuration) { // G12
        [](Image &i) {
          i.setIntegers("llama.attention.head_count_kv", {-2, -2});
        },
-       {"'llama.attention.head_count_kv' holds -2"}},
+       {"'llama.attention.head_count_kv' contains -2"}},
       {"odd head_dim",
        [](Image &i) {
          i.set("llama.attention.key_length", 15u);

@@ -148,7 +148,7 @@ TEST_F(GGUFTest, ListsTypesThatItCannotUse) {
   EXPECT_EQ(format.status().code(), StatusCode::Unsupported);
   EXPECT_EQ(format.status().cause(),
             "model.gguf: tensor 'blk.1.attn_q.weight' is stored as q2_k, which "
-            "LLMIR cannot compute with");
+            "LLMIR does not support");
 }
 
 TEST_F(GGUFTest, BlockFormatsHaveTheBytesOfTheirBlocks) {

@@ -399,14 +399,16 @@ TEST(ModelConfigTest, RefusesBadValues) {
        {"'layer_types' has 1 elements for 16 layers"}},
       {{{"layer_types", std::vector<std::string>(16, "sliding_attention")}},
        Unsupported,
-       {"'layer_types' holds \"sliding_attention\""}},
+       {"'layer_types' contains \"sliding_attention\""}},
       {{{"layer_types", 16}}, Invalid, {"'layer_types' is 16"}},
       {{{"eos_token_id", 128256}}, Invalid, {"'eos_token_id' is 128256"}},
       {{{"eos_token_id", -1}}, Invalid, {"'eos_token_id' is -1"}},
-      {{{"eos_token_id", {1, "2"}}}, Invalid, {"'eos_token_id' holds \"2\""}},
+      {{{"eos_token_id", {1, "2"}}},
+       Invalid,
+       {"'eos_token_id' contains \"2\""}},
       {{{"eos_token_id", {1, 999999}}},
        Invalid,
-       {"'eos_token_id' holds 999999"}},
+       {"'eos_token_id' contains 999999"}},
       {{{"bos_token_id", 1.5}}, Invalid, {"'bos_token_id' is 1.5"}},
   };
   for (const Case &bad : cases) {
@@ -448,7 +450,7 @@ TEST(ModelConfigTest, RefusesBadGenerationDefaults) {
       {R"({"top_p": 1.5})", {"'top_p' is 1.5"}},
       {R"({"min_p": 2})", {"'min_p' is 2"}},
       {R"({"min_p": "0"})", {"'min_p' is \"0\""}},
-      {R"({"eos_token_id": [[1]]})", {"'eos_token_id' holds an array"}},
+      {R"({"eos_token_id": [[1]]})", {"'eos_token_id' contains an array"}},
       {R"({"bos_token_id": -5})", {"'bos_token_id' is -5"}},
   };
   for (const auto &[text, texts] : cases) {

@@ -109,31 +109,31 @@ TEST_F(StoredParameterTest, WhatDoesNotFitIsAnError) {
   EXPECT_NE(failureOf(wrong).find("'nothing'"), std::string::npos);
   wrong = whole;
   wrong.shape = {256, 255};
-  EXPECT_NE(failureOf(wrong).find("does not hold a parameter [256, 255]"),
+  EXPECT_NE(failureOf(wrong).find("does not contain a parameter [256, 255]"),
             std::string::npos);
   wrong = whole;
   wrong.shape = {512, 128}; // As many numbers, in other rows.
-  EXPECT_NE(failureOf(wrong).find("[256, 256] does not hold"),
+  EXPECT_NE(failureOf(wrong).find("[256, 256] does not contain"),
             std::string::npos);
   wrong = whole;
   wrong.shape = {4, 256};
   wrong.firstRow = 253;
   wrong.storedRows = 256;
-  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   wrong.firstRow = -1;
-  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   wrong.firstRow = INT64_MAX;
-  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   // 2^64 + 2^16 numbers, of which 64 bits hold those of the tensor.
   wrong = whole;
   wrong.shape = {(int64_t(1) << 56) + 256, 256};
-  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   wrong.shape = {-256, -256};
-  EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+  EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   for (int64_t heads : {-4, 3, 256, 512}) { // One row, or none, has no pair.
     wrong = whole;
     wrong.unpermuteHeads = heads;
-    EXPECT_NE(failureOf(wrong).find("does not hold"), std::string::npos);
+    EXPECT_NE(failureOf(wrong).find("does not contain"), std::string::npos);
   }
 }
 
