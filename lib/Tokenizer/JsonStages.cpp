@@ -187,7 +187,7 @@ Expected<PreTokenizerStep::Scheme> readScheme(const JsonReader &reader) {
     return PreTokenizerStep::Never;
   if (!prefixes)
     return reader.unexpected("add_prefix_space",
-                             "true beside a 'prepend_scheme' that prepends");
+                             "true if 'prepend_scheme' prepends");
   if (name == "always")
     return PreTokenizerStep::Always;
   if (name == "first")

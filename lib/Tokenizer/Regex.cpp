@@ -224,7 +224,7 @@ Expected<pcre2_code *> compileTranslated(const std::string &pattern) {
   std::unique_ptr<pcre2_compile_context, ContextDeleter> context(
       pcre2_compile_context_create(nullptr));
   if (!context)
-    return Status(StatusCode::ResourceExhausted, "no memory for a pattern");
+    return Status(StatusCode::ResourceExhausted, "out of memory for a pattern");
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   pcre2_set_parens_nest_limit(context.get(), 100);
   int error = 0;
@@ -327,7 +327,7 @@ Status Regex::partition(std::string_view text,
   thread_local MatchScratch scratch;
   if (!scratch.context || !scratch.data)
     return Status(StatusCode::ResourceExhausted,
-                  "no memory to match a pattern");
+                  "out of memory while matching a pattern");
   const auto *compiled = static_cast<const pcre2_code *>(code.get());
   auto subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   uint64_t steps =
@@ -375,7 +375,7 @@ Status Regex::partition(std::string_view text,
       // \K and look-behind assertions can yield a match before its start.
       return Status(StatusCode::Unsupported,
                     "the pattern '" + printable(source) +
-                        "' matches before the place where it was tried");
+                        "' matches before the position at which it was tried");
     }
     if (begin > last)
       ranges.push_back(

@@ -134,7 +134,7 @@ struct SentencePieceModel {
 
 Status malformed(const std::string &name, size_t offset, const char *what) {
   return Status(StatusCode::InvalidFile,
-                name + ": " + what + " is cut off or malformed at byte " +
+                name + ": " + what + " is truncated or malformed at byte " +
                     std::to_string(offset),
                 "download the file again");
 }
@@ -277,7 +277,7 @@ Status addDeclared(const std::string &key, const Json &value,
   bool isNumber = !key.empty() && key.size() <= 8 &&
                   key.find_first_not_of("0123456789") == std::string::npos;
   if (!isNumber || !value.is_object())
-    return wrong("is not an object with an id for its name");
+    return wrong("is not an object whose key is an id");
   JsonReader reader(value, "tokenizer_config.json",
                     "added_tokens_decoder." + key + ".");
   Expected<std::string> text = reader.string("content");

@@ -37,7 +37,7 @@ public:
     raw(value.data(), value.size());
   }
   template <typename T> void array(const std::vector<T> &values) {
-    static_assert(std::is_trivially_copyable_v<T>, "stored as they are");
+    static_assert(std::is_trivially_copyable_v<T>, "stored as raw bytes");
     number(static_cast<uint64_t>(values.size()));
     raw(values.data(), values.size() * sizeof(T));
   }
@@ -260,9 +260,9 @@ Expected<Tokenizer> Tokenizer::load(Span<const uint8_t> bytes) {
     *id = in.number<int32_t>();
   if (!in.ok || !in.atEnd())
     return damaged(in.ok ? "there are bytes after its end"
-                         : "a field is wrong or cut off");
+                         : "a field is invalid or truncated");
   if (!isConsistent(spec.tokens))
-    return damaged("the token table is wrong");
+    return damaged("the token table is invalid");
   Expected<Tokenizer> result = buildTokenizer(std::move(spec));
   if (!result)
     return damaged(result.status().cause());

@@ -87,7 +87,7 @@ Status TokenizerImpl::checkIds() const {
   auto wrong = [](const std::string &what, int32_t id) {
     return Status(StatusCode::InvalidFile,
                   "the " + what + " has id " + std::to_string(id) +
-                      ", which is no token of the vocabulary");
+                      ", which is not in the vocabulary");
   };
   const std::pair<const char *, int32_t> named[] = {
       {"BOS token", spec.bos},
@@ -122,7 +122,7 @@ Status TokenizerImpl::checkMerges() const {
         return Status(StatusCode::InvalidFile,
                       "merge " + std::to_string(rank) + " names id " +
                           std::to_string(id) +
-                          ", which is no token of the vocabulary");
+                          ", which is not in the vocabulary");
   }
   return Status::ok();
 }

@@ -199,7 +199,7 @@ private:
       return Status::ok();
     return Status(StatusCode::Unsupported,
                   "more than " + std::to_string(maxTreeValues) +
-                      " values beside the vocabulary and the merges");
+                      " values besides the vocabulary and the merges");
   }
   Status open(Json value) {
     if (stack.size() == 1)
