@@ -85,7 +85,7 @@ Status Artifact::mapFile() {
                   filePath + ": " + std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     return Status(StatusCode::InvalidFile, filePath + " is not a file",
-                  "name a .llmir file");
+                  "give a .llmir file");
   mappedBytes = static_cast<uint64_t>(status.st_size);
   if (mappedBytes == 0)
     return Status::ok();
@@ -107,7 +107,7 @@ Status Artifact::readHeader() {
       std::memcmp(mapped, artifactMagic, sizeof artifactMagic) != 0)
     return Status(StatusCode::InvalidFile,
                   filePath + " is not an LLMIR artifact",
-                  "name a .llmir file, or make one with 'llmir compile'");
+                  "give a .llmir file, or create one with 'llmir compile'");
   if (mappedBytes < artifactHeaderBytes)
     return damaged("it ends after " + std::to_string(mappedBytes) +
                    " bytes, inside its header");
@@ -161,7 +161,7 @@ Status Artifact::checkEntry(const ArtifactSectionEntry &entry,
           table.begin(), table.end(), [&](const ArtifactSectionEntry &other) {
             return other.id == entry.id && other.number == entry.number;
           }) != 1)
-    return damaged("section '" + name + "' is there twice");
+    return damaged("section '" + name + "' occurs twice");
   const uint64_t least =
       isCode || id == ArtifactSection::Weights ? artifactMapAlignment : 1;
   if (entry.alignment < least || entry.alignment > maxSectionAlignment ||
@@ -174,7 +174,7 @@ Status Artifact::checkEntry(const ArtifactSectionEntry &entry,
     return damaged(
         "section '" + name + "' at offset " + std::to_string(entry.offset) +
         " of " + std::to_string(entry.size) +
-        " bytes goes past the file's end at " + std::to_string(mappedBytes));
+        " bytes exceeds the file's end at " + std::to_string(mappedBytes));
   if (entry.offset < end)
     return damaged("section '" + name + "' at offset " +
                    std::to_string(entry.offset) + " overlaps what ends at " +
@@ -219,8 +219,8 @@ Status Artifact::checkCodeSections() const {
   if (all)
     return Status::ok();
   return damaged("its info names " + std::to_string(artifactInfo.code.size()) +
-                 " levels of code and it has " + std::to_string(images) +
-                 " code sections, not one for each");
+                 " levels of code, but it has " + std::to_string(images) +
+                 " code sections");
 }
 
 /// Checks that every matrix is within the section of weights.

@@ -67,7 +67,7 @@ Expected<ArtifactWriter> ArtifactWriter::begin(const std::string &path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     return Status(StatusCode::InvalidArgument, path + " is a folder",
-                  "name a file, for example model.llmir");
+                  "give a file, for example model.llmir");
   Expected<AtomicFile> file = AtomicFile::create(path);
   if (!file)
     return file.takeStatus();

@@ -36,7 +36,8 @@ CodeImage::~CodeImage() {
 static Status mappingFailed(const std::string &name) {
   if (errno == EPERM || errno == EACCES)
     return Status(StatusCode::IoError,
-                  name + ": the system does not let its code be executed (" +
+                  name +
+                      ": the system does not allow its code to be executed (" +
                       std::strerror(errno) + ")",
                   "keep the file on a file system mounted without 'noexec' "
                   "(--cache-dir for the cache)");

@@ -109,7 +109,7 @@ Status ImageChecker::checkHeader() {
                   std::to_string(elf.e_phentsize) + " bytes");
   if (!inImage(elf.e_phoff, elf.e_phnum * sizeof(Elf64_Phdr)))
     return refuse("its program headers at offset " +
-                  std::to_string(elf.e_phoff) + " lie outside");
+                  std::to_string(elf.e_phoff) + " are out of bounds");
   return Status::ok();
 }
 
@@ -120,7 +120,7 @@ Status ImageChecker::readProgramHeaders() {
     if (!inImage(header.p_offset, header.p_filesz))
       return refuse("a segment at offset " + std::to_string(header.p_offset) +
                     " of " + std::to_string(header.p_filesz) +
-                    " bytes lies outside");
+                    " bytes is out of bounds");
     if (header.p_vaddr > maxAddress || header.p_memsz > maxImageSpan)
       return refuse("a segment at address " + std::to_string(header.p_vaddr) +
                     " of " + std::to_string(header.p_memsz) +
@@ -139,11 +139,11 @@ Status ImageChecker::readProgramHeaders() {
 Status ImageChecker::checkOther(const Elf64_Phdr &header) const {
   switch (header.p_type) {
   case PT_INTERP:
-    return refuse("it asks for an interpreter");
+    return refuse("it requires an interpreter");
   case PT_TLS:
     return refuse("it has thread-local data");
   case PT_GNU_STACK:
-    return (header.p_flags & PF_X) ? refuse("it asks for an executable stack")
+    return (header.p_flags & PF_X) ? refuse("it requires an executable stack")
                                    : Status::ok();
   case PT_DYNAMIC:
     return checkDynamic(header);
@@ -205,7 +205,7 @@ Status ImageChecker::checkWritable(const Elf64_Phdr &header) const {
       return Status::ok();
   }
   return refuse("the segment at address " + std::to_string(header.p_vaddr) +
-                " holds writable data");
+                " contains writable data");
 }
 
 Status ImageChecker::checkDynamic(const Elf64_Phdr &header) const {
@@ -215,7 +215,7 @@ Status ImageChecker::checkDynamic(const Elf64_Phdr &header) const {
     case DT_NULL:
       return Status::ok();
     case DT_NEEDED:
-      return refuse("it needs a library");
+      return refuse("it requires a library");
     case DT_RELA:
     case DT_REL:
     case DT_RELR:

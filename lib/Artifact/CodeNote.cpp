@@ -104,7 +104,7 @@ Status checkCodeNote(const std::vector<int64_t> &note, const ArtifactInfo &info,
                      size_t target, int64_t weightBytes) {
   const std::vector<Constant> constants = constantsOf(info, target);
   if (note.size() != constants.size() + 1)
-    return disagrees("its code does not say what it was generated for");
+    return disagrees("its code does not record what it was generated for");
   for (size_t i = 0; i < constants.size(); ++i) {
     const Constant &constant = constants[i];
     if (constant.value == note[i + 1])

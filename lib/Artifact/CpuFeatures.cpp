@@ -262,10 +262,10 @@ static std::string architectureOf(const CodeTarget &target) {
 /// processor cannot run code for the target; empty if it can.
 static std::string whyNot(const CodeTarget &target, const CpuFeatures &cpu) {
   if (architectureOf(target) != cpu.architecture())
-    return "is no " + architectureOf(target) + " machine";
+    return "is not of the architecture " + architectureOf(target);
   if (levelRank(target.level) < 0)
     return "cannot run '" + target.level +
-           "', a level that this build of LLMIR does not know";
+           "', a level unknown to this build of LLMIR";
   std::vector<std::string> needed = cpuLevelFeatures(target.level);
   needed.insert(needed.end(), target.cpuFeatures.begin(),
                 target.cpuFeatures.end());
@@ -298,9 +298,9 @@ static Status checkAskedFor(const CodeTarget &target, const CpuFeatures &cpu) {
   if (reason.empty())
     return Status::ok();
   return Status(StatusCode::IncompatibleTarget,
-                "code for " + target.level + " was asked for; " +
+                "code for " + target.level + " was requested; " +
                     thisProcessor(cpu) + reason,
-                "leave --level away, or name another");
+                "omit --level, or give another level");
 }
 
 Status checkCpuLevel(std::string_view name, const CpuFeatures &cpu) {
@@ -314,14 +314,14 @@ Status checkCpuLevel(std::string_view name, const CpuFeatures &cpu) {
       known += (known.empty() ? "" : ", ") + std::string(row.name);
   return Status(StatusCode::InvalidArgument,
                 "no code is generated for level '" + std::string(name) + "'",
-                "name one of " + known);
+                "give one of " + known);
 }
 
 static Expected<size_t> chooseNamed(const ArtifactInfo &info,
                                     const std::string &level,
                                     const CpuFeatures &cpu) {
   const Level *known = findLevel(level);
-  std::string advice = "name one of these";
+  std::string advice = "give one of these";
   if (known && known->hasCode)
     advice += ", or compile it again with --target " + level;
   for (size_t i = 0; i < info.code.size(); ++i) {
@@ -378,7 +378,7 @@ Status enableCpuState(const CodeTarget &target) {
   if (syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
     return Status(StatusCode::IncompatibleTarget,
                   "the system does not let this process use AMX tiles",
-                  "name a lower level with --level");
+                  "select a lower level with --level");
 #else
   (void)target;
 #endif

@@ -83,9 +83,9 @@ std::vector<Case> cases() {
       {"many headers", elf([](Elf64_Ehdr &e) { e.e_phnum = 0xffff; }),
        "65535 program headers"},
       {"headers outside", elf([](Elf64_Ehdr &e) { e.e_phoff = 1 << 30; }),
-       "lie outside"},
+       "are out of bounds"},
       {"headers wrap", elf([](Elf64_Ehdr &e) { e.e_phoff = ~0ull - 8; }),
-       "lie outside"},
+       "are out of bounds"},
       {"only one header, not loaded",
        [](Bytes &i) {
          elf([](Elf64_Ehdr &e) { e.e_phnum = 1; })(i);
@@ -98,11 +98,13 @@ std::vector<Case> cases() {
        elf([](Elf64_Ehdr &e) { e.e_entry = imageCode + 64; }), "entry point"},
       {"entry far away", elf([](Elf64_Ehdr &e) { e.e_entry = ~0ull; }),
        "entry point"},
-      {"truncated", [](Bytes &i) { i.resize(imageCode + 10); }, "lies outside"},
+      {"truncated", [](Bytes &i) { i.resize(imageCode + 10); },
+       "is out of bounds"},
       {"segment outside",
-       segment(1, [](Elf64_Phdr &p) { p.p_offset = 1 << 30; }), "lies outside"},
+       segment(1, [](Elf64_Phdr &p) { p.p_offset = 1 << 30; }),
+       "is out of bounds"},
       {"segment wraps", segment(1, [](Elf64_Phdr &p) { p.p_filesz = ~0ull; }),
-       "lies outside"},
+       "is out of bounds"},
       {"address too high",
        segment(1, [](Elf64_Phdr &p) { p.p_vaddr = 1ull << 60; }), "too far"},
       {"too large in memory",
@@ -133,10 +135,10 @@ std::vector<Case> cases() {
          for (size_t s : {3u, 4u})
            segment(s, [](Elf64_Phdr &p) { p.p_type = PT_NOTE; })(i);
        },
-       "holds writable data"},
+       "contains writable data"},
       {"data beside the dynamic section",
        segment(2, [](Elf64_Phdr &p) { p.p_memsz = 0x2000; }),
-       "holds writable data"},
+       "contains writable data"},
       {"descending",
        [](Bytes &i) {
          segment(0, [](Elf64_Phdr &p) { p.p_vaddr = imageDynamic * 4; })(i);
@@ -158,7 +160,7 @@ std::vector<Case> cases() {
       {"executable stack",
        segment(5, [](Elf64_Phdr &p) { p.p_flags = PF_R | PF_W | PF_X; }),
        "executable stack"},
-      {"needed library", dynamic(DT_NEEDED, 1), "needs a library"},
+      {"needed library", dynamic(DT_NEEDED, 1), "requires a library"},
       {"relocations with addend", dynamic(DT_RELA, 64), "relocations"},
       {"relocations", dynamic(DT_REL, 64), "relocations"},
       {"packed relocations", dynamic(DT_RELR, 64), "relocations"},
@@ -299,7 +301,7 @@ TEST(CodeImage, EveryOtherNoteIsNone) {
   auto says = [&](const Bytes &note) {
     return loadedWith(info, sampleImage(note));
   };
-  const std::string none = "its code does not say what it was generated for";
+  const std::string none = "its code does not record what it was generated for";
   for (size_t bytes = 0; bytes < whole.size(); bytes += 7)
     EXPECT_NE(says(Bytes(whole.begin(),
                          whole.begin() + static_cast<ptrdiff_t>(bytes)))

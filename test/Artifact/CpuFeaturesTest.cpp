@@ -155,13 +155,13 @@ TEST(CpuFeatures, ALowerLevelCanBeForced) {
   EXPECT_EQ(absent.code(), StatusCode::IncompatibleTarget);
   EXPECT_EQ(absent.message(),
             "it has no code for level 'x86-64-v4-vnni', only for x86-64-v3, "
-            "x86-64-v4; name one of these, or compile it again with --target "
+            "x86-64-v4; give one of these, or compile it again with --target "
             "x86-64-v4-vnni");
   // No code is ever generated for a baseline, nor for what is no level.
   for (const char *level : {"x86-64", "nothing"}) {
     Status none = chooseCode(info, level, cpuOf("x86-64-v4")).takeStatus();
     EXPECT_EQ(none.code(), StatusCode::IncompatibleTarget);
-    EXPECT_EQ(none.advice(), "name one of these");
+    EXPECT_EQ(none.advice(), "give one of these");
   }
   Status higher =
       chooseCode(info, "x86-64-v4", cpuOf("x86-64-v3")).takeStatus();
@@ -180,8 +180,8 @@ TEST(CpuFeatures, TheWrongProcessorIsNamed) {
             "compile it again with 'llmir compile' on this machine");
   EXPECT_TRUE(chooseCode(info, {}, cpuOf("x86-64-v4-vnni")));
   EXPECT_EQ(chooseCode(info, {}, cpuOf("aarch64")).status().cause(),
-            "compiled for x86-64-v4; this processor (aarch64) is no x86_64 "
-            "machine");
+            "compiled for x86-64-v4; this processor (aarch64) is not of the "
+            "architecture x86_64");
   // What is in the file counts, whatever its level is called.
   info.code[0] = {"x86-64-v9", "x86_64-unknown-linux-gnu", {}};
   EXPECT_EQ(chooseCode(info, {}, cpuOf("x86-64-v4")).status().code(),

@@ -78,7 +78,7 @@ class Levels:
         names = self.levels()
         check("each level of AArch64 is there", names == [level for _, level in PROCESSORS], names)
         self.check_refused("code of AArch64 is refused here", [
-            "compiled for aarch64, aarch64-dotprod, aarch64-i8mm", "is no aarch64 machine"])
+            "compiled for aarch64, aarch64-dotprod, aarch64-i8mm", "is not of the architecture aarch64"])
         for processor, level in PROCESSORS:
             self.check_text(processor + " writes what x86-64 writes", text, on=processor)
             self.check_text(level + " writes what x86-64 writes", text, "--level", level, on=processor)
