@@ -156,14 +156,14 @@ template <typename Run> bool attempt(LLMIRKVCache *cache, Run run) {
     return cache->keep(run());
   } catch (const std::bad_alloc &) {
     return cache->keep(Status(StatusCode::ResourceExhausted,
-                              "KV cache: there is no memory for a call"));
+                              "KV cache: out of memory during a call"));
   }
 }
 
 Status wrongShape(const char *what, const PagedKVCache &cache) {
   return Status(StatusCode::InvalidArgument,
                 std::string("KV cache: ") + what +
-                    " are not of the cache's shape: it has " +
+                    " do not have the cache's shape: it has " +
                     std::to_string(cache.getNumHeads()) + " heads of " +
                     std::to_string(cache.getHeadDim()) + " and " +
                     std::to_string(cache.getValueDim()) + " elements");
@@ -191,8 +191,8 @@ Status checkType(KVElementType type, const PagedKVCache &cache) {
   if (type == givenType(cache))
     return Status::ok();
   return Status(StatusCode::InvalidArgument,
-                "KV cache: it holds elements of another type than its reader "
-                "wants");
+                "KV cache: the element type of the cache does not match that "
+                "of the function");
 }
 
 //===----------------------------------------------------------------------===//
@@ -204,8 +204,8 @@ Status checkRows(const LLMIRIndexTable &rows, const LLMIRIndexVector &seqLens) {
     return Status::ok();
   return Status(StatusCode::InvalidArgument,
                 "KV cache: " + std::to_string(seqLens.sizes[0]) +
-                    " lengths are given for " + std::to_string(rows.sizes[0]) +
-                    " rows of blocks");
+                    " lengths for " + std::to_string(rows.sizes[0]) +
+                    " rows of block indices");
 }
 
 Status checkCounts(const LLMIRIndexTable &tables,
@@ -216,8 +216,8 @@ Status checkCounts(const LLMIRIndexTable &tables,
     return Status::ok();
   return Status(StatusCode::InvalidArgument,
                 "KV cache: " + std::to_string(offsets.sizes[0]) +
-                    " offsets are given for " +
-                    std::to_string(seqLens.sizes[0]) + " sequences");
+                    " offsets for " + std::to_string(seqLens.sizes[0]) +
+                    " sequences");
 }
 
 /// The block tables of the sequences that rows identify, for one layer and for
@@ -374,7 +374,7 @@ Status reserve(PagedKVCache &cache, int64_t layer, int64_t tokens,
   if (tokens < 0 || tokens > cache.getMaxSeqLen())
     return Status(StatusCode::OutOfRange,
                   "KV cache: " + std::to_string(tokens) +
-                      " tokens are appended; a sequence has at most " +
+                      " tokens to append; a sequence has at most " +
                       std::to_string(cache.getMaxSeqLen()));
   if (blockIndices.sizes[0] != count || blockTables.sizes[0] != count)
     return Status(StatusCode::InvalidArgument,
@@ -424,7 +424,7 @@ void llmirKVCacheDestroy(LLMIRKVCache *cache) { delete cache; }
 
 const char *llmirKVCacheGetError(const LLMIRKVCache *cache) {
   if (!cache)
-    return "KV cache: there is no memory for it";
+    return "KV cache: out of memory while creating it";
   return cache->error.empty() ? nullptr : cache->error.c_str();
 }
 

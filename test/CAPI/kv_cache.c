@@ -128,12 +128,12 @@ static void refuseArrays(void) {
   cache = create();
   other.sizes[2] = 1;
   _mlir_ciface_llmirKVCacheAppendF32(cache, 0, &other, &given, &two);
-  // CHECK: shape: KV cache: keys or values are not of the cache's shape: it has 1 heads of 2 and 2 elements
+  // CHECK: shape: KV cache: keys or values do not have the cache's shape: it has 1 heads of 2 and 2 elements
   refuse("shape", cache);
   cache = create();
   few.allocated = few.aligned = half;
   _mlir_ciface_llmirKVCacheGatherF16(cache, 0, &tables, 0, &few, &few);
-  // CHECK: type: KV cache: it holds elements of another type than its reader wants
+  // CHECK: type: KV cache: the element type of the cache does not match that of the function
   refuse("type", cache);
   cache = create();
   _mlir_ciface_llmirKVCacheGatherF32(cache, 3, &tables, 0, &given, &given);
@@ -142,7 +142,7 @@ static void refuseArrays(void) {
   cache = create();
   _mlir_ciface_llmirKVCacheCheckBatch(cache, &tables, &lengths, &two, 1, 0,
                                       &lengths, &two);
-  // CHECK: rows: KV cache: 2 lengths are given for 1 rows of blocks
+  // CHECK: rows: KV cache: 2 lengths for 1 rows of block indices
   refuse("rows", cache);
   cache = create();
   slot[1] = 1; // The call before has written zeros.
@@ -187,7 +187,7 @@ int main(void) {
   refuse("element type", llmirKVCacheCreate(9, 1, 1, 1, 1, 2, 4));
   // CHECK: geometry: KV cache: blockSize is 3
   refuse("geometry", llmirKVCacheCreate(LLMIR_KV_I8, 1, 1, 1, 1, 3, 4));
-  // CHECK: null: KV cache: there is no memory for it
+  // CHECK: null: KV cache: out of memory while creating it
   refuse("null", NULL);
   return 0;
 }
