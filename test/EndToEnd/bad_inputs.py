@@ -332,7 +332,7 @@ def request_cases(suite):
             ("artifact into a missing folder", ["compile", model, "-o",
                                                 os.path.join(output, "x.llmir"), "--target", quick_level()], ("x.llmir",)),
             ("artifact over a folder", ["compile", model, "-o", suite.outputs, "--target", quick_level()], ("outputs",)),
-            ("artifact compiled again", ["compile", artifact, "-o", output], ("compiled already",)),
+            ("artifact compiled again", ["compile", artifact, "-o", output], ("already compiled",)),
             ("--kv of another artifact", ["run", artifact, "--kv", "bf16", "--prompt-ids", "1"],
              ("--kv", "bf16")),
             ("bench beyond the context", ["bench", artifact, "-p", "100000", "-n", "0"],

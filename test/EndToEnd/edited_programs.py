@@ -239,7 +239,7 @@ def check_refusals(bench):
             ("a program alone", ["--program", bench.path("whole.txt")], "--weights-of"),
             ("weights alone", ["--weights-of", bench.artifact], "--program"),
             ("a checkpoint as weights", ["--program", bench.path("whole.txt"), "--weights-of",
-                                         bench.path("model")], "no compiled model"),
+                                         bench.path("model")], "not a compiled model"),
             ("an earlier form", ["--program", bench.path("whole.txt"), "--weights-of",
                                  bench.artifact, "--emit", "llm"], "no earlier form"),
             ("a file that is not there", ["--program", bench.path("nowhere.txt"), "--weights-of",

@@ -100,10 +100,10 @@ def check_nan(llmir, work):
     artifact = os.path.join(work, "nan.llmir")
     llmir("compile", folder, "-o", artifact, "--target", quick_level())
     answer = llmir.run("run", artifact, "--prompt-ids", "1", "-n", "5", "--temp", "0")
-    check("weights that are no numbers", answer.code == 0 and answer.err.count("NaN), and the text from token 1 on means "
-          "nothing: ") == 1, answer)
+    check("weights that are no numbers", answer.code == 0 and answer.err.count("NaN, so the text from token 1 on is "
+          "meaningless: ") == 1, answer)
     answer = llmir.run("perplexity", artifact, "--ids", "1,2,3")
-    check("and of a perplexity", answer.code == 0 and answer.err.count("NaN), and the perplexity means nothing: ") == 1,
+    check("and of a perplexity", answer.code == 0 and answer.err.count("NaN, so the perplexity is meaningless: ") == 1,
           answer)
 
 

@@ -3,8 +3,8 @@
 // RUN: not llmir-reduce %s -llm-reduction='test=/bin/true' 2>&1 | FileCheck %s --check-prefix=BORING
 // RUN: not llmir-reduce %s -llm-reduction='test=%S/none.sh' 2>&1 | FileCheck %s --check-prefix=NONE
 
-// BORING: error: is not interesting to /bin/true: it must end with a code other than 0
-// NONE: error: cannot be tested: '{{.*}}none.sh' is no program; name one with test=PROGRAM
+// BORING: error: is not interesting to /bin/true: it must exit with a nonzero code
+// NONE: error: cannot be tested: '{{.*}}none.sh' is not a program; give one with test=PROGRAM
 
 // MLIR's own reduction takes out the function that nobody calls.
 // TREE-NOT: @unused

@@ -170,14 +170,14 @@ public:
 
   StringRef getArgument() const final { return "llm-reduction"; }
   StringRef getDescription() const final {
-    return "Take ops out of functions while the test finds them interesting";
+    return "Remove ops from functions while the test finds them interesting";
   }
 
   void runOnOperation() override {
     if (!llvm::sys::fs::can_execute(test)) {
       getOperation().emitError()
           << "cannot be tested: '" << test
-          << "' is no program; name one with test=PROGRAM";
+          << "' is not a program; give one with test=PROGRAM";
       return signalPassFailure();
     }
     Tester tester(test, {});
@@ -187,7 +187,7 @@ public:
     };
     if (!isInteresting(getOperation())) {
       getOperation().emitError() << "is not interesting to " << test
-                                 << ": it must end with a code other than 0";
+                                 << ": it must exit with a nonzero code";
       return signalPassFailure();
     }
     constexpr Step steps[] = {dropFunction, dropReturned, returnEarlier,
@@ -228,8 +228,8 @@ private:
 
   Option<std::string> test{
       *this, "test",
-      llvm::cl::desc("Program that gets a file's name and ends with a code "
-                     "other than 0 where the file is interesting")};
+      llvm::cl::desc("Program that is given a file name and exits with a "
+                     "nonzero code if the file is interesting")};
 };
 
 } // namespace

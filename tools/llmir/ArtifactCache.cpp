@@ -28,7 +28,7 @@ using namespace llmir;
 using namespace llmir::cli;
 
 static const char *const elsewhere =
-    "choose another folder with --cache-dir, or make the artifact yourself: "
+    "choose another folder with --cache-dir, or create the artifact yourself: "
     "`llmir compile MODEL -o FILE.llmir`";
 
 static Status systemFailure(const std::string &what) {
@@ -65,7 +65,7 @@ Expected<std::string> ArtifactCache::folderOf(const CacheOptions &options) {
   return Status(StatusCode::NotFound,
                 "no folder for compiled artifacts: neither HOME nor "
                 "XDG_CACHE_HOME is set",
-                "name one with --cache-dir");
+                "give one with --cache-dir");
 }
 
 /// Creates `folder` and its parents.
@@ -78,7 +78,7 @@ static Status makeFolders(const std::string &folder) {
       int error = errno;
       if (stat(part.c_str(), &info) != 0) {
         errno = error;
-        return systemFailure("'" + part + "' cannot be made");
+        return systemFailure("cannot create '" + part + "'");
       }
     }
     if (end == std::string::npos)
@@ -123,7 +123,7 @@ template <typename Fn>
 static Status forEachFile(const std::string &folder, Fn &&fn) {
   DIR *handle = opendir(folder.c_str());
   if (!handle)
-    return systemFailure("'" + folder + "' cannot be read");
+    return systemFailure("cannot read '" + folder + "'");
   while (const dirent *entry = readdir(handle)) {
     std::string name = entry->d_name;
     if (name != "." && name != "..")
@@ -148,14 +148,14 @@ public:
     lock.descriptor =
         ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock.descriptor < 0)
-      return systemFailure("'" + path + "' cannot be written");
+      return systemFailure("cannot write '" + path + "'");
     if (flock(lock.descriptor, LOCK_EX | LOCK_NB) == 0)
       return lock;
     if (errno == EWOULDBLOCK)
-      note("waiting for another llmir that compiles this model");
+      note("waiting for another llmir process that compiles this model");
     while (flock(lock.descriptor, LOCK_EX) != 0)
       if (errno != EINTR)
-        return systemFailure("'" + path + "' cannot be locked");
+        return systemFailure("cannot lock '" + path + "'");
     return lock;
   }
 
@@ -227,7 +227,7 @@ static Status expelIntruder(const std::string &path) {
     return Status::ok();
   LLMIR_RETURN_IF_ERROR(removeIntruder(path, problem));
   note("cache: '" + path + "' " + problem +
-       "; it was removed, to be made again");
+       "; it was removed and will be created again");
   return Status::ok();
 }
 
@@ -285,7 +285,7 @@ Status ArtifactCache::checkSpace(int64_t neededBytes) const {
     return Status::ok();
   return Status(StatusCode::ResourceExhausted,
                 "cache: '" + path + "' has " + formatBytes(room) +
-                    " free, the artifact takes about " +
+                    " free, but the artifact takes about " +
                     formatBytes(static_cast<double>(neededBytes)),
                 std::string("free some (`llmir cache clear`), or ") +
                     elsewhere);
@@ -352,9 +352,8 @@ Expected<int64_t> ArtifactCache::clear() {
       return;
     const std::string file = path + "/" + name;
     if (unlink(file.c_str()) != 0 && errno != ENOENT && failure.isOk())
-      failure = errno == EISDIR
-                    ? removeIntruder(file, "is a folder")
-                    : systemFailure("'" + file + "' cannot be removed");
+      failure = errno == EISDIR ? removeIntruder(file, "is a folder")
+                                : systemFailure("cannot remove '" + file + "'");
     artifacts += endsWith(name, ".llmir");
   });
   LLMIR_RETURN_IF_ERROR(std::move(read));

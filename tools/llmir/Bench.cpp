@@ -118,10 +118,11 @@ static void printMarkdown(const Artifact &artifact,
                        : " | | | |\n"));
   if (results.empty())
     return;
-  print("\nCode for " + results.front().level + "; medians of " +
-        std::to_string(results.front().rates.size()) +
-        " repetitions ± half the distance of the quartiles; each share is of "
-        "the limit measured right beside its repetition.\n");
+  print(
+      "\nCode for " + results.front().level + "; medians of " +
+      std::to_string(results.front().rates.size()) +
+      " repetitions ± half the interquartile range; each share is relative to "
+      "the limit measured next to its repetition.\n");
   for (const BenchResult &r : results)
     print(std::to_string(r.threads) + " threads, " + r.test.name() + ": " +
           describeLimits(r.medianLimits()) + "\n");
@@ -227,7 +228,7 @@ Outcome BenchCommand::checkTests() const {
         length > info.contextLength)
       return Status(StatusCode::OutOfRange,
                     "the test " + test.name() +
-                        " does not fit into the model's context of " +
+                        " does not fit into the context of " +
                         std::to_string(info.contextLength) + " tokens",
                     "give smaller -p, -n or -d");
     int64_t most = std::min(info.tokenBudget, info.maxLogitRows);
@@ -235,8 +236,8 @@ Outcome BenchCommand::checkTests() const {
       return Status(StatusCode::OutOfRange,
                     "the test " + test.name() + " decodes " +
                         std::to_string(test.sequences) +
-                        " sequences together; a step of this model has logits "
-                        "for " +
+                        " sequences together, but a step of this model has "
+                        "logits for at most " +
                         std::to_string(most),
                     "give smaller --sequences");
   }
@@ -307,7 +308,7 @@ Status BenchCommand::traceTest(Executor &executor, BenchRunner &runner,
 Outcome BenchCommand::operator()() {
   if (options.json && options.format != "md" && options.format != "json")
     return Outcome::usage("--json and -o " + options.format +
-                              " were both given",
+                              " exclude each other",
                           "give one of them");
   listTests();
   if (tests.empty())
@@ -351,10 +352,10 @@ static void addTestOptions(CLI::App &command, BenchOptions &options) {
   addList("-n,--gen", options.tokens, 0, "tokens of the decode tests; 0: none")
       ->capture_default_str();
   addList("-d,--depth", options.depths, 0,
-          "tokens that are in the context before a test begins")
+          "tokens in the context before a test begins")
       ->capture_default_str();
   addList("-s,--sequences", options.sequences, 1,
-          "sequences that the decode tests decode together")
+          "sequences that the decode tests decode in one step")
       ->capture_default_str();
   addList("-t,--threads", options.threads, 0,
           "worker threads; 0, the default: one per processor");
@@ -370,22 +371,22 @@ void cli::addBenchCommand(CommandLine &line) {
   addModelOptions(command, options->model);
   addTestOptions(command, *options);
   addOption(command, "-b,--batch", options->piece,
-            "tokens of one prefill step (default: the model's token budget)")
+            "tokens of a prefill step (default: the model's token budget)")
       ->check(atLeast(1));
   addOption(command, "-r,--repetitions", options->repetitions,
-            "of each test, after one to warm up")
+            "repetitions of each test, after one to warm up")
       ->capture_default_str()
       ->check(atLeast(1));
   addPlacementOptions(command, options->placement);
-  addOption(command, "-o,--output", options->format, "form of the result", {},
+  addOption(command, "-o,--output", options->format, "output format", {},
             "--bench-output")
       ->capture_default_str()
       ->check(CLI::IsMember({"md", "json", "csv"}));
   addFlag(command, "--json", options->json, "the same as -o json");
   addOption(
       command, "--profile", options->profile,
-      "trace each test once more: what every worker did when goes to "
-      "FILE, for ui.perfetto.dev, and where the time went to the terminal",
+      "trace each test once more: write each worker's timeline to FILE, for "
+      "ui.perfetto.dev, and a summary to standard error",
       "FILE");
   line.onRun(command, [options] { return BenchCommand(*options)(); });
 }

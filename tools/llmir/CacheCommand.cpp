@@ -79,6 +79,6 @@ void cli::addCacheCommand(CommandLine &line) {
     sub->fallthrough();
     line.onRun(*sub, [options, action] { return action(*options); });
   };
-  addAction("list", "show them, the most recently used first", listEntries);
-  addAction("clear", "remove them all", clearCache);
+  addAction("list", "list them, the most recently used first", listEntries);
+  addAction("clear", "remove all of them", clearCache);
 }

@@ -26,7 +26,7 @@ CommandLine::CommandLine()
   app.require_subcommand(1);
   app.set_version_flag("--version", "llmir " LLMIR_VERSION);
   app.footer(
-      "Every flag has an environment variable, which its help names: "
+      "Every flag has an environment variable, which its help text names: "
       "LLMIR_TEMP=0 is --temp 0."
       "\n`llmir COMMAND --help` shows a command's flags and an example.");
 }
@@ -61,7 +61,7 @@ int CommandLine::reportUsage(const CLI::ParseError &error) {
     cause = "`" + command + "` has no flag " + *flag;
   // The parser also reports a missing command if an unknown one was given.
   else if (error.get_name() == "RequiredError" && !unknown.empty())
-    cause = "'" + unknown.front() + "' was not expected: " + cause;
+    cause = "unexpected '" + unknown.front() + "': " + cause;
   printFailure(Status(StatusCode::InvalidArgument, cause,
                       "see `" + command + " --help`"));
   return 2;

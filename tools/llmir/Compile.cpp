@@ -83,12 +83,12 @@ static const char *orNull(const std::string &text) {
 /// it uses.
 static Outcome checkSource(const CompileFlags &flags) {
   if (flags.program.empty() != flags.weightsOf.empty())
-    return Outcome::usage("--program and --weights-of belong together",
+    return Outcome::usage("--program and --weights-of require each other",
                           "give --program FILE --weights-of FILE.llmir");
   if (flags.program.empty() == flags.model.empty())
     return Outcome::usage(flags.model.empty()
                               ? "there is nothing to compile"
-                              : "MODEL and --program were both given",
+                              : "MODEL and --program exclude each other",
                           "give MODEL, or --program and --weights-of");
   const std::string &path =
       flags.program.empty() ? flags.model : flags.weightsOf;
@@ -98,12 +98,12 @@ static Outcome checkSource(const CompileFlags &flags) {
   const bool isArtifact = *kind == ModelKind::Artifact;
   if (flags.program.empty() && isArtifact)
     return Status(StatusCode::InvalidArgument,
-                  "'" + path + "' is compiled already",
-                  "name the checkpoint that it was made from");
+                  "'" + path + "' is already compiled",
+                  "give the checkpoint that it was made from");
   if (!flags.program.empty() && !isArtifact)
     return Status(StatusCode::InvalidArgument,
-                  "'" + path + "' is no compiled model",
-                  "name the .llmir file whose weights the program uses");
+                  "'" + path + "' is not a compiled model",
+                  "give the .llmir file whose weights the program uses");
   return Status::ok();
 }
 
@@ -119,16 +119,16 @@ static Expected<std::string> recipeText(const std::string &given) {
 
 static Outcome compile(const CompileFlags &flags) {
   if (!flags.emit.empty() && !flags.stopAfter.empty())
-    return Outcome::usage("--emit and --stop-after were both given",
+    return Outcome::usage("--emit and --stop-after exclude each other",
                           "give one of them");
   bool makesArtifact = flags.emit.empty() && (flags.stopAfter.empty() ||
                                               flags.stopAfter == "artifact");
   if (makesArtifact && (flags.output.empty() || flags.output == "-"))
-    return Outcome::usage("the artifact needs a file to go to",
+    return Outcome::usage("no output file was given for the artifact",
                           "give -o FILE.llmir, --emit or --stop-after");
   bool toOutput = flags.output.empty() || flags.output == "-";
   if (flags.emit == "obj" && toOutput && outputIsTerminal())
-    return Outcome::usage("an object file does not go to a terminal",
+    return Outcome::usage("an object file cannot be written to a terminal",
                           "give -o FILE.o");
 
   if (Outcome outcome = checkSource(flags); !outcome.status.isOk())
@@ -197,27 +197,30 @@ void cli::addCompileCommand(CommandLine &line) {
             "tokenizer it uses",
             "FILE.llmir");
   addOption(command, "-o,--output", flags->output,
-            "the artifact, or the file for --emit (default: standard output)",
+            "output file: the artifact, or the form of --emit (default: "
+            "standard output)",
             "FILE");
-  addOption(command, "--target", flags->target,
-            "CPU levels of the code, with commas between: native, x86-64 (all "
-            "of them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that "
-            "level and all above it")
+  addOption(
+      command, "--target", flags->target,
+      "comma-separated CPU levels of the code: native, x86-64 (all of "
+      "them), x86-64-v3, x86-64-v4-bf16, aarch64, …; LEVEL+ is that level "
+      "and all above it")
       ->capture_default_str();
   CLI::Option *quantize =
       addOption(
           command, "--quantize", flags->quantize,
           "quantize the projections' weights: none, q8, q4, or int8 or int4 "
-          "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8); "
-          "the last one gets 8 bits, unless :plain-head is said")
+          "with :g32, :g64 or :g128, :asym, :a32 (f32 instead of int8 "
+          "activations); the output projection gets 8 bits unless :plain-head "
+          "is given")
           ->capture_default_str()
           ->excludes(program);
   addOption(
       command, "--recipe", flags->recipe,
-      "quantize by the names of matrices: a file, or PATTERN=SCHEME rules "
-      "with commas between, the first that matches counts; * stands for "
-      "any text, the pattern head for the projection to the vocabulary; "
-      "schemes are those of --quantize",
+      "quantize by the names of matrices: a file, or comma-separated "
+      "PATTERN=SCHEME rules, of which the first match applies; * matches any "
+      "text, the pattern head the output projection; schemes are those of "
+      "--quantize",
       "FILE|RULES")
       ->excludes(program)
       ->excludes(quantize);
@@ -226,18 +229,18 @@ void cli::addCompileCommand(CommandLine &line) {
       ->excludes(program)
       ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--ctx", flags->context,
-            "longest sequence in tokens (default: the model's own)")
+            "maximum sequence length in tokens (default: the model's own)")
       ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--token-budget", flags->tokenBudget,
-            "most tokens of one step (default: 512)")
+            "maximum tokens of a step (default: 512)")
       ->excludes(program)
       ->check(atLeast(1));
   addOption(command, "--emit", flags->emit,
-            "write a form of the model instead of an artifact", "FORM")
+            "write an intermediate form instead of an artifact", "FORM")
       ->check(CLI::IsMember(formNames()));
   addOption(command, "--stop-after", flags->stopAfter,
-            "end after a stage and report what it made", "STAGE")
+            "stop after a stage and report its result", "STAGE")
       ->check(CLI::IsMember(compilerStages()));
   line.onRun(command, [flags] { return compile(*flags); });
 }

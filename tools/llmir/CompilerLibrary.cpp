@@ -39,7 +39,7 @@ Expected<std::string> cli::findCompilerLibrary() {
     if (access(chosen, R_OK) == 0)
       return std::string(chosen);
     return Status(StatusCode::NotFound,
-                  std::string("LLMIR_COMPILER_LIBRARY names '") + chosen +
+                  std::string("LLMIR_COMPILER_LIBRARY is '") + chosen +
                       "', which cannot be read",
                   std::string("set it to the path of ") + libraryName);
   }
@@ -94,8 +94,8 @@ static Expected<CompilerFunctions> openCompiler() {
     return Status(StatusCode::IncompatibleTarget,
                   "the compiler cannot be loaded: " +
                       std::string(reason ? reason : *path),
-                  "install what is missing (`./dev setup` on Debian 12), or "
-                  "build again");
+                  "install the missing libraries (`./dev setup` on Debian 12), "
+                  "or rebuild");
   }
   CompilerFunctions functions;
   functions.compile =
@@ -108,7 +108,7 @@ static Expected<CompilerFunctions> openCompiler() {
     return Status(
         StatusCode::IncompatibleTarget,
         "'" + *path + "' is not LLMIR's compiler",
-        "build again, so that command and library are of one version");
+        "rebuild, so that command and library are of the same version");
   return functions;
 }
 

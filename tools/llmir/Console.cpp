@@ -40,7 +40,7 @@ Status cli::flushOutput() {
     return Status::ok();
   return Status(StatusCode::IoError,
                 std::string("standard output: ") + std::strerror(outputError),
-                "what was printed is not complete");
+                "the output is incomplete");
 }
 
 void cli::note(const std::string &message) {
@@ -58,27 +58,27 @@ void cli::noteLines(std::string_view text) {
 }
 
 void cli::noteNaN(const std::string &what) {
-  note("the model's logits are not numbers (NaN), and " + what +
-       " means nothing: its weights hold NaN, or what they compute overflows");
+  note("the model's logits are NaN, so " + what +
+       " is meaningless: the weights contain NaN, or a computation overflows");
 }
 
 /// Advice for failures that have none of their own.
 static const char *usualAdvice(StatusCode code) {
   switch (code) {
   case StatusCode::InvalidFile:
-    return "the file is damaged or not what its name says: fetch it again";
+    return "the file is damaged or of another format: fetch it again";
   case StatusCode::NotFound:
     return "check the path";
   case StatusCode::Unsupported:
-    return "`llmir --help` and the documentation say what is supported";
+    return "see `llmir --help` and the documentation for what is supported";
   case StatusCode::ResourceExhausted:
-    return "close other programs, or ask for less";
+    return "close other programs, or reduce the request";
   case StatusCode::IncompatibleTarget:
     return "compile the model again on this machine";
   case StatusCode::IoError:
     return "check permissions and free space";
   case StatusCode::Internal:
-    return "this is a bug of LLMIR, please report it";
+    return "this is a bug in LLMIR, please report it";
   default:
     return "see `llmir --help`";
   }

@@ -17,8 +17,8 @@ using namespace llmir::cli;
 
 static Status notReference(const std::string &path, const std::string &what) {
   return Status(StatusCode::InvalidFile, path + ": " + what,
-                "give a file that 'llmir perplexity --logits' or numpy.save "
-                "wrote for the same ids");
+                "give a file written by 'llmir perplexity --logits' or "
+                "numpy.save for the same ids");
 }
 
 /// The header's text without spaces; empty if the file does not start like
@@ -55,9 +55,9 @@ Status Divergence::readHeader(int64_t positions, int64_t vocabulary) {
       std::to_string(positions) + "," + std::to_string(vocabulary);
   if (!has("'descr':'<f4'") || !has("'fortran_order':False") ||
       !has("'shape':(" + shape + ")"))
-    return notReference(file.path(), "holds " + header.substr(0, 200) +
+    return notReference(file.path(), "contains " + header.substr(0, 200) +
                                          "; expected float32 [" + shape +
-                                         "], a row for each token");
+                                         "], a row per token");
   const size_t rowBytes = static_cast<size_t>(vocabulary) * sizeof(float);
   if ((bytes.size() - dataBegin) / rowBytes < static_cast<size_t>(positions))
     return notReference(file.path(), "ends after " +

@@ -196,17 +196,17 @@ static Outcome examine(const DoctorOptions &options) {
   if (problems.empty())
     return Status::ok();
   return Status(StatusCode::Unsupported, "not in order: " + problems,
-                "the report says what to do");
+                "see the advice in the report");
 }
 
 void cli::addDoctorCommand(CommandLine &line) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App &command =
-      line.add("doctor", "Say whether this machine can compile and run models",
-               "llmir doctor");
+  CLI::App &command = line.add(
+      "doctor", "Check whether this machine can compile and run models",
+      "llmir doctor");
   addCacheOptions(command, options->cache);
   addOption(command, "-t,--threads", options->threads,
-            "threads that read memory (default: one per processor)")
+            "threads of the bandwidth test (default: one per processor)")
       ->check(atLeast(1));
   addFlag(command, "--json", options->json, "print one JSON object instead");
   line.onRun(command, [options] { return examine(*options); });

@@ -39,14 +39,14 @@ static bool isONNXFile(const std::string &path) {
 static Outcome runExport(const ExportOptions &options) {
   if (!isONNXFile(options.output))
     return Outcome::usage("'" + options.output + "' does not end in .onnx",
-                          "name the file so, for example model.onnx");
+                          "choose such a name, for example model.onnx");
   Expected<ModelKind> kind = modelKind(options.model);
   if (!kind)
     return kind.takeStatus();
   if (*kind == ModelKind::Artifact)
     return Status(StatusCode::Unsupported,
                   "'" + options.model + "' is compiled: its graph is a program",
-                  "name the checkpoint that it was made from");
+                  "give the checkpoint that it was made from");
   LLMIRExportOptions call = {};
   call.model = options.model.c_str();
   call.format = "onnx";
@@ -59,10 +59,10 @@ static Outcome runExport(const ExportOptions &options) {
 
 void cli::addExportCommand(CommandLine &line) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App &command =
-      line.add("export", "Write a checkpoint as an ONNX model with its weights",
-               "llmir export models/demo -o demo.onnx\n"
-               "  llmir export models/demo -o demo.onnx --weights f16");
+  CLI::App &command = line.add(
+      "export", "Export a checkpoint as an ONNX model with its weights",
+      "llmir export models/demo -o demo.onnx\n"
+      "  llmir export models/demo -o demo.onnx --weights f16");
   command
       .add_option("MODEL", options->model, "Hugging Face folder or .gguf file")
       ->required()
@@ -70,16 +70,16 @@ void cli::addExportCommand(CommandLine &line) {
   addOption(command, "-o,--output", options->output, "the .onnx file", "FILE")
       ->required();
   addOption(command, "--weights", options->weights,
-            "type of the weights; stored: f32, f16 and bf16 as the checkpoint "
-            "has them, f32 for others. Computed is in f32",
+            "type of the weights; stored: f32, f16 and bf16 as in the "
+            "checkpoint, f32 for others. Computation is in f32",
             "TYPE")
       ->check(CLI::IsMember({"stored", "f32", "f16", "bf16"}))
       ->capture_default_str();
   addOption(command, "--tokens", options->tokens,
-            "tokens that the model takes at once; 0: any number", "N")
+            "number of input tokens; 0: dynamic", "N")
       ->check(atLeast(0))
       ->capture_default_str();
   addFlag(command, "--external-data", options->externalData,
-          "write the weights to FILE.data, as is done from 2 GiB on");
+          "write the weights to FILE.data, which is always done from 2 GiB on");
   line.onRun(command, [options] { return runExport(*options); });
 }

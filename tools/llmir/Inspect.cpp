@@ -170,7 +170,7 @@ static Status inspectArtifact(const InspectOptions &options) {
   for (auto it = sections.begin(); it != sections.end(); ++it)
     print("  section " + it.key() + ": " + it->dump() + " bytes\n");
   if (options.verify)
-    print("  the weights are as they were written\n");
+    print("  the checksum of the weights is correct\n");
   return Status::ok();
 }
 
@@ -190,7 +190,7 @@ static Outcome inspect(const InspectOptions &options) {
   if (!options.graph.empty() && format.empty())
     return Outcome::usage("'" + options.graph +
                               "' ends in neither .svg nor .dot",
-                          "name the picture's file so, for example model.svg");
+                          "choose such a name, for example model.svg");
   Expected<ModelKind> kind = modelKind(options.model);
   if (!kind)
     return kind.takeStatus();
@@ -201,12 +201,12 @@ static Outcome inspect(const InspectOptions &options) {
   if (*kind == ModelKind::Artifact)
     return inspectArtifact(options);
   if (options.verify)
-    return Outcome::usage("--verify is for artifacts", "leave it away");
+    return Outcome::usage("--verify is for artifacts", "omit it");
   if (*kind == ModelKind::Other)
     return Status(StatusCode::InvalidFile,
                   "'" + options.model +
                       "' is neither a GGUF file nor an LLMIR artifact",
-                  "for a .safetensors file, name its folder");
+                  "for a .safetensors file, give its folder");
   if (!options.graph.empty()) {
     LLMIRExportOptions picture = {};
     picture.model = options.model.c_str();
@@ -220,7 +220,7 @@ static Outcome inspect(const InspectOptions &options) {
 void cli::addInspectCommand(CommandLine &line) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App &command =
-      line.add("inspect", "Show what a checkpoint or an artifact holds",
+      line.add("inspect", "Show the contents of a checkpoint or an artifact",
                "llmir inspect models/demo --tensors\n"
                "  llmir inspect models/demo --graph demo.svg");
   command
@@ -236,7 +236,7 @@ void cli::addInspectCommand(CommandLine &line) {
                 "Graphviz",
                 "FILE");
   addFlag(command, "--verify", options->verify,
-          "read an artifact's weights and compare their checksum")
+          "read an artifact's weights and verify their checksum")
       ->excludes(graph);
   addFlag(command, "--json", options->json, "print one JSON object instead")
       ->excludes(graph);

@@ -192,15 +192,15 @@ Expected<std::unique_ptr<MemoryReader>> MemoryReader::create(WorkerTeam &team,
     if (bytes <= least)
       return Status(StatusCode::ResourceExhausted,
                     formatBytes(static_cast<double>(size)) +
-                        " of memory for measuring cannot be had",
+                        " of memory for the measurement cannot be allocated",
                     "close other programs");
   }
   if (reader->bytes() < wanted / 2)
-    note("reading is measured over " +
+    note("memory bandwidth is measured over " +
          formatBytes(static_cast<double>(reader->bytes())) + ", not " +
          formatBytes(static_cast<double>(wanted)) +
-         ": no more memory is to be had; a cache may hold some of it");
-  // Each worker touches its part first, so that its pages are near it.
+         ": no more memory is available; part of it may be cached");
+  // Each worker touches its part first, so that it is placed on its node.
   char *bytesOfAll = reader->buffer.get();
   int64_t part = reader->part;
   team.run([&](int64_t worker) {

@@ -78,13 +78,14 @@ void cli::addModelOptions(CLI::App &command, ModelRequest &request) {
       ->option_text(" ");
   addOption(command, "--quantize", request.quantize,
             "quantize the projections' weights: none, q8, q4, or int8 or int4 "
-            "with :g32, :g64 or :g128, :asym, :a32 (inputs of f32, not int8)")
+            "with :g32, :g64 or :g128, :asym, :a32 (f32 instead of int8 "
+            "activations)")
       ->capture_default_str();
   addOption(command, "--kv", request.kv, "element type of the KV cache")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "f32", "f16", "bf16", "q8"}));
   addOption(command, "--level", request.level,
-            "CPU level of the code to run (default: the best that fits)",
+            "CPU level of the code to run (default: the best supported one)",
             "LEVEL");
   addCacheOptions(command, request.cache);
 }
@@ -189,17 +190,17 @@ static Expected<ResolvedModel> openArtifact(const ModelRequest &request) {
   auto artifact = Artifact::open(request.model);
   if (!artifact)
     return artifact.takeStatus();
-  const char *compiled = "leave the flag away, or compile the checkpoint anew";
+  const char *compiled = "omit the flag, or compile the checkpoint again";
   if (request.quantize != "none")
     return Status(StatusCode::Unsupported,
-                  "'" + request.model + "' is compiled already: --quantize " +
-                      request.quantize + " comes too late",
+                  "'" + request.model + "' is already compiled: --quantize " +
+                      request.quantize + " has no effect",
                   compiled);
   std::string kv(kvFormatName((*artifact)->info().kvFormat));
   if (request.kv != "auto" && request.kv != kv)
     return Status(StatusCode::Unsupported,
                   "'" + request.model + "' is compiled for a KV cache of " +
-                      kv + ", --kv asks for " + request.kv,
+                      kv + ", but --kv is " + request.kv,
                   compiled);
   ResolvedModel resolved;
   resolved.artifact = std::move(*artifact);
@@ -260,7 +261,7 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
   if (resolved || path.empty())
     return resolved;
   // An entry that was damaged in the cache is created again, once.
-  note("made again, because the cache's entry is unusable: " +
+  note("compiling again, because the cache's entry is unusable: " +
        resolved.status().cause());
   cache->remove(path);
   return findOrCompile(path);
@@ -276,7 +277,7 @@ Expected<ResolvedModel> cli::resolveModel(const ModelRequest &request) {
     return Status(
         StatusCode::InvalidFile,
         "'" + request.model + "' is neither a GGUF file nor an LLMIR artifact",
-        std::string(modelForms) + "; for a .safetensors file, name its folder");
+        std::string(modelForms) + "; for a .safetensors file, give its folder");
   return compileIntoCache(request, *kind);
 }
 

@@ -24,7 +24,7 @@ static Expected<Tokenizer> tokenizerOfArtifact(const std::string &path) {
     return tokenizer.takeStatus();
   if (!*tokenizer)
     return Status(StatusCode::NotFound, "'" + path + "' has no tokenizer",
-                  "name a tokenizer.json or tokenizer.model instead");
+                  "give a tokenizer.json or tokenizer.model instead");
   return std::move(**tokenizer);
 }
 

@@ -207,13 +207,13 @@ static void report(const PerplexityOptions &options, const Artifact &artifact,
     print("perplexity " + formatNumber(std::exp(mean), 4) + "\n" +
           formatNumber(mean, 6) + " nats per token\n");
   else
-    print("perplexity: no token has another before it\n");
+    print("perplexity: no token is preceded by another\n");
   if (bitsPerByte > 0)
     print(formatNumber(bitsPerByte, 6) + " bits per byte\n");
   if (base)
     print("KL divergence " + formatNumber(base->mean(), 8) +
           " nats on average, " + formatNumber(base->percentile99(), 8) +
-          " at most for 99 % of positions\nthe same likeliest token at " +
+          " at most for 99 % of positions\nthe same most likely token at " +
           formatNumber(100 * base->topAgreement(), 3) + " % of positions\n");
   note(std::to_string(scorer.scored) + " tokens scored in " +
        std::to_string(scorer.windows) + " windows of at most " +
@@ -226,7 +226,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
   if (options.file.empty() == options.ids.empty())
     return Outcome::usage(options.file.empty()
                               ? "neither -f nor --ids was given"
-                              : "-f and --ids were both given",
+                              : "-f and --ids exclude each other",
                           "give one of them");
   Expected<ResolvedModel> model = resolveModel(options.model);
   if (!model)
@@ -235,7 +235,7 @@ static Outcome perplexity(const PerplexityOptions &options) {
   if (!input)
     return input.takeStatus();
   if (input->ids.empty())
-    return Status(StatusCode::InvalidArgument, "there is no token to score",
+    return Status(StatusCode::InvalidArgument, "there are no tokens to score",
                   "give a longer text");
 
   // Longer windows increase the cost of attention for little benefit.
@@ -308,21 +308,21 @@ void cli::addPerplexityCommand(CommandLine &line) {
                "llmir perplexity models/demo -f book.txt --ctx 512");
   addModelOptions(command, options->model);
   addOption(command, "-f,--file", options->file,
-            "the text; - is standard input. Windows begin with the model's "
-            "BOS token, where it has one",
+            "the text; - is standard input. Windows start with the model's BOS "
+            "token, if it has one",
             "FILE");
   addOption(command, "--ids", options->ids,
-            "token ids instead: 1,2,3, or a file with them; taken as they are",
+            "token ids instead: 1,2,3, or a file with ids; used as given",
             "IDS");
   addOption(command, "--ctx", options->context,
-            "tokens of a window (default: the model's context, at most 4096)")
+            "tokens per window (default: the model's context, at most 4096)")
       ->check(atLeast(1));
   addOption(command, "--logits", options->logits,
             "write the logits of every position: float32 [tokens, vocab]",
             "OUT.npy");
   addOption(command, "--kl-base", options->base,
-            "also print how far the distributions are from a reference's: its "
-            "logits, as --logits writes them",
+            "also compare the distributions with those of a reference: its "
+            "logits, as written by --logits",
             "REF.npy");
   addOption(command, "-t,--threads", options->threads,
             "worker threads; 0, the default: one per processor")

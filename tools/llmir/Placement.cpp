@@ -19,8 +19,9 @@ void PlacementRequest::apply(ExecutorOptions &options) const {
 void cli::addPlacementOptions(CLI::App &command, PlacementRequest &request) {
   addFlag(command, "--pin", request.pin, "bind each thread to a processor");
   addOption(command, "--numa", request.numa,
-            "on a machine of several nodes of memory: first-touch copies what "
-            "each thread reads to its node, interleave spreads it over all")
+            "on a machine with several memory nodes: first-touch copies the "
+            "data that a thread reads to its node, interleave distributes it "
+            "over all nodes")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "first-touch", "interleave"}));
 }

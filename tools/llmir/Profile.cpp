@@ -128,7 +128,7 @@ private:
     if (site && site->packedBytes)
       arguments += ",\"weight bytes\":" + std::to_string(site->packedBytes);
     profile.addSlice(track,
-                     site ? site->name : "place " + std::to_string(event.site),
+                     site ? site->name : "site " + std::to_string(event.site),
                      last, now, arguments);
   }
 

@@ -182,8 +182,8 @@ Status Run::encodePrompt() {
     prompt.push_back(static_cast<int32_t>(bos));
   if (prompt.empty())
     return Status(StatusCode::InvalidArgument,
-                  "the prompt is empty, and the model names no token that "
-                  "begins a text",
+                  "the prompt is empty, and the model has no token that begins "
+                  "a text",
                   "give a PROMPT or --prompt-ids");
   return Status::ok();
 }
@@ -290,7 +290,7 @@ void Run::report(const GenerateResult &result) {
 
 Outcome Run::operator()() {
   if (options.prompt && !options.promptIds.empty())
-    return Outcome::usage("PROMPT and --prompt-ids were both given",
+    return Outcome::usage("PROMPT and --prompt-ids exclude each other",
                           "give one of them");
   if (Status flags = checkFlags(); !flags)
     return Outcome::usage(flags.cause(), flags.advice());
@@ -327,12 +327,12 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--prompt-ids", options->promptIds,
             "the prompt as token ids: 1,2,3");
   addOption(command, "-n,--max-tokens", options->maxTokens,
-            "most tokens to generate (default: until the end token or the "
+            "maximum tokens to generate (default: until an end token or the "
             "context's end)")
       ->check(atLeast(0));
   addOption(command, "--temp", options->temperature,
-            "temperature; 0 is greedy (default: as generation_config.json "
-            "says, else greedy)")
+            "temperature; 0 is greedy (default: from generation_config.json, "
+            "otherwise greedy)")
       ->check(atLeast(0));
   addOption(command, "--top-k", options->topK,
             "sample among the best K tokens; 0: all")
@@ -340,20 +340,20 @@ void cli::addRunCommand(CommandLine &line) {
   addOption(command, "--top-p", options->topP,
             "sample among the fewest tokens that reach this probability");
   addOption(command, "--min-p", options->minP,
-            "drop tokens below this share of the best one's probability");
+            "drop tokens below this fraction of the best one's probability");
   addOption(command, "--seed", options->seed,
-            "of the random numbers (default: another one each time)");
+            "seed of the random numbers (default: a different one each time)");
   addOption(command, "-t,--threads", options->threads,
             "worker threads; 0, the default: one per processor")
       ->check(atLeast(0));
   addOption(command, "--ctx", options->context,
-            "longest sequence in tokens (default: the model's own)")
+            "maximum sequence length in tokens (default: the model's own)")
       ->check(atLeast(1));
   addPlacementOptions(command, options->placement);
   addFlag(command, "--json", options->json, "print one JSON object instead");
   addOption(command, "--profile", options->profile,
-            "write what every worker did when to FILE, for ui.perfetto.dev, "
-            "and print where the time went",
+            "write each worker's timeline to FILE, for ui.perfetto.dev, and "
+            "print a summary to standard error",
             "FILE");
   line.onRun(command, [options] { return Run(*options)(); });
 }

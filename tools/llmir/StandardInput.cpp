@@ -96,7 +96,7 @@ Expected<bool> cli::LineReader::next(std::string &line) {
       return Status(StatusCode::OutOfRange,
                     "standard input: " + name + " has more than " +
                         std::to_string(maxLineBytes) + " bytes",
-                    "give one JSON object a line");
+                    "give one JSON object per line");
     fits = fits && appendTo(line, &buffer[begin], count);
     bytes += count;
     begin += count;
@@ -105,7 +105,6 @@ Expected<bool> cli::LineReader::next(std::string &line) {
   }
   if (fits)
     return true;
-  return Status(StatusCode::ResourceExhausted,
-                name + ": there is not enough memory for it",
+  return Status(StatusCode::ResourceExhausted, name + ": not enough memory",
                 "give less at once");
 }

@@ -149,10 +149,9 @@ static std::string answerOrFailure(const Tokenizer &tokenizer,
     Expected<Json> answer = answerLine(tokenizer, line, where);
     return answer ? answerText(*answer) : failureText(answer.status());
   } catch (const std::bad_alloc &) {
-    return failureText(
-        Status(StatusCode::ResourceExhausted,
-               where + ": there is not enough memory for the answer",
-               "give less at once"));
+    return failureText(Status(StatusCode::ResourceExhausted,
+                              where + ": not enough memory for the answer",
+                              "give less at once"));
   }
 }
 
@@ -179,8 +178,8 @@ static Outcome tokenize(const TokenizeOptions &options) {
   if (modes != 1)
     return Outcome::usage(modes == 0
                               ? "neither TEXT, --decode nor --jsonl was given"
-                              : "only one of TEXT, --decode and --jsonl can be "
-                                "given",
+                              : "TEXT, --decode and --jsonl exclude each "
+                                "other",
                           "see `llmir tokenize --help`");
   Expected<Tokenizer> tokenizer = openTokenizer(options.model);
   if (!tokenizer)
@@ -211,13 +210,13 @@ static Outcome tokenize(const TokenizeOptions &options) {
 void cli::addTokenizeCommand(CommandLine &line) {
   auto options = std::make_shared<TokenizeOptions>();
   CLI::App &command = line.add(
-      "tokenize", "Turn text into token ids, and back",
+      "tokenize", "Convert text to token ids, and back",
       "llmir tokenize models/demo \"In the beginning\"\n"
       "  llmir tokenize models/demo --decode 1,2,3\n"
       "  echo '{\"text\": \"Hello\"}' | llmir tokenize models/demo --jsonl");
   command
       .add_option("MODEL", options->model,
-                  "a model, or a folder or file with a tokenizer only")
+                  "a model, or a folder or file with only a tokenizer")
       ->required()
       ->option_text(" ");
   command.add_option("TEXT", options->text, "the text to encode")
@@ -225,11 +224,11 @@ void cli::addTokenizeCommand(CommandLine &line) {
   addOption(command, "--decode", options->decode, "token ids to decode: 1,2,3",
             "IDS");
   addFlag(command, "--jsonl", options->jsonLines,
-          "read one JSON object a line of at most 64 MiB, {\"text\": …} or "
-          "{\"ids\": …}, and write one a line");
+          "read one JSON object per line (at most 64 MiB), {\"text\": …} or "
+          "{\"ids\": …}, and write one per line");
   addFlag(command, "--no-special-tokens", options->noSpecialTokens,
-          "do not add what the model expects around a text");
+          "do not add the tokens that the model expects around a text");
   addFlag(command, "--skip-special-tokens", options->skipSpecialTokens,
-          "leave special tokens out when decoding");
+          "omit special tokens when decoding");
   line.onRun(command, [options] { return tokenize(*options); });
 }

@@ -32,8 +32,7 @@ int main(int argc, char **argv) {
     cli::addCacheCommand(line);
     return line.run(argc, argv);
   } catch (const std::bad_alloc &) {
-    cli::printFailure(Status(StatusCode::ResourceExhausted,
-                             "there is not enough memory",
+    cli::printFailure(Status(StatusCode::ResourceExhausted, "not enough memory",
                              "close other programs or use a smaller model"));
     return 1;
   } catch (const std::exception &error) {
