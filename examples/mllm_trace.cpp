@@ -37,7 +37,7 @@ static int dump(const mllm::ir::IRContext::ptr_t &ir_ctx) {
   if (!std::cout.flush())
     return fail(llmir::Status(llmir::StatusCode::IoError,
                               "standard output cannot be written",
-                              "what was printed is not complete"));
+                              "the output is incomplete"));
   return 0;
 }
 

@@ -29,9 +29,7 @@ struct CountOps : PassWrapper<CountOps, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CountOps)
 
   StringRef getArgument() const override { return "count-ops"; }
-  StringRef getDescription() const override {
-    return "Print how many ops of each name there are";
-  }
+  StringRef getDescription() const override { return "Count ops by name"; }
 
   void runOnOperation() override {
     std::map<std::string, int> counts;
