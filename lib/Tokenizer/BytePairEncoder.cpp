@@ -269,7 +269,7 @@ void BytePairEncoder::encodeRanked(std::string_view word,
     return;
   }
   std::vector<uint32_t> remaining =
-      mergeNeighbours(count, rankOf, [&](uint32_t left, uint32_t right) {
+      mergeAdjacent(count, rankOf, [&](uint32_t left, uint32_t right) {
         uint32_t rank = rankOf(left, right);
         symbols[left] = spec->merges[rank].result;
       });
@@ -305,7 +305,7 @@ void BytePairEncoder::encodeScored(std::string_view word,
     return scoreKey(spec->scores[id]);
   };
   std::vector<uint32_t> remaining =
-      mergeNeighbours(begin.size(), keyOf, [&](uint32_t left, uint32_t right) {
+      mergeAdjacent(begin.size(), keyOf, [&](uint32_t left, uint32_t right) {
         end[left] = end[right];
       });
 

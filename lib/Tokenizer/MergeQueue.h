@@ -115,7 +115,7 @@ private:
 /// right)` replaces both by `left`. Returns the positions of the remaining
 /// symbols.
 template <typename KeyOf, typename Merge>
-std::vector<uint32_t> mergeNeighbours(size_t count, KeyOf keyOf, Merge merge) {
+std::vector<uint32_t> mergeAdjacent(size_t count, KeyOf keyOf, Merge merge) {
   std::vector<uint32_t> next(count), previous(count), keys(count, noMerge);
   MergeQueue queue;
   auto renew = [&](uint32_t left, uint32_t right) {
