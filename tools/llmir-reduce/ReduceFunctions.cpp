@@ -54,7 +54,7 @@ static OpOperand *findReturned(ModuleOp module, unsigned index) {
   return nullptr;
 }
 
-/// False if a function's type must be kept because calls use its results.
+/// Whether a function's type may change: it has no uses, and a single block.
 static bool mayChangeType(func::FuncOp function) {
   return function.getBody().hasOneBlock() &&
          SymbolTable::symbolKnownUseEmpty(
