@@ -55,7 +55,13 @@ if(LLMIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # relative to the build folder, so that another clone can reuse what this one has compiled.
   set(launcher ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${LLMIR_CCACHE})
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    file(RELATIVE_PATH relative ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+    string(REGEX REPLACE "/$" "" relative ${relative})
+    list(APPEND launcher CCACHE_PCH_EXTSUM=1 ${CMAKE_SOURCE_DIR}/utils/compile.sh ${CMAKE_SOURCE_DIR} ${relative})
+  endif()
+  list(APPEND launcher ${LLMIR_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
