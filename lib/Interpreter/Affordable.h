@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is too large to be made.
+// Size limits of values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@
 
 namespace llmir {
 
-/// Whether numbers of that shape are made (reference::checkAffordable).
+/// Whether a tensor of that shape is small enough (reference::checkAffordable).
 bool isAffordable(llvm::ArrayRef<int64_t> shape);
-/// Why no cache of that type is made, or nothing.
+/// The reason why a cache type is too large, or empty.
 std::string cacheTooLarge(mlir::llm::PagedKVCacheType type);
 
 } // namespace llmir

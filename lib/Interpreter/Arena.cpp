@@ -29,7 +29,7 @@ static int64_t bytesOf(ElementKind kind) {
   return llvm::divideCeil(reference::bitWidth(kind), 8);
 }
 
-/// The element's bits, those of the lower addresses first.
+/// The bits of the element, in little-endian order.
 static uint64_t bitsOf(ElementKind kind, Number number) {
   const auto real = static_cast<float>(number.toDouble());
   switch (kind) {
@@ -52,7 +52,7 @@ static Number numberOf(ElementKind kind, uint64_t bits) {
     return double(f16ToFloat(static_cast<uint16_t>(bits)));
   case ElementKind::BF16:
     return double(bf16ToFloat(static_cast<uint16_t>(bits)));
-  default: // As the type wraps them.
+  default: // Wraps around as the type does.
     return reference::roundTo(kind, Number(static_cast<int64_t>(bits)));
   }
 }

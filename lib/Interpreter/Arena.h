@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory in which a model runs whose memory is planned (mllm-plan-memory).
+// The memory of a model with a memory plan (mllm-plan-memory).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,27 +21,26 @@
 
 namespace llmir::interpreter {
 
-/// Lines of planned memory, and the number of the value that was written there.
+/// Lines of planned memory, and the id of the value written there.
 struct Place {
   int64_t begin = 0, end = 0;
-  int64_t value = 0; ///< 0: it lies in no planned memory.
+  int64_t value = 0; ///< 0: not in planned memory.
 };
 
-/// Holds the elements of values as they are stored, in lines of kLineBytes.
-/// Lines that nothing was written to take no memory, whatever a plan says.
+/// Holds the elements of values in their stored form, in lines of kLineBytes.
+/// Lines are allocated on first write.
 class Arena {
 public:
-  /// A number for a value that is about to be written.
+  /// Returns a new value id.
   int64_t newValue() { return ++numValues; }
-  /// The value whose elements the line holds; 0 = none.
+  /// The id of the value in the line; 0: none.
   int64_t holderOf(int64_t line) const;
-  /// Writes the elements to the place, which ends where they do.
+  /// Writes the elements to the place, whose end is set accordingly.
   void write(Place &place, const reference::Tensor &tensor);
-  /// The elements that are there now, whichever value wrote them; shape and
-  /// type are the tensor's.
+  /// Reads the current contents into a tensor of given shape and type.
   void read(const Place &place, reference::Tensor &tensor) const;
   void release(const Place &place);
-  /// The bytes up to the end of the last line that was ever written.
+  /// The size in bytes up to the last line written.
   int64_t bytes() const;
 
 private:

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of constants and of scalar arithmetic, on tensors number by
-// number: what surrounds the ops of `llm`, and the bodies of linalg ops.
+// Evaluators of constants and arithmetic, element-wise on tensors and in the
+// bodies of linalg ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,13 +37,13 @@ using Binary = double (*)(double, double);
 using IntegerBinary = int64_t (*)(int64_t, int64_t);
 } // namespace
 
-/// Ops that only change the type: the caller rounds.
+/// Ops that only change the type; the caller rounds.
 static bool isConversion(Operation *op) {
   return isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp,
              arith::TruncIOp>(op);
 }
 
-/// The greater one; NaN where one of them is.
+/// The maximum; NaN if either operand is NaN.
 static double maximum(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
 }
@@ -51,7 +51,7 @@ static double minimum(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
 }
 
-/// One number from one; the caller rounds.
+/// Unary functions; the caller rounds.
 static Unary getUnary(StringRef name) {
   static const llvm::StringMap<Unary> table = {
       {"arith.negf", +[](double x) { return -x; }},
@@ -89,7 +89,7 @@ static Unary getUnary(StringRef name) {
   return table.lookup(name);
 }
 
-/// One float from two; the caller rounds.
+/// Binary float functions; the caller rounds.
 static Binary getBinary(StringRef name) {
   static const llvm::StringMap<Binary> table = {
       {"arith.addf", +[](double a, double b) { return a + b; }},
@@ -115,7 +115,7 @@ static int64_t remainder(int64_t a, int64_t b) {
       a, reference::product(b, reference::quotient(a, b)));
 }
 
-/// The quotient toward minus (`by` = -1) or plus infinity (1).
+/// The quotient rounded toward minus (`by` = -1) or plus infinity (1).
 static int64_t quotientToward(int64_t a, int64_t b, int64_t by) {
   int64_t quotient = reference::quotient(a, b), rest = remainder(a, b);
   bool isPositive = (rest < 0) == (b < 0);
@@ -123,8 +123,7 @@ static int64_t quotientToward(int64_t a, int64_t b, int64_t by) {
                                                        : quotient;
 }
 
-/// One integer from two; the caller wraps. Division by zero is the caller's
-/// error, and gives 0.
+/// Binary integer functions; the caller wraps. Division by zero yields 0.
 static IntegerBinary getIntegerBinary(StringRef name) {
   static const llvm::StringMap<IntegerBinary> table = {
       {"arith.addi", reference::sum},
@@ -144,7 +143,7 @@ static IntegerBinary getIntegerBinary(StringRef name) {
 }
 
 namespace {
-/// Integers of so many bits: unsigned, or as tensors hold them.
+/// Integers of a given width: unsigned, or as stored in tensors.
 struct Bits {
   unsigned width;
 
@@ -152,7 +151,7 @@ struct Bits {
     return width >= 64 ? uint64_t(value)
                        : uint64_t(value) & ((uint64_t(1) << width) - 1);
   }
-  /// With the sign of their highest bit: an i1 that tensors hold as 1 is -1.
+  /// Sign-extended: an i1 stored as 1 is -1.
   int64_t toSigned(int64_t value) const {
     return llvm::SignExtend64(uint64_t(value), width);
   }
@@ -164,7 +163,7 @@ static Bits bitsOf(Value value) {
   return {type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64};
 }
 
-/// What integers taken with or without their sign, or bit by bit, give.
+/// Signed, unsigned and bitwise integer functions.
 static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
   const Bits bits = bitsOf(op->getOperand(0));
   auto at = [&](size_t i) { return bits.toUnsigned(x[i]); };
@@ -214,7 +213,7 @@ static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
       })
       .Case([&](math::IPowIOp) {
         int64_t power = 1;
-        if (x[1] < 0) // Of 1 and -1 alone it is not between 0 and 1.
+        if (x[1] < 0) // Only for 1 and -1 is it not between 0 and 1.
           return x[0] == 1    ? int64_t(1)
                  : x[0] == -1 ? (x[1] % 2 ? int64_t(-1) : int64_t(1))
                               : int64_t(0);
@@ -228,8 +227,7 @@ static std::optional<Number> evaluateBits(Operation *op, ArrayRef<int64_t> x) {
       .Default(std::nullopt);
 }
 
-/// A float without its fraction: the nearest integer of the result's type, 0
-/// for NaN.
+/// Truncates and saturates a float to the result type; NaN becomes 0.
 static int64_t wholeNumber(Operation *op, double x) {
   const bool isSigned = isa<arith::FPToSIOp>(op);
   const unsigned width = bitsOf(op->getResult(0)).width;
@@ -243,7 +241,7 @@ static int64_t wholeNumber(Operation *op, double x) {
   return isSigned ? int64_t(x) : int64_t(uint64_t(x));
 }
 
-/// What a float is.
+/// Classification of floats.
 static std::optional<bool> classify(Operation *op, double x) {
   const bool isSmallest = op->getNumOperands() == 1 && std::isfinite(x);
   return llvm::TypeSwitch<Operation *, std::optional<bool>>(op)
@@ -290,7 +288,7 @@ static bool compare(arith::CmpIPredicate predicate, Bits bits, int64_t a,
   llvm_unreachable("one of the ten");
 }
 
-/// Ordered predicates do not hold of a NaN, unordered ones do.
+/// Ordered predicates are false for NaN, unordered ones true.
 static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   const bool isUnordered = std::isnan(a) || std::isnan(b);
   using P = arith::CmpFPredicate;
@@ -331,7 +329,7 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   llvm_unreachable("one of the sixteen");
 }
 
-/// The bits of a number of 32 bits as one of the other type.
+/// Bitcasts a 32-bit value.
 static Number reinterpret(Operation *op, Number x) {
   uint32_t word;
   if (getElementTypeOrSelf(op->getOperand(0).getType()).isF32()) {
@@ -385,7 +383,7 @@ llmir::interpreter::evaluateScalar(Operation *op, ArrayRef<Number> operands) {
   return evaluateBits(op, integers);
 }
 
-/// Number by number; a scalar condition of a select chooses whole tensors.
+/// Element-wise; a scalar condition of a select selects whole tensors.
 static LogicalResult evaluateElementwise(Operation *op, Evaluation &e) {
   SmallVector<const Tensor *> tensors;
   for (Value operand : op->getOperands())
@@ -413,7 +411,7 @@ static LogicalResult evaluateConstant(arith::ConstantOp op, Evaluation &e) {
   if (auto type = dyn_cast<RankedTensorType>(op.getType());
       type && !isAffordable(type.getShape()))
     return op.emitOpError()
-           << "cannot be evaluated: " << type << " has more than 2^28 numbers";
+           << "cannot be evaluated: " << type << " has more than 2^28 elements";
   return op.emitOpError() << "cannot be evaluated: the interpreter has no "
                              "values of type "
                           << op.getType();

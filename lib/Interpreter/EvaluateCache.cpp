@@ -31,7 +31,7 @@ static reference::AttentionParams
 getParams(AttentionOpInterface op, std::optional<Tensor> &mask, Evaluation &e) {
   reference::AttentionParams params;
   params.scale = op.getScaleOrDefault();
-  if (params.scale == 0) // Heads of a size that only the value knows.
+  if (params.scale == 0) // Dynamic head size.
     params.scale = 1 / std::sqrt(double(e.tensor(op.getQuery()).dim(-1)));
   params.causal = op.isCausal();
   params.window = op.getWindowSize().value_or(0);
@@ -67,14 +67,14 @@ static LogicalResult evaluateAttention(AttentionOp op, Evaluation &e) {
 }
 
 namespace {
-/// What paged_attention and fused_attention have in common.
+/// Shared by paged_attention and fused_attention.
 struct PagedOperands {
   AttentionOpInterface op;
   Value blockTables, seqLens, queryOffsets, layer;
 };
 } // namespace
 
-/// What compiled code rounds beside the cache, where the run shall follow it.
+/// The rounding of compiled code, if the options request it.
 static reference::AttentionRounding
 roundingBeside(const PagedCache &cache, const InterpreterOptions &options) {
   const ElementKind kind = cache.geometry().kind;
@@ -103,7 +103,7 @@ static LogicalResult evaluatePaged(PagedOperands operands,
       offsets.push_back(b * tokens);
   }
   Tensor tables = e.tensor(operands.blockTables);
-  if (!isRagged) { // Rows that name sequences.
+  if (!isRagged) { // Rows that identify sequences.
     Expected<Tensor> found =
         cache.findBlockTables(e.integer(operands.layer), tables, lens);
     if (!found)
@@ -134,8 +134,8 @@ static LogicalResult evaluatePagedAttention(PagedAttentionOp op,
 // Appending
 //===----------------------------------------------------------------------===//
 
-/// Blocks in a row of block indices of that type: [B] has one, and where the
-/// type does not say, there are as many as new tokens.
+/// Number of blocks per row of block indices of that type: one for [B], by
+/// default the number of new tokens.
 static int64_t countRowBlocks(Value indices, int64_t tokens) {
   auto type = cast<RankedTensorType>(indices.getType());
   if (type.getRank() == 1)
@@ -144,7 +144,7 @@ static int64_t countRowBlocks(Value indices, int64_t tokens) {
 }
 
 namespace {
-/// What append_kv and fused_attention have in common.
+/// Shared by append_kv and fused_attention.
 struct AppendOperands {
   Value keys, values, seqIds, slots, layer;
   Value updatedCache, blockIndices;
@@ -220,7 +220,7 @@ static LogicalResult evaluateLookupKV(LookupKVOp op, Evaluation &e) {
   const Tensor &lens = e.tensor(op.getSeqLens());
   auto type = cast<RankedTensorType>(op.getKeys().getType());
   int64_t tokens = type.getDimSize(1);
-  if (ShapedType::isDynamic(tokens)) { // As many as the longest needs.
+  if (ShapedType::isDynamic(tokens)) { // The greatest length.
     tokens = 0;
     for (int64_t length : lens.integers())
       tokens = std::max(tokens, length);

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace llmir;
 using namespace llmir::interpreter;
 
-/// " on rank 2" where there are several.
+/// " on rank 2" if there are several.
 static std::string onRank(Evaluation &e) {
   return e.numRanks() == 1 ? "" : " on rank " + std::to_string(e.rank());
 }
@@ -32,7 +32,7 @@ static LogicalResult evaluateExpectClose(check::ExpectCloseOp op,
     return success();
   InFlightDiagnostic diag = op.emitOpError()
                             << "failed" << onRank(e) << ": nmse " << error
-                            << " is more than " << op.getNmseAttr();
+                            << " exceeds " << op.getNmseAttr();
   diag.attachNote() << "actual   " << toString(actual);
   diag.attachNote() << "expected " << toString(expected);
   return diag;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of collectives and of work that ranks share.
+// Evaluators of sharding and collective ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace mlir::llm;
 using namespace llmir;
 using namespace llmir::interpreter;
 
-/// Groups have to fit the ranks that run.
+/// The number of ranks must be a multiple of the group size.
 static LogicalResult checkGroups(Operation *op, int64_t groupSize,
                                  Evaluation &e) {
   if (e.numRanks() % groupSize == 0)
@@ -53,7 +53,7 @@ static LogicalResult evaluateAllReduce(AllReduceOp op, Evaluation &e) {
                          reductionNamed(op.getReduceOp()))[size_t(e.rank())]);
 }
 
-/// Sizes that the verifier could not see have to be divided, too.
+/// Checks dynamic sizes.
 static LogicalResult checkDivides(Operation *op, const Tensor &x, int64_t dim,
                                   int64_t count) {
   if (x.dim(dim) % count == 0)
@@ -82,7 +82,7 @@ static LogicalResult evaluateShard(ShardOp op, Evaluation &e) {
       op, shard(x, dim, count, op.getShardIndex().value_or(e.rank() % count)));
 }
 
-/// Both forms as a plain projection of the shard; weights are [K, N].
+/// Evaluates both forms as a plain projection of the shard; weights are [K, N].
 static LogicalResult evaluateShardedLinear(ShardedLinearOp op, Evaluation &e) {
   const int64_t count = op.getNumShards(), index = op.getShardId();
   const bool isRowForm = op.getShardDim() == 0;
@@ -104,7 +104,7 @@ static LogicalResult evaluateShardedLinear(ShardedLinearOp op, Evaluation &e) {
   if (x->dim(-1) != weight->dim(0))
     return op.emitOpError()
            << "cannot be evaluated: rows of " << x->dim(-1)
-           << " numbers beside a weight of " << weight->dim(0) << " inputs";
+           << " elements, but a weight of " << weight->dim(0) << " inputs";
   std::optional<Tensor> bias;
   if (const Tensor *whole = e.tensorIf(op.getBias());
       whole && (!isRowForm || index == 0)) {
@@ -115,7 +115,7 @@ static LogicalResult evaluateShardedLinear(ShardedLinearOp op, Evaluation &e) {
     if (part->size() != weight->dim(1))
       return op.emitOpError()
              << "cannot be evaluated: a bias of " << part->size()
-             << " entries beside " << weight->dim(1) << " outputs";
+             << " elements, but " << weight->dim(1) << " outputs";
     bias = std::move(*part);
   }
   return e.set(op, linear(*x, transposed(*weight), bias ? &*bias : nullptr));

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of ops that passes fuse from others: LLMFusedOps.td. Each is its
-// parts one after another, their results rounded in between.
+// Evaluators of fused ops: LLMFusedOps.td. Each evaluates its parts in
+// sequence, rounding intermediate results.
 //
 //===----------------------------------------------------------------------===//
 

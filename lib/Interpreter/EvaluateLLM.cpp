@@ -30,7 +30,7 @@ using namespace llmir::interpreter;
 static LogicalResult evaluateWeight(WeightOp op, Evaluation &e) {
   if (!e.options().weight)
     return op.emitOpError(
-        "cannot be evaluated: nobody says the values of weights");
+        "cannot be evaluated: there is no source of weight values");
   FailureOr<InterpreterValue> value = e.options().weight(op);
   if (failed(value))
     return failure();
@@ -159,7 +159,7 @@ static LogicalResult evaluateQuantizedMatmul(QuantizedMatmulOp op,
 }
 
 //===----------------------------------------------------------------------===//
-// Experts and tokens
+// Experts and sampling
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateMoERoute(MoERouteOp op, Evaluation &e) {

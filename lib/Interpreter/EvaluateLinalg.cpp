@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluator of structured linalg ops on tensors: the body once for each point
-// of the iteration space. Numbers of the body are rounded to their types.
+// Evaluator of structured linalg ops on tensors: runs the body for each point
+// of the iteration space, rounding its values to their types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace llmir;
 using namespace llmir::interpreter;
 
-/// The size of each loop, from the operands whose maps name the loop alone.
+/// The size of each loop, from operands whose maps have the loop as a result.
 static std::optional<Shape> loopSizes(linalg::LinalgOp op,
                                       ArrayRef<Tensor> operands) {
   Shape sizes(op.getNumLoops(), -1);
@@ -34,7 +34,7 @@ static std::optional<Shape> loopSizes(linalg::LinalgOp op,
   return sizes;
 }
 
-/// Where an operand's number for one point of the iteration space lies.
+/// The index of an operand's element for one point of the iteration space.
 static int64_t placeOf(AffineMap map, ArrayRef<int64_t> point,
                        const Tensor &tensor) {
   SmallVector<int64_t> index = map.compose(point);
@@ -44,13 +44,13 @@ static int64_t placeOf(AffineMap map, ArrayRef<int64_t> point,
   return place;
 }
 
-/// Runs the body on the numbers of one point; what it yields.
+/// Runs the body for one point and returns the yielded values.
 static FailureOr<SmallVector<Number>> runBody(linalg::LinalgOp op,
                                               ArrayRef<int64_t> point,
                                               ArrayRef<Number> arguments,
                                               Evaluation &e) {
   llvm::DenseMap<Value, Number> values;
-  auto get = [&](Value value) { // Of the body, or a scalar from outside.
+  auto get = [&](Value value) { // A value of the body or a captured scalar.
     auto found = values.find(value);
     return found != values.end() ? found->second : e.tensor(value).number(0);
   };

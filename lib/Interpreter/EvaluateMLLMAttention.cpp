@@ -34,11 +34,11 @@ static Status invalid(const std::string &cause) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// Fails where an op that depends on earlier steps is evaluated by itself.
+/// Fails if an op that depends on earlier steps is evaluated in isolation.
 static LogicalResult checkState(Evaluation &e) {
   if (e.state())
     return success();
-  return e.fail(invalid("it depends on the steps before this one"));
+  return e.fail(invalid("it depends on earlier steps"));
 }
 
 /// past, past + 1, …
@@ -106,7 +106,7 @@ static LogicalResult evaluateVisionRoPE(mllm::VisionRoPEOp op, Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// The cache and the mask
+// Cache and mask
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateKVCache(mllm::KVCacheOp op, Evaluation &e) {
@@ -151,8 +151,8 @@ static Tensor batched(const Tensor &heads) {
   return heads.reshaped(shape);
 }
 
-/// Whether sizes that were `?` fit: queries [B, S, H, D], keys [B, N, G, D],
-/// values [B, N, G, V].
+/// Checks dynamic sizes: queries [B, S, H, D], keys [B, N, G, D], values [B, N,
+/// G, V].
 static Status checkAttention(const Tensor &q, const Tensor &k, const Tensor &v,
                              const AttentionParams &params) {
   const bool agrees = q.dim(0) == k.dim(0) && k.dim(0) == v.dim(0) &&
@@ -163,10 +163,11 @@ static Status checkAttention(const Tensor &q, const Tensor &k, const Tensor &v,
   if (agrees)
     return Status::ok();
   return invalid("queries " + typeString(q) + ", keys " + typeString(k) +
-                 " and values " + typeString(v) + " do not fit");
+                 " and values " + typeString(v) + " do not match");
 }
 
-/// Attention of heads of one rank, in the shape of `q` but for the last size.
+/// Attention over heads of one rank, in the shape of `q` except for the last
+/// dimension.
 static Expected<Tensor> attend(const Tensor &q, const Tensor &k,
                                const Tensor &v, const AttentionParams &params) {
   const Tensor queries = batched(q), keys = batched(k), values = batched(v);
@@ -205,7 +206,7 @@ evaluateFlashAttention2SwaSink(mllm::FlashAttention2SwaSinkOp op,
                                  e.tensor(op.getV()), windowed(op, e)));
 }
 
-/// Attention over the rows of two pools that two lists name.
+/// Attention over rows of two pools given by index lists.
 template <typename OpT>
 static LogicalResult evaluateRows(OpT op, const AttentionParams &params,
                                   Evaluation &e) {
@@ -247,7 +248,7 @@ static LogicalResult evaluateRadixAttnRelax(mllm::RadixAttnRelaxOp op,
   return evaluateRows(op, params, e);
 }
 
-/// The tokens of [B, tokens, G, D] that a list names.
+/// The tokens of [B, tokens, G, D] given by an index list.
 static Expected<Tensor> selectTokens(const Tensor &cache, const Tensor &index) {
   Shape shape = cache.shape;
   shape[1] = index.size();
@@ -260,8 +261,8 @@ static Expected<Tensor> selectTokens(const Tensor &cache, const Tensor &index) {
   });
 }
 
-/// The softmax's weights [B, H, S, N]: what attention makes of the rows of the
-/// identity as values.
+/// The softmax weights [B, H, S, N], computed as attention with the identity
+/// matrix as values.
 static Tensor weightsOf(const Tensor &q, const Tensor &keys,
                         const AttentionParams &params) {
   const int64_t n = keys.dim(1);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of the mllm ops that compute value by value.
+// Evaluators of element-wise mllm ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using reference::UnaryFunction;
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// lhs and rhs, or lhs and a number.
+/// lhs and rhs, or lhs and a scalar.
 template <typename OpT>
 static LogicalResult evaluateArithmetic(OpT op, Evaluation &e,
                                         const BinaryFunction &function) {
@@ -60,7 +60,7 @@ static LogicalResult evaluateDiv(mllm::DivOp op, Evaluation &e) {
       op, e, [](auto a, auto b) { return reference::quotient(a, b); });
 }
 
-/// One value from one.
+/// Unary functions.
 template <typename OpT, double (*function)(double)>
 static LogicalResult evaluateFunction(OpT op, Evaluation &e) {
   return e.set(op.getResult(), reference::map(e.tensor(op.getX()), function));
@@ -98,7 +98,7 @@ static LogicalResult evaluateClip(mllm::ClipOp op, Evaluation &e) {
   const double least = op.getMinVal().convertToDouble();
   const double greatest = op.getMaxVal().convertToDouble();
   return mapNumbers(op, e, [=](auto x) {
-    using T = decltype(x); // The bounds of integers are whole numbers.
+    using T = decltype(x); // Bounds for integers are integers.
     return reference::clip(x, static_cast<T>(least), static_cast<T>(greatest));
   });
 }

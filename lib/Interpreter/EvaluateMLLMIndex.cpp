@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of the mllm ops whose values choose, order or are reduced.
+// Evaluators of mllm gathers, scatters, sorts and reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ static LogicalResult evaluateIndex(mllm::IndexOp op, Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Sorting
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateTopK(mllm::TopKOp op, Evaluation &e) {

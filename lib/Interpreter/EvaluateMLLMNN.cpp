@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of MLLMNNOps.td: products, tables, norms, activations.
+// Evaluators of MLLMNNOps.td: products, embeddings, norms, activations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace llmir;
 using namespace llmir::interpreter;
 
 //===----------------------------------------------------------------------===//
-// Products and tables
+// Products and embeddings
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateMatMul(mllm::MatMulOp op, Evaluation &e) {
@@ -42,7 +42,7 @@ static LogicalResult evaluateEmbedding(mllm::EmbeddingOp op, Evaluation &e) {
   return e.set(op, embedding(ids, *table).reshaped(shape));
 }
 
-/// The numbers of an optional parameter; an empty optional where it is absent.
+/// The elements of an optional parameter; nullopt if it is absent.
 static FailureOr<std::optional<Tensor>> parameterIf(FlatSymbolRefAttr symbol,
                                                     Evaluation &e) {
   if (!symbol)
@@ -66,14 +66,14 @@ static LogicalResult evaluateLinear(mllm::LinearOp op, Evaluation &e) {
   if (x.dim(-1) != weight->dim(1))
     return e.fail(Status(StatusCode::InvalidArgument,
                          "rows of " + std::to_string(x.dim(-1)) +
-                             " numbers do not fit a weight " +
+                             " elements do not match a weight " +
                              typeString(*weight)));
   Shape rows = x.shape;
   rows.back() = weight->dim(0);
   if (Status status = reference::checkAffordable(rows); !status)
     return e.fail(status);
   Tensor result = linear(x, *weight, pointer(*bias));
-  // The outputs in the dimensions into which the result splits them.
+  // Reshapes the outputs to the split dimensions of the result.
   result.shape.pop_back();
   llvm::append_range(result.shape,
                      op.getType().getShape().drop_front(x.rank() - 1));
@@ -89,15 +89,15 @@ static LogicalResult evaluateParam(mllm::ParamOp op, Evaluation &e) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Fails unless a norm's parameter, if there, has a number for each of `count`
-/// that are normalized: a size that is `?` is known only now.
+/// Fails unless a norm's parameter, if given, has `count` elements: dynamic
+/// sizes are known only here.
 static LogicalResult checkCount(const Tensor *parameter, int64_t count,
                                 Evaluation &e) {
   if (!parameter || parameter->size() == count)
     return success();
   return e.fail(Status(StatusCode::InvalidArgument,
                        "normalizes " + std::to_string(count) +
-                           " numbers, but a parameter is " +
+                           " elements, but a parameter is " +
                            typeString(*parameter)));
 }
 
@@ -127,7 +127,7 @@ static LogicalResult evaluateLayerNorm(mllm::LayerNormOp op, Evaluation &e) {
   if (failed(checkCount(pointer(*weight), count, e)) ||
       failed(checkCount(pointer(*bias), count, e)))
     return failure();
-  // All that is normalized together as one row.
+  // Collapses the normalized dimensions into one row.
   Tensor rows = x.reshaped({count == 0 ? 0 : x.size() / count, count});
   Tensor result = layerNorm(rows, pointer(*weight), pointer(*bias),
                             op.getEps().convertToDouble());
@@ -181,7 +181,7 @@ static LogicalResult evaluateSigmoid(mllm::SigmoidOp op, Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Layers of the user's own
+// Custom ops
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateCustomized(mllm::CustomizedOp op, Evaluation &e) {
@@ -194,8 +194,8 @@ static LogicalResult evaluateCustomized(mllm::CustomizedOp op, Evaluation &e) {
     return e.fail(results.status());
   if (results->size() != op.getNumResults())
     return e.fail(Status(StatusCode::InvalidArgument,
-                         "the function of '" + op.getName().str() + "' gives " +
-                             std::to_string(results->size()) +
+                         "the function of '" + op.getName().str() +
+                             "' returns " + std::to_string(results->size()) +
                              " results, expected " +
                              std::to_string(op.getNumResults())));
   for (auto [result, numbers] : llvm::zip(op.getResults(), *results))

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of the mllm ops that move values. Sizes that the types leave open
-// are checked here, by the rules that the verifier has for the others.
+// Evaluators of mllm data movement ops. Dynamic sizes are checked here, by the
+// rules of the verifiers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ static shapes::Shape shapeOf(const Tensor &x) {
   return {x.shape.begin(), x.shape.end()};
 }
 
-/// The sizes of a shape of numbers.
+/// The sizes of a static shape.
 static Shape sizesOf(const shapes::Shape &shape) {
   Shape result;
   for (const shapes::DimExpr &size : shape)
@@ -38,7 +38,7 @@ static std::vector<int64_t> toVector(llvm::ArrayRef<int64_t> numbers) {
 }
 
 //===----------------------------------------------------------------------===//
-// The same values
+// Ops that preserve values
 //===----------------------------------------------------------------------===//
 
 template <typename OpT>
@@ -46,7 +46,7 @@ static LogicalResult evaluateSame(OpT op, Evaluation &e) {
   return e.set(op.getResult(), e.tensor(op.getX()));
 }
 
-/// Memory that a loop hands from turn to turn.
+/// Memory that a loop carries.
 static bool isCarried(mlir::Value value) {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   return argument && mlir::isa<mllm::WhileOp, mllm::ForOp>(
@@ -55,8 +55,8 @@ static bool isCarried(mlir::Value value) {
 
 static LogicalResult evaluateCopy(mllm::CopyOp op, Evaluation &e) {
   const Tensor &dst = e.tensor(op.getDst()), &src = e.tensor(op.getSrc());
-  // Memory that holds nothing yet has no dynamic sizes, and that of a loop has
-  // those of the turn before.
+  // Uninitialized memory has no dynamic sizes, and that of a loop has those of
+  // the previous iteration.
   if (op.getDst().getDefiningOp<mllm::AllocOp>() || isCarried(op.getDst()))
     return e.set(op.getResult(), src);
   auto shape = shapes::sameShape(shapeOf(dst), shapeOf(src));
@@ -68,7 +68,7 @@ static LogicalResult evaluateCastType(mllm::CastTypeOp op, Evaluation &e) {
                castTo(e.tensor(op.getX()), *getElementKind(op.getDtype())));
 }
 
-/// The dynamic sizes of the operand stand for those of the result, in order.
+/// The dynamic sizes of the result are those of the operand, in order.
 static LogicalResult evaluateView(mllm::ViewOp op, Evaluation &e) {
   const Tensor &x = e.tensor(op.getX());
   std::vector<int64_t> dynamic;
@@ -113,7 +113,7 @@ static LogicalResult evaluatePermute(mllm::PermuteOp op, Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Joining and cutting
+// Concatenation and splitting
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateSplit(mllm::SplitOp op, Evaluation &e) {
@@ -133,7 +133,7 @@ static LogicalResult evaluateSplit(mllm::SplitOp op, Evaluation &e) {
   return success();
 }
 
-/// The operands of concat and stack; `rule` says whether they fit together.
+/// Checks the operands of concat and stack with `rule`.
 template <typename OpT, typename RuleT>
 static Expected<reference::RankTensors> partsOf(OpT op, Evaluation &e,
                                                 RuleT rule) {
@@ -174,7 +174,7 @@ static LogicalResult evaluateRepeat(mllm::RepeatOp op, Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ranges and borders
+// Slices and padding
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evaluateSlice(mllm::SliceOp op, Evaluation &e) {

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of constants, memory and notes: MLLMTensorOps.td, MLLMGraphOps.td.
+// Evaluators of constants, memory and comments: MLLMTensorOps.td,
+// MLLMGraphOps.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +26,20 @@ static LogicalResult evaluateConstant(mllm::ConstantOp op, Evaluation &e) {
   auto type = cast<RankedTensorType>(op.getType());
   if (!value && !isAffordable(type.getShape()))
     return op.emitOpError()
-           << "cannot be evaluated: " << type << " has more than 2^28 numbers";
+           << "cannot be evaluated: " << type << " has more than 2^28 elements";
   if (!value)
     return op.emitOpError("cannot be evaluated: the values are not dense");
   return e.set(op, std::move(*value));
 }
 
-/// Memory that nothing has written holds zeros here; a run in planned memory
-/// refuses to read it.
+/// Uninitialized memory holds zeros; reading it in a run with planned memory is
+/// an error.
 static LogicalResult evaluateAlloc(mllm::AllocOp op, Evaluation &e) {
   auto type = cast<RankedTensorType>(op.getType());
   std::optional<ElementKind> kind = getElementKind(type.getElementType());
   if (!kind)
-    return op.emitOpError("cannot be evaluated: its elements are no numbers");
-  // What is copied into it brings its size along; until then there is nothing.
+    return op.emitOpError("cannot be evaluated: its elements are not numbers");
+  // A copy into it determines its dynamic sizes; until then, it is empty.
   Shape shape;
   for (int64_t size : type.getShape())
     shape.push_back(ShapedType::isDynamic(size) ? 0 : size);

@@ -69,7 +69,7 @@ static LogicalResult evaluateInterpolate(mllm::InterpolateOp op,
     if (size > double(int64_t(1) << 31))
       return e.fail(Status(StatusCode::ResourceExhausted,
                            "a dimension of " + std::to_string(x.shape[d + 2]) +
-                               " becomes too long"));
+                               " becomes too large"));
     sizes.push_back(static_cast<int64_t>(size));
   }
   return e.setChecked(op, interpolate(x, sizes, params));

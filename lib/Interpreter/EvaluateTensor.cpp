@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Evaluators of ops that move numbers: the tensor dialect.
+// Evaluators of the tensor dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace llmir;
 using namespace llmir::interpreter;
 
-/// Offsets, sizes or strides, those that are operands filled in.
+/// Static and dynamic offsets, sizes or strides.
 static Shape resolve(ArrayRef<OpFoldResult> mixed, Evaluation &e) {
   Shape result;
   for (OpFoldResult entry : mixed) {
@@ -35,7 +35,7 @@ static Shape resolve(ArrayRef<OpFoldResult> mixed, Evaluation &e) {
   return result;
 }
 
-/// Fails where no tensor of that shape is made.
+/// Fails if a tensor of that shape is too large.
 static LogicalResult checkShape(Operation *op, const Shape &shape) {
   for (auto [d, size] : llvm::enumerate(shape))
     if (size < 0)
@@ -70,8 +70,8 @@ static LogicalResult evaluateCollapseShape(tensor::CollapseShapeOp op,
   return e.set(op, source.reshaped(shape));
 }
 
-/// Whether a slice's elements of one dimension, of which there are `size`, are
-/// elements 0 to `whole` - 1.
+/// Whether a slice of `size` elements of one dimension is within 0 to `whole` -
+/// 1.
 static bool isInside(int64_t whole, int64_t offset, int64_t size,
                      int64_t stride) {
   if (size == 0)
@@ -81,12 +81,12 @@ static bool isInside(int64_t whole, int64_t offset, int64_t size,
   if (size == 1 || stride == 0)
     return true;
   const int64_t room = stride > 0 ? whole - 1 - offset : offset;
-  // No magnitude of a number is lost as a negative one.
+  // Negative magnitudes do not overflow.
   return size - 1 <= -(room / (stride > 0 ? -stride : stride));
 }
 
-/// Calls visit(number in the slice, number in the whole) for each place of a
-/// slice. False where the slice does not lie in `whole`.
+/// Calls visit(index in the slice, index in the whole) for each element of a
+/// slice. Returns false if the slice is out of bounds.
 static bool forEachInSlice(const Shape &whole, const Shape &offsets,
                            const Shape &sizes, const Shape &strides,
                            function_ref<void(int64_t, int64_t)> visit) {
@@ -139,7 +139,7 @@ static LogicalResult evaluateInsertSlice(tensor::InsertSliceOp op,
           resolve(op.getMixedStrides(), e),
           [&](int64_t i, int64_t place) { result[place] = source.number(i); }))
     return op.emitOpError() << "cannot be evaluated: " << typeString(source)
-                            << " does not lie in " << typeString(result);
+                            << " is not in " << typeString(result);
   return e.set(op, std::move(result));
 }
 
@@ -150,7 +150,7 @@ static LogicalResult evaluateConcat(tensor::ConcatOp op, Evaluation &e) {
   return e.set(op, concatenate(parts, int64_t(op.getDim())));
 }
 
-/// What nobody has written reads as zeros.
+/// Uninitialized elements read as zeros.
 static LogicalResult evaluateEmpty(tensor::EmptyOp op, Evaluation &e) {
   std::optional<ElementKind> kind =
       getElementKind(op.getType().getElementType());
@@ -176,7 +176,7 @@ static LogicalResult evaluateCast(tensor::CastOp op, Evaluation &e) {
   return e.set(op, e.tensor(op.getSource()));
 }
 
-/// The number of the element at those indices.
+/// The linear index of the element at the given indices.
 static FailureOr<int64_t> placeOf(Operation *op, const Tensor &tensor,
                                   ValueRange indices, Evaluation &e) {
   int64_t place = 0;
@@ -229,11 +229,11 @@ static LogicalResult evaluateRank(tensor::RankOp op, Evaluation &e) {
                                       {e.tensor(op.getTensor()).rank()}));
 }
 
-/// One number around the tensor.
+/// Pads with a constant.
 static LogicalResult evaluatePad(tensor::PadOp op, Evaluation &e) {
   Value padding = op.getConstantPaddingValue();
   if (!padding)
-    return op.emitOpError("cannot be evaluated: its region computes numbers");
+    return op.emitOpError("cannot be evaluated: its region is not a constant");
   std::optional<Tensor> number;
   if (auto constant = padding.getDefiningOp<arith::ConstantOp>())
     number = constantValue(constant.getValue());
@@ -247,13 +247,14 @@ static LogicalResult evaluatePad(tensor::PadOp op, Evaluation &e) {
     if (low[d] < 0 || high[d] < 0)
       return op.emitOpError() << "cannot be evaluated: it pads dimension " << d
                               << " by " << low[d] << " and " << high[d];
-    // More than an integer counts is -1, which is no size.
+    // An overflowing size is -1, which is invalid.
     if (llvm::AddOverflow(shape[d], low[d], shape[d]) ||
         llvm::AddOverflow(shape[d], high[d], shape[d]))
       shape[d] = -1;
   }
   if (!number)
-    return op.emitOpError("cannot be evaluated: it pads with no one number");
+    return op.emitOpError("cannot be evaluated: its padding value does not "
+                          "have a single element");
   if (failed(checkShape(op, shape)))
     return failure();
   Tensor result = pick(*number, shape, [](const Shape &) { return 0; });

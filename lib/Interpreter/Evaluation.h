@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table from ops to their evaluators, and what an evaluator works with.
+// The evaluator table, and the context of evaluators.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,27 +34,26 @@ using reference::Tensor;
 /// [rank]
 struct RankValues : std::vector<InterpreterValue> {
   using std::vector<InterpreterValue>::vector;
-  Place place; ///< Where its elements are, in a run in planned memory.
+  Place place; ///< Location of the elements in planned memory.
 };
 
 /// The values of one function while it runs.
 struct Frame {
   int64_t numRanks = 1;
-  int64_t numCallers = 0; ///< Functions that wait for this one's results.
+  int64_t numCallers = 0; ///< Call depth.
   const InterpreterOptions *options = nullptr;
-  /// What ops of the mllm dialect keep; null where an op is evaluated by
-  /// itself.
+  /// The state of mllm ops; null if an op is evaluated in isolation.
   ModelState *state = nullptr;
-  /// The memory that all frames of a run share; null where the values have no
-  /// place in it.
+  /// The planned memory shared by all frames of a run; null without a plan.
   Arena *memory = nullptr;
-  int64_t firstLine = 0; ///< Of the function's own part of the memory.
+  int64_t firstLine = 0; ///< First line of the frame in memory.
   llvm::DenseMap<mlir::Value, RankValues> values;
   /// [rank] before rounding, of values that the function returns.
   llvm::DenseMap<mlir::Value, reference::RankTensors> exact;
 };
 
-/// One op on one rank. All ranks have evaluated the ops before it.
+/// Evaluation of one op on one rank. All ranks have evaluated the preceding
+/// ops.
 class Evaluation {
 public:
   Evaluation(Frame &frame, mlir::Operation *op, int64_t rank)
@@ -63,8 +62,7 @@ public:
   int64_t rank() const { return thisRank; }
   int64_t numRanks() const { return frame.numRanks; }
   const InterpreterOptions &options() const { return *frame.options; }
-  /// What the model keeps from step to step; null where the op is evaluated by
-  /// itself and depends on nothing else.
+  /// The state kept between steps; null if the op is evaluated in isolation.
   ModelState *state() const { return frame.state; }
 
   /// The value of an operand on this rank.
@@ -72,35 +70,35 @@ public:
   const Tensor &tensor(mlir::Value operand) const {
     return std::get<Tensor>(value(operand));
   }
-  /// Null for an operand that is absent.
+  /// Returns null for an absent operand.
   const Tensor *tensorIf(mlir::Value operand) const {
     return operand ? &tensor(operand) : nullptr;
   }
   const PagedCache &cache(mlir::Value operand) const {
     return std::get<PagedCache>(value(operand));
   }
-  /// A weight's numbers, decoded where it has a format.
+  /// The elements of a weight, dequantized if it has a format.
   Tensor weight(mlir::Value operand) const;
-  /// The numbers of a registered parameter, decoded where it has a format.
+  /// The elements of a registered parameter, dequantized if it has a format.
   mlir::FailureOr<Tensor> parameter(mlir::FlatSymbolRefAttr symbol) const;
-  /// The integer of a scalar; 0 where the operand is absent (a layer).
+  /// The integer value of a scalar; 0 if the operand is absent (a layer).
   int64_t integer(mlir::Value operand) const;
-  /// The operand's value on every rank.
+  /// The values of the operand on all ranks.
   reference::RankTensors onAllRanks(mlir::Value operand) const;
 
-  /// Gives a result its value: a tensor is rounded to the result's element
+  /// Sets the value of a result: a tensor is rounded to the result's element
   /// type and must have the result's shape.
   LogicalResult set(mlir::Value result, InterpreterValue value);
 
-  /// Gives a result what a reference function computed, or reports its failure
-  /// at the op.
+  /// Sets the value of a result from a reference function, or reports its
+  /// failure at the op.
   LogicalResult setChecked(mlir::Value result, Expected<Tensor> tensor) {
     return tensor ? set(result, std::move(*tensor)) : fail(tensor.status());
   }
 
   /// Reports a failure of the reference library at the op.
   LogicalResult fail(const Status &status);
-  /// Fails unless every index is from 0 up to but without `end`.
+  /// Fails unless all indices are in [0, end).
   LogicalResult checkIndices(const Tensor &indices, int64_t end,
                              llvm::StringRef what);
 
@@ -112,7 +110,7 @@ private:
 
 using Evaluator = std::function<LogicalResult(mlir::Operation *, Evaluation &)>;
 
-/// Op names with their evaluators.
+/// Evaluators by op name.
 class EvaluatorTable {
 public:
   void add(llvm::StringRef name, Evaluator evaluator) {
@@ -135,13 +133,12 @@ private:
   llvm::StringMap<Evaluator> table;
 };
 
-/// All of them, made once.
+/// The table of all evaluators, created once.
 const EvaluatorTable &getEvaluators();
-/// The op's row of the table, or what its dialect brings along; null for an op
-/// that has neither.
+/// The evaluator of an op from the table or from its dialect, or null.
 const Evaluator *evaluatorOf(mlir::Operation *op);
 
-/// What a function gives for these arguments, all ranks in lockstep.
+/// Runs a function with these arguments, with all ranks in lockstep.
 mlir::FailureOr<std::vector<RankValues>>
 runFunction(mlir::FunctionOpInterface function, Frame &frame,
             std::vector<RankValues> arguments);
@@ -163,8 +160,8 @@ void addMLLMVisionEvaluators(EvaluatorTable &table);
 void addMLLMSignalEvaluators(EvaluatorTable &table);
 void addMLLMTensorEvaluators(EvaluatorTable &table);
 
-/// What a scalar op of arith or math computes from rounded operands, before
-/// rounding; nullopt where it is none of those that are known.
+/// Evaluates a scalar arith or math op on rounded operands, before rounding the
+/// result; nullopt for unsupported ops.
 std::optional<Number> evaluateScalar(mlir::Operation *op,
                                      llvm::ArrayRef<Number> operands);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One op on all ranks, and what a caller gives and gets.
+// Evaluation of one op on all ranks, and conversion of arguments and results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using namespace llmir;
 using namespace llmir::interpreter;
 
 //===----------------------------------------------------------------------===//
-// The table
+// The evaluator table
 //===----------------------------------------------------------------------===//
 
 const EvaluatorTable &llmir::interpreter::getEvaluators() {
@@ -67,7 +67,7 @@ std::vector<std::string> llmir::getEvaluatedOps() {
   return getEvaluators().names();
 }
 
-/// Asks the op's dialect, which has an OpEvaluatorInterface.
+/// Evaluates an op with the OpEvaluatorInterface of its dialect.
 static LogicalResult evaluateByDialect(Operation *op, Evaluation &e) {
   std::vector<Tensor> operands;
   for (Value operand : op->getOperands()) {
@@ -85,7 +85,7 @@ static LogicalResult evaluateByDialect(Operation *op, Evaluation &e) {
     return e.fail(results.status());
   if (results->size() != op->getNumResults())
     return op->emitOpError()
-           << "cannot be evaluated: its dialect gives " << results->size()
+           << "cannot be evaluated: its dialect returns " << results->size()
            << " values for " << op->getNumResults() << " results";
   for (auto [result, value] : llvm::zip_equal(op->getResults(), *results))
     if (failed(e.set(result, std::move(value))))
@@ -124,8 +124,8 @@ FailureOr<Tensor> Evaluation::parameter(FlatSymbolRefAttr symbol) const {
   auto parameter =
       SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(op, symbol);
   if (!parameter || !options().parameter)
-    return op->emitOpError() << "cannot be evaluated: nobody says the values "
-                                "of parameter "
+    return op->emitOpError() << "cannot be evaluated: there is no source of "
+                                "values of parameter "
                              << symbol,
            failure();
   FailureOr<InterpreterValue> value = options().parameter(parameter);
@@ -161,7 +161,7 @@ LogicalResult Evaluation::checkIndices(const Tensor &indices, int64_t end,
   return success();
 }
 
-/// The type of the tensor that a value of `type` is, or null.
+/// The tensor type of a value of `type`, or null.
 static RankedTensorType tensorTypeOf(Type type) {
   if (auto sharded = dyn_cast<llm::ShardedTensorType>(type))
     return sharded.getShardType();
@@ -194,16 +194,16 @@ LogicalResult Evaluation::set(Value result, InterpreterValue value) {
   }
   RankValues &ranks = frame.values[result];
   if (thisRank == 0)
-    ranks = {}; // Of the loop's iteration before.
+    ranks = {}; // From the previous iteration of a loop.
   ranks.push_back(std::move(value));
   return success();
 }
 
 //===----------------------------------------------------------------------===//
-// From the caller's values to the ranks' and back
+// Sharding of arguments and results
 //===----------------------------------------------------------------------===//
 
-/// The dimension in which an argument or result is cut, or nothing.
+/// The dimension in which an argument or result is sharded, or nullopt.
 static std::optional<int64_t> getShardDim(DictionaryAttr attributes) {
   auto attr = attributes ? attributes.getAs<IntegerAttr>(
                                llm::LLMDialect::getShardDimAttrName())
@@ -223,10 +223,11 @@ static FailureOr<RankValues> distribute(FunctionOpInterface function,
   auto *quantized = std::get_if<QuantizedValue>(&value);
   auto *tensor = quantized ? &quantized->numbers : std::get_if<Tensor>(&value);
   if (!tensor || (quantized && quantized->format))
-    return report() << "only tensors and integers can be cut for the ranks",
+    return report()
+               << "only tensors and integers can be sharded among the ranks",
            failure();
   if (*dim >= tensor->rank() || tensor->dim(*dim) % numRanks != 0)
-    return report() << typeString(*tensor) << " cannot be cut in dimension "
+    return report() << typeString(*tensor) << " cannot be sharded in dimension "
                     << *dim << " for " << numRanks << " ranks",
            failure();
   RankValues result;
@@ -240,7 +241,7 @@ static FailureOr<RankValues> distribute(FunctionOpInterface function,
   return result;
 }
 
-/// One tensor from the ranks': joined, or the one that all have.
+/// Concatenates the tensors of the ranks, or returns the common one.
 static FailureOr<Tensor> collect(FunctionOpInterface function, unsigned index,
                                  const reference::RankTensors &ranks) {
   if (std::optional<int64_t> dim =
@@ -328,7 +329,7 @@ Interpreter::run(FunctionOpInterface function,
   return results;
 }
 
-/// Evaluates one op; without a state those fail that depend on earlier steps.
+/// Evaluates one op; without a state, ops that depend on earlier steps fail.
 static FailureOr<std::vector<Tensor>>
 evaluateAlone(Operation *op, std::vector<Tensor> operands,
               const InterpreterOptions &options, ModelState *state) {
@@ -366,7 +367,7 @@ std::optional<std::vector<Tensor>>
 llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
   if (!evaluatorOf(op))
     return std::nullopt;
-  // Silent for this thread only: passes run on several at once.
+  // Suppress diagnostics for this thread only, since passes are multithreaded.
   const uint64_t thread = llvm::get_threadid();
   ScopedDiagnosticHandler handler(op->getContext(), [thread](Diagnostic &) {
     return success(llvm::get_threadid() == thread);
@@ -376,7 +377,7 @@ llmir::evaluateOp(Operation *op, std::vector<Tensor> operands) {
   return succeeded(results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 
-/// FNV-1a, so that a name has the same numbers whatever stands around it.
+/// FNV-1a, so that the values of a name do not depend on the module.
 static uint64_t seedOf(StringRef name, uint64_t seed) {
   uint64_t hash = seed ^ 0xcbf29ce484222325u;
   for (char c : name)

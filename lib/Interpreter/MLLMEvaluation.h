@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What evaluators of several files of mllm ops share.
+// Helpers shared by evaluators of mllm ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,12 @@
 
 namespace llmir::interpreter {
 
-/// An axis that the verifier has checked, counted from 0.
+/// Normalizes a verified axis.
 inline int64_t axisOf(int64_t axis, const Tensor &x) {
   return axis < 0 ? axis + x.rank() : axis;
 }
 
-/// The ranges that three attributes of an op say; an end of kDynamic is none.
+/// Combines three attributes into ranges; an end of kDynamic means none.
 inline std::vector<reference::IndexRange>
 indexRangesOf(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> ends,
               llvm::ArrayRef<int64_t> steps) {

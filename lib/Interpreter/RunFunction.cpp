@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions and control flow: one op after another, all ranks the same way.
+// Execution of functions and control flow, op by op, with all ranks in
+// lockstep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ class Runner {
 public:
   Runner(Frame &frame) : frame(frame) {}
 
-  /// The operands of the block's terminator.
+  /// The operands of the terminator of the block.
   FailureOr<std::vector<RankValues>> runBlock(Block &block);
 
 private:
@@ -97,8 +98,7 @@ FailureOr<std::vector<RankValues>> Runner::runBlock(Block &block) {
 // Planned memory
 //===----------------------------------------------------------------------===//
 
-/// Reads the operands from where they lie; fails where that does not hold them
-/// any more.
+/// Reads the operands from planned memory; fails if they have been overwritten.
 LogicalResult Runner::readOperands(Operation *op) {
   if (!frame.memory)
     return success();
@@ -106,23 +106,22 @@ LogicalResult Runner::readOperands(Operation *op) {
   for (Value operand : op->getOperands()) {
     auto found = frame.values.find(operand);
     if (found == frame.values.end() || (copy && operand == copy.getDst()))
-      continue; // What is written over is not read.
+      continue; // The destination is not read.
     const Place &place = found->second.place;
     for (int64_t line = place.begin; line < place.end; ++line)
       if (const int64_t holder = frame.memory->holderOf(line);
           holder != place.value)
         return op->emitOpError("cannot be evaluated: it reads byte ")
                << line * mllm::kLineBytes << " of the planned memory, "
-               << (holder == 0 ? "where nothing is written any more"
-                               : "over which another value was written");
+               << (holder == 0 ? "which holds no value"
+                               : "which has been overwritten");
     if (place.end > place.begin)
       frame.memory->read(place, std::get<Tensor>(found->second.front()));
   }
   return success();
 }
 
-/// Writes the result of an op that has run to the place that it is given, and
-/// says where a view of a value lies.
+/// Writes the result of an op to its place, or records the place of a view.
 LogicalResult Runner::writeResults(Operation *op) {
   constexpr int64_t mostLines = int64_t(1) << 28;
   if (!frame.memory)
@@ -132,10 +131,10 @@ LogicalResult Runner::writeResults(Operation *op) {
     if (std::optional<uint64_t> offset = alloc.getOffset()) {
       Place &place = frame.values[alloc.getResult()].place;
       place.begin = frame.firstLine + int64_t(*offset) / mllm::kLineBytes;
-      place.end = place.begin; // As long as what is copied into it.
+      place.end = place.begin; // A copy into it determines its size.
       place.value = memory.newValue();
       if (place.begin < 0 || place.begin > mostLines)
-        return op->emitOpError("cannot be evaluated: it lies at line ")
+        return op->emitOpError("cannot be evaluated: it is at line ")
                << place.begin << " of the planned memory, which has "
                << mostLines << " at most";
     }
@@ -143,11 +142,11 @@ LogicalResult Runner::writeResults(Operation *op) {
     Place place = frame.values[copy.getDst()].place;
     RankValues &written = frame.values[copy.getResult()];
     if (place.value == 0)
-      return success(); // A copy that is no plan.
+      return success(); // Not part of the plan.
     auto &tensor = std::get<Tensor>(written.front());
     place.value = memory.newValue();
     memory.write(place, tensor);
-    // The elements are there and nowhere else.
+    // The elements are in planned memory only.
     tensor = Tensor(tensor.kind, tensor.shape);
     written.place = place;
   } else if (auto end = dyn_cast<mllm::FreeOp>(op)) {
@@ -192,13 +191,13 @@ LogicalResult Runner::runOp(Operation *op) {
 FailureOr<int64_t> Runner::uniformInteger(Operation *op, Value value) {
   const RankValues &ranks = frame.values.find(value)->second;
   if (std::get<Tensor>(ranks.front()).size() != 1)
-    return op->emitOpError("cannot be evaluated: what decides how it goes on "
-                           "is not one number"),
+    return op->emitOpError("cannot be evaluated: its condition does not have a "
+                           "single element"),
            failure();
   const int64_t first = std::get<Tensor>(ranks.front()).integer(0);
   for (const InterpreterValue &other : ranks)
     if (std::get<Tensor>(other).integer(0) != first)
-      return op->emitOpError("cannot be evaluated: ranks go different ways"),
+      return op->emitOpError("cannot be evaluated: ranks take different paths"),
              failure();
   return first;
 }
@@ -259,7 +258,7 @@ LogicalResult Runner::runFor(scf::ForOp op) {
   if (*step <= 0)
     return op.emitOpError() << "cannot be evaluated: its step is " << *step;
   std::vector<RankValues> carried = get(op.getInitArgs());
-  // From the lower bound, because the next number may be none of the type's.
+  // From the lower bound, since the next value may overflow the type.
   Type type = op.getInductionVar().getType();
   const unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   const bool isBelow =
@@ -309,7 +308,7 @@ LogicalResult Runner::runGenerate(tensor::GenerateOp op) {
     }
   if (!kind || !isAffordable(shape))
     return op.emitOpError("cannot be evaluated: ")
-           << type << " is none of the interpreter's, or too large";
+           << type << " is not supported by the interpreter or too large";
   RankValues results(size_t(frame.numRanks), Tensor(*kind, shape));
   Block &body = op.getBody().front();
   for (int64_t i = 0; i < reference::numElements(shape); ++i) {
@@ -357,7 +356,7 @@ LogicalResult Runner::runMLLMFor(mllm::ForOp op) {
   if (failed(count))
     return failure();
   Block &body = op.getBody().front();
-  // The number of the turn has the shape of the count: one value.
+  // The iteration number has the shape of the trip count.
   const Tensor &like =
       std::get<Tensor>(frame.values.find(op.getCount())->second.front());
   Tensor turn(like.kind, like.shape);

@@ -27,7 +27,7 @@ namespace {
 struct CommandLine {
   llvm::cl::opt<std::string> function{
       "function",
-      llvm::cl::desc("Function to run (default: every public one)")};
+      llvm::cl::desc("Function to run (default: all public functions)")};
   llvm::cl::opt<uint64_t> seed{"seed",
                                llvm::cl::desc("Seed of the random arguments"),
                                llvm::cl::init(0)};
@@ -57,8 +57,8 @@ getFunctionsToRun(Operation *module, const RunOptions &options) {
   return functions;
 }
 
-/// The functions to run and, among them, the traced model: the subgraph of that
-/// name, or the entry where no name is given.
+/// The functions to run, including the traced model: the subgraph of that name,
+/// or by default the entry.
 static FailureOr<SmallVector<FunctionOpInterface>>
 getCallablesToRun(Operation *op, const RunOptions &options) {
   SmallVector<FunctionOpInterface> callables;
@@ -110,7 +110,7 @@ LogicalResult interpret(Operation *module, const RunOptions &options,
       return failure();
     auto results = interpreter.run(function, std::move(*arguments));
     if (failed(results)) {
-      status = failure(); // The other functions run all the same.
+      status = failure(); // Continue with the other functions.
       continue;
     }
     for (auto [i, result] : llvm::enumerate(*results))

@@ -65,16 +65,16 @@ bool isAffordable(ArrayRef<int64_t> shape) {
 }
 
 std::string cacheTooLarge(llm::PagedKVCacheType type) {
-  // A block is made whole, and of each one some bytes are kept.
+  // Blocks are allocated as a whole, and each has some bookkeeping.
   constexpr int64_t mostBlocks = int64_t(1) << 22;
   std::string text;
   llvm::raw_string_ostream out(text);
   int64_t numbers;
   if (llvm::AddOverflow(type.getHeadDim(), type.getValueDim(), numbers) ||
       !isAffordable({type.getBlockSize(), type.getNumHeads(), numbers}))
-    out << type << " has more than 2^28 numbers in a block";
+    out << type << " has more than 2^28 elements in a block";
   else if ((type.getMaxSeqLen() - 1) / type.getBlockSize() >= mostBlocks)
-    out << type << " has more than 2^22 blocks for a sequence";
+    out << type << " has more than 2^22 blocks per sequence";
   return text;
 }
 
@@ -97,7 +97,7 @@ static double toDouble(const APFloat &value) {
   return wide.convertToDouble();
 }
 
-/// An i1 counts as 0 or 1, all others with their sign.
+/// An i1 is 0 or 1, all other types are signed.
 static int64_t toInteger(const APInt &value) {
   return value.getBitWidth() == 1 ? int64_t(value.getZExtValue())
                                   : value.getSExtValue();
@@ -164,7 +164,7 @@ using ErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
 } // namespace
 
-/// Fills a tensor of floats from `check.range`, or [-1, 1).
+/// Fills a float tensor from `check.range` or [-1, 1).
 static LogicalResult fillFloats(ErrorFn error, Tensor &tensor, Attribute range,
                                 Random &random) {
   auto bounds = dyn_cast_or_null<DenseF64ArrayAttr>(range);
@@ -176,24 +176,24 @@ static LogicalResult fillFloats(ErrorFn error, Tensor &tensor, Attribute range,
   return success();
 }
 
-/// Fills a tensor of integers from `check.range`; few bits have a range of
-/// their own.
+/// Fills an integer tensor from `check.range`; narrow types default to their
+/// whole range.
 static LogicalResult fillIntegers(ErrorFn error, Tensor &tensor,
                                   Attribute range, Random &random) {
   auto bounds = dyn_cast_or_null<DenseI64ArrayAttr>(range);
   const int bits = bitWidth(tensor.kind);
   if (!bounds && (range || bits > 8))
     return error() << elementKindName(tensor.kind)
-                   << " numbers need a check.range of i64 or check.values";
+                   << " elements need a check.range of i64 or check.values";
   const int64_t least = bounds      ? bounds[0]
                         : bits == 1 ? 0
                                     : -(int64_t(1) << (bits - 1));
   const int64_t end = bounds ? bounds[1] : least + (int64_t(1) << bits);
-  // One bit is a truth value, all others have a sign.
+  // An i1 is a truth value, all other types are signed.
   const int64_t lowest = bits == 1 ? 0 : llvm::minIntN(bits);
   const int64_t highest = bits == 1 ? 1 : llvm::maxIntN(bits);
   if (least < lowest || end - 1 > highest)
-    return error() << "check.range gives numbers from " << least << " to "
+    return error() << "check.range has values from " << least << " to "
                    << end - 1 << ", and " << elementKindName(tensor.kind)
                    << " holds those from " << lowest << " to " << highest;
   for (int64_t &value : tensor.integers())
@@ -208,7 +208,8 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
   std::optional<ElementKind> kind =
       getElementKind(shaped ? shaped.getElementType() : type);
   if (!kind)
-    return error() << "no values of type " << type << " can be made", failure();
+    return error() << "values of type " << type << " are not supported",
+           failure();
   Shape shape;
   if (shaped)
     shape.assign(shaped.getShape().begin(), shaped.getShape().end());
@@ -216,10 +217,11 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
           attributes.getAs<DenseI64ArrayAttr>(CheckDialect::getShapeAttrName()))
     shape.assign(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
   if (llvm::any_of(shape, ShapedType::isDynamic))
-    return error() << type << " has dynamic sizes; check.shape must say them",
+    return error() << type
+                   << " has dynamic sizes, which check.shape must specify",
            failure();
   if (!isAffordable(shape))
-    return error() << type << " has more than 2^28 numbers", failure();
+    return error() << type << " has more than 2^28 elements", failure();
   Tensor tensor(*kind, shape);
   Attribute range = attributes.get(CheckDialect::getRangeAttrName());
   LogicalResult filled = isFloat(*kind)
@@ -230,7 +232,7 @@ static FailureOr<InterpreterValue> makeTensor(ErrorFn error, Type type,
   return InterpreterValue(std::move(tensor));
 }
 
-/// Where a block has its f16 numbers.
+/// Offsets of the f16 values of a block.
 static SmallVector<int64_t, 2> halvesOf(TensorFormat format) {
   if (format == TensorFormat::Q6_K)
     return {tensorFormatInfo(format).bytesPerBlock - 2};
@@ -239,9 +241,9 @@ static SmallVector<int64_t, 2> halvesOf(TensorFormat format) {
   return {0};
 }
 
-/// Random integers of the type's range; with a format, blocks of any integers
-/// with scales (and minima) between 1/256 and 1/16, less by what sub-scales
-/// make of them.
+/// Random integers in the range of the type; with a format, blocks of random
+/// integers with scales (and minima) between 1/256 and 1/16, reduced according
+/// to sub-scales.
 static QuantizedValue makeQuantized(llm::QuantizedTensorType type,
                                     Random &random) {
   QuantizedValue result;
@@ -297,7 +299,7 @@ FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
   }
   if (auto quantized = dyn_cast<llm::QuantizedTensorType>(type)) {
     if (!isAffordable(quantized.getShape()))
-      return error() << type << " has more than 2^28 numbers", failure();
+      return error() << type << " has more than 2^28 elements", failure();
     return InterpreterValue(makeQuantized(quantized, random));
   }
   if (auto sharded = dyn_cast<llm::ShardedTensorType>(type))
@@ -305,7 +307,7 @@ FailureOr<InterpreterValue> makeArgument(ErrorFn error, Type type,
   return makeTensor(error, type, attributes, random);
 }
 
-/// The type of the caller's value: of a slice along `dim` the whole.
+/// The type of the caller's value: for a slice along `dim`, the whole.
 static Type wholeType(Type type, int64_t dim, int64_t numRanks) {
   auto scaled = [&](ArrayRef<int64_t> shape) {
     SmallVector<int64_t> result(shape);
@@ -349,7 +351,7 @@ makeArguments(FunctionOpInterface function, uint64_t seed) {
 }
 
 //===----------------------------------------------------------------------===//
-// Text and comparison
+// Printing and comparison
 //===----------------------------------------------------------------------===//
 
 static std::string toString(const QuantizedValue &value) {

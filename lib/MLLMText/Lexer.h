@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tokens of the MLLM text format, and its limits.
+// Tokens and limits of the MLLM text format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ namespace llmir::mllm {
 struct Token {
   enum Kind {
     End,
-    Bad,    ///< `text` says what is wrong.
+    Bad,    ///< `text` is the error.
     Word,   ///< linalg.kCPU.LinearOp
     Symbol, ///< @model.norm; `text` without '@' and quotes
     Value,  ///< %453; `text` without '%'
@@ -38,10 +38,10 @@ struct Token {
   };
   Kind kind = End;
   std::string text;
-  const char *start = nullptr; ///< In the input.
+  const char *start = nullptr; ///< Position in the input.
 };
 
-/// Whether "%name" is one token, and no number: numbers are given anew.
+/// Whether "%name" is a single token and not a number.
 bool isValueName(llvm::StringRef name);
 
 /// Splits text into tokens. Names are at most kMostNameBytes long; a comment
@@ -54,7 +54,7 @@ public:
         mlir::MLIRContext &context);
 
   Token next();
-  /// The next token is what stands here.
+  /// Continues at this position.
   void resetTo(const char *place) { at = place; }
   const char *end() const { return last; }
   mlir::Location location(const char *place) const;
@@ -71,7 +71,7 @@ private:
   const char *at;
   const char *last;
   mlir::StringAttr file;
-  std::vector<const char *> lines; ///< Where each begins.
+  std::vector<const char *> lines; ///< Start of each line.
 };
 
 } // namespace llmir::mllm

@@ -17,8 +17,8 @@ using namespace llvm;
 
 namespace {
 
-/// Reads a text by the grammar of MLIRForms.h. Every function returns false
-/// where it stopped, with `why` set.
+/// Checks text against the grammar of MLIRForms.h. Every function returns
+/// false, with `why` set, on failure.
 class FormReader {
 public:
   FormReader(StringRef text, int mostDepth)
@@ -30,7 +30,7 @@ public:
     return why;
   }
 
-  /// A module's text.
+  /// The text of a module.
   std::string readModule() {
     StringRef all = rest;
     while (!atEnd())
@@ -62,7 +62,7 @@ private:
       why = problem.str();
     return false;
   }
-  /// What is left begins with nothing that may come here.
+  /// Reports that the rest does not start with a valid form.
   bool refuse() {
     if (atEnd())
       return fail("the text is not complete");
@@ -83,7 +83,7 @@ private:
     return found;
   }
 
-  // Pieces without structure.
+  // Terminals.
   bool comment();
   bool text();
   bool number();
@@ -106,10 +106,10 @@ private:
   bool dictionary();
   bool token();
   bool wordToken();
-  /// Items with commas between up to `close`.
+  /// Comma-separated items up to `close`.
   bool list(StringRef close, function_ref<bool()> item);
 
-  /// Runs what nests one level deeper.
+  /// Runs a function one nesting level deeper.
   bool nested(function_ref<bool()> inner) {
     if (--depthLeft < 0)
       return fail("nests more than " + Twine(mostDepth) + " levels deep");
@@ -152,10 +152,10 @@ bool FormReader::list(StringRef close, function_ref<bool()> item) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pieces without structure
+// Terminals
 //===----------------------------------------------------------------------===//
 
-/// What is left begins with '/'.
+/// The rest starts with '/'.
 bool FormReader::comment() {
   if (!rest.starts_with("//"))
     return refuse();
@@ -177,7 +177,7 @@ bool FormReader::text() {
   return fail("a text in MLIR's text does not end");
 }
 
-/// As far as it goes: "0x7F", "-1.5e+30".
+/// The longest match: "0x7F", "-1.5e+30".
 bool FormReader::number() {
   skipBlanks();
   StringRef start = rest;
@@ -282,7 +282,8 @@ bool FormReader::dictionary() {
          });
 }
 
-/// "i64: 1, 2>". MLIR's parser asks any type for its width, and some have none.
+/// "i64: 1, 2>". MLIR's parser queries the width of any type, which some do not
+/// have.
 bool FormReader::array() {
   static constexpr StringLiteral types[] = {"i1",  "i8",  "i16", "i32",
                                             "i64", "f32", "f64"};
@@ -329,7 +330,7 @@ bool FormReader::location() {
     if (sees("\"")) {
       if (!text())
         return false;
-      if (consume("(")) // A name, and where it comes from.
+      if (consume("(")) // A name and its location.
         return location() && expect(")");
       if (!consume(":"))
         return true;
@@ -417,8 +418,9 @@ bool FormReader::dialectForm() {
   return isAlias || !consume("<") || dialectBody('>');
 }
 
-/// The parameters, which the dialects' own parsers read, up to `close`. What
-/// these hand back to MLIR's parser, types and attributes, has its own forms.
+/// The parameters, which are parsed by the dialects, up to `close`. Nested
+/// types and attributes, which these pass to MLIR's parser, must have valid
+/// forms.
 bool FormReader::dialectBody(char close) {
   return nested([&] {
     while (!atEnd()) {
@@ -460,7 +462,7 @@ bool FormReader::dialectBody(char close) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-/// One token of a module's text, or an attribute or type with all its tokens.
+/// A token of a module's text, or a whole attribute or type.
 bool FormReader::token() {
   char c = rest[0];
   switch (c) {
@@ -496,10 +498,11 @@ bool FormReader::token() {
   }
 }
 
-/// A keyword, the name of an op or of an attribute; or what a word begins.
+/// A keyword, op name or attribute name, or a construct that starts with a
+/// word.
 bool FormReader::wordToken() {
   StringRef start = rest, name = word();
-  if (sees("<") && (name == "fastmath" || name == "overflow")) // Of arith.
+  if (sees("<") && (name == "fastmath" || name == "overflow")) // arith flags.
     return consume("<") &&
            list(">", [&] { return !word().empty() || refuse(); });
   if (sees("<") || (name == "loc" && sees("("))) {

@@ -59,7 +59,7 @@ constexpr OpTextName kOpNames[] = {
 #undef MLLM_OP
 };
 
-/// Results of ops that have no attribute of their own for it.
+/// Ops without an own attribute for result attributes.
 constexpr StringLiteral kResultAttributes = "mllm.res_attrs";
 } // namespace
 
@@ -174,7 +174,7 @@ std::optional<::mllm::DeviceTypes> llmir::mllm::parseDevice(StringRef name) {
   return std::nullopt;
 }
 
-// The dialect's devices are those of mllm, in their order.
+// The devices of the dialect are those of mllm, in the same order.
 static_assert(static_cast<int>(Device::CPU) == ::mllm::kCPU &&
               static_cast<int>(Device::CUDA) == ::mllm::kCUDA &&
               static_cast<int>(Device::OpenCL) == ::mllm::kOpenCL &&
@@ -225,7 +225,7 @@ DictionaryAttr llmir::mllm::getValueAttributes(Value value) {
   return found ? found : DictionaryAttr::get(value.getContext());
 }
 
-/// `array` of `count` dictionaries with one exchanged; null when all are empty.
+/// Replaces one of `count` dictionaries of `array`; null if all are empty.
 static ArrayAttr withEntry(ArrayAttr array, unsigned count, unsigned index,
                            DictionaryAttr attributes) {
   MLIRContext *context = attributes.getContext();

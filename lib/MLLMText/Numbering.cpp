@@ -34,7 +34,7 @@ Numbering::Numbering(Operation *op, int64_t firstNumber,
     assign(result, op);
   for (Region &region : llvm::reverse(op->getRegions()))
     pushRegion(region, op, nullptr);
-  // A module without a call begins with the subgraph that is marked.
+  // Without a module-level call, start with the entry subgraph.
   auto module = dyn_cast<ModuleOp>(op);
   if (module && module.getOps<CallGraphOp>().empty())
     for (auto subgraph : module.getOps<SubGraphOp>())
@@ -43,8 +43,8 @@ Numbering::Numbering(Operation *op, int64_t firstNumber,
         run();
       }
   run();
-  // What nothing calls comes next, and parameters, which style Document does
-  // not show, come last.
+  // Then visit uncalled subgraphs and, last, parameters, which style Document
+  // does not print.
   if (!module)
     return;
   for (auto subgraph : module.getOps<SubGraphOp>()) {
@@ -70,7 +70,7 @@ void Numbering::assign(Value value, Operation *scope, StringRef inherited) {
   auto given = dyn_cast_or_null<StringAttr>(
       getValueAttributes(value).get(kValueNameKey));
   llvm::StringSet<> &used = taken[scope];
-  // Others are printed as the attribute that they are.
+  // Other names are printed as attributes.
   if (given && isValueName(given) && used.insert(given).second) {
     names[value] = given.str();
     return;

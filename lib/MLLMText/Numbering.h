@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The numbers of values, in trace order, and the order of subgraphs.
+// Numbering of values in trace order, and the order of subgraphs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,26 +24,25 @@
 
 namespace llmir::mllm {
 
-/// Walks a module as it was traced, each call followed by what it calls the
-/// first time. An argument of a subgraph bears the name of its first call's
-/// operand, the call's result the name of the value that is returned, wherever
-/// the name is still free in the scope; every other value gets the next number,
-/// or the name that it was given.
+/// Walks a module in trace order: the first call of a subgraph is followed by
+/// its body. An argument of a subgraph has the name of the operand of the first
+/// call, and a result of the call that of the returned value, if the name is
+/// unused in the scope; any other value has its given name or the next number.
 class Numbering {
 public:
-  /// Numbers everything below the op that holds `op` and has no parent.
-  /// With `inheritsGivenNames`, a name that is no number goes on into callees
-  /// and callers as numbers do.
+  /// Numbers all values below the top-level ancestor of `op`. With
+  /// `inheritsGivenNames`, given names are propagated to callees and callers
+  /// like numbers.
   Numbering(mlir::Operation *op, int64_t firstNumber, bool inheritsGivenNames);
 
-  /// "4" or "input_tensor". A register op's value is found by its op.
+  /// "4" or "input_tensor". The value of a register op is found by the op.
   mlir::StringRef name(mlir::Value value) const;
   mlir::StringRef registerName(mlir::Operation *op) const;
 
-  /// The number after the last.
+  /// The next unused number.
   int64_t nextFree() const { return nextNumber; }
 
-  /// The subgraphs in the order in which they are entered.
+  /// The subgraphs in the order of their first calls.
   mlir::ArrayRef<mlir::Operation *> subgraphs() const {
     return entered.getArrayRef();
   }
@@ -53,7 +52,7 @@ private:
     mlir::Block *block;
     mlir::Block::iterator next;
     mlir::Operation *scope;  ///< Names are unique within it.
-    mlir::Operation *call;   ///< Gets its results' names when the frame ends.
+    mlir::Operation *call;   ///< Its results are named at the end of the frame.
     mlir::Operation *holder; ///< Likewise, the op whose last region it is.
   };
 

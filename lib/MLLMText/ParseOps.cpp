@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The parser's part for ops.
+// Parsing of ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -162,7 +161,7 @@ LogicalResult TextParser::parseHead(Head &head) {
   return success();
 }
 
-/// A symbol names the op, or what a call runs.
+/// A symbol is that of the op or the callee of a call.
 void TextParser::setSymbol(Head &head) {
   if (!head.symbol)
     return;
@@ -198,7 +197,7 @@ LogicalResult TextParser::parseOp(Block &block) {
 // Regions and subgraphs
 //===----------------------------------------------------------------------===//
 
-/// Compares what a region's header says that it returns with what it returns.
+/// Compares the results declared in a region header with the returned values.
 LogicalResult TextParser::checkReturned(ArrayRef<Mention> outputs,
                                         Block &block) {
   ValueRange returned;
@@ -224,7 +223,7 @@ LogicalResult TextParser::parseRegion(Region &region, bool isIsolated,
       failed(expectArrow("after the inputs of a region")) ||
       failed(parseMentions(outputs)))
     return failure();
-  // "() -> ()" alone is a region without ops.
+  // "() -> ()" without a body is a region without ops.
   if (!isSign('{') && inputs.empty() && outputs.empty())
     return success();
   if (failed(expectSign('{', "before the ops of a region")))
@@ -246,7 +245,7 @@ LogicalResult TextParser::parseRegion(Region &region, bool isIsolated,
   return success();
 }
 
-/// "(types) -> (types)": a subgraph that another module defines.
+/// "(types) -> (types)": a declaration of a subgraph.
 LogicalResult TextParser::parseDeclaration(Head &head, Block &block) {
   auto parseTypes = [&](SmallVectorImpl<Type> &types) -> LogicalResult {
     if (failed(expectSign('(', "before a list of types")))
@@ -293,13 +292,13 @@ LogicalResult TextParser::parseSubGraph(Head &head, Block &block) {
       failed(expectSign('}', "after the region of a subgraph")))
     return failure();
   bool holdsRegisters = std::exchange(hasRegisters, outerHasRegisters);
-  // `init` holds nothing but parameters, which stand in the module.
+  // `init` contains only parameters, which are registered in the module.
   bool isInit = *head.symbol == "init" && inputs.empty() &&
                 !regions[0]->empty() &&
                 llvm::hasSingleElement(regions[0]->front()) &&
                 isa<ReturnOp>(regions[0]->front().front()) && holdsRegisters;
   if (isInit) {
-    // The return goes with the region; registers may have come after it.
+    // The return is removed with the region; registers may follow it.
     Operation *returned = &regions[0]->front().front();
     llvm::erase_if(locations,
                    [&](const auto &entry) { return entry.first == returned; });
@@ -363,7 +362,8 @@ LogicalResult TextParser::parseRegister(Head &head, Block &block) {
   head.attributes.set(SymbolTable::getSymbolAttrName(),
                       builder.getStringAttr(*symbol));
   head.attributes.set("type", TypeAttr::get(results[0].type));
-  // Parameters stand in the module, wherever the text registers them.
+  // Parameters are registered in the module, independent of their position in
+  // the text.
   hasRegisters |= &block != module->getBody();
   return makePlain(head, {}, {}, {}, *module->getBody());
 }
@@ -374,7 +374,7 @@ LogicalResult TextParser::parseRegister(Head &head, Block &block) {
 
 LogicalResult TextParser::parsePlain(Head &head, Block &block) {
   SmallVector<Mention> operands, results;
-  // An op without values may leave "() -> ()" out.
+  // An op without values may omit "() -> ()".
   if (isSign('(') && (failed(parseMentions(operands)) ||
                       failed(expectArrow("after the operands")) ||
                       failed(parseMentions(results))))
@@ -401,8 +401,8 @@ LogicalResult TextParser::parsePlain(Head &head, Block &block) {
   return makePlain(head, operands, results, regions, block);
 }
 
-/// An op is made with what its definition asks for: what stands around it reads
-/// that before the op itself is verified.
+/// Check required operands and attributes before creating an op, since its
+/// parents access them before the op is verified.
 LogicalResult TextParser::checkComplete(const Head &head, size_t operands,
                                         size_t results) {
   const OpTextName *known = findOpTextName(head.name);

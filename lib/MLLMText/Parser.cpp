@@ -85,7 +85,7 @@ LogicalResult TextParser::parseMLIR(StringRef text, const char *place,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// "key:value, key" and the closing sign.
+/// "key:value, key" and the closing token.
 LogicalResult TextParser::parseAttributes(NamedAttrList &attributes,
                                           char close) {
   while (!consumeSign(close)) {
@@ -244,7 +244,7 @@ LogicalResult TextParser::parseShape(shapes::Shape &shape) {
   return success();
 }
 
-/// "<[1, 64], kFp32, kCPU>", after the word.
+/// "<[1, 64], kFp32, kCPU>" after the keyword.
 FailureOr<Type> TextParser::parseShaped(bool isTensor) {
   shapes::Shape shape;
   if (failed(expectSign('<', "after the kind of a type")) ||
@@ -297,7 +297,7 @@ FailureOr<Type> TextParser::parseType() {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// "%4:tensor<…>" with "[@symbol]" and "[key:value]" in any number.
+/// "%4:tensor<…>" with any number of "[@symbol]" and "[key:value]".
 LogicalResult TextParser::parseMention(Mention &mention) {
   mention.start = token.start;
   if (!is(Token::Value))
@@ -359,8 +359,8 @@ bool TextParser::isNumberName(StringRef name) const {
   return llvm::all_of(name, llvm::isDigit);
 }
 
-/// What a value's dictionary holds: its symbol and its attributes. A name that
-/// is not a number stands in the text as the attribute mllm.name.
+/// The dictionary of a value: its symbol and attributes. A non-numeric name
+/// becomes the attribute mllm.name.
 NamedAttrList TextParser::valueDictionary(const Mention &mention) {
   NamedAttrList attributes = mention.attributes;
   if (mention.symbol)
@@ -373,14 +373,14 @@ LogicalResult TextParser::define(const Mention &mention, Value value) {
     return error(mention.start)
            << "%" << mention.name << " is defined twice in its scope";
   NamedAttrList attributes = valueDictionary(mention);
-  // Names that are not numbers are kept.
+  // Non-numeric names are kept.
   if (!isNumberName(mention.name) && !attributes.get(kValueNameKey))
     attributes.set(kValueNameKey, builder.getStringAttr(mention.name));
   if (attributes.empty())
     return success();
   if (!setValueAttributes(value, attributes.getDictionary(&context))) {
     if (mention.attributes.empty() && !mention.symbol)
-      return success(); // A name alone may be lost: it is no more than a name.
+      return success(); // A name without attributes may be dropped.
     return error(mention.start) << "%" << mention.name
                                 << " carries no attributes: only results "
                                    "and the arguments of subgraphs do";
@@ -412,7 +412,7 @@ LogicalResult TextParser::parseModule() {
     return failure();
   if (failed(expectSign('{', "before the module's ops")))
     return failure();
-  // A module without a name is @main; one of that name says so.
+  // An unnamed module is @main; a module named so has the attribute.
   StringAttr symbol = builder.getStringAttr(name);
   if (Attribute other = head.attributes.get("sym_name");
       other && other != symbol)
@@ -436,7 +436,7 @@ LogicalResult TextParser::parseModule() {
   return success();
 }
 
-/// Ops up to the closing brace, which it takes.
+/// Parses ops up to and including the closing brace.
 LogicalResult TextParser::parseOps(Block &block) {
   if (++depth > kMostDepth)
     return error(token.start)

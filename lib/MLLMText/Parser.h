@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parser of the MLLM text format. Recursion goes only into what nests,
-// at most kMostDepth deep.
+// The parser of the MLLM text format. Recursion is limited to nested
+// constructs, at most kMostDepth deep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ private:
   using LogicalResult = mlir::LogicalResult;
   using ParseResult = mlir::ParseResult;
 
-  /// What stands before the operands of an op.
+  /// The part of an op before its operands.
   struct Head {
     const char *start = nullptr;
     std::string name; ///< "mllm.linalg.linear"
@@ -48,9 +48,9 @@ private:
     mlir::LocationAttr location;
     mlir::Attribute properties;
     mlir::NamedAttrList attributes;
-    bool hasBrackets = false; ///< Attributes stand in the text.
+    bool hasBrackets = false; ///< Whether there are attributes in the text.
   };
-  /// A value that is mentioned: "%4:tensor<…>[@symbol][key:value]".
+  /// A use or definition of a value: "%4:tensor<…>[@symbol][key:value]".
   struct Mention {
     const char *start = nullptr;
     std::string name;
@@ -78,14 +78,14 @@ private:
   LogicalResult expectSign(char sign, const char *where);
   LogicalResult expectArrow(const char *where);
   mlir::InFlightDiagnostic error(const char *place);
-  /// An error that names the token; the lexer's own words for a bad one.
+  /// Reports an unexpected token, or the error of the lexer.
   LogicalResult unexpected(const llvm::Twine &wanted);
-  /// Runs a parser of MLIR on `text`, of which it must use all, and moves its
-  /// errors to `place`.
+  /// Runs an MLIR parser on `text`, all of which it must consume, and reports
+  /// its errors at `place`.
   LogicalResult parseMLIR(llvm::StringRef text, const char *place,
                           llvm::function_ref<bool()> parse);
 
-  // Pieces.
+  // Parts of ops.
   LogicalResult parseAttributes(mlir::NamedAttrList &attributes, char close);
   mlir::FailureOr<mlir::Attribute> parseAttribute();
   mlir::FailureOr<mlir::Attribute> parseNumber();
@@ -117,7 +117,7 @@ private:
             llvm::MutableArrayRef<std::unique_ptr<mlir::Region>> regions,
             mlir::Block &block);
 
-  // What the documented spelling leaves out; Defaults.cpp.
+  // Adds what the documented spelling omits; Defaults.cpp.
   LogicalResult complete(Head &head, llvm::ArrayRef<mlir::Value> operands,
                          llvm::ArrayRef<mlir::Type> results);
   std::string layerName(const Head &head);
@@ -131,8 +131,8 @@ private:
 
   LogicalResult checkComplete(const Head &head, size_t operands,
                               size_t results);
-  /// The inputs of the model, where a call in the module uses values that
-  /// nothing defines, as in the documented spelling.
+  /// Creates the inputs of the model for undefined operands of a module-level
+  /// call, as in the documented spelling.
   LogicalResult makeInputs(llvm::ArrayRef<Mention> operands,
                            mlir::Block &block);
 
@@ -153,21 +153,21 @@ private:
   int depth = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Scope> scopes;
-  /// Ops bear their place in the file until the module is verified.
+  /// Ops have file locations until the module is verified.
   std::vector<std::pair<mlir::Operation *, mlir::LocationAttr>> locations;
-  /// The path of the subgraph that is being parsed, for names of parameters.
+  /// The path of the current subgraph, for names of parameters.
   std::string path;
-  /// How many ops of a kind were completed, by name, for names and layers.
+  /// Number of completed ops by name, for names and layer indices.
   llvm::StringMap<int64_t> completed;
   struct Parameter {
     std::string name;
-    mlir::Type type; ///< Of a table, the type of what is looked up.
+    mlir::Type type; ///< For a table: type of the lookup.
     const char *start;
   };
   std::vector<Parameter> synthesized, tables;
-  bool hasDefaults = false; ///< Some option was added.
+  bool hasDefaults = false; ///< Whether a default was added.
   const char *firstPlace = nullptr;
-  /// Whether a parameter was registered in the subgraph that is read.
+  /// Whether the current subgraph registers a parameter.
   bool hasRegisters = false;
 };
 

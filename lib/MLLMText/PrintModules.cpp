@@ -19,7 +19,7 @@ using namespace llmir::mllm;
 
 LogicalResult TextPrinter::printModule(ModuleOp module) {
   std::optional<StringRef> name = module.getSymName();
-  // A module without a name is @main; one that has this name says so.
+  // An unnamed module is @main; a module named so has the attribute.
   if (name && *name != "main")
     printSymbol(*name);
   else
@@ -66,8 +66,8 @@ void TextPrinter::printEntryCall(SubGraphOp entry) {
   os << '\n';
 }
 
-/// As the sample: calls, then subgraphs in the order of their first calls. The
-/// inputs of the module and its parameters are not shown.
+/// Style Document: calls, then subgraphs in the order of their first calls,
+/// without module inputs and parameters.
 LogicalResult TextPrinter::printDocumentModule(ModuleOp module) {
   bool hasCall = !module.getOps<CallGraphOp>().empty();
   for (Operation &op : *module.getBody()) {
@@ -93,8 +93,8 @@ LogicalResult TextPrinter::printDocumentModule(ModuleOp module) {
   return success();
 }
 
-/// Everything, in the module's order. Parameters that stand first are those of
-/// a subgraph `init`.
+/// Style Full: all ops, in module order. Leading parameters are printed in a
+/// subgraph `init`.
 LogicalResult TextPrinter::printFullModule(ModuleOp module) {
   Block &body = *module.getBody();
   auto next = body.begin();

@@ -38,7 +38,7 @@ void TextPrinter::printSymbol(StringRef name) {
   os << '"';
 }
 
-/// What the notation has no words for stands in MLIR's.
+/// Attributes without an own syntax are printed in MLIR's.
 void TextPrinter::printMLIR(llvm::function_ref<void(raw_ostream &)> print) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -48,7 +48,7 @@ void TextPrinter::printMLIR(llvm::function_ref<void(raw_ostream &)> print) {
   os << '"';
 }
 
-/// The shortest text that reads back as the same number; it has a '.' or 'e'.
+/// The shortest text that parses as the same number; it has a '.' or 'e'.
 static std::string shortest(double value) {
   char text[32];
   for (int digits = 1; digits <= 17; ++digits) {
@@ -179,7 +179,7 @@ void TextPrinter::printValueAttributes(Value value) {
     } else if (each.getName() != kValueNameKey ||
                each.getValue() !=
                    StringAttr::get(value.getContext(), numbering.name(value))) {
-      // A name that the text shows is not repeated.
+      // Do not repeat a printed name.
       rest.push_back(each);
     }
   }

@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace llmir::mllm;
 
-/// `<name="model.norm">`: the place where the op comes from.
+/// `<name="model.norm">`: the location of the op.
 void TextPrinter::printLocation(Operation *op) {
   bool isFile = isa<FileLineColLoc>(Location(op->getLoc()));
   if (!isFull || isa<UnknownLoc>(op->getLoc()) || (isFile && !hasFiles))
@@ -37,7 +37,7 @@ void TextPrinter::printLocation(Operation *op) {
   os << '>';
 }
 
-/// True where every kernel's name may stand in "prog.CPU.inst.a+b".
+/// True if all kernel names are valid in "prog.CPU.inst.a+b".
 static bool hasPlainKernels(program::InstructionOp op) {
   return !op.getKernels().empty() &&
          llvm::all_of(op.getKernels(), [](Attribute each) {
@@ -51,7 +51,7 @@ SmallVector<NamedAttribute> llmir::mllm::ownAttributes(Operation *op) {
   auto isShown = [&](StringRef name) {
     if (name == SymbolTable::getSymbolAttrName())
       return !isa<ModuleOp>(op) && findOpTextName(op->getName().getStringRef());
-    if (isa<SubGraphOp>(op)) // A device other than the CPU stands in the head.
+    if (isa<SubGraphOp>(op)) // The head has the device if it is not the CPU.
       return name == "function_type" || name == "arg_attrs" ||
              (name == "device" && deviceTypeOf(op) != ::mllm::kCPU);
     if (isa<CallGraphOp>(op))
@@ -70,7 +70,7 @@ SmallVector<NamedAttribute> llmir::mllm::ownAttributes(Operation *op) {
   return found;
 }
 
-/// "prog.CPU.inst.a+b": the kernels that run one behind the other.
+/// "prog.CPU.inst.a+b": the kernels in execution order.
 void TextPrinter::printInstruction(program::InstructionOp op) {
   os << "prog." << device(op) << ".inst";
   if (!hasPlainKernels(op))
@@ -140,7 +140,7 @@ void TextPrinter::printRegister(RegisterOp op) {
 
 LogicalResult TextPrinter::printPlain(Operation *op) {
   printHead(op);
-  // The present spelling has a space here; calls have one in both spellings.
+  // The current spelling has a space here; calls have one in both spellings.
   if (isFull || isa<CallGraphOp>(op))
     os << ' ';
   printValues(op->getOperands(), /*areDefinitions=*/false);
@@ -170,7 +170,8 @@ LogicalResult TextPrinter::printRegion(Region &region) {
   }
   if (!region.hasOneBlock())
     return region.getParentOp()->emitError(
-        "has a region of several blocks, for which the notation has no words");
+        "has a region with several blocks, which the text format does not "
+        "support");
   Block &block = region.front();
   printValues(block.getArguments(), /*areDefinitions=*/true);
   os << " -> ";
@@ -200,7 +201,7 @@ LogicalResult TextPrinter::printOps(Block &block) {
 LogicalResult TextPrinter::printSubGraph(SubGraphOp subgraph) {
   printHead(subgraph);
   if (subgraph.getBody().empty()) {
-    // A declaration: types alone.
+    // A declaration: types only.
     os << " (";
     llvm::interleaveComma(subgraph.getArgumentTypes(), os,
                           [&](Type type) { printType(type); });
@@ -236,7 +237,8 @@ LogicalResult TextPrinter::printFragment(program::FragmentOp fragment) {
 
 LogicalResult TextPrinter::printOp(Operation *op) {
   if (op->getNumSuccessors() != 0)
-    return op->emitError("has successors, for which the notation has no words");
+    return op->emitError(
+        "has successors, which the text format does not support");
   if (auto module = dyn_cast<ModuleOp>(op))
     return printModule(module);
   if (auto subgraph = dyn_cast<SubGraphOp>(op))

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes the MLLM text format: one method for each kind of thing that a text
-// has, in PrintNames.cpp, Printer.cpp and PrintModules.cpp.
+// Prints the MLLM text format; implemented in PrintNames.cpp, Printer.cpp and
+// PrintModules.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +23,14 @@
 
 namespace llmir::mllm {
 
-/// A name that needs no quotes, after '@' and as the key of an attribute.
+/// Whether a symbol or attribute name needs no quotes.
 bool isBareName(llvm::StringRef name);
 
-/// The attributes of an op that stand in the brackets: not those that its head
-/// and its values show.
+/// The attributes of an op that are printed in brackets, without those of its
+/// head and values.
 llvm::SmallVector<mlir::NamedAttribute> ownAttributes(mlir::Operation *op);
 
-/// Prints ops with the numbers of their module.
+/// Prints ops with the value numbers of their module.
 class TextPrinter {
 public:
   TextPrinter(llvm::raw_ostream &os, const TextOptions &options,

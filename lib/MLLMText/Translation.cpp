@@ -36,7 +36,7 @@ struct CommandLine {
       "mllm-style", llvm::cl::desc("How --mlir-to-mllm prints"),
       llvm::cl::values(
           clEnumValN(TextStyle::Full, "full",
-                     "the present spelling, with everything"),
+                     "the current spelling, with all information"),
           clEnumValN(
               TextStyle::Document, "document",
               "as in MLLM's documentation: no attributes, no parameters")),
@@ -47,14 +47,13 @@ struct CommandLine {
       llvm::cl::init(0)};
   llvm::cl::opt<bool> files{
       "mllm-file-locations",
-      llvm::cl::desc("Print where ops stood in a file, too (--mlir-to-mllm)")};
+      llvm::cl::desc("Also print file locations of ops (--mlir-to-mllm)")};
 };
 } // namespace
 
 namespace {
-/// Hands on the diagnostics of a hostile text so that they may be shown: the
-/// words as one line, and no line of the text that has control characters or is
-/// too long for one.
+/// Sanitizes diagnostics of untrusted text: messages are on one line, and
+/// source lines with control characters or excessive length are not shown.
 class ShowableDiagnostics {
 public:
   ShowableDiagnostics(MLIRContext &context, StringRef text)
@@ -65,13 +64,13 @@ public:
           for (Diagnostic &note : diagnostic.getNotes())
             appendNote(made.attachNote(locationOf(note)), note);
           diagnostic = std::move(made);
-          return failure(); // The next handler shows it.
+          return failure(); // The next handler prints it.
         }) {
     text.split(lines, '\n');
   }
 
 private:
-  /// The place of a diagnostic whose line is not shown.
+  /// The location of a diagnostic without its source line.
   FileLineColLoc hiddenPlace(Diagnostic &diagnostic) {
     auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
     if (!place || place.getLine() == 0 || place.getLine() > lines.size())
@@ -89,7 +88,7 @@ private:
       made << llmir::messageLine(place.getFilename().strref()) << ":"
            << place.getLine() << ":" << place.getColumn() << ": ";
   }
-  /// A note may show an op, which has lines.
+  /// A note may print an op, which has several lines.
   void appendNote(Diagnostic &made, Diagnostic &note) {
     appendPlace(made, note);
     const std::string words = note.str();
@@ -115,7 +114,7 @@ void llmir::mllm::registerTextTranslations() {
   static TranslateFromMLIRRegistration print(
       "mlir-to-mllm", "Print in the MLLM text format",
       [](Operation *op, raw_ostream &output) {
-        // So many values no module has.
+        // An upper bound on the number of values.
         const std::string wrong = llmir::whyNotOption(
             commandLine.first.ArgStr, commandLine.first, /*least=*/0,
             /*most=*/std::numeric_limits<int64_t>::max() / 2);
@@ -134,7 +133,7 @@ void llmir::mllm::registerTextTranslations() {
          MLIRContext *context) -> OwningOpRef<Operation *> {
         const llvm::MemoryBuffer *buffer =
             source->getMemoryBuffer(source->getMainFileID());
-        // Ops of other dialects stand in kernels.
+        // Kernels contain ops of other dialects.
         context->loadAllAvailableDialects();
         ShowableDiagnostics diagnostics(*context, buffer->getBuffer());
         return parseText(buffer->getBuffer(), buffer->getBufferIdentifier(),

@@ -602,7 +602,7 @@ LogicalResult FunctionRunner::State::checkExpectations() {
       InFlightDiagnostic diag = mlir::emitError(expectation.loc, name);
       diag << "failed";
       if (expectation.nmse)
-        diag << ": nmse " << error << " is more than " << *expectation.nmse;
+        diag << ": nmse " << error << " exceeds " << *expectation.nmse;
       diag.attachNote() << "actual   " << toString(a);
       diag.attachNote() << "expected " << toString(b);
       all = failure();

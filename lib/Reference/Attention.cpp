@@ -17,7 +17,7 @@ namespace llmir::reference {
 
 static const double minusInfinity = -std::numeric_limits<double>::infinity();
 
-/// What the mask adds to the score of key j; sizes of 1 are broadcast.
+/// The mask term of the score of key j, with broadcasting.
 static double maskTerm(const Tensor &mask, int64_t b, int64_t h, int64_t i,
                        int64_t j) {
   auto index = [&](int64_t d, int64_t at) { return mask.dim(d) == 1 ? 0 : at; };
@@ -37,7 +37,7 @@ static double score(const AttentionParams &params, const AttentionRow &row,
   const double term =
       params.mask ? maskTerm(*params.mask, row.batch, row.head, row.maskRow, j)
                   : 0.0;
-  if (term == minusInfinity) // Hidden, whatever its key is.
+  if (term == minusInfinity) // Hidden, even if the key is NaN.
     return minusInfinity;
   double dot = 0;
   for (int64_t d = 0; d < row.headDim; ++d)
@@ -56,12 +56,12 @@ static double roundedToBf16(double value) {
       bf16ToFloat(floatToBf16(static_cast<float>(value))));
 }
 
-/// Numbers as integers times a step, of 16 bits in two bytes: zeros where all
+/// Rounds elements to multiples of a step with 16-bit integers; to zeros if all
 /// are tiny.
 static void roundToCodes(double *numbers, size_t count) {
   constexpr float greatestCode = 127 * 255 + 127;
   float most = 0;
-  for (size_t i = 0; i < count; ++i) // NaN stays what it is, and all are.
+  for (size_t i = 0; i < count; ++i) // A NaN makes all elements NaN.
     if (const float x = std::fabs(static_cast<float>(numbers[i])); !(x <= most))
       most = x;
   const float step = most * (1 / greatestCode);
@@ -71,7 +71,7 @@ static void roundToCodes(double *numbers, size_t count) {
                  std::nearbyint(static_cast<float>(numbers[i]) * factor);
 }
 
-/// The query where queries are rounded.
+/// Rounds the query, if required.
 static std::vector<double> roundedQuery(const AttentionParams &params,
                                         const AttentionRow &row) {
   const double unit = params.mask ? 1 : 1.4426950408889634; // log2(e)
@@ -94,14 +94,13 @@ static std::vector<double> roundedQuery(const AttentionParams &params,
 }
 
 namespace {
-/// What a key's value is multiplied by, and what the denominator adds.
+/// The factor of a key's value, and its term in the denominator.
 struct KeyWeight {
   double ofValue, ofTotal;
 };
 } // namespace
 
-/// The scale of a value in a cache of i8, whose greatest number has the code
-/// 127.
+/// The scale of a value head in an i8 cache, whose maximum is 127 steps.
 static double valueScale(const AttentionRow &row, int64_t j) {
   double most = 0;
   for (int64_t v = 0; v < row.valueDim; ++v)
@@ -110,8 +109,8 @@ static double valueScale(const AttentionRow &row, int64_t j) {
   return most / 127;
 }
 
-/// Weights of keys [first, end) of a span as they are rounded beside a cache of
-/// i8, with the scales of their values.
+/// Rounds the weights of keys [first, end) of a span for an i8 cache, with the
+/// scales of their values.
 static void roundBytes(const AttentionRow &row, int64_t first,
                        std::vector<KeyWeight> &weights) {
   std::vector<double> scales, products;
@@ -125,8 +124,8 @@ static void roundBytes(const AttentionRow &row, int64_t first,
     weights[i].ofValue = scales[i] != 0 ? products[i] / scales[i] : 0;
 }
 
-/// The weights of all keys where they are rounded: span by span, beside the
-/// greatest score that is known by then in the span's chunk.
+/// The rounded weights of all keys: span by span, relative to the maximum score
+/// so far in the span's chunk.
 static std::vector<KeyWeight> roundedWeights(const AttentionParams &params,
                                              const AttentionRow &row,
                                              const std::vector<double> &scores,
@@ -185,11 +184,11 @@ void attendRow(const AttentionParams &params, const AttentionRow &row,
     scores[static_cast<size_t>(j)] = score(params, row, j);
     if (const double found = scores[static_cast<size_t>(j)];
         !std::isnan(most) && !(found <= most))
-      most = found; // A NaN makes the whole result one.
+      most = found; // A NaN makes the whole result NaN.
   }
   std::fill_n(output, row.valueDim, 0.0);
   if (most == minusInfinity)
-    return; // Sees nothing.
+    return; // No visible keys.
   double total = std::exp(sink - most);
   const std::vector<KeyWeight> weights = keyWeights(params, row, scores, most);
   for (int64_t j = 0; j < row.keys; ++j) {

@@ -46,7 +46,7 @@ PagedCache::Block &PagedCache::writable(int64_t layer, int64_t block) {
   std::shared_ptr<Block> &data = blocks[{layer, block}];
   if (!data)
     data = std::make_shared<Block>(*zeros);
-  else if (data.use_count() > 1) // Of another cache value, or of a fork.
+  else if (data.use_count() > 1) // Shared with another cache value or a fork.
     data = std::make_shared<Block>(*data);
   return *data;
 }
@@ -69,7 +69,7 @@ const double *PagedCache::value(int64_t layer, int64_t block, int64_t offset,
       keyNumbers() + (offset * facts.heads + head) * facts.valueDim)];
 }
 
-/// A head's row as bytes with a scale mean it: in f32, as the type says.
+/// Rounds a head to bytes with a scale, in f32, as the type specifies.
 static void storeBytes(const double *row, int64_t count, double *to) {
   MaxMagnitude most;
   for (int64_t i = 0; i < count; ++i)
@@ -158,9 +158,9 @@ bool PagedCache::sameAs(const PagedCache &other) const {
          std::all_of(other.blocks.begin(), other.blocks.end(), sameNumbers);
 }
 
-/// Makes the tokens [first, first + count) writable by this sequence alone: it
-/// copies shared blocks, those after them too, and takes new ones, in this
-/// order.
+/// Makes the tokens [first, first + count) exclusively writable by this
+/// sequence: copies shared blocks, including later ones, and allocates new
+/// ones, in this order.
 Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
                         int64_t count) {
   if (first + count > facts.maxSeqLen)
@@ -201,7 +201,7 @@ Status PagedCache::grow(int64_t id, Sequence &sequence, int64_t first,
 }
 
 //===----------------------------------------------------------------------===//
-// The ops. A failure leaves *this as it was: they work on a copy.
+// Operations. They work on a copy, so that failures have no side effects.
 //===----------------------------------------------------------------------===//
 
 Status PagedCache::appendSlots(int64_t layer, const Tensor &keys,
@@ -332,7 +332,7 @@ Status PagedCache::free(const Tensor &seqIds) {
       return invalid(named(seqIds.integer(b)) + " does not exist");
   for (int64_t b = 0; b < seqIds.size(); ++b) {
     auto found = sequences.find(seqIds.integer(b));
-    // Last block first, as the runtime does.
+    // Last block first, like the runtime.
     for (auto block = found->second.table.rbegin();
          block != found->second.table.rend(); ++block)
       manager.release(*block);

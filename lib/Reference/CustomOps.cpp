@@ -31,7 +31,7 @@ static Status invalid(const std::string &cause) {
 
 Status registerCustomOp(int64_t id, CustomOp function) {
   if (id < firstCustomOp || !function)
-    return invalid("a custom op needs a function and an id of " +
+    return invalid("a custom op requires a function and an id of " +
                    std::to_string(firstCustomOp) + " or more, not " +
                    std::to_string(id));
   std::lock_guard<std::mutex> lock(registry().mutex);

@@ -28,8 +28,8 @@ static std::string shapeString(const Shape &shape) {
 
 Status checkAffordable(const Shape &shape) {
   constexpr int64_t most = int64_t(1) << 28;
-  // A size of 0 counts as 1: the distances between numbers of an empty tensor
-  // are products of its other sizes.
+  // Counts sizes of 0 as 1, since the strides of an empty tensor are products
+  // of its other sizes.
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0)
@@ -41,7 +41,7 @@ Status checkAffordable(const Shape &shape) {
   if (count > most)
     return Status(StatusCode::ResourceExhausted,
                   "a tensor " + shapeString(shape) +
-                      " has more than 2^28 numbers");
+                      " has more than 2^28 elements");
   return Status::ok();
 }
 
@@ -59,7 +59,7 @@ Expected<Shape> broadcastShape(const Shape &a, const Shape &b) {
                     "the shapes " + shapeString(a) + " and " + shapeString(b) +
                         " do not broadcast: " + std::to_string(size) + " and " +
                         std::to_string(shorter[d]) +
-                        " are different and none is 1");
+                        " differ and neither is 1");
   }
   LLMIR_RETURN_IF_ERROR(checkAffordable(result));
   return result;
@@ -93,7 +93,7 @@ Expected<Tensor> broadcastMap(const Tensor &a, const Tensor &b,
   return map(broadcastTo(a, *shape), broadcastTo(b, *shape), function);
 }
 
-// Signed integers do not wrap in C++; unsigned ones do.
+// Unsigned, since signed overflow is undefined in C++.
 int64_t sum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) +
                               static_cast<uint64_t>(b));
@@ -131,7 +131,7 @@ Expected<Tensor> where(const Tensor &condition, const Tensor &a,
   return result;
 }
 
-/// A float toward zero, within the range of the integers.
+/// Truncates and saturates a float.
 static int64_t toInteger(ElementKind kind, double value) {
   const int unused = 64 - bitWidth(kind);
   return clip(Number(value).toInteger(),
@@ -152,7 +152,7 @@ Tensor castTo(const Tensor &x, ElementKind kind) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers from nothing
+// Generated elements
 //===----------------------------------------------------------------------===//
 
 Tensor filled(ElementKind kind, const Shape &shape, double value) {

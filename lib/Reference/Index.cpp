@@ -30,8 +30,8 @@ Status checkIndices(const Tensor &indices, int64_t size) {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-/// The dimensions [first, last) of an index, and where a number of row-major
-/// order stands in a tensor of that shape.
+/// The dimensions [first, last) of an index, and the indices of a row-major
+/// position in a tensor of that shape.
 static int64_t placeIn(const Shape &shape, const Shape &index, size_t first,
                        size_t last) {
   int64_t place = 0;
@@ -58,7 +58,7 @@ Expected<Tensor> gather(const Tensor &table, const Tensor &indices,
   });
 }
 
-/// Whether indices of that shape, `dim` apart, are indices of x.
+/// Whether indices of that shape are valid for x, except in `dim`.
 static Status checkScatter(const Tensor &x, const Tensor &indices,
                            const Tensor &source, int64_t dim) {
   bool fits = indices.shape == source.shape && indices.rank() == x.rank();
@@ -67,7 +67,7 @@ static Status checkScatter(const Tensor &x, const Tensor &indices,
   if (!fits)
     return Status(StatusCode::InvalidArgument,
                   "indices " + typeString(indices) + " of " +
-                      typeString(source) + " do not fit " + typeString(x));
+                      typeString(source) + " do not match " + typeString(x));
   return checkIndices(indices, x.dim(dim));
 }
 
@@ -96,16 +96,16 @@ Expected<Tensor> maskedScatter(const Tensor &x, const Tensor &mask,
     return shape.takeStatus();
   if (*shape != x.shape)
     return Status(StatusCode::InvalidArgument, "the mask " + typeString(mask) +
-                                                   " does not broadcast to " +
+                                                   " cannot be broadcast to " +
                                                    typeString(x));
   const Tensor chosen = broadcastTo(mask, x.shape);
   int64_t places = 0;
   for (int64_t i = 0; i < chosen.size(); ++i)
     places += chosen[i] != 0;
   if (places > source.size())
-    return Status(StatusCode::OutOfRange, "the mask chooses " +
+    return Status(StatusCode::OutOfRange, "the mask selects " +
                                               std::to_string(places) +
-                                              " numbers, but the source has " +
+                                              " elements, but the source has " +
                                               std::to_string(source.size()));
   Tensor result = x;
   int64_t next = 0;
@@ -120,17 +120,17 @@ Expected<Tensor> maskedScatter(const Tensor &x, const Tensor &mask,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where the dimensions of a result of index() come from.
+/// The plan of an index() operation.
 struct IndexPlan {
-  Shape chosen;                ///< What the tensors broadcast to.
+  Shape chosen;                ///< Broadcast shape of the tensors.
   std::vector<Tensor> indices; ///< Broadcast, for dimensions with a tensor.
-  std::vector<IndexRun> runs;  ///< For the others.
-  size_t place;                ///< Where `chosen` stands in the result.
-  Shape shape;                 ///< The result's.
+  std::vector<IndexRun> runs;  ///< Ranges of the other dimensions.
+  size_t place;                ///< Position of `chosen` in the result.
+  Shape shape;                 ///< Result shape.
 };
 } // namespace
 
-/// Where the dimensions of the tensors stand among those of the ranges.
+/// The position of the tensor dimensions among those of the ranges.
 static size_t placeOfTensors(const std::vector<Indexer> &indexers) {
   auto isTensor = [](const Indexer &each) { return each.tensor != nullptr; };
   auto first = std::find_if(indexers.begin(), indexers.end(), isTensor);
@@ -177,7 +177,7 @@ Expected<Tensor> index(const Tensor &x, const std::vector<Indexer> &indexers) {
     const int64_t chosen =
         placeIn(plan->shape, at, plan->place, plan->place + width);
     int64_t place = 0;
-    size_t next = plan->place == 0 ? width : 0; // Of the ranges' dimensions.
+    size_t next = plan->place == 0 ? width : 0; // First range dimension.
     for (size_t d = 0; d < indexers.size(); ++d) {
       if (indexers[d].tensor) {
         place += plan->indices[d].integer(chosen) * strides[d];
@@ -193,10 +193,10 @@ Expected<Tensor> index(const Tensor &x, const std::vector<Indexer> &indexers) {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Sorting
 //===----------------------------------------------------------------------===//
 
-/// Whether `a` comes before `b`; NaN is the greatest number.
+/// Whether `a` precedes `b`; NaN is greater than all other values.
 static bool isLess(Number a, Number b) {
   if (a.isInteger())
     return a.toInteger() < b.toInteger();

@@ -23,7 +23,7 @@ Routing moeRoute(const Tensor &logits, int64_t topK, RouteScore score,
   Routing result{Tensor(ElementKind::I32, {tokens, topK}),
                  Tensor(logits.kind, {tokens, topK})};
   for (int64_t t = 0; t < tokens; ++t) {
-    // By logit: scores of different logits may be equal once they saturate.
+    // By logit, since saturated scores of different logits may be equal.
     std::vector<int64_t> order(static_cast<size_t>(numExperts));
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {

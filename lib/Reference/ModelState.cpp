@@ -16,7 +16,7 @@ namespace llmir {
 
 using reference::Tensor;
 
-/// `past`, if it has anything, with `added` after it along `dim`.
+/// Concatenates `past`, unless it is empty, and `added` along `dim`.
 static Expected<Tensor> joined(const Tensor *past, const Tensor &added,
                                int64_t dim) {
   if (!past)
@@ -46,7 +46,7 @@ Expected<ModelState::Layer> ModelState::append(int64_t layer,
   if (old && old->tokenDim != tokenDim)
     return Status(StatusCode::InvalidArgument,
                   "layer " + std::to_string(layer) +
-                      " keeps its tokens in another dimension");
+                      " has its tokens in a different dimension");
   Expected<Tensor> allKeys = joined(old ? &old->keys : nullptr, keys, tokenDim);
   if (!allKeys)
     return allKeys.status();

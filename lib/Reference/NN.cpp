@@ -33,7 +33,7 @@ Tensor selectRows(const Tensor &x, const Tensor &rows) {
   return result;
 }
 
-/// What a row is multiplied as beside weights of that type.
+/// Rounds a row for products with weights of that type.
 static Tensor roundedFor(ElementKind weight, const Tensor &x) {
   Tensor result = x;
   if (weight == ElementKind::BF16)
@@ -57,7 +57,7 @@ Tensor linear(const Tensor &given, const Tensor &weight, const Tensor *bias) {
   return result;
 }
 
-/// The tensor with dimensions `i` and `j` exchanged.
+/// Exchanges dimensions `i` and `j`.
 static Tensor swapped(const Tensor &x, int64_t i, int64_t j) {
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < x.rank(); ++d)
@@ -67,7 +67,7 @@ static Tensor swapped(const Tensor &x, int64_t i, int64_t j) {
 
 Expected<Tensor> matmul(const Tensor &a, const Tensor &b,
                         const MatMulParams &params) {
-  // Both with K last.
+  // Both operands with K last.
   const Tensor x =
       params.transposeA ? swapped(a, a.rank() - 2, a.rank() - 1) : a;
   const Tensor y =
@@ -151,8 +151,8 @@ Tensor softmax(const Tensor &x) {
       row[k] = std::exp(row[k] - most);
       total += row[k];
     }
-    // Where nothing may be chosen (all -inf) all stay 0; +inf and NaN make all
-    // of them NaN.
+    // If every element is -inf, the result is 0; +inf and NaN make the whole
+    // result NaN.
     for (int64_t k = 0; k < columns && total != 0; ++k)
       row[k] /= total;
   }
@@ -192,7 +192,7 @@ Tensor rope(const Tensor &x, const Tensor &positions,
   return result;
 }
 
-/// exp(x); what f32 does not hold counts as infinite.
+/// exp(x), infinite if it overflows f32.
 static double exponential(double x) {
   const double result = std::exp(x);
   return std::isinf(static_cast<float>(result))

@@ -45,13 +45,13 @@ Expected<RopeTables> selectPlanes(const RopeTables &tables,
   for (size_t i = 0; i < sections.size(); ++i) {
     const int64_t left = pairs - static_cast<int64_t>(planeOf.size());
     if (planes < 1 || sections[i] < 0 || sections[i] > left)
-      return invalid("the sections do not add up to " + std::to_string(pairs) +
+      return invalid("the sections do not sum to " + std::to_string(pairs) +
                      " pairs in " + std::to_string(planes) + " planes");
     planeOf.insert(planeOf.end(), static_cast<size_t>(sections[i]),
                    static_cast<int64_t>(i) % planes);
   }
   if (static_cast<int64_t>(planeOf.size()) != pairs)
-    return invalid("the sections add up to " + std::to_string(planeOf.size()) +
+    return invalid("the sections sum to " + std::to_string(planeOf.size()) +
                    " pairs, but the tables have " + std::to_string(pairs));
   RopeTables result{Tensor(cosines.kind, {tokens, pairs}),
                     Tensor(cosines.kind, {tokens, pairs})};
@@ -68,10 +68,11 @@ Expected<RopeTables> visionTables(const PatchGrid &grid, int64_t pairs,
                                   double theta) {
   if (grid.times < 0 || grid.rows < 0 || grid.columns < 0 || grid.merge < 1 ||
       grid.rows % grid.merge != 0 || grid.columns % grid.merge != 0)
-    return invalid(
-        "a grid of " + std::to_string(grid.times) + "x" +
-        std::to_string(grid.rows) + "x" + std::to_string(grid.columns) +
-        " patches has no blocks of side " + std::to_string(grid.merge));
+    return invalid("a grid of " + std::to_string(grid.times) + "x" +
+                   std::to_string(grid.rows) + "x" +
+                   std::to_string(grid.columns) +
+                   " patches is not divisible into blocks of side " +
+                   std::to_string(grid.merge));
   LLMIR_RETURN_IF_ERROR(
       checkAffordable({grid.times, grid.rows, grid.columns, pairs}));
   const int64_t patches = grid.times * grid.rows * grid.columns;
@@ -105,7 +106,7 @@ static Status checkTables(const Tensor &x, const RopeTables &tables,
                    typeString(cosines));
   if (cosines.dim(-2) != x.dim(tokenDim) || 2 * cosines.dim(-1) > x.dim(-1) ||
       (areOwn && cosines.dim(0) != 1 && cosines.dim(0) != x.dim(0)))
-    return invalid("tables " + typeString(cosines) + " do not fit " +
+    return invalid("tables " + typeString(cosines) + " do not match " +
                    typeString(x) + " with tokens in dimension " +
                    std::to_string(tokenDim));
   return Status::ok();
@@ -118,7 +119,7 @@ Expected<Tensor> rotate(const Tensor &x, const RopeTables &tables,
   if (x.size() == 0)
     return result;
   const int64_t pairs = tables.cosines.dim(-1), tokens = x.dim(tokenDim);
-  int64_t rowsPerToken = 1; // Heads' rows between two tokens.
+  int64_t rowsPerToken = 1; // Rows of heads per token.
   for (int64_t d = tokenDim + 1; d < x.rank() - 1; ++d)
     rowsPerToken *= x.dim(d);
   const bool areOwn = tables.cosines.rank() == 3 && tables.cosines.dim(0) > 1;

@@ -15,7 +15,7 @@
 namespace llmir::reference {
 
 //===----------------------------------------------------------------------===//
-// Which number has which scale
+// Scale indices
 //===----------------------------------------------------------------------===//
 
 ElementKind QuantSpec::storedKind() const {
@@ -59,7 +59,8 @@ std::vector<int64_t> scaleIndices(const Shape &shape, const QuantSpec &spec) {
   const bool groups = spec.hasGroups(shape);
   std::vector<int64_t> result(static_cast<size_t>(numElements(shape)));
   for (size_t i = 0; i < result.size(); ++i) {
-    // The place of number i, last dimension first, becomes the scale's.
+    // Maps the indices of element i, last dimension first, to those of its
+    // scale.
     int64_t rest = static_cast<int64_t>(i), stride = 1;
     for (int64_t d = rank - 1; d >= 0; --d) {
       const int64_t size = shape[static_cast<size_t>(d)];
@@ -69,7 +70,7 @@ std::vector<int64_t> scaleIndices(const Shape &shape, const QuantSpec &spec) {
         place /= spec.groupSize;
         places /= spec.groupSize;
       } else if (!groups && d != spec.axis) {
-        continue; // This dimension has one scale.
+        continue; // Scales do not depend on this dimension.
       }
       result[i] += place * stride;
       stride *= places;
@@ -79,16 +80,16 @@ std::vector<int64_t> scaleIndices(const Shape &shape, const QuantSpec &spec) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers to integers and back
+// Quantization and dequantization
 //===----------------------------------------------------------------------===//
 
-/// roundeven(x / s) in f32; 0 where s = 0.
+/// roundeven(x / s) in f32; 0 if s = 0.
 static double quotient(double x, double s) {
   const auto scale = static_cast<float>(s);
   return scale == 0 ? 0 : std::nearbyintf(static_cast<float>(x) / scale);
 }
 
-/// q in the range of stored integers; NaN is its least one.
+/// Clamps q to the range of stored integers; NaN becomes the least one.
 static double clamp(double q, const QuantSpec &spec) {
   return q > spec.least() ? std::min(q, spec.greatest()) : spec.least();
 }

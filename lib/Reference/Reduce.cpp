@@ -15,7 +15,8 @@
 
 namespace llmir::reference {
 
-/// The least integer, from which a maximum begins, or the greatest one.
+/// The initial value of a maximum (the least integer) or a minimum (the
+/// greatest).
 static int64_t extreme(ReduceKind kind, ElementKind type) {
   if (type == ElementKind::I1)
     return kind == ReduceKind::Min;
@@ -25,7 +26,7 @@ static int64_t extreme(ReduceKind kind, ElementKind type) {
              : std::numeric_limits<int64_t>::max() >> unused;
 }
 
-/// What a reduction of no numbers gives.
+/// The reduction of no elements.
 static Number startOf(ReduceKind kind, ElementKind type) {
   if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
     return isFloat(type) ? Number(0.0) : Number(0);

@@ -54,7 +54,7 @@ Tensor permuted(const Tensor &x, const std::vector<int64_t> &axes) {
   });
 }
 
-/// The number at `index`, with indexAt(d, index[d]) in place of each index.
+/// The element at indexAt(d, index[d]) for each d.
 static int64_t placeOf(const Shape &index, const Shape &strides,
                        const std::function<int64_t(size_t, int64_t)> &indexAt) {
   int64_t place = 0;
@@ -133,15 +133,15 @@ static Status checkPad(int64_t size, int64_t padding, PadMode mode) {
   if (padding == 0 || mode == PadMode::Constant)
     return Status::ok();
   if (mode == PadMode::Reflect && padding >= size)
-    return fail(" numbers of its own, but can reflect fewer than it has");
+    return fail(", expected less than its size in mode reflect");
   if (mode == PadMode::Circular && padding > size)
-    return fail(" numbers of its own, but goes round once at most");
+    return fail(", expected at most its size in mode circular");
   if (size == 0)
-    return fail(" numbers of its own, but has none");
+    return fail(", expected 0 for an empty dimension");
   return Status::ok();
 }
 
-/// The index that a place `i` outside of [0, size) repeats.
+/// The index that a position `i` outside [0, size) repeats.
 static int64_t repeatedIndex(int64_t i, int64_t size, PadMode mode) {
   switch (mode) {
   case PadMode::Reflect:
@@ -155,7 +155,7 @@ static int64_t repeatedIndex(int64_t i, int64_t size, PadMode mode) {
   return std::min(std::max(i, int64_t(0)), size - 1);
 }
 
-/// x in the midst of a constant.
+/// Pads x with a constant.
 static Tensor padConstant(const Tensor &x, const Shape &shape, const Shape &low,
                           double value) {
   Tensor result = filled(x.kind, shape, value);

@@ -31,7 +31,7 @@ int64_t numSamples(int64_t frames, const STFTParams &params) {
   return whole - (params.center ? params.frame / 2 * 2 : 0);
 }
 
-/// The window in the middle of a frame of zeros.
+/// The window, centered and zero-padded to a frame.
 static Expected<std::vector<double>> widened(const Tensor &window,
                                              const STFTParams &params) {
   if (window.size() > params.frame)
@@ -49,8 +49,8 @@ static Expected<std::vector<double>> widened(const Tensor &window,
   return result;
 }
 
-/// cos and sin of 2π · k / N for k below N: each exact to a rounding, however
-/// great f · n is.
+/// cos and sin of 2π · k / N for k less than N, correctly rounded for any f ·
+/// n.
 static std::vector<std::pair<double, double>> unitCircle(int64_t n) {
   std::vector<std::pair<double, double>> circle;
   for (int64_t k = 0; k < n; ++k) {

@@ -66,7 +66,7 @@ int bitWidth(ElementKind kind) {
 }
 
 namespace {
-/// Numbers ±m · 2^e with m < 2^digits, normal from 2^minExponent on.
+/// A binary format: ±m · 2^e with m < 2^digits, normal from 2^minExponent on.
 struct FloatFormat {
   int digits;
   int minExponent;
@@ -126,8 +126,8 @@ int64_t Number::toInteger() const {
   return static_cast<int64_t>(real);
 }
 
-/// A float64 that narrower floats round as the integer itself: bits that it
-/// cannot hold leave its last one set ("round to odd").
+/// A float64 that rounds to narrower floats like the integer itself: lost bits
+/// set the lowest one ("round to odd").
 static double toOdd(int64_t value) {
   const uint64_t bits = static_cast<uint64_t>(value);
   uint64_t magnitude = value < 0 ? -bits : bits, lost = 0;
@@ -138,7 +138,7 @@ static double toOdd(int64_t value) {
   return value < 0 ? -kept : kept;
 }
 
-/// The lowest bits of an integer as two's complement.
+/// The low bits of an integer in two's complement.
 static int64_t wrapTo(ElementKind kind, int64_t value) {
   const auto bits = static_cast<uint64_t>(value);
   if (kind == ElementKind::I1)
@@ -229,7 +229,7 @@ Tensor Tensor::reshaped(Shape newShape) const {
   return result;
 }
 
-/// Runs of numbers that lie together below dimension `d`.
+/// Contiguous elements below dimension `d`.
 static int64_t innerSize(const Shape &shape, int64_t d) {
   return numElements(Shape(shape.begin() + d + 1, shape.end()));
 }
@@ -275,7 +275,7 @@ Tensor transposed(const Tensor &matrix) {
 }
 
 Tensor round(Tensor tensor, ElementKind kind) {
-  if (isFloat(kind) && isFloat(tensor.kind)) { // In place: models are big.
+  if (isFloat(kind) && isFloat(tensor.kind)) { // In place, to save memory.
     tensor.kind = kind;
     for (double &value : tensor.floats())
       value = roundTo(kind, value);
@@ -300,14 +300,14 @@ bool sameBits(const Tensor &a, const Tensor &b) {
                     b.floats().end(), same);
 }
 
-/// |actual − expected| of integers, which doubles may not tell apart.
+/// |actual − expected| of integers, which may not be exact in double.
 static double errorOf(int64_t actual, int64_t expected) {
   const auto a = static_cast<uint64_t>(std::max(actual, expected));
   const auto b = static_cast<uint64_t>(std::min(actual, expected));
   return static_cast<double>(a - b);
 }
 
-/// What of |actual − expected| is no rounding.
+/// The part of |actual − expected| that exceeds rounding.
 static double errorOf(ElementKind kind, double actual, double expected) {
   if (actual == expected || (std::isnan(actual) && std::isnan(expected)))
     return 0;
@@ -348,7 +348,7 @@ static std::string numberString(ElementKind kind, Number value) {
   if (value.isInteger())
     return std::to_string(value.toInteger());
   char buffer[40];
-  // As many digits as tell two numbers of the type apart.
+  // Enough digits to distinguish values of the type.
   const int digits = kind == ElementKind::F32 ? 9 : 5;
   std::snprintf(buffer, sizeof buffer, "%.*g", digits, value.toDouble());
   return buffer;
@@ -360,7 +360,7 @@ static void appendNumbers(const Tensor &tensor, int64_t d, int64_t &next,
     text += numberString(tensor.kind, tensor.number(next++));
     return;
   }
-  const int64_t most = 16; // Of one dimension.
+  const int64_t most = 16; // Printed elements per dimension.
   const int64_t inner = innerSize(tensor.shape, d);
   text += "[";
   for (int64_t i = 0; i < tensor.dim(d); ++i) {

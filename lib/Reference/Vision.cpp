@@ -39,7 +39,7 @@ static Expected<Shape> convolvedShape(const Tensor &x, const Tensor &weight,
   const int64_t channels = x.dim(1), outputs = weight.dim(0);
   if (channels % params.groups != 0 || outputs % params.groups != 0 ||
       weight.dim(1) != channels / params.groups)
-    return invalid("a weight " + typeString(weight) + " does not fit " +
+    return invalid("a weight " + typeString(weight) + " does not match " +
                    typeString(x) + " in " + std::to_string(params.groups) +
                    " groups");
   Shape shape = {x.dim(0), outputs};
@@ -68,8 +68,8 @@ static bool advance(Shape &index, const Shape &sizes) {
   return false;
 }
 
-/// Σ over the kernel's places j of x's numbers of one channel, which start at
-/// `picture`, times the kernel's; `at` is the result's place.
+/// Sums the products of the kernel and one channel of x, which starts at
+/// `picture`, for output position `at`.
 static double weigh(const double *picture, const Shape &sizes,
                     const double *kernel, const Shape &kernelSizes,
                     const int64_t *at, const ConvolutionParams &params) {
@@ -101,7 +101,7 @@ Expected<Tensor> convolution(const Tensor &x, const Tensor &weight,
   const Shape sizes(x.shape.begin() + 2, x.shape.end());
   const Shape kernelSizes(weight.shape.begin() + 2, weight.shape.end());
   const int64_t picture = numElements(sizes), kernel = numElements(kernelSizes);
-  const int64_t channels = weight.dim(1); // Of one group.
+  const int64_t channels = weight.dim(1); // Per group.
   const int64_t perGroup = weight.dim(0) / params.groups;
   Shape at(shape->size(), 0);
   for (double &value : result.floats()) {
@@ -123,7 +123,7 @@ Expected<Tensor> convolution(const Tensor &x, const Tensor &weight,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One number of the source and what it counts.
+/// A source element and its weight.
 struct Tap {
   int64_t index;
   double weight;
@@ -146,7 +146,7 @@ static double cubic(double x, double a) {
   return 0;
 }
 
-/// The taps of a kernel as wide as `step`, normalised to 1.
+/// The taps of a kernel of width `step`, normalized to 1.
 static std::vector<Tap> smoothTaps(int64_t size, double center, double step,
                                    InterpolateMode mode) {
   const double scale = std::max(step, 1.0);
@@ -170,7 +170,7 @@ static std::vector<Tap> smoothTaps(int64_t size, double center, double step,
   return taps;
 }
 
-/// What result i is made of, along a dimension of `size` numbers.
+/// The taps of result i along a dimension of `size` elements.
 static std::vector<Tap> tapsOf(int64_t size, int64_t i, double step,
                                const InterpolateParams &params) {
   auto inside = [&](int64_t index) {
@@ -194,7 +194,7 @@ static std::vector<Tap> tapsOf(int64_t size, int64_t i, double step,
   return taps;
 }
 
-/// How far the source moves from one result to the next.
+/// The source step between adjacent results.
 static double stepOf(int64_t size, int64_t newSize, size_t spatial,
                      const InterpolateParams &params) {
   if (params.alignCorners)
@@ -204,7 +204,7 @@ static double stepOf(int64_t size, int64_t newSize, size_t spatial,
   return double(size) / double(newSize);
 }
 
-/// Dimension `dim` of x with `newSize` numbers, number i made by tapsAt(i).
+/// Resamples dimension `dim` of x to `newSize` elements with tapsAt(i).
 static Tensor resample(const Tensor &x, size_t dim, int64_t newSize,
                        const std::function<std::vector<Tap>(int64_t)> &tapsAt) {
   Shape shape = x.shape;
@@ -230,7 +230,7 @@ Expected<Tensor> interpolate(const Tensor &x, const std::vector<int64_t> &sizes,
     const int64_t size = x.shape[d + 2];
     if (sizes[d] < 0 || (size == 0 && sizes[d] > 0))
       return invalid("a dimension of " + std::to_string(size) +
-                     " cannot become one of " + std::to_string(sizes[d]));
+                     " cannot be resized to " + std::to_string(sizes[d]));
     Shape shape = result.shape;
     shape[d + 2] = sizes[d];
     LLMIR_RETURN_IF_ERROR(checkAffordable(shape));

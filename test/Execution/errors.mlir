@@ -47,7 +47,7 @@ func.func @f(%id: tensor<1xi32> {check.values = dense<1> : tensor<1xi32>}) -> te
 // LEVEL: error: cannot be run: no code is generated for the CPU level 'pdp11'
 func.func @f(%x: tensor<2xf32> {check.values = dense<[1.0, 2.0]> : tensor<2xf32>}) {
   %y = llm.add %x, %x : tensor<2xf32>
-  // EXPECTATION: expectation.mlir:7:3: error: 'check.expect_close' op failed: nmse {{.*}} is more than 1.000000e-10
+  // EXPECTATION: expectation.mlir:7:3: error: 'check.expect_close' op failed: nmse {{.*}} exceeds 1.000000e-10
   // EXPECTATION: note: actual   tensor<2xf32> [2, 4]
   // EXPECTATION: note: expected tensor<2xf32> [1, 2]
   check.expect_close %y, %x : tensor<2xf32>

@@ -209,7 +209,7 @@ TEST_F(XNNPACKTargetTest, SaysWhyAnOpIsNotForIt) {
   x.shape.assign(7, shapes::DimExpr(1));
   EXPECT_EQ(refusal(), "a tensor that has not 1 to 6 dimensions");
   x.shape.assign(6, shapes::DimExpr(1 << 22)); // The product wraps to 0.
-  EXPECT_NE(refusal().find("has more than 2^28 numbers"), std::string::npos);
+  EXPECT_NE(refusal().find("has more than 2^28 elements"), std::string::npos);
   x = value("x", {1, 2});
   x.dtype = mllm::kFp16;
   EXPECT_EQ(refusal(), "a tensor that is not of f32 on the CPU");

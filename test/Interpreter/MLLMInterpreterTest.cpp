@@ -177,7 +177,8 @@ TEST_F(MLLMInterpreterTest, FunctionsOfTheUsersOwn) {
       }));
   EXPECT_TRUE(run(function, nullptr, {x}).empty());
   unregisterCustomOp(4711);
-  EXPECT_NE(message.find("the function of 'twice' gives 0 results, expected 1"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("the function of 'twice' returns 0 results, expected 1"),
+      std::string::npos)
       << message;
 }

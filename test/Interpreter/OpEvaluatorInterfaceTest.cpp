@@ -100,7 +100,7 @@ TEST_F(OpEvaluatorInterfaceTest, ReportsWhatTheDialectCannotSay) {
 
 TEST_F(OpEvaluatorInterfaceTest, ChecksWhatTheDialectGives) {
   EXPECT_TRUE(run("tosa.exp").empty());
-  EXPECT_NE(error.find("its dialect gives 0 values for 1 results"),
+  EXPECT_NE(error.find("its dialect returns 0 values for 1 results"),
             std::string::npos)
       << error;
   EXPECT_TRUE(run("tosa.floor").empty());

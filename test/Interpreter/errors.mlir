@@ -98,7 +98,7 @@ func.func @pad_much(%x: tensor<4xf32>, %i: index {check.values = 1000000000 : in
 // -----
 
 func.func @pad_computed(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: its region computes numbers}}
+  // expected-error @+1 {{'tensor.pad' op cannot be evaluated: its region is not a constant}}
   %y = tensor.pad %x low[1] high[0] {
   ^bb0(%r: index):
     %n = arith.index_cast %r : index to i32
@@ -111,7 +111,7 @@ func.func @pad_computed(%x: tensor<4xf32>) {
 // -----
 
 func.func @generate(%i: index {check.values = 1000000000 : index}) {
-  // expected-error @+1 {{'tensor.generate' op cannot be evaluated: 'tensor<?xf32>' is none of the interpreter's, or too large}}
+  // expected-error @+1 {{'tensor.generate' op cannot be evaluated: 'tensor<?xf32>' is not supported by the interpreter or too large}}
   %y = tensor.generate %i {
   ^bb0(%r: index):
     %c = arith.constant 1.0 : f32
@@ -122,22 +122,22 @@ func.func @generate(%i: index {check.values = 1000000000 : index}) {
 
 // -----
 
-// expected-error @+1 {{argument 0: i32 numbers need a check.range of i64 or check.values}}
+// expected-error @+1 {{argument 0: i32 elements need a check.range of i64 or check.values}}
 func.func @range(%ids: tensor<2xi32>) { return }
 
 // -----
 
-// expected-error @+1 {{argument 0: check.range gives numbers from -20 to 19, and i4 holds those from -8 to 7}}
+// expected-error @+1 {{argument 0: check.range has values from -20 to 19, and i4 holds those from -8 to 7}}
 func.func @zero_points(%z: tensor<2xi4> {check.range = array<i64: -20, 20>}) { return }
 
 // -----
 
-// expected-error @+1 {{argument 0: check.range gives numbers from 0 to 2, and i1 holds those from 0 to 1}}
+// expected-error @+1 {{argument 0: check.range has values from 0 to 2, and i1 holds those from 0 to 1}}
 func.func @truth(%z: tensor<2xi1> {check.range = array<i64: 0, 3>}) { return }
 
 // -----
 
-// expected-error @+1 {{argument 0: 'tensor<?xf32>' has dynamic sizes; check.shape must say them}}
+// expected-error @+1 {{argument 0: 'tensor<?xf32>' has dynamic sizes, which check.shape must specify}}
 func.func @sizes(%x: tensor<?xf32>) { return }
 
 // -----
@@ -145,7 +145,7 @@ func.func @sizes(%x: tensor<?xf32>) { return }
 func.func @expectation() {
   %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %b = arith.constant dense<[1.0, 2.5]> : tensor<2xf32>
-  // expected-error @+3 {{'check.expect_close' op failed: nmse 3.448276e-02 is more than 1.000000e-02 : f64}}
+  // expected-error @+3 {{'check.expect_close' op failed: nmse 3.448276e-02 exceeds 1.000000e-02 : f64}}
   // expected-note @+2 {{actual   tensor<2xf32> [1, 2]}}
   // expected-note @+1 {{expected tensor<2xf32> [1, 2.5]}}
   check.expect_close %a, %b {nmse = 1.0e-2 : f64} : tensor<2xf32>
@@ -167,14 +167,14 @@ func.func @equality() {
 
 // -----
 
-// expected-error @+1 {{argument 0: 'tensor<1000000000x1000000000xf32>' has more than 2^28 numbers}}
+// expected-error @+1 {{argument 0: 'tensor<1000000000x1000000000xf32>' has more than 2^28 elements}}
 func.func @huge(%x: tensor<1000000000x1000000000xf32>) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{has more than 2^28 numbers}}
+// expected-error @+1 {{has more than 2^28 elements}}
 func.func @huge_integers(%q: !llm.quantized_tensor<i8, [65536, 65536], true, true, 0, -1, 8>) {
   return
 }
@@ -182,7 +182,7 @@ func.func @huge_integers(%q: !llm.quantized_tensor<i8, [65536, 65536], true, tru
 // -----
 
 func.func @huge_constant() -> tensor<1x4xf32> {
-  // expected-error @+1 {{'arith.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 numbers}}
+  // expected-error @+1 {{'arith.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 elements}}
   %table = arith.constant dense<1.0> : tensor<1000000000x4xf32>
   %id = arith.constant dense<3> : tensor<1xi32>
   %row = llm.embedding %id, %table : tensor<1xi32>, tensor<1000000000x4xf32> -> tensor<1x4xf32>
@@ -192,7 +192,7 @@ func.func @huge_constant() -> tensor<1x4xf32> {
 // -----
 
 func.func @huge_mllm_constant() -> tensor<1000000000x4xf32> {
-  // expected-error @+1 {{'mllm.tensor.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 numbers}}
+  // expected-error @+1 {{'mllm.tensor.constant' op cannot be evaluated: 'tensor<1000000000x4xf32>' has more than 2^28 elements}}
   %table = mllm.tensor.constant dense<1.0> : tensor<1000000000x4xf32>
   return %table : tensor<1000000000x4xf32>
 }
@@ -200,21 +200,21 @@ func.func @huge_mllm_constant() -> tensor<1000000000x4xf32> {
 // -----
 
 func.func @huge_block() -> !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> {
-  // expected-error @+1 {{'llm.create_paged_cache' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 numbers in a block}}
+  // expected-error @+1 {{'llm.create_paged_cache' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 elements in a block}}
   %c = llm.create_paged_cache : !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>
   return %c : !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>
 }
 
 // -----
 
-// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 numbers in a block}}
+// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64> has more than 2^28 elements in a block}}
 func.func @huge_block_given(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 1073741824, 64>) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648> has more than 2^22 blocks for a sequence}}
+// expected-error @+1 {{argument 0: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648> has more than 2^22 blocks per sequence}}
 func.func @many_blocks(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648>) {
   return
 }
@@ -223,7 +223,7 @@ func.func @many_blocks(%c: !llm.paged_kv_cache<f32, 1, 2, 16, 8, 2147483648>) {
 
 !keys = tensor<2x1x2x16xf32>
 func.func @many_blocks_appended(%k: !keys, %s: tensor<2xi32> {check.values = dense<[0, 1]> : tensor<2xi32>}) -> !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648> {
-  // expected-error @+1 {{'llm.append_kv' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648> has more than 2^22 blocks for a sequence}}
+  // expected-error @+1 {{'llm.append_kv' op cannot be evaluated: !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648> has more than 2^22 blocks per sequence}}
   %c, %b = llm.append_kv(%k, %k, %s) : (!keys, !keys, tensor<2xi32>) -> (!llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>, tensor<2x1xi32>)
   return %c : !llm.paged_kv_cache<f32, 1, 2, 16, 1, 2147483648>
 }
@@ -247,7 +247,7 @@ func.func @sliced_rows(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 7>}, %w:
 // -----
 
 func.func @other_rows(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 8>}, %w: tensor<?x3xf32> {check.shape = array<i64: 8, 3>}) {
-  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: rows of 8 numbers beside a weight of 4 inputs}}
+  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: rows of 8 elements, but a weight of 4 inputs}}
   %y = llm.sharded_linear %x, %w {num_shards = 2, shard_dim = 0, shard_id = 0, x_is_shard} : (tensor<2x?xf32>, tensor<?x3xf32>) -> tensor<2x3xf32>
   return
 }
@@ -255,7 +255,7 @@ func.func @other_rows(%x: tensor<2x?xf32> {check.shape = array<i64: 2, 8>}, %w: 
 // -----
 
 func.func @other_bias(%x: tensor<2x4xf32>, %w: tensor<4x?xf32> {check.shape = array<i64: 4, 6>}, %b: tensor<?xf32> {check.shape = array<i64: 4>}) {
-  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: a bias of 2 entries beside 3 outputs}}
+  // expected-error @+1 {{'llm.sharded_linear' op cannot be evaluated: a bias of 2 elements, but 3 outputs}}
   %y = llm.sharded_linear %x, %w, %b {num_shards = 2, shard_dim = 1, shard_id = 0} : (tensor<2x4xf32>, tensor<4x?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
   return
 }
@@ -331,7 +331,7 @@ func.func @wrapping_pad(%n: index {check.values = 9223372036854775807 : index}, 
 // -----
 
 func.func @recursion(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 calls are in one another; does a function call itself?}}
+  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 nested calls; is a function recursive?}}
   %y = func.call @recursion(%x) : (tensor<3xf32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }

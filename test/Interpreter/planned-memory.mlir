@@ -9,7 +9,7 @@
 
 // A copy writes where the allocation is, and two values cannot be there.
 // SPEC: 202 203 205 236
-// CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, over which another value was written
+// CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, which has been overwritten
 mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
@@ -23,7 +23,7 @@ mllm.graph.subgraph @overwritten(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attribu
 // -----
 
 // SPEC: 202 203 206
-// CHECK: 'mllm.linalg.silu' op cannot be evaluated: it reads byte 64 of the planned memory, where nothing is written any more
+// CHECK: 'mllm.linalg.silu' op cannot be evaluated: it reads byte 64 of the planned memory, which holds no value
 mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x2x2xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 64 : tensor<8x4xf32>
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
@@ -37,7 +37,7 @@ mllm.graph.subgraph @freed(%x: tensor<8x4xf32>) -> tensor<8x2x2xf32> attributes 
 // -----
 
 // The callee writes where the caller's value lies: a frame that begins too early.
-// CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, over which another value was written
+// CHECK: 'mllm.linalg.add' op cannot be evaluated: it reads byte 0 of the planned memory, which has been overwritten
 mllm.graph.subgraph @called(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 0 : tensor<8x4xf32>
   %0 = mllm.linalg.silu %x : tensor<8x4xf32>
@@ -55,7 +55,7 @@ mllm.graph.subgraph @callee(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// CHECK: 'mllm.tensor.alloc' op cannot be evaluated: it lies at line 1152921504606846 of the planned memory, which has 268435456 at most
+// CHECK: 'mllm.tensor.alloc' op cannot be evaluated: it is at line 1152921504606846 of the planned memory, which has 268435456 at most
 mllm.graph.subgraph @far(%x: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {entry} {
   %m = mllm.tensor.alloc offset 73786976294838144 : tensor<8x4xf32>
   %0 = mllm.linalg.copy %m, %x : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>

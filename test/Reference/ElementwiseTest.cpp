@@ -32,16 +32,16 @@ TEST(ReferenceElementwise, ShapesBroadcastFromTheirLastDimensions) {
   EXPECT_EQ(*broadcastShape({0}, {1}), Shape({0}));
   auto wrong = broadcastShape({2, 3}, {2, 4});
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.status().cause(), "the shapes [2, 3] and [2, 4] do not "
-                                    "broadcast: 3 and 4 are different and "
-                                    "none is 1");
+  EXPECT_EQ(wrong.status().cause(),
+            "the shapes [2, 3] and [2, 4] do not "
+            "broadcast: 3 and 4 differ and neither is 1");
   EXPECT_FALSE(broadcastShape({0}, {2}));
 }
 
 TEST(ReferenceElementwise, HugeTensorsAreRefused) {
   EXPECT_TRUE(checkAffordable({1 << 14, 1 << 14}));
   EXPECT_EQ(checkAffordable({1 << 15, 1 << 14}).cause(),
-            "a tensor [32768, 16384] has more than 2^28 numbers");
+            "a tensor [32768, 16384] has more than 2^28 elements");
   EXPECT_FALSE(checkAffordable({0, INT64_MAX, INT64_MAX}));
   EXPECT_EQ(checkAffordable({2, -1}).cause(),
             "the shape [2, -1] has a negative size");

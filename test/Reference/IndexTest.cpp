@@ -54,7 +54,7 @@ TEST(ReferenceIndex, ScatterWritesInOrder) {
   EXPECT_EQ(scatter(x, i32({3, 1}, {0, 0, 0}), f32({3, 1}, {1, 2, 3}), 1)
                 .status()
                 .cause(),
-            "indices tensor<3x1xi32> of tensor<3x1xf32> do not fit "
+            "indices tensor<3x1xi32> of tensor<3x1xf32> do not match "
             "tensor<2x3xf32>");
 }
 
@@ -67,7 +67,7 @@ TEST(ReferenceIndex, MaskedScatterTakesNumbersInOrder) {
   EXPECT_EQ(maskedScatter(x, column, f32({2}, {7, 8}))->toDoubles(),
             Numbers({0, 1, 7, 8}));
   EXPECT_EQ(maskedScatter(x, mask, f32({1}, {7})).status().cause(),
-            "the mask chooses 2 numbers, but the source has 1");
+            "the mask selects 2 elements, but the source has 1");
   EXPECT_FALSE(maskedScatter(f32({2}, {0, 0}), mask, f32({2}, {7, 8})));
   EXPECT_FALSE(maskedScatter(x, Tensor(ElementKind::I1, {3}), x));
 }

@@ -97,13 +97,14 @@ TEST(ReferenceShape, PadsThatCannotBe) {
     return result ? std::string() : result.status().cause();
   };
   EXPECT_EQ(cause(3, 2, 3, PadMode::Reflect),
-            "a dimension of 3 is padded by 3 numbers of its own, but can "
-            "reflect fewer than it has");
+            "a dimension of 3 is padded by 3, expected less than its size in "
+            "mode reflect");
   EXPECT_EQ(cause(3, 4, 0, PadMode::Circular),
-            "a dimension of 3 is padded by 4 numbers of its own, but goes "
-            "round once at most");
-  EXPECT_EQ(cause(0, 0, 1, PadMode::Replicate),
-            "a dimension of 0 is padded by 1 numbers of its own, but has none");
+            "a dimension of 3 is padded by 4, expected at most its size in "
+            "mode circular");
+  EXPECT_EQ(
+      cause(0, 0, 1, PadMode::Replicate),
+      "a dimension of 0 is padded by 1, expected 0 for an empty dimension");
   EXPECT_EQ(cause(3, -1, 0, PadMode::Constant),
             "a dimension of 3 is padded by -1, expected 0 or more");
   EXPECT_NE(cause(3, INT64_MAX, INT64_MAX, PadMode::Constant), "");

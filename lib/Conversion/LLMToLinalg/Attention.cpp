@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention of queries to keys and values that are tensors: scores, what is
-// added to them and hidden, a softmax relative to the greatest one, and the sum
-// of the values. Query head h is head r of the group of key head g, with
-// h = g · R + r and R = H / G.
+// Attention over tensors: scores, masks, a softmax relative to the maximum, and
+// the weighted sum of values. Query head h is head r of the group of KV head g,
+// with h = g · R + r and R = H / G.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +36,8 @@ public:
     kvHeads = t.size(key, 2);
     perGroup = t.quotientOf(heads, kvHeads);
     if (!isa<Attribute>(kvHeads)) {
-      // One dimension becomes at most one whose size is not known, so each
-      // head gets keys of its own.
+      // A dynamic dimension cannot be split into several dynamic ones, so
+      // repeat the keys for each head.
       key = repeated(key, heads);
       value = repeated(value, heads);
       kvHeads = heads;
@@ -51,7 +50,7 @@ public:
     if (sinks)
       sinks = splitHeads(sinks, 0);
     headDim = t.asValue(t.size(query, 4));
-    // Key j stands at position j, query i at i + keys - queries.
+    // Key j is at position j, query i at i + keys - queries.
     firstPosition = t.subi(t.asValue(keys), t.asValue(queries));
   }
 
@@ -76,7 +75,7 @@ private:
   }
   AffineMap ofScores(int64_t loops) { return t.map(loops, {0, 1, 2, 3, 4}); }
 
-  /// [B, Tk, G, D] as [B, Tk, H, D]: each head once for every query head.
+  /// [B, Tk, G, D] as [B, Tk, H, D]: repeats each KV head for its query heads.
   Value repeated(Value x, OpFoldResult heads) {
     TensorBuilder::Sizes sizes = t.sizes(x);
     sizes[2] = heads;
@@ -89,7 +88,7 @@ private:
                      });
   }
 
-  /// The dimension of heads as groups and heads of a group.
+  /// Splits the head dimension into groups and heads of a group.
   Value splitHeads(Value x, int64_t dim) { return t.split(x, dim, perGroup); }
 
   bool hides() { return op.isCausal() || op.getWindowSize() || mask; }
@@ -110,8 +109,8 @@ private:
     return s.divf(s.f32(1), math::SqrtOp::create(s, s.indexToF32(headDim)));
   }
 
-  /// A mask as an input of loops over scores: groups of heads are split, sizes
-  /// of 1 stay 0. Only where all sizes are known.
+  /// The mask as an input of loops over scores: the head dimension is split
+  /// into groups, dimensions of size 1 map to 0. Static sizes only.
   std::pair<Value, AffineMap> maskInput() {
     RankedTensorType type = TensorBuilder::type(mask);
     auto loop = [&](int64_t dim, int64_t loop) {
@@ -123,7 +122,7 @@ private:
                              loop(3, 4)})};
   }
 
-  /// An element of a mask of which a size may turn out to be 1.
+  /// An element of a mask with dynamic sizes, which may be 1.
   Value maskElement(ScalarBuilder &s, ArrayRef<Value> maskSizes) {
     Value head = s.addi(s.muli(s.loop(1), s.asValue(perGroup)), s.loop(2));
     SmallVector<Value> indices = {s.loop(0), head, s.loop(3), s.loop(4)};
@@ -134,7 +133,7 @@ private:
     return isa<FloatType>(element.getType()) ? s.toF32(element) : element;
   }
 
-  /// Whether the key of a loop's position is not seen; null: all are.
+  /// Whether the key at the loop indices is hidden; null if none is.
   Value hiddenByPosition(ScalarBuilder &s) {
     Value result;
     auto add = [&](Value hidden) {
@@ -150,7 +149,7 @@ private:
     return result;
   }
 
-  /// The score with all that attributes and mask say of it.
+  /// The score, with cap, slopes and mask applied.
   Value adjustedScore(ScalarBuilder &s, Value product, Value slope,
                       Value maskElement) {
     Value score = s.mulf(product, scale(s));
@@ -166,7 +165,7 @@ private:
     Value hidden = hiddenByPosition(s), nothing = s.f32(kHidden);
     if (maskElement && maskElement.getType().isF32()) {
       score = s.addf(score, maskElement);
-      // Hidden, whatever its key is.
+      // Hidden, even if the key is NaN.
       score = s.select(s.cmp(CmpFPredicate::OEQ, maskElement, nothing), nothing,
                        score);
     } else if (maskElement) {
@@ -209,8 +208,8 @@ private:
         });
   }
 
-  /// The greatest score of each query, the sink's among them; 0 where there is
-  /// none, so that exponentials are 0 then.
+  /// The maximum score of each query, including the sink; 0 if every key is
+  /// hidden, so that exponentials are 0.
   Value maxima(Value scores) {
     SmallVector<Value> inputs = {t.rowMaximum(scores)};
     SmallVector<AffineMap> maps = {t.map(4, {0, 1, 2, 3})};
@@ -227,7 +226,7 @@ private:
                      });
   }
 
-  /// What the weights of each query are divided by.
+  /// The denominators of the softmax.
   Value totals(Value weights, Value greatest) {
     Value first = t.filled(rowSizes(), 0);
     if (sinks)
@@ -250,8 +249,8 @@ private:
                            t.map(6, {0, 1, 2, 3, 5})},
                           [&](ScalarBuilder &s, ValueRange v) {
                             Value term = s.mulf(v[0], v[1]);
-                            // What is hidden counts for nothing even where it
-                            // is not finite.
+                            // Hidden values are ignored even if they are not
+                            // finite.
                             if (hides()) {
                               Value isHidden =
                                   s.cmp(CmpFPredicate::OEQ, v[0], s.f32(0));
@@ -268,7 +267,8 @@ private:
 
   TensorBuilder &t;
   AttentionOpInterface op;
-  Value query, key, value, mask, sinks; ///< Heads of query and sinks are split.
+  Value query, key, value, mask,
+      sinks; ///< With split heads of query and sinks.
   OpFoldResult batch, kvHeads, perGroup, queries, keys;
   Value headDim, firstPosition;
 };

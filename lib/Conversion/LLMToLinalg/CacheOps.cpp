@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Cache ops as calls of the C runtime, include/llmir-c/KVCache.h. A cache is a
-// pointer, which each op hands on. Arrays go to calls as memrefs: what a call
-// reads is bufferized in place, what it writes is allocated here and read as a
-// tensor from then on.
+// Lowers cache ops to calls of the C runtime, include/llmir-c/KVCache.h. A
+// cache is a pointer, which each op forwards. Arrays are passed to calls as
+// memrefs: inputs are bufferized in place, outputs are allocated here and then
+// read as tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +30,11 @@ namespace llmir {
 
 namespace {
 
-/// Arguments of a call, in order, and the call.
+/// Collects the arguments of a call, in order, and creates it.
 class RuntimeCall {
 public:
-  /// `element` is that of the keys and values, which the name ends with.
+  /// `element` is the element type of keys and values, which is the suffix of
+  /// the name.
   RuntimeCall(TensorBuilder &t, const Twine &name, Type element = Type())
       : t(t), name(("llmirKVCache" + name + suffixOf(element)).str()) {}
 
@@ -49,11 +50,11 @@ public:
     return pass(
         Value(arith::IndexCastOp::create(t, t.getI64Type(), t.asValue(size))));
   }
-  /// The layer of an op; none means layer 0.
+  /// The layer of an op, by default 0.
   RuntimeCall &layer(Value layer) {
     return layer ? pass(OpFoldResult(layer)) : pass(int64_t(0));
   }
-  /// A tensor that is read.
+  /// An input tensor.
   RuntimeCall &read(Value tensor) {
     RankedTensorType type = TensorBuilder::type(tensor);
     auto unknown = RankedTensorType::get(
@@ -63,7 +64,7 @@ public:
         t, anyBuffer(unknown), t.castTo(tensor, unknown),
         /*read_only=*/true)));
   }
-  /// A new tensor that the call writes.
+  /// A new output tensor.
   RuntimeCall &write(ArrayRef<OpFoldResult> sizes, Type element) {
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
@@ -75,7 +76,7 @@ public:
     return pass(Value(memref::CastOp::create(t, anyBuffer(type), buffer)));
   }
 
-  /// Makes the call; what it has written.
+  /// Creates the call and returns its outputs.
   SmallVector<Value> make(Type result = Type()) {
     SmallVector<Type> results;
     if (result)
@@ -98,7 +99,7 @@ private:
     return element.isF32() ? "F32" : element.isF16() ? "F16" : "BF16";
   }
 
-  /// Of any sizes, strides and offset.
+  /// With any sizes, strides and offset.
   static MemRefType anyBuffer(RankedTensorType type) {
     SmallVector<int64_t> unknown(type.getRank(), ShapedType::kDynamic);
     return MemRefType::get(unknown, type.getElementType(),
@@ -274,7 +275,7 @@ static SmallVector<Value> convertAppend(TensorBuilder &t, AppendKVOp op,
   return rows ? SmallVector<Value>{cache, rows} : SmallVector<Value>{cache};
 }
 
-/// The greatest length, at least 0 and at most what a sequence can have.
+/// The greatest length, clamped to the range from 0 to the maximum length.
 static Value greatestLength(TensorBuilder &t, Value lengths, int64_t most) {
   Value zero = linalg::FillOp::create(t, t.i32(0), t.empty({}, t.getI32Type()))
                    .getResult(0);
@@ -319,8 +320,8 @@ static SmallVector<Value> convertLookup(TensorBuilder &t, LookupKVOp op,
 
 namespace {
 
-/// Attention of one sequence after another to keys and values gathered from the
-/// cache: what one gives does not depend on the others.
+/// Attention over keys and values gathered from the cache, one sequence after
+/// another: results do not depend on other sequences.
 class PagedAttention {
 public:
   PagedAttention(TensorBuilder &t, PagedAttentionOp op,
@@ -346,7 +347,7 @@ private:
     return isBatch() ? t.size(query, 1) : t.fixed(1);
   }
 
-  /// b · tokens for each sequence and the end.
+  /// The offsets b · tokens of all sequences and the end.
   Value evenOffsets(OpFoldResult tokens) {
     Value count =
         t.addi(t.asValue(t.size(operands.getSeqLens(), 0)), t.index(1));
@@ -363,7 +364,7 @@ private:
     return mask ? t.size(mask, t.type(mask).getRank() - 1) : t.fixed(0);
   }
 
-  /// Copies of the lengths and offsets that nothing is read outside of.
+  /// Copies of the lengths and offsets, clamped so that accesses are in bounds.
   SmallVector<Value> checkedBatch(Value tables, Value offsets) {
     Value lengths = operands.getSeqLens();
     return RuntimeCall(t, "CheckBatch")
@@ -422,12 +423,12 @@ private:
         .make();
   }
 
-  /// The result with the rows of one sequence in it.
+  /// Inserts the rows of one sequence into the result.
   Value attendSequence(Value sequence, Value tables, Value lengths,
                        Value offsets, Value result) {
     Value first = at(offsets, sequence);
     Value rows = t.subi(at(offsets, t.addi(sequence, t.index(1))), first);
-    // A sequence without queries is not read.
+    // Skip sequences without queries.
     Value isAsked = t.cmp(arith::CmpIPredicate::ne, rows, t.index(0));
     Value length = t.select(isAsked, at(lengths, sequence), t.index(0));
     SmallVector<Value> found = keysAndValues(tables, sequence, length);
@@ -462,7 +463,7 @@ private:
     return t.expand(x, {{0, 1}, {2}, {3}}, sizes);
   }
 
-  /// `offset` and `size` of a dimension of the mask, or its one element.
+  /// `offset` and `size` of a dimension of the mask, or its only element.
   std::pair<OpFoldResult, OpFoldResult>
   rangeOf(int64_t dim, OpFoldResult offset, OpFoldResult size) {
     Value mask = operands.getMask();
@@ -477,7 +478,7 @@ private:
             OpFoldResult(t.select(isOne, t.index(1), t.asValue(size)))};
   }
 
-  /// [1, H, rows, length], whose sizes may be 1; null without a mask.
+  /// [1, H, rows, length], broadcastable; null without a mask.
   Value maskOf(Value sequence, Value first, Value rows, Value length) {
     Value mask = operands.getMask();
     if (!mask)
@@ -522,10 +523,10 @@ void addCachePatterns(LinalgPatterns &patterns) {
 }
 
 //===----------------------------------------------------------------------===//
-// The ends of caches
+// Destruction of caches
 //===----------------------------------------------------------------------===//
 
-/// Whether a cache that is made in this block ends with it.
+/// Whether caches created in this block are destroyed at its end.
 static bool endsWithBlock(Block &block) {
   auto isPointer = [](Type type) { return isa<LLVM::LLVMPointerType>(type); };
   return llvm::hasSingleElement(*block.getParent()) &&

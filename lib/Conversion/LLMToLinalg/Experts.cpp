@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Mixtures of experts, and the best token.
+// Mixture-of-experts ops, and greedy sampling.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace llmir {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// Whether a is better than b: greater, or a number beside NaN.
+/// Whether a ranks before b: it is greater, or b is NaN and a is not.
 static Value isBetter(ScalarBuilder &s, Value a, Value b) {
   Value isNumber = s.cmp(CmpFPredicate::ORD, a, a);
   Value isNaN = s.cmp(CmpFPredicate::UNO, b, b);
@@ -31,13 +31,13 @@ static Value isBetter(ScalarBuilder &s, Value a, Value b) {
 // Routing
 //===----------------------------------------------------------------------===//
 
-/// How many experts of its token come before each one [T, E], in i32.
+/// The rank of each expert among those of its token [T, E], in i32.
 static Value ranksOf(TensorBuilder &t, Value logits) {
   TensorBuilder::Sizes sizes = t.sizes(logits);
   Value zeros =
       linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
           .getResult(0);
-  // Loops: the token, the expert, another one.
+  // Loops: token, expert, other expert.
   return t.reduce(zeros, {logits, logits},
                   {t.map(3, {0, 1}), t.map(3, {0, 2}), t.map(3, {0, 1})},
                   [](ScalarBuilder &s, ValueRange v) {
@@ -71,7 +71,7 @@ static SmallVector<Value> convertMoERoute(TensorBuilder &t, MoERouteOp op,
   Value experts =
       linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
           .getResult(0);
-  // Loops: the token, the place among the chosen, the expert.
+  // Loops: token, rank among the selected experts, expert.
   ValueRange chosen = t.reduceMany(
       {experts, t.filled(sizes, 0)}, {ranks, scores},
       {t.map(3, {0, 2}), t.map(3, {0, 2}), t.map(3, {0, 1})},
@@ -104,13 +104,13 @@ static SmallVector<Value> convertMoERoute(TensorBuilder &t, MoERouteOp op,
 // Feed-forward layers
 //===----------------------------------------------------------------------===//
 
-/// [T, k, N]: for each token and each of its experts the product of its row,
+/// [T, k, N]: for each token and each of its experts, the product of its row,
 /// [T, K] or [T, k, K], with the expert's matrix [N, K].
 static Value productOfExperts(TensorBuilder &t, Value rows, Value experts,
                               const WeightOperand &weights) {
   TensorBuilder::Sizes sizes = t.sizes(experts);
   sizes.push_back(weights.sizes(t)[1]);
-  // Loops: the token, its expert, n, k.
+  // Loops: token, expert of the token, n, k.
   SmallVector<int64_t> ofRows = {0, 1, 3};
   if (t.type(rows).getRank() == 2)
     ofRows = {0, 3};
@@ -125,15 +125,15 @@ static Value productOfExperts(TensorBuilder &t, Value rows, Value experts,
                   });
 }
 
-/// For each token the places of its experts in ascending order of their
-/// numbers [T, k], in i32.
+/// For each token, the positions of its experts in ascending order of experts
+/// [T, k], in i32.
 static Value ascendingPlaces(TensorBuilder &t, Value experts) {
   TensorBuilder::Sizes sizes = t.sizes(experts);
   auto zeros = [&] {
     return linalg::FillOp::create(t, t.i32(0), t.empty(sizes, t.getI32Type()))
         .getResult(0);
   };
-  // How many come before each one.
+  // The rank of each one.
   Value ranks = t.reduce(
       zeros(), {experts, experts},
       {t.map(3, {0, 1}), t.map(3, {0, 2}), t.map(3, {0, 1})},
@@ -168,7 +168,7 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
                               });
   Value outputs = productOfExperts(t, inner, experts, down);
   Value weights = t.widened(operands.getWeights());
-  // Loops: the token, the column, the rank of the expert among its own.
+  // Loops: token, column, rank of the expert among those of the token.
   Value sums = t.reduce(t.filled(t.sizes(x), 0), ascendingPlaces(t, experts),
                         {t.map(3, {0, 2}), t.map(3, {0, 1})},
                         [&](ScalarBuilder &s, ValueRange v) {
@@ -185,7 +185,7 @@ static SmallVector<Value> convertMoEFFN(TensorBuilder &t, MoEFFNOp op,
 // Tokens
 //===----------------------------------------------------------------------===//
 
-/// Without a temperature: the best one; of equal ones that of the lower id.
+/// Without a temperature: the greatest logit, on a tie the lower id.
 static SmallVector<Value> convertSample(TensorBuilder &t, SampleOp op,
                                         SampleOp::Adaptor operands) {
   TensorBuilder::Sizes sizes = {t.size(operands.getLogits(), 0)};

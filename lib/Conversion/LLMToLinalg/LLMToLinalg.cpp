@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -convert-llm-to-linalg: ops of llm with the meaning of tensors become loops
-// over tensors, which any backend takes. Passes.td says what becomes of each.
+// -convert-llm-to-linalg: lowers llm ops to loops over tensors. Passes.td
+// describes the lowering of each op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ using namespace mlir::llm;
 namespace llmir {
 namespace {
 
-/// Quantized tensors are their integers, or the bytes of their blocks; slices
-/// of ranks are tensors; caches are pointers of the runtime.
+/// Quantized tensors become their integers, or the bytes of their blocks;
+/// sharded tensors become tensors; caches become runtime pointers.
 class LinalgTypes : public TypeConverter {
 public:
   LinalgTypes() {
@@ -97,8 +97,8 @@ struct ConvertLLMToLinalgPass
     dropAttributes();
   }
 
-  /// Ops that mean a few others become those first. Calls of the runtime write
-  /// in place, so no cache may be used after an append to it.
+  /// Decompose fused ops first. Runtime calls write in place, so no cache may
+  /// be used after an append to it.
   LogicalResult splitOps() {
     OpPassManager passes(ModuleOp::getOperationName());
     passes.addPass(createLLMLowering());
@@ -141,7 +141,7 @@ struct ConvertLLMToLinalgPass
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
-  /// Attributes of the dialect say nothing to ops of others.
+  /// Drop attributes of the dialect.
   void dropAttributes() {
     auto isOfDialect = [](NamedAttribute attribute) {
       return attribute.getName().strref().starts_with("llm.");

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What convert-llm-to-linalg does before and around its patterns.
+// Parts of convert-llm-to-linalg other than its patterns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,24 +19,23 @@
 
 namespace llmir {
 
-/// What to do with ops whose operand is not a tensor.
+/// Handling of ops whose operands are not tensors.
 struct LinalgOptions {
   bool weightsAreArguments = false;
   bool callsRuntime = false; ///< Of a cache.
 };
 
-/// Why the op cannot be converted, and what to do about it; empty where it can
-/// be. Ops of other dialects cannot be where they use types of `llm`.
+/// Returns the reason why the op cannot be converted, and an alternative; empty
+/// if it can. Ops of other dialects with `llm` types cannot be converted.
 std::string whyRefused(mlir::Operation *op, const LinalgOptions &options);
 
-/// Every `llm.weight` becomes an argument of its function, after the others, in
-/// the order of first use; callers pass on theirs. The argument's attribute
-/// `llmir.weight` is the parameter's name. Declarations that nothing names any
-/// more are erased.
+/// Converts every `llm.weight` to a trailing argument of its function, in order
+/// of first use, which callers pass. The argument attribute `llmir.weight` is
+/// the name of the parameter. Unused declarations are erased.
 void makeWeightsArguments(mlir::ModuleOp module);
 
-/// Ends every cache that a block makes, at its end, where the block is its
-/// region's only one and passes on no cache. (CacheOps.cpp)
+/// Destroys every cache created in a block at its end, if the block is the only
+/// one of its region and does not forward a cache (CacheOps.cpp).
 void destroyCaches(mlir::ModuleOp module);
 
 } // namespace llmir

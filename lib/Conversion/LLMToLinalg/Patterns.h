@@ -6,18 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How an op of the llm dialect becomes ops of linalg. To convert an op, write
+// Conversion functions of llm ops. To convert an op, write
 //
 //   static SmallVector<Value> convert(TensorBuilder &t, llm::MyOp op,
 //                                     llm::MyOp::Adaptor operands) { … }
 //
 // in the file of its group, which returns the values of the op's results, and
-// name it in that file's add…Patterns:
+// register it in that file's add…Patterns:
 //
 //   patterns.add(convert);
 //
-// What cannot be converted is refused by Refusals.cpp before any pattern runs,
-// so that a conversion cannot fail.
+// Refusals.cpp rejects unsupported ops before any pattern runs, so that a
+// conversion cannot fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ public:
                   mlir::ConversionPatternRewriter &rewriter) const override {
     TensorBuilder t(op.getLoc(), rewriter);
     llvm::SmallVector<mlir::Value> values = convert(t, op, operands);
-    // Loops may know more, or less, of a size than the op's type.
+    // Result types of loops may be more or less static than that of the op.
     for (auto [value, type] : llvm::zip_equal(values, op->getResultTypes()))
       if (llvm::isa<mlir::RankedTensorType>(value.getType()))
         value = t.castTo(value, this->getTypeConverter()->convertType(type));
@@ -92,22 +92,22 @@ void addCachePatterns(LinalgPatterns &patterns);
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// A matrix, or a stack of them, as an operand has it: a tensor of floats, or
-/// the bytes of stored blocks.
+/// A matrix operand, or a stack of matrices: a tensor of floats, or the bytes
+/// of stored blocks.
 struct WeightOperand {
   mlir::Value tensor; ///< Converted.
-  mlir::Type type;    ///< Of the llm dialect.
+  mlir::Type type;    ///< Type in the llm dialect.
 
   mlir::llm::QuantizedTensorType blocks() const {
     return llvm::dyn_cast<mlir::llm::QuantizedTensorType>(type);
   }
-  /// Whether what it multiplies is rounded to bf16.
+  /// Whether the other factor is rounded to bf16.
   bool roundsInputs() const;
-  /// Sizes of what is represented.
+  /// The sizes of the represented tensor.
   TensorBuilder::Sizes sizes(TensorBuilder &t) const;
   /// One element, in f32.
   mlir::Value at(ScalarBuilder &s, mlir::ValueRange indices) const;
-  /// All elements as a tensor of floats: blocks are decoded to f32.
+  /// All elements as a tensor of floats: blocks are dequantized to f32.
   mlir::Value decoded(TensorBuilder &t) const;
 };
 
@@ -115,7 +115,7 @@ struct WeightOperand {
 /// row of bytes.
 mlir::RankedTensorType bytesOf(mlir::llm::QuantizedTensorType type);
 
-/// What a row is multiplied as beside weights of bf16: rounded, in f32.
+/// Rounds a factor of bf16 weights to bf16, in f32.
 mlir::Value roundedToBF16(ScalarBuilder &s, mlir::Value x);
 
 /// x · weightᵀ (or x · weight where `weight` is [K, N]), plus a bias, rounded
@@ -132,19 +132,20 @@ mlir::Value withBias(TensorBuilder &t, mlir::Value sums, mlir::Value bias,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// The softmax of each row; a row of nothing but -inf gives 0.
+/// The softmax of each row; a row in which every element is -inf yields 0.
 mlir::Value softmaxOfRows(TensorBuilder &t, mlir::Value x, mlir::Type element);
 
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Attention of one or more sequences of equal lengths; `op` says the formula.
+/// Operands of attention over one or more sequences of equal lengths; `op`
+/// holds the attributes.
 struct AttentionOperands {
   mlir::Value query; ///< [B, Tq, H, D]
   mlir::Value key;   ///< [B, Tk, G, D]
   mlir::Value value; ///< [B, Tk, G, V]
-  mlir::Value mask;  ///< [B, H, Tq, Tk], each size may be 1; or null.
+  mlir::Value mask;  ///< [B, H, Tq, Tk], broadcastable; or null.
   mlir::Value sinks; ///< [H], or null.
 };
 

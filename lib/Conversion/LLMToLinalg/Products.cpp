@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Projections, embedding, and the slices of ranks.
+// Projections, embedding, and sharding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,8 +82,8 @@ static SmallVector<Value> convertEmbedding(TensorBuilder &t, EmbeddingOp op,
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// The slice `index` of `count` equal ones. A size that only a run knows is
-/// checked there.
+/// Slice `index` of `count` equal slices. Dynamic sizes are checked at run
+/// time.
 static Value shardOf(TensorBuilder &t, Value x, int64_t dim, int64_t count,
                      int64_t index) {
   if (t.type(x).isDynamicDim(dim)) {
@@ -96,8 +96,8 @@ static Value shardOf(TensorBuilder &t, Value x, int64_t dim, int64_t count,
   return t.slice(x, dim, t.product(size, t.fixed(index)), size);
 }
 
-/// Without an index the slice is that of the rank; a function of one rank has
-/// rank 0.
+/// Without an index, the slice is that of the rank, which is 0 in a function of
+/// one rank.
 static SmallVector<Value> convertShard(TensorBuilder &t, ShardOp op,
                                        ShardOp::Adaptor operands) {
   return {shardOf(t, operands.getX(), op.getDim(), op.getNumShards(),
@@ -122,8 +122,8 @@ convertShardedLinear(TensorBuilder &t, ShardedLinearOp op,
   return {project(t, x, weight, bias, /*isTransposed=*/false)};
 }
 
-/// In a group of one rank, which is all that is not refused, everybody's values
-/// are its own.
+/// Only groups of one rank are supported, in which collectives are the
+/// identity.
 template <typename OpTy>
 static SmallVector<Value> convertCollective(TensorBuilder &t, OpTy op,
                                             typename OpTy::Adaptor operands) {

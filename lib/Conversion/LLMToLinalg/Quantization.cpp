@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Quantized tensors: their integers are a tensor, their scales and zero points
-// are operands. A dimension whose neighbours share a scale is split in two, so
-// that every operand's map is one of loops.
+// are operands. A grouped dimension is split into two, so that the indexing
+// maps of all operands are projected permutations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ using arith::CmpFPredicate;
 
 namespace {
 
-/// Which scale an element has, in terms of the loops over a tensor whose
-/// grouped dimension is split.
+/// The scale of an element, in terms of the loops over a tensor whose grouped
+/// dimension is split.
 class ScaleLayout {
 public:
   explicit ScaleLayout(QuantizedTensorType type)
@@ -41,7 +41,7 @@ public:
     return isSplit ? t.join(x, splitDim()) : x;
   }
 
-  /// The loops that name a scale: those of the group grid, the axis, or none.
+  /// The loops that index scales: those of the group grid, the axis, or none.
   SmallVector<int64_t> loops() const {
     SmallVector<int64_t> result;
     for (int64_t loop = 0; isSplit && loop < numLoops(); ++loop)
@@ -51,8 +51,8 @@ public:
       result.push_back(type.getQuantAxis());
     return result;
   }
-  /// The same as the results of a map of scales of that rank: one scale of the
-  /// whole tensor is [1] or [].
+  /// The same as results of the map of scales of that rank: a per-tensor scale
+  /// is [1] or [].
   SmallVector<int64_t> loopsOf(Value scales) const {
     SmallVector<int64_t> result = loops();
     if (result.empty())
@@ -71,7 +71,7 @@ struct IntegerRange {
       : most((int64_t(1) << (type.getNumBits() - 1)) - 1),
         least(type.getIsSymmetric() ? -most : -most - 1) {}
 
-  /// A float clamped, as i32; NaN becomes the least integer.
+  /// Clamps a float and converts it to i32; NaN becomes the least integer.
   Value toInteger(ScalarBuilder &s, Value x) const {
     Value low = s.f32(double(least)), high = s.f32(double(most));
     Value raised = s.select(s.cmp(CmpFPredicate::OGT, x, low), x, low);
@@ -93,7 +93,7 @@ static SmallVector<Value> convertQuantize(TensorBuilder &t, QuantizeOp op,
                                           QuantizeOp::Adaptor operands) {
   auto type = cast<QuantizedTensorType>(op.getType());
   ScaleLayout layout(type);
-  // The type knows the shape even where x does not.
+  // The type has a static shape even if x does not.
   Value known =
       t.castTo(operands.getX(), t.type(operands.getX()).clone(type.getShape()));
   Value x = layout.split(t, known), zeros = operands.getZeroPoints();
@@ -179,7 +179,7 @@ static SmallVector<Value> convertQuantParams(TensorBuilder &t, QuantParamsOp op,
   TensorBuilder::Sizes all = t.sizes(x), sizes;
   for (int64_t loop : layout.loops())
     sizes.push_back(all[loop]);
-  // 0 is one of the numbers.
+  // The range includes 0.
   Value zeros = t.filled(sizes, 0);
   ValueRange bounds =
       t.reduceMany({zeros, zeros}, x,
@@ -205,7 +205,7 @@ static SmallVector<Value> convertQuantParams(TensorBuilder &t, QuantParamsOp op,
                                                          element);
                                     }));
   }
-  // One scale of the whole tensor is [1].
+  // A per-tensor scale is [1].
   for (Value &result : results)
     if (sizes.empty())
       result = t.expand(result, {}, {t.fixed(1)});
@@ -216,8 +216,8 @@ static SmallVector<Value> convertQuantParams(TensorBuilder &t, QuantParamsOp op,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Each row as 8 bits with a scale for `group` neighbours mean it, in f32; the
-/// last group may be shorter.
+/// Quantizes each row to 8 bits in groups of `group` elements and dequantizes
+/// it to f32; the last group may be shorter.
 static Value roundedActivations(TensorBuilder &t, Value x, int64_t columns,
                                 int64_t group) {
   const int64_t rank = t.type(x).getRank();
@@ -262,7 +262,7 @@ convertQuantizedMatmul(TensorBuilder &t, QuantizedMatmulOp op,
   Value given = operands.getX();
   const int64_t lead = t.type(given).getRank() - 1;
   const int64_t inputDim = op.getTransposeRhs() ? 1 : 0;
-  // The weight knows K even where x does not.
+  // The weight type has a static K even if x does not.
   SmallVector<int64_t> shape(t.type(given).getShape());
   shape.back() = type.getShape()[inputDim];
   Value x = t.castTo(given, t.type(given).clone(shape));
@@ -274,8 +274,8 @@ convertQuantizedMatmul(TensorBuilder &t, QuantizedMatmulOp op,
   Value rhs = layout.split(t, operands.getRhs());
   TensorBuilder::Sizes rhsSizes = t.sizes(rhs);
 
-  // Loops: the rows of x, then those of n, then those of k. `loopOf` says which
-  // one a dimension of the split matrix is.
+  // Loops: the rows of x, then those of n, then those of k. `loopOf` maps a
+  // dimension of the split matrix to its loop.
   SmallVector<int64_t> loopOf(rhsSizes.size());
   TensorBuilder::Sizes sizes = t.sizes(x);
   sizes.resize(lead);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What convert-llm-to-linalg does not convert, and the way out.
+// Ops that convert-llm-to-linalg rejects, and alternatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ static std::string ofSample(SampleOp op) {
          "its result";
 }
 
-/// Whether values of types of `llm` may pass through an op of another dialect.
+/// Whether an op of another dialect may have values of `llm` types.
 static bool passesValues(Operation *op) {
   return isa<FunctionOpInterface, CallOpInterface, func::ReturnOp,
              BranchOpInterface, UnrealizedConversionCastOp>(op) ||

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Norms, softmax, positions, and ops that treat each element alone.
+// Norms, softmax, positions, and element-wise ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct RowLoops {
 };
 } // namespace
 
-/// The sum of what `body` makes of each element of a row, in f32.
+/// The sum of `body` over the elements of a row, in f32.
 static Value
 sumOfRow(TensorBuilder &t, const RowLoops &loops, ValueRange inputs,
          ArrayRef<AffineMap> maps,
@@ -58,7 +58,7 @@ static Value inverseDeviation(ScalarBuilder &s, Value sum, Value columns,
   return s.divf(s.f32(1), math::SqrtOp::create(s, mean));
 }
 
-/// x times the row's factor, the weight if there is one, plus the bias.
+/// x times the factor of the row and the weight, if any, plus the bias.
 static SmallVector<Value> scaledRows(TensorBuilder &t, const RowLoops &loops,
                                      Value x, Value mean, Value squares,
                                      Value weight, Value bias, double eps) {
@@ -141,7 +141,7 @@ Value softmaxOfRows(TensorBuilder &t, Value x, Type element) {
 }
 
 //===----------------------------------------------------------------------===//
-// Each element alone
+// Element-wise ops
 //===----------------------------------------------------------------------===//
 
 using ScalarFunction = llvm::function_ref<Value(ScalarBuilder &, ValueRange)>;
@@ -159,7 +159,7 @@ static SmallVector<Value> convertSilu(TensorBuilder &t, SiluOp op,
       [](ScalarBuilder &s, ValueRange v) { return s.swish(v[0], v[0]); });
 }
 
-/// x · Φ(x), or what stands for Φ.
+/// x · Φ(x), or an approximation of it.
 static Value gelu(ScalarBuilder &s, Value x, StringRef form) {
   if (form == "quick")
     return s.swish(x, s.mulf(s.f32(1.702), x));
@@ -215,8 +215,8 @@ static SmallVector<Value> convertSelectRows(TensorBuilder &t, SelectRowsOp op,
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// Cosines and sines [T, R] in f32 of angles in f64, because f32 loses the
-/// fraction of a large angle.
+/// Cosines and sines [T, R] in f32 from angles in f64, since f32 loses the
+/// fraction of large angles.
 static std::pair<Value, Value> anglesOf(TensorBuilder &t, RopeOp op,
                                         Value positions) {
   ArrayRef<double> frequencies = op.getFrequencies();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Weights as operands have them. Stored blocks are bytes, as in a checkpoint;
-// lib/Support/StoredBlock.cpp reads them in the same order.
+// Weight operands. Stored blocks are bytes, as in a checkpoint;
+// lib/Support/StoredBlock.cpp decodes them in the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,10 @@ RankedTensorType bytesOf(QuantizedTensorType type) {
 
 namespace {
 
-/// One element of a block, and the parts of the block that it is made of.
+/// Decodes one element of a block.
 class BlockReader {
 public:
-  /// `indices` are those of the element; its column may be any index.
+  /// `indices` are those of the element, with any column.
   BlockReader(ScalarBuilder &s, Value bytes, ValueRange indices,
               TensorFormat format)
       : s(s), bytes(bytes), row(indices.drop_back()),
@@ -64,7 +64,7 @@ public:
 
 private:
   Value at(Value offset, int64_t from) { return s.addi(offset, s.index(from)); }
-  /// A byte of the block with its sign, or from 0 to 255, in i32.
+  /// A signed or unsigned byte of the block, in i32.
   Value byte(Value offset) {
     SmallVector<Value> indices(row);
     indices.push_back(s.addi(first, offset));
@@ -82,18 +82,18 @@ private:
   Value number(Value index) {
     return arith::IndexCastOp::create(s, s.getI32Type(), index);
   }
-  /// The f16 number of two bytes, in f32.
+  /// An f16 value of two bytes, in f32.
   Value half(int64_t offset) {
     Value low = bits(offset), high = left(bits(offset + 1), 8);
     Value both = s.truncI32(s.orb(low, high), s.getI16Type());
     return s.toF32(arith::BitcastOp::create(s, s.getF16Type(), both));
   }
-  /// The low half of a byte, or the high one where `isHigh` is 1.
+  /// The low nibble of a byte, or the high one if `isHigh` is 1.
   Value halfByte(Value byteOffset, Value isHigh) {
     Value shift = s.muli(number(isHigh), s.i32(4));
     return s.andb(right(bits(byteOffset), shift), s.i32(15));
   }
-  /// 16 bytes: elements 0 to 15 in the low halves, 16 to 31 in the high ones.
+  /// 16 bytes: elements 0 to 15 in the low nibbles, 16 to 31 in the high ones.
   Value nibble(int64_t from) {
     Value sixteen = s.index(16);
     return halfByte(at(s.remi(place, sixteen), from), s.divi(place, sixteen));
@@ -132,7 +132,7 @@ private:
     return s.subf(product, s.mulf(half(2), minimum));
   }
 
-  /// 128 bytes of low halves, 64 of two high bits, 16 scales, d.
+  /// 128 bytes of low nibbles, 64 bytes of two high bits, 16 scales, d.
   Value elementOfQ6K() {
     Value ofHalf = s.remi(place, s.index(128)), halfIndex = groupOf(128);
     Value lowAt =
@@ -151,8 +151,8 @@ private:
   Value bytes;
   ValueRange row;
   const TensorFormatInfo &info;
-  Value first; ///< The block's first byte in its row.
-  Value place; ///< The element's place in its block.
+  Value first; ///< Offset of the block in its row.
+  Value place; ///< Index of the element in its block.
 };
 
 } // namespace

@@ -198,7 +198,7 @@ Value TensorBuilder::filled(ArrayRef<OpFoldResult> sizes, double value) {
       .getResult(0);
 }
 
-/// The elements as a body sees them: inputs of few bits in f32.
+/// The elements in the body: narrow floats are extended to f32.
 static SmallVector<Value> widenedInputs(ScalarBuilder &s, ValueRange elements,
                                         size_t numInputs) {
   SmallVector<Value> result(elements);
@@ -294,7 +294,7 @@ Value TensorBuilder::expand(Value x, const Groups &groups,
                             ArrayRef<OpFoldResult> sizes) {
   RankedTensorType given = type(x);
   auto [shape, dynamic] = decomposeMixedValues(llvm::to_vector(sizes));
-  // A dimension is known exactly where all that it becomes are.
+  // A dimension is static if and only if all dimensions that it becomes are.
   SmallVector<int64_t> source;
   for (auto [d, group] : llvm::enumerate(groups)) {
     int64_t whole = 1;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the patterns of convert-llm-to-linalg are written with: loops over
-// tensors whose sizes may be dynamic, and scalars in their bodies. Floats come
-// into a body as f32, whatever the tensors hold.
+// Builders for the patterns of convert-llm-to-linalg: loops over tensors with
+// possibly dynamic sizes, and scalar ops in their bodies. Floats are f32 in
+// bodies, independent of the element types.
 //
 //   TensorBuilder t(op.getLoc(), rewriter);
 //   Value y = t.elementwise(t.sizes(x), x.getElementType(), {x},
@@ -30,7 +30,7 @@
 
 namespace llmir {
 
-/// Scalars in the body of a loop, or beside it.
+/// Creates scalar ops in the body of a loop or outside.
 class ScalarBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -40,16 +40,16 @@ public:
   Value i32(int64_t value);
   Value index(int64_t value);
   Value asValue(mlir::OpFoldResult value);
-  /// The position in a loop of the op whose body is being built.
+  /// The index of a loop of the op whose body is being built.
   Value loop(int64_t dim);
 
-  /// A float as f32, or a signed integer's value in f32.
+  /// Converts a float or a signed integer to f32.
   Value toF32(Value x);
-  /// An f32 rounded to another type of floats.
+  /// Rounds an f32 to another float type.
   Value roundTo(Value x, mlir::Type type);
   Value indexToF32(Value x);
   Value toIndex(Value x);
-  /// A number of i32 in fewer bits.
+  /// Truncates an i32.
   Value truncI32(Value x, mlir::Type type);
 
   Value addf(Value a, Value b);
@@ -61,7 +61,7 @@ public:
   Value addi(Value a, Value b);
   Value subi(Value a, Value b);
   Value muli(Value a, Value b);
-  /// Quotient and remainder of numbers that are not negative.
+  /// Quotient and remainder of nonnegative integers.
   Value divi(Value a, Value b);
   Value remi(Value a, Value b);
   Value andb(Value a, Value b);
@@ -71,18 +71,18 @@ public:
   Value select(Value condition, Value a, Value b);
   /// x / (1 + exp(-power)).
   Value swish(Value x, Value power);
-  /// roundeven(x / scale), or 0 where the scale is 0.
+  /// roundeven(x / scale), or 0 if the scale is 0.
   Value quotient(Value x, Value scale);
-  /// A row's maximum, or 0 where nothing is greater than -inf: what exponents
-  /// are made relative to.
+  /// The reference value of exponents: the maximum of a row, or 0 if every
+  /// element is -inf.
   Value finiteOrZero(Value maximum);
-  /// x / total, or 0 where nothing adds up to the total.
+  /// x / total, or 0 if the total is 0.
   Value shareOf(Value x, Value total);
   /// An element of a tensor as f32.
   Value extractF32(Value tensor, mlir::ValueRange indices);
 };
 
-/// Tensors made by loops, slices and reshapes.
+/// Creates tensors by loops, slices and reshapes.
 class TensorBuilder : public ScalarBuilder {
 public:
   using ScalarBuilder::ScalarBuilder;
@@ -114,9 +114,9 @@ public:
   // Maps
   //===--------------------------------------------------------------------===//
 
-  /// The map of so many loops to these ones; -1 stands for the constant 0.
+  /// The map from `numLoops` loops to the given ones; -1 is the constant 0.
   mlir::AffineMap map(int64_t numLoops, llvm::ArrayRef<int64_t> loops);
-  /// first, first + 1, … (count of them).
+  /// first, first + 1, … (`count` elements).
   static llvm::SmallVector<int64_t> range(int64_t first, int64_t count);
 
   //===--------------------------------------------------------------------===//
@@ -125,11 +125,11 @@ public:
 
   Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
   Value filled(llvm::ArrayRef<mlir::OpFoldResult> sizes, double value);
-  /// A loop for each size; the inputs have a map each. Floats of the body are
-  /// f32 and are rounded to the element type.
+  /// One loop per size, one map per input. Floats in the body are f32 and are
+  /// rounded to the element type.
   Value compute(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element,
                 mlir::ValueRange inputs, Maps maps, Body body);
-  /// The same with all inputs of the result's shape.
+  /// The same with inputs of the result's shape.
   Value elementwise(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     mlir::Type element, mlir::ValueRange inputs, Body body);
   /// The same with several results.
@@ -138,27 +138,28 @@ public:
                                mlir::ValueRange inputs, Maps maps,
                                BodyOfMany body);
   /// Reduces into `initial`, whose map is the last one and whose floats are
-  /// f32: loops that it does not name are reduced, in ascending order. The body
-  /// gets the inputs' elements and last what has been reduced so far.
+  /// f32: loops not in that map are reduced in ascending order. The body gets
+  /// the input elements and, last, the accumulator.
   Value reduce(Value initial, mlir::ValueRange inputs, Maps maps, Body body);
-  /// Several tensors of one map, each with its own `initial`.
+  /// The same with several results of the same map, each with its own
+  /// `initial`.
   mlir::ValueRange reduceMany(mlir::ValueRange initials,
                               mlir::ValueRange inputs, Maps maps,
                               BodyOfMany body);
-  /// The greatest element of each row, in f32: NaN where there is one.
+  /// The maximum of each row in f32; NaN if an element is NaN.
   Value rowMaximum(Value x);
 
   Value expand(Value x, const Groups &groups,
                llvm::ArrayRef<mlir::OpFoldResult> sizes);
   Value collapse(Value x, const Groups &groups);
-  /// Splits dimension `dim` in two, of which the second has `inner` elements.
+  /// Splits dimension `dim` into two, the second with `inner` elements.
   Value split(Value x, int64_t dim, mlir::OpFoldResult inner);
-  /// Joins dimension `dim` and the next one.
+  /// Collapses dimension `dim` and the next one.
   Value join(Value x, int64_t dim);
   /// Elements offset to offset + size - 1 of one dimension.
   Value slice(Value x, int64_t dim, mlir::OpFoldResult offset,
               mlir::OpFoldResult size);
-  /// Each element in f32.
+  /// Extends each element to f32.
   Value widened(Value x);
   /// Rows `rows[r]` of the first dimension.
   Value gatherRows(Value x, Value rows);

@@ -20,15 +20,15 @@ namespace llmir {
 
 namespace {
 
-/// The parameters that each function needs, and calls that pass them on.
+/// Converts parameters to arguments of functions and calls.
 class WeightArguments {
 public:
   explicit WeightArguments(ModuleOp module) : module(module) {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       needs[function];
-    // A caller needs what its callees need; no chain of calls is longer than
-    // the list of functions.
+    // A caller needs the parameters of its callees; no call chain is longer
+    // than the number of functions.
     for (size_t depth = 0; depth < functions.size(); ++depth)
       for (func::FuncOp function : functions)
         needs[function] = collect(function);
@@ -95,7 +95,7 @@ private:
     auto caller = call->getParentOfType<func::FuncOp>();
     if (!callee || !caller)
       return;
-    // They are the last arguments of either function.
+    // They are the trailing arguments of both functions.
     const Weights &given = needs[caller];
     const unsigned first = caller.getNumArguments() - unsigned(given.size());
     SmallVector<Value> operands(call.getOperands());

@@ -200,7 +200,7 @@ mllm.graph.subgraph @f(%x: tensor<100001x2x2xf32>, %w: tensor<400xf32>) -> tenso
 // -----
 
 mllm.graph.subgraph @f(%x: tensor<2x3xf32>) -> tensor<2199023255552x3xf32> {
-  // expected-error@+1 {{'mllm.linalg.repeat' op cannot be compiled: a tensor [2199023255552, 3] has more than 2^28 numbers}}
+  // expected-error@+1 {{'mllm.linalg.repeat' op cannot be compiled: a tensor [2199023255552, 3] has more than 2^28 elements}}
   %y = mllm.linalg.repeat %x {dim = 0 : i64, times = 1099511627776 : i64} : tensor<2x3xf32> -> tensor<2199023255552x3xf32>
   mllm.cf.return %y : tensor<2199023255552x3xf32>
 }

@@ -20,13 +20,13 @@ func.func @matmul(%a: tensor<?x?xf32> {check.shape = array<i64: 2, 3>},
   return
 }
 
-// CHECK: 'mllm.linalg.linear' op cannot be evaluated: rows of 4 numbers do not fit a weight tensor<3x2xf32>
+// CHECK: 'mllm.linalg.linear' op cannot be evaluated: rows of 4 elements do not match a weight tensor<3x2xf32>
 func.func @linear(%x: tensor<?x?xf32> {check.shape = array<i64: 2, 4>}) {
   %0 = mllm.linalg.linear %x, @w : tensor<?x?xf32> -> tensor<?x3xf32>
   return
 }
 
-// CHECK: 'mllm.linalg.rms_norm' op cannot be evaluated: normalizes 4 numbers, but a parameter is tensor<2xf32>
+// CHECK: 'mllm.linalg.rms_norm' op cannot be evaluated: normalizes 4 elements, but a parameter is tensor<2xf32>
 func.func @rms_norm(%x: tensor<?x?xf32> {check.shape = array<i64: 2, 4>}) {
   %0 = mllm.linalg.rms_norm %x, @n {eps = 1.0 : f64} : tensor<?x?xf32>
   return
@@ -38,20 +38,20 @@ func.func @layer_norm(%x: tensor<?x?xf32> {check.shape = array<i64: 2, 4>}) {
   return
 }
 
-// CHECK: 'mllm.linalg.layer_norm_2d' op cannot be evaluated: normalizes 3 numbers, but a parameter is tensor<2xf32>
+// CHECK: 'mllm.linalg.layer_norm_2d' op cannot be evaluated: normalizes 3 elements, but a parameter is tensor<2xf32>
 func.func @layer_norm_2d(%x: tensor<1x?x2x2xf32> {check.shape = array<i64: 1, 3, 2, 2>}) {
   %0 = mllm.linalg.layer_norm_2d %x, @n, @n {eps = 1.0 : f64} : tensor<1x?x2x2xf32>
   return
 }
 
-// CHECK: 'mllm.linalg.rope' op cannot be evaluated: tables tensor<3x1xf32> do not fit tensor<2x1x2xf32> with tokens in dimension 0
+// CHECK: 'mllm.linalg.rope' op cannot be evaluated: tables tensor<3x1xf32> do not match tensor<2x1x2xf32> with tokens in dimension 0
 func.func @rope(%x: tensor<?x1x2xf32> {check.shape = array<i64: 2, 1, 2>},
                 %t: tensor<?x1xf32> {check.shape = array<i64: 3, 1>}) {
   %0 = mllm.linalg.rope %x by %t, %t {scaling = 1.0 : f64} : tensor<?x1x2xf32> by tensor<?x1xf32>, tensor<?x1xf32>
   return
 }
 
-// CHECK: 'mllm.linalg.multimodal_rope' op cannot be evaluated: the sections add up to 1 pairs, but the tables have 2
+// CHECK: 'mllm.linalg.multimodal_rope' op cannot be evaluated: the sections sum to 1 pairs, but the tables have 2
 func.func @multimodal_rope(%x: tensor<1x1x4xf32>, %t: tensor<3x1x?xf32> {check.shape = array<i64: 3, 1, 2>}) {
   %0 = mllm.linalg.multimodal_rope %x by %t, %t {mrope_section = array<i64: 1>} : tensor<1x1x4xf32> by tensor<3x1x?xf32>, tensor<3x1x?xf32>
   return
@@ -70,7 +70,7 @@ func.func @cache_heads(%a: tensor<1x?x2xf32> {check.shape = array<i64: 1, 3, 2>}
   return
 }
 
-// CHECK: 'mllm.linalg.flash_attention2' op cannot be evaluated: queries tensor<1x2x3x2xf32>, keys tensor<1x2x2x2xf32> and values tensor<1x2x2x2xf32> do not fit
+// CHECK: 'mllm.linalg.flash_attention2' op cannot be evaluated: queries tensor<1x2x3x2xf32>, keys tensor<1x2x2x2xf32> and values tensor<1x2x2x2xf32> do not match
 func.func @attention(%q: tensor<2x?x2xf32> {check.shape = array<i64: 2, 3, 2>},
                      %k: tensor<2x?x2xf32> {check.shape = array<i64: 2, 2, 2>}) {
   %0 = mllm.linalg.flash_attention2 %q, %k, %k {causal = true, scale = 1.0 : f64} : (tensor<2x?x2xf32>, tensor<2x?x2xf32>, tensor<2x?x2xf32>) -> tensor<2x?x2xf32>
@@ -108,7 +108,7 @@ func.func @conv(%x: tensor<1x1x?xf32> {check.shape = array<i64: 1, 1, 2>}) {
   return
 }
 
-// CHECK: 'mllm.linalg.interpolate' op cannot be evaluated: a dimension of 0 cannot become one of 2
+// CHECK: 'mllm.linalg.interpolate' op cannot be evaluated: a dimension of 0 cannot be resized to 2
 func.func @interpolate(%x: tensor<1x1x?xf32> {check.shape = array<i64: 1, 1, 0>}) {
   %0 = mllm.linalg.interpolate %x {size = array<i64: 2>} : tensor<1x1x?xf32> -> tensor<1x1x2xf32>
   return

@@ -4,7 +4,7 @@
 // indices.
 
 func.func @add(%a: tensor<?xf32> {check.shape = array<i64: 2>}, %b: tensor<?xf32> {check.shape = array<i64: 3>}) {
-  // expected-error @+1 {{'mllm.linalg.add' op cannot be evaluated: the shapes [2] and [3] do not broadcast: 2 and 3 are different and none is 1}}
+  // expected-error @+1 {{'mllm.linalg.add' op cannot be evaluated: the shapes [2] and [3] do not broadcast: 2 and 3 differ and neither is 1}}
   %y = mllm.linalg.add %a, %b : tensor<?xf32>
   return
 }
@@ -20,7 +20,7 @@ func.func @where(%m: tensor<4xi1>, %b: tensor<?xf32> {check.shape = array<i64: 3
 // -----
 
 func.func @huge(%a: tensor<?x1xf32> {check.shape = array<i64: 65536, 1>}, %b: tensor<?xf32> {check.shape = array<i64: 65536>}) {
-  // expected-error @+1 {{a tensor [65536, 65536] has more than 2^28 numbers}}
+  // expected-error @+1 {{a tensor [65536, 65536] has more than 2^28 elements}}
   %y = mllm.linalg.add %a, %b : (tensor<?x1xf32>, tensor<?xf32>) -> tensor<?x?xf32>
   return
 }
@@ -76,7 +76,7 @@ func.func @repeat(%a: tensor<?xf32> {check.shape = array<i64: 2>}) {
 // -----
 
 func.func @pad(%a: tensor<?xf32> {check.shape = array<i64: 2>}) {
-  // expected-error @+1 {{a dimension of 2 is padded by 2 numbers of its own, but can reflect fewer than it has}}
+  // expected-error @+1 {{a dimension of 2 is padded by 2, expected less than its size in mode reflect}}
   %y = mllm.linalg.pad reflect %a {high = array<i64: 2>, low = array<i64: 0>} : tensor<?xf32> -> tensor<?xf32>
   return
 }
@@ -100,7 +100,7 @@ func.func @scatter(%t: tensor<3xf32>, %s: tensor<2xf32>, %i: tensor<2xi32> {chec
 // -----
 
 func.func @scatter_shape(%t: tensor<3x2xf32>, %s: tensor<1x?xf32> {check.shape = array<i64: 1, 3>}, %i: tensor<1x?xi32> {check.shape = array<i64: 1, 3>, check.range = array<i64: 0, 3>}) {
-  // expected-error @+1 {{indices tensor<1x3xi32> of tensor<1x3xf32> do not fit tensor<3x2xf32>}}
+  // expected-error @+1 {{indices tensor<1x3xi32> of tensor<1x3xf32> do not match tensor<3x2xf32>}}
   %y = mllm.linalg.scatter %t, %i, %s {dim = 0 : i64} : (tensor<3x2xf32>, tensor<1x?xi32>, tensor<1x?xf32>) -> tensor<3x2xf32>
   return
 }
@@ -108,7 +108,7 @@ func.func @scatter_shape(%t: tensor<3x2xf32>, %s: tensor<1x?xf32> {check.shape =
 // -----
 
 func.func @masked_scatter(%t: tensor<3xf32>, %s: tensor<1xf32>, %m: tensor<3xi1> {check.values = dense<true> : tensor<3xi1>}) {
-  // expected-error @+1 {{the mask chooses 3 numbers, but the source has 1}}
+  // expected-error @+1 {{the mask selects 3 elements, but the source has 1}}
   %y = mllm.linalg.masked_scatter %t, %m, %s : (tensor<3xf32>, tensor<3xi1>, tensor<1xf32>) -> tensor<3xf32>
   return
 }

@@ -7,7 +7,7 @@
 // What the pass makes is near what there was: int8 within 1e-4 of its square,
 // int4 not.
 
-// INT4: 'check.expect_close' op failed: nmse {{[0-9.]+}}e-0{{[23]}} is more than 1.000000e-04
+// INT4: 'check.expect_close' op failed: nmse {{[0-9.]+}}e-0{{[23]}} exceeds 1.000000e-04
 func.func @projection(%x: tensor<7x64xf32>, %w: tensor<24x64xf32>, %b: tensor<24xf32>) {
   %0 = llm.linear %x, %w bias %b : tensor<7x64xf32>, tensor<24x64xf32>, tensor<24xf32> -> tensor<7x24xf32> loc("plain")
   %1 = llm.linear %x, %w bias %b : tensor<7x64xf32>, tensor<24x64xf32>, tensor<24xf32> -> tensor<7x24xf32> loc("quantized")
