@@ -23,7 +23,7 @@ Tensor Positions::operator()(const Tensor &ids) const {
   return mllm::Call("mllm.linalg.positions", {ids}, this).one();
 }
 
-/// Heads before tokens, where the op would take them the other way.
+/// Heads before tokens; the op has the opposite order.
 static mllm::Call &withLayout(mllm::Call &call, Layout layout) {
   return layout == Layout::BHSD ? call.str("layout", "bhsd") : call;
 }
@@ -62,7 +62,7 @@ std::pair<Tensor, Tensor> KVCache::operator()(const Tensor &k,
   auto all = [&](const Tensor &one) {
     shapes::Shape shape = one.dims();
     if (static_cast<int64_t>(shape.size()) < 3)
-      return shape; // The verifier says what is wrong.
+      return shape; // The verifier reports the error.
     const size_t end = shape.size();
     shape[end - static_cast<size_t>(fromEnd)] = DimExpr::unknown();
     if (queryHeads > 0)

@@ -16,7 +16,7 @@
 
 using namespace llmir;
 
-/// What GPT-2's tensors are called by, unless they are exported without it.
+/// The prefix of GPT-2 tensors, which some exports omit.
 static constexpr std::string_view baseModelPrefix = "transformer.";
 
 /// "[172, 64]".
@@ -34,7 +34,7 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
                            const ::mllm::nn::Parameter &parameter) {
   auto failure = [&](StatusCode code, const std::string &cause) {
     return Status(code, checkpoint.path() + ": " + cause,
-                  "check that the config and the weights belong together");
+                  "check that the config matches the weights");
   };
   const ::mllm::nn::Storage &storage = parameter.storage();
   std::string name = parameter.storedPath();
@@ -58,7 +58,7 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
     std::swap(shape[0], shape[1]);
 
   const CheckpointTensor *tensor = checkpoint.find(name);
-  // Exports of the model without its head leave the name of the rest out.
+  // Exports of the model without its head omit the prefix.
   if (!tensor && name.compare(0, baseModelPrefix.size(), baseModelPrefix) == 0)
     if ((tensor = checkpoint.find(name.substr(baseModelPrefix.size()))))
       name = tensor->name;
@@ -77,7 +77,7 @@ CheckpointParameters::bind(mlir::MLIRContext &context,
     return failure(StatusCode::Unsupported,
                    "tensor '" + name + "' of shape " + tensor->shapeText() +
                        " is stored as " + tensor->storageName +
-                       ", which only matrices may be");
+                       ", which is only valid for matrices");
 
   used.insert(name);
   binding.type = mllm::storedType(&context, parameter.shape(), *format);
@@ -93,8 +93,8 @@ bool CheckpointParameters::isTolerated(const CheckpointTensor &tensor) const {
   const ModelConfig &config = checkpoint.config();
   if (config.ropeFrequencyDivisors && tensor.name == ropeDivisorsTensor)
     return true;
-  // Where the config ties the output projection to the embedding, that wins
-  // over a copy of it among the weights, as in Hugging Face's loader.
+  // If the config ties the output projection to the embedding, a copy of it
+  // among the weights is ignored, as in Hugging Face's loader.
   return config.tieWordEmbeddings && tensor.name == "lm_head.weight";
 }
 
@@ -118,5 +118,5 @@ Status CheckpointParameters::checkAllUsed() const {
                     " is not part of a " + config.architecture + " model of " +
                     std::to_string(config.numLayers) +
                     " layers, which has no tensor of that name",
-                "check that the config and the weights belong together");
+                "check that the config matches the weights");
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Computing at once: each op is made in a module of the thread's own, evaluated
-// by the interpreter, and erased.
+// Eager execution: each op is created in a thread-local module, evaluated by
+// the interpreter, and erased.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,8 @@ public:
              "context");
       else
         fail(opBuilder.getUnknownLoc(),
-             "a tensor without numbers cannot be computed with",
-             "make it with Tensor::fromVector; Tensor::empty is for tracing");
+             "a tensor without elements cannot be an operand",
+             "create it with Tensor::fromVector; Tensor::empty is for tracing");
       return {};
     }
     return block().addArgument(
@@ -83,11 +83,11 @@ public:
     }
     auto symbol = FlatSymbolRefAttr::get(&context(), path);
     if (!values.try_emplace(path, *numbers).second)
-      return symbol; // An op may name a parameter twice.
+      return symbol; // An op may reference a parameter twice.
     OpBuilder::InsertionGuard guard(opBuilder);
     opBuilder.setInsertionPoint(scratch);
-    // With the shape that the numbers have: another layer of the same path may
-    // want another one, which the op then says.
+    // With the shape of the elements: the op reports an error if another layer
+    // with the same path requires a different shape.
     auto op = llmir::mllm::RegisterOp::create(
         opBuilder, opBuilder.getUnknownLoc(), path,
         RankedTensorType::get((*numbers)->shape, opBuilder.getF32Type()),
@@ -123,7 +123,7 @@ public:
     op->erase();
     clear();
     if (!errors.empty())
-      fail(where, errors, "give the op values that it can compute with");
+      fail(where, errors, "use valid operand values");
     return results;
   }
 
@@ -155,7 +155,7 @@ private:
     return static_cast<ModelState *>(kept.get());
   }
 
-  /// Nothing of one op is there for the next one.
+  /// Remove everything before the next op.
   void clear() {
     if (block().empty())
       block().eraseArguments(0, block().getNumArguments());

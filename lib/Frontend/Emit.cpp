@@ -99,12 +99,12 @@ bool hasNull(const std::vector<Tensor> &operands, const std::string &what,
     engine.fail(engine.location(layer),
                 "operand #" + std::to_string(null - operands.begin()) + " of " +
                     what + " is a null tensor",
-                "give it a tensor that has been made or computed");
+                "pass a valid tensor");
   return true;
 }
 
-/// An op is made twice where its result types are inferred: they follow from
-/// its attributes as the op keeps them.
+/// An op with inferred result types is created twice, since inference requires
+/// its properties.
 static std::string inferTypes(OperationState &state) {
   auto *interface = state.name.getInterface<InferTypeOpInterface>();
   if (!interface)
@@ -167,7 +167,7 @@ std::vector<Tensor> Call::all(size_t count) {
     RankedTensorType type =
         tensorType(builder.getContext(), dims, dtype, device);
     if (!type)
-      return refuse("the result has no type that LLMIR computes in");
+      return refuse("the result has an unsupported type");
     state.addTypes(type);
   }
   if (results.empty())
@@ -187,7 +187,7 @@ std::vector<Tensor> Call::all(size_t count) {
       tensor.get()->line = line;
     }
   if (taken.empty())
-    return nothing; // What went wrong has been reported.
+    return nothing; // The error has been reported.
   if (taken.size() != count)
     return refuse("the op has " + std::to_string(taken.size()) +
                   " results, not " + std::to_string(count));

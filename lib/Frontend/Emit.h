@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one way in which layers and functions make ops. In a trace the op is
-// made, its result types are inferred, and it is verified; outside one the same
-// happens in a module of the thread's own, and the op is evaluated at once by
-// the interpreter's evaluators and erased.
+// Creation of ops by layers and functions. In a trace, an op is created, its
+// result types are inferred, and it is verified; outside a trace, the same
+// happens in a thread-local module, and the op is evaluated immediately by the
+// interpreter and erased.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,58 +27,58 @@
 
 namespace mllm {
 
-/// Where ops are made: a trace, or the thread's place for computing at once.
+/// The destination of ops: a trace, or the eager engine of the thread.
 class Engine {
 public:
   explicit Engine(mlir::MLIRContext *context) : opBuilder(context) {}
   virtual ~Engine() = default;
 
-  /// At the place where ops are made.
+  /// The builder at the insertion point.
   mlir::OpBuilder &builder() { return opBuilder; }
-  /// Names the layer, or what runs when it is null.
+  /// The location of a layer, or, if null, of the current module.
   virtual mlir::Location location(const nn::Component *layer) = 0;
-  /// The SSA value of an operand; null after a failure.
+  /// Returns the SSA value of an operand; null after a failure.
   virtual mlir::Value valueOf(const Tensor &tensor) = 0;
-  /// The symbol of a parameter, registered when it is first asked for; null
+  /// Returns the symbol of a parameter, which is registered on first use; null
   /// after a failure.
   virtual mlir::FlatSymbolRefAttr symbol(const nn::Parameter &parameter) = 0;
-  /// The results of an op that has been verified.
+  /// Returns the results of a verified op.
   virtual std::vector<Tensor> take(mlir::Operation *op,
                                    const std::vector<Tensor> &operands,
                                    const nn::Component *layer) = 0;
-  /// `what` went wrong in `where`, and what to do about it; the first failure
-  /// stays. A null tensor.
+  /// Records the failure `what` at `where` with advice, unless there is one
+  /// already. Returns a null tensor.
   virtual Tensor fail(mlir::Location where, const std::string &what,
                       const std::string &advice) = 0;
-  /// Whether a step before has failed, so that null tensors are no news.
+  /// Whether an earlier operation has failed, which explains null tensors.
   virtual bool hasFailed() const = 0;
 
 protected:
   mlir::OpBuilder opBuilder;
 };
 
-/// What to do about an op that is not valid.
+/// Advice on invalid ops.
 inline constexpr char fitAdvice[] =
-    "change the module so that shapes, types and attributes fit each other";
+    "change the module so that shapes, types and attributes match";
 
-/// What to say of a module whose forward() gave nothing.
-inline constexpr char noResult[] = "forward() gave no tensor";
+/// Failure of a module whose forward() returned no tensor.
+inline constexpr char noResult[] = "forward() returned no tensor";
 inline constexpr char noResultAdvice[] =
     "return the tensors that the module computes";
 
-/// The engine of the first tensor that is traced; where there are no operands,
-/// or one is null, of the trace that goes on; else the thread's own.
+/// Returns the engine of the first traced tensor; without operands, or if one
+/// is null, that of the active trace; otherwise the eager engine of the thread.
 Engine &engineOf(const std::vector<Tensor> &operands);
-/// Whether a tensor that `what` takes is null. Where no step before has failed,
-/// that is a failure of its own, in `layer`.
+/// Whether an operand of `what` is null. This is reported as a failure in
+/// `layer` unless an earlier operation has failed.
 bool hasNull(const std::vector<Tensor> &operands, const std::string &what,
              const nn::Component *layer = nullptr);
-/// The thread's place for computing at once.
+/// The eager engine of the thread.
 Engine &eagerEngine();
-/// The innermost trace that goes on in this thread, or null.
+/// The innermost active trace of this thread, or null.
 Engine *&currentTracer();
 
-/// An op in the making: Call("mllm.linalg.softmax", {x}).i64("axis", -1).one().
+/// A builder of an op: Call("mllm.linalg.softmax", {x}).i64("axis", -1).one().
 class Call {
 public:
   Call(const char *name, std::vector<Tensor> operands,
@@ -89,21 +89,21 @@ public:
   Call &f64(const char *key, double number);
   Call &str(const char *key, const std::string &text);
   Call &boolean(const char *key, bool value);
-  /// A unit attribute where `value` holds.
+  /// Adds a unit attribute if `value` holds.
   Call &flag(const char *key, bool value);
   Call &i64s(const char *key, std::vector<int64_t> numbers);
   Call &f64s(const char *key, std::vector<double> numbers);
   Call &attribute(const char *key,
                   std::function<mlir::Attribute(mlir::Builder &)> make);
   Call &parameter(const char *key, const nn::Parameter &parameter);
-  /// A result whose type the op cannot infer: of this shape, else like the
-  /// first operand.
+  /// Adds a result whose type cannot be inferred: with this shape, otherwise
+  /// like the first operand.
   Call &result(llmir::shapes::Shape dims);
   Call &result(llmir::shapes::Shape dims, DataTypes dtype);
-  /// For messages and locations: the line of the operator.
+  /// The source location of the operator, for messages and locations.
   Call &at(const char *file, int line);
 
-  /// The results; as many null tensors as `count` where something failed.
+  /// Creates the op and returns its results; `count` null tensors on failure.
   std::vector<Tensor> all(size_t count);
   Tensor one() { return all(1).front(); }
 

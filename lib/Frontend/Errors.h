@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What MLIR reports, as a sentence of a status.
+// Conversion of MLIR diagnostics to status messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace mllm {
 
-/// The errors that MLIR reports while `run` runs, with "; " between them; empty
-/// when it succeeds.
+/// Returns the errors that MLIR reports while `run` runs, separated by "; ";
+/// empty on success.
 std::string errorsOf(mlir::MLIRContext &context,
                      llvm::function_ref<llvm::LogicalResult()> run);
 

@@ -41,9 +41,9 @@ static Expected<int64_t> contextLength(const Checkpoint &checkpoint,
     return options.contextLength;
   return Status(StatusCode::OutOfRange,
                 "a context of " + std::to_string(options.contextLength) +
-                    " tokens was asked for, but the model was trained for " +
+                    " tokens was requested, but the model was trained for " +
                     std::to_string(trained),
-                "ask for 1 to " + std::to_string(trained) + " tokens");
+                "request 1 to " + std::to_string(trained) + " tokens");
 }
 
 static llmir::mllm::ModelFacts factsOf(const ModelConfig &config,

@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an IRContext holds. Frontend sources make one of a traced module:
+// The implementation of IRContext. Frontend sources create one for a traced
+// module:
 //
 //   auto impl = std::make_unique<IRContextImpl>(mlirContext,
-//   std::move(module)); impl->fail(status);                        // where the
-//   trace ended early return std::make_shared<IRContext>(std::move(impl));
+//   std::move(module)); impl->fail(status);                        // if the
+//   trace failed return std::make_shared<IRContext>(std::move(impl));
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +33,9 @@
 
 namespace mllm::ir {
 
-/// An op to be made by IRContextImpl::build.
+/// A request for IRContextImpl::build.
 struct OpRequest {
-  /// A value of an attribute and how MLIR stores it: the hint is one of i64,
+  /// An attribute value and its MLIR representation: the hint is one of i64,
   /// i32, i1, f64, f32, str, sym, type, i64s, i32s, f64s, syms, strs, any.
   struct Attribute {
     std::string name;
@@ -44,12 +45,12 @@ struct OpRequest {
   std::string name;                             ///< "mllm.linalg.add".
   std::vector<std::vector<val_ptr_t>> operands; ///< One group per ODS operand.
   std::vector<Attribute> attributes;
-  std::vector<TensorType> results; ///< Empty: inferred where the op can.
+  std::vector<TensorType> results; ///< Empty: inferred, if possible.
 };
 
 class IRContextImpl : private mlir::RewriterBase::Listener {
 public:
-  /// Keeps the context alive for as long as the module.
+  /// Keeps the context alive as long as the module.
   IRContextImpl(std::shared_ptr<mlir::MLIRContext> context,
                 mlir::OwningOpRef<mlir::ModuleOp> module);
   ~IRContextImpl() override;
@@ -69,7 +70,7 @@ public:
   attr_ptr_t wrap(mlir::Attribute attribute);
   region_ptr_t wrap(mlir::Region *region);
 
-  // Null for null and for a dead node.
+  // Returns null for null and for dead nodes.
   static mlir::Operation *unwrap(const Op *op);
   static mlir::Value unwrap(const Val *value);
   static mlir::Attribute unwrap(const Attr *attr);
@@ -83,10 +84,10 @@ public:
   static IRContextImpl *of(const Node &node) { return node.owner_; }
   static IRContextImpl *of(const Region &region) { return region.owner_; }
 
-  /// Makes all handles dead but the module's own and those of attributes.
+  /// Marks all handles as dead, except those of the module and of attributes.
   void forgetOps();
-  /// Makes a value's handle dead. `name` is what it was, where the IR cannot
-  /// be asked any more.
+  /// Marks a value's handle as dead. `name` describes the value if the IR
+  /// cannot be queried any more.
   void forgetValue(mlir::Value value, std::optional<std::string> name = {});
 
   //===--------------------------------------------------------------------===//
@@ -95,53 +96,52 @@ public:
 
   const llmir::Status &status() const { return firstFailure; }
   void clearStatus() { firstFailure = llmir::Status(); }
-  /// Keeps the first failure and reports each. Gives false.
+  /// Records the first failure and reports each. Returns false.
   bool fail(llmir::Status failure);
   bool fail(std::string cause, std::string advice = {});
-  /// True, with a status, where a handle is of another context: its IR is not
-  /// this context's to change. Dead handles and null are of none.
+  /// Returns true, with a status, if a handle belongs to another context, whose
+  /// IR must not be modified. Dead handles and null belong to none.
   bool refuseForeign(const node_ptr_t &node);
   bool refuseForeign(const region_ptr_t &region);
 
   //===--------------------------------------------------------------------===//
-  // Making ops
+  // Creation of ops
   //===--------------------------------------------------------------------===//
 
-  /// Makes the op where ops are created, and does not verify it; null with a
-  /// status where its request is wrong.
+  /// Creates an op at the insertion point without verifying it; null, with a
+  /// status, for an invalid request.
   op_ptr_t build(const OpRequest &request);
-  /// A subgraph with a body of its arguments and no ops.
+  /// Creates a subgraph with arguments and an empty body.
   op_ptr_t buildSubGraph(const std::string &name,
                          const std::vector<TensorType> &arguments,
                          const std::vector<TensorType> &results);
-  /// What an op says about itself alone, its symbols included, but not about
-  /// what its regions hold; a sentence when it is wrong.
+  /// Verifies an op and its symbols, but not its regions; returns an error
+  /// message or an empty string.
   std::string verifyAlone(mlir::Operation *op);
-  /// Why an op must not stand where it does, because of what it uses, what uses
-  /// it, or a terminator; empty when it may.
+  /// Returns the reason why the position of an op is invalid (its operands, its
+  /// users, or a terminator); empty if it is valid.
   static std::string whyOutOfOrder(mlir::Operation *op);
 
   mlir::Type type(const TensorType &type);
   static std::optional<TensorType> type(mlir::Type type);
-  /// Null, with a status, where the value does not fit the hint.
+  /// Returns null, with a status, if the value does not match the hint.
   mlir::Attribute attribute(const AttrValue &value, const char *hint = "any");
 
   //===--------------------------------------------------------------------===//
-  // Values: their dictionary is an entry of arg_attrs, or of mllm.res_attrs
+  // Values: their dictionary is an element of arg_attrs or of mllm.res_attrs
   //===--------------------------------------------------------------------===//
 
   bool setValueAttributes(mlir::Value value, mlir::DictionaryAttr attributes);
 
-  /// The op or value that has the name; null when there is none.
+  /// Returns the op or value with the name, or null.
   node_ptr_t lookupSymbol(llvm::StringRef name);
 
-  /// The numbers of a parameter, by its path; empty where no trace has made the
-  /// module.
+  /// The elements of a parameter by path; not set if the module was not traced.
   std::function<llmir::Expected<const llmir::reference::Tensor *>(
       llvm::StringRef)>
       parameter;
 
-  mlir::Region *region = nullptr;   ///< Where ops are created: at its end, or
+  mlir::Region *region = nullptr;   ///< Insertion point: its end, or
   mlir::Operation *place = nullptr; ///< before or after this op of it.
   bool placeIsAfter = false;
 

@@ -17,7 +17,7 @@ using namespace mllm;
 using namespace mllm::nn;
 using shapes::DimExpr;
 
-/// The sizes before the last one, and others in its place.
+/// Replaces the last dimension by others.
 static shapes::Shape withLast(const Tensor &x,
                               const std::vector<int64_t> &sizes) {
   shapes::Shape result = x.dims();
@@ -107,7 +107,7 @@ Tensor Param::operator()() const {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// The list, or one value for each dimension where it is empty.
+/// The list, or, if it is empty, a default value per dimension.
 static std::vector<int64_t> orAll(const std::vector<int64_t> &list, size_t rank,
                                   int64_t value) {
   return list.empty() ? std::vector<int64_t>(rank, value) : list;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Modules of several contexts become one.
+// Linking of the modules of several contexts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,9 @@ using namespace mlir;
 
 namespace mllm::ir {
 
-/// The module in another MLIRContext. Types and attributes belong to one, so
-/// that it goes through its bytecode. Null, with diagnostics, where `context`
-/// does not know a dialect.
+/// Copies a module to another MLIRContext through bytecode, since types and
+/// attributes belong to a context. Returns null, with diagnostics, if `context`
+/// does not have a dialect.
 static OwningOpRef<mlir::ModuleOp> copyInto(MLIRContext &context,
                                             IRContextImpl &other) {
   context.appendDialectRegistry(other.context().getDialectRegistry());
@@ -42,8 +42,8 @@ static OwningOpRef<mlir::ModuleOp> copyInto(MLIRContext &context,
   return parseSourceString<mlir::ModuleOp>(bytes, &context);
 }
 
-/// Puts a module, and those within it, at the end of `whole`. They lose their
-/// names: the modules of two contexts may have one.
+/// Appends a module and its nested modules to `whole`, without their names,
+/// which may not be unique.
 static void addModule(mlir::ModuleOp whole, OwningOpRef<mlir::ModuleOp> added) {
   auto append = [&](mlir::ModuleOp module) {
     module.removeSymNameAttr();
@@ -56,8 +56,7 @@ static void addModule(mlir::ModuleOp whole, OwningOpRef<mlir::ModuleOp> added) {
   append(added.release());
 }
 
-/// A name that two values have, or a value and an op; empty where there is
-/// none.
+/// A name of two values, or of a value and an op; empty if there is none.
 static std::string doubledValueSymbol(mlir::ModuleOp module) {
   llvm::StringSet<> seen;
   for (Operation &op : *module.getBody())
@@ -82,7 +81,7 @@ static std::string doubledValueSymbol(mlir::ModuleOp module) {
   return doubled;
 }
 
-/// Numbers of parameters: each context is asked in turn, until one knows it.
+/// Looks up the elements of a parameter in each context in turn.
 static void joinParameters(IRContextImpl &impl,
                            const std::vector<IRContext::ptr_t> &others) {
   auto sources = std::vector{impl.parameter};

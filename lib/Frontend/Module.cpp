@@ -142,6 +142,6 @@ Tensor Module::operator()(const Tensor &x) {
   Engine &engine = engineOf(results);
   return engine.fail(engine.location(this),
                      "gives " + std::to_string(results.size()) +
-                         " tensors, but one is asked for",
-                     "write call({x}), which gives them all");
+                         " tensors, but one is expected",
+                     "use call({x}), which returns them all");
 }

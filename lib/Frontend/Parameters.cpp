@@ -41,7 +41,7 @@ static ir::ParameterBinding shapeAlone(mlir::MLIRContext &context,
 
 namespace {
 
-/// Of an open checkpoint.
+/// Parameters of an open checkpoint.
 class FromCheckpoint : public detail::ParametersImpl {
 public:
   explicit FromCheckpoint(Checkpoint opened)
@@ -104,7 +104,7 @@ public:
   Expected<reference::Tensor> read(const nn::Parameter &parameter) override {
     return Status(StatusCode::NotFound,
                   "'" + parameter.path() +
-                      "' is a shape alone: emptyParameters() is for tracing",
+                      "' has no elements: emptyParameters() is for tracing",
                   "load a checkpoint to compute");
   }
 };
@@ -125,11 +125,11 @@ public:
     auto found = tensors.find(parameter.path());
     if (found == tensors.end() || !found->second.hasValues())
       return Status(StatusCode::NotFound,
-                    "no numbers were given for '" + parameter.path() + "'");
+                    "no elements were given for '" + parameter.path() + "'");
     if (found->second.shape() != parameter.shape())
       return Status(StatusCode::InvalidArgument,
-                    "the numbers given for '" + parameter.path() +
-                        "' have another shape than the model's");
+                    "the elements given for '" + parameter.path() +
+                        "' have a different shape than in the model");
     return *found->second.get()->numbers;
   }
 

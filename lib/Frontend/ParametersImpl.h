@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the parameters of a module tree come from.
+// The source of the parameters of a module tree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace mllm::detail {
 
 class ParametersImpl : public ir::ParameterSource {
 public:
-  /// The numbers, rows in order, read when they are first asked for.
+  /// The elements, with rows in the original order, read on first use.
   llmir::Expected<const llmir::reference::Tensor *>
   numbers(const nn::Parameter &parameter);
 

@@ -14,10 +14,10 @@
 
 using namespace llmir;
 
-/// What llama3 scaling divides a frequency by, from 1 to the factor. `turns` is
-/// how often the pair goes round within the original context; pairs that turn
-/// often keep their frequency, slow ones are stretched, and those between are
-/// mixed.
+/// The divisor of a frequency in llama3 scaling, from 1 to the factor. `turns`
+/// is the number of rotations of the pair within the original context; fast
+/// pairs keep their frequency, slow ones are stretched, and those in between
+/// are interpolated.
 static double llama3Divisor(const RopeScaling &scaling, double frequency) {
   constexpr double pi = 3.141592653589793;
   double turns =

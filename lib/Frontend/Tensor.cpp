@@ -26,7 +26,7 @@ namespace mllm {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// What LLMIR computes in. Their MLIR types: llmir/MLLMText/Text.h.
+/// Supported types. See llmir/MLLMText/Text.h for their MLIR types.
 static constexpr std::pair<DataTypes, reference::ElementKind> kKinds[] = {
     {kFp32, reference::ElementKind::F32},
     {kFp16, reference::ElementKind::F16},
@@ -48,7 +48,7 @@ static DataTypes dataTypeOf(reference::ElementKind kind) {
   for (auto [type, each] : kKinds)
     if (each == kind)
       return type;
-  return kInt8; // Numbers of four bits are kept in eight.
+  return kInt8; // 4-bit elements are stored as 8-bit ones.
 }
 
 Type elementType(MLIRContext *context, DataTypes dtype) {
@@ -105,17 +105,17 @@ Tensor failEagerly(Status failure) {
 }
 
 //===----------------------------------------------------------------------===//
-// Making tensors
+// Creation of tensors
 //===----------------------------------------------------------------------===//
 
 Dim dim(std::string name) {
   if (std::optional<Dim> read = Dim::parse(name);
       read && *read == Dim::symbol(name))
     return *read;
-  failEagerly(
-      Status(StatusCode::InvalidArgument,
-             "mllm::dim(\"" + name + "\"): that is no name of a size",
-             "take letters, digits, '_' and '.', and a letter or '_' first"));
+  failEagerly(Status(
+      StatusCode::InvalidArgument,
+      "mllm::dim(\"" + name + "\"): not a valid name of a size",
+      "use letters, digits, '_' and '.', starting with a letter or '_'"));
   return -1;
 }
 
@@ -140,9 +140,9 @@ Tensor Tensor::fromVector(const std::vector<int64_t> &shape,
                           std::vector<double> numbers, DataTypes dtype) {
   std::optional<reference::ElementKind> kind = elementKind(dtype);
   if (!kind)
-    return failEagerly(Status(StatusCode::Unsupported,
-                              std::string("LLMIR computes nothing in ") +
-                                  dataTypeName(dtype)));
+    return failEagerly(
+        Status(StatusCode::Unsupported,
+               std::string("LLMIR does not support ") + dataTypeName(dtype)));
   if (Status checked = reference::checkAffordable(shape); !checked)
     return failEagerly(std::move(checked));
   if (!reference::isFloat(*kind))
@@ -152,14 +152,15 @@ Tensor Tensor::fromVector(const std::vector<int64_t> &shape,
                                   "an integer cannot be infinite or NaN"));
       if (number < -0x1p63 || number >= 0x1p63)
         return failEagerly(Status(StatusCode::OutOfRange,
-                                  "a number is beyond 64-bit integers"));
+                                  "an element overflows 64-bit integers"));
       number = std::trunc(number);
     }
   if (reference::numElements(shape) != static_cast<int64_t>(numbers.size()))
-    return failEagerly(Status(
-        StatusCode::InvalidArgument,
-        std::to_string(numbers.size()) + " numbers do not fill a tensor of " +
-            std::to_string(reference::numElements(shape))));
+    return failEagerly(
+        Status(StatusCode::InvalidArgument,
+               std::to_string(numbers.size()) +
+                   " elements do not match the shape of " +
+                   std::to_string(reference::numElements(shape))));
   return numbersOf(reference::round(
       reference::Tensor(*kind, shape, std::move(numbers)), *kind));
 }
@@ -176,29 +177,27 @@ Tensor Tensor::full(const std::vector<int64_t> &shape, double number,
 }
 
 //===----------------------------------------------------------------------===//
-// Questions
+// Queries
 //===----------------------------------------------------------------------===//
 
 bool Tensor::hasValues() const { return impl && impl->numbers.has_value(); }
 
-/// Ends the trace of a tensor whose value C++ asks for. `place`: of the
-/// question.
+/// Ends the trace of a tensor whose elements C++ reads at `place`.
 static void refuseToKnow(Engine &tracer, const std::string &place,
                          const std::string &question) {
   tracer.fail(tracer.location(nullptr),
               place + ": " + question +
-                  " asks for the value of a traced tensor, which nobody knows "
-                  "yet",
-              "write mllm::ir::if_ or mllm::ir::while_ where a value decides, "
-              "and compute with the tensor itself elsewhere");
+                  " reads the value of a traced tensor, which is not known yet",
+              "use mllm::ir::if_ or mllm::ir::while_ for control flow, and "
+              "tensor operations otherwise");
 }
 
 static std::string lineOf(const char *file, int line) {
   return std::string(file) + ":" + std::to_string(line);
 }
 
-/// What a user finds a traced tensor by: the line where an operator made it,
-/// else the op or the input that it comes from.
+/// Describes a traced tensor: the line of the operator that created it,
+/// otherwise its op or input.
 static std::string originOf(const detail::TensorImpl &traced) {
   if (traced.file)
     return lineOf(traced.file, traced.line);
@@ -214,8 +213,8 @@ std::vector<double> Tensor::toVector(const char *file, int line) const {
   if (!impl || !impl->tracer())
     return {};
   refuseToKnow(*impl->tracer(), lineOf(file, line), "toVector()");
-  // C++ may go on to take numbers out of what it gets.
-  constexpr int64_t most = 1 << 28; // More is refused everywhere.
+  // C++ code may continue to index the result.
+  constexpr int64_t most = 1 << 28; // Larger tensors are rejected everywhere.
   const int64_t count = shapes::numElements(dims()).constant().value_or(0);
   return std::vector<double>(static_cast<size_t>(std::min(count, most)));
 }
@@ -230,23 +229,22 @@ double Tensor::item(const char *file, int line) const {
   failEagerly(
       Status(StatusCode::InvalidArgument,
              impl && impl->isStale()
-                 ? "the value of a tensor is asked for whose trace has ended"
-                 : "item() of a tensor that does not have one number"));
+                 ? "the value of a tensor is read after the end of its trace"
+                 : "item() of a tensor that does not have a single element"));
   return 0;
 }
 
 Tensor::operator bool() const {
   if (!impl || !impl->tracer())
     return impl && item() != 0;
-  // After a failure the value may be gone.
+  // The value may be dead after a failure.
   Engine &tracer = *impl->tracer();
   if (!tracer.hasFailed())
     refuseToKnow(tracer, originOf(*impl), "a C++ condition");
   return false;
 }
 
-/// What a null tensor says of itself, so that a step after a failed one may
-/// ask.
+/// The properties of a null tensor, which operations after a failure may query.
 static const detail::TensorImpl &known(const detail::TensorImpl *impl) {
   static const detail::TensorImpl nothing;
   return impl ? *impl : nothing;
@@ -273,20 +271,20 @@ DataTypes Tensor::dtype() const { return known(impl.get()).dtype; }
 DeviceTypes Tensor::device() const { return known(impl.get()).device; }
 
 //===----------------------------------------------------------------------===//
-// The same values elsewhere
+// Copies and transfers
 //===----------------------------------------------------------------------===//
 
-/// The shape that view() is asked for: see there.
+/// Resolves the shape argument of view().
 static Expected<shapes::Shape> viewShape(const shapes::Shape &from,
                                          const std::vector<int64_t> &to) {
   std::vector<DimExpr> dynamic;
   for (const DimExpr &size : from)
     if (!size.isConstant())
       dynamic.push_back(size);
-  // What kSymbolic stands for is on both sides; the rest is a shape of numbers.
+  // Dynamic sizes cancel on both sides; the rest of the shape is static.
   shapes::Shape result, rest;
   std::vector<int64_t> numbers;
-  std::vector<size_t> places; // Of the numbers in the result.
+  std::vector<size_t> places; // Positions of the static sizes in the result.
   size_t next = 0;
   bool isInferred = false;
   for (int64_t size : to) {
@@ -313,8 +311,8 @@ static Expected<shapes::Shape> viewShape(const shapes::Shape &from,
   return result;
 }
 
-/// Whether mllm.linalg.view takes the shapes: it leaves dynamic sizes as they
-/// are, whatever stands between them.
+/// Whether mllm.linalg.view supports the shapes: it preserves dynamic sizes in
+/// order.
 static bool isView(const shapes::Shape &from, const shapes::Shape &to) {
   auto split = [](const shapes::Shape &shape, shapes::Shape &dynamic) {
     DimExpr values = 1;
@@ -345,12 +343,13 @@ Tensor Tensor::view(const std::vector<int64_t> &shape) const {
     return refuse(wanted.status().cause());
   if (isView(impl->dims, *wanted) || !llvm::is_contained(shape, -1))
     return Call("mllm.linalg.view", {*this}).result(*wanted).one();
-  // A -1 that takes a dynamic size up is what mllm.linalg.reshape computes;
-  // that knows no kSymbolic.
+  // A -1 that absorbs a dynamic size requires mllm.linalg.reshape, which does
+  // not support kSymbolic.
   if (llvm::is_contained(shape, kSymbolic))
-    return refuse("cannot view " + shapes::str(impl->dims) + " as " +
-                  shapes::str(*wanted) +
-                  ", as a -1 beside kSymbolic takes up no dynamic size");
+    return refuse(
+        "cannot view " + shapes::str(impl->dims) + " as " +
+        shapes::str(*wanted) +
+        ": a -1 together with kSymbolic cannot absorb a dynamic size");
   return reshape(shape);
 }
 
@@ -418,7 +417,7 @@ std::vector<Tensor> Tensor::split(const std::vector<int64_t> &sections,
 }
 
 //===----------------------------------------------------------------------===//
-// Value by value
+// Element-wise
 //===----------------------------------------------------------------------===//
 
 Tensor Tensor::operator-() const {
@@ -469,7 +468,7 @@ static Tensor compare(llmir::mllm::Comparison how, const Located &a,
       .one();
 }
 
-/// A tensor of one number of the same type and device, to compare with.
+/// A scalar tensor of the same type and device, for comparisons.
 static Tensor numberLike(const Located &like, double number) {
   if (!like.tensor.isValid())
     return {};
@@ -478,7 +477,7 @@ static Tensor numberLike(const Located &like, double number) {
   if (!result.isValid())
     return {};
   result.get()->device = tensor.device();
-  // Floats round as everywhere; a comparison with another integer is another
+  // Floats are rounded, as everywhere; rounding an integer would change the
   // comparison.
   if (reference::isFloat(*elementKind(tensor.dtype())) ||
       result.item() == number)
@@ -488,10 +487,10 @@ static Tensor numberLike(const Located &like, double number) {
   Engine &engine = engineOf({tensor});
   return engine.fail(engine.location(nullptr),
                      std::string(text) +
-                         ", with which a tensor is compared, "
-                         "is no number of its type, " +
+                         ", with which a tensor is compared, is not "
+                         "representable in its type, " +
                          dataTypeName(tensor.dtype()),
-                     "compare it with a number of its type, or cast it first");
+                     "compare it with a value of its type, or cast it first");
 }
 
 Tensor operator<(const Located &a, const Tensor &b) {

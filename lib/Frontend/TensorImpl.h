@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a Tensor is a handle of, and between its types and MLIR's.
+// The implementation of Tensor, and conversion between its types and MLIR's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +27,9 @@ class Engine;
 
 namespace detail {
 
-/// Shared by a trace and the tensors that it made, which may outlive it.
+/// Shared by a trace and its tensors, which may outlive it.
 struct TraceLife {
-  Engine *tracer; ///< Null when the trace has ended.
+  Engine *tracer; ///< Null after the trace has ended.
 };
 
 struct TensorImpl {
@@ -37,14 +37,14 @@ struct TensorImpl {
   DataTypes dtype = kFp32;
   DeviceTypes device = kCPU;
 
-  std::shared_ptr<TraceLife> trace; ///< Of a traced value; else null.
-  mlir::Value value; ///< Null outside a trace, dead when the trace has ended.
+  std::shared_ptr<TraceLife> trace; ///< Set for traced values.
+  mlir::Value value; ///< Null outside a trace, dead after its end.
   std::optional<llmir::reference::Tensor> numbers;
 
-  const char *file = nullptr; ///< Where an operator made it; may be null.
+  const char *file = nullptr; ///< Location of the operator; may be null.
   int line = 0;
 
-  /// The trace that goes on and that the value belongs to, or null.
+  /// The active trace of the value, or null.
   Engine *tracer() const { return trace ? trace->tracer : nullptr; }
   /// Whether the value belonged to a trace that has ended.
   bool isStale() const { return trace && !trace->tracer; }
@@ -52,19 +52,19 @@ struct TensorImpl {
 
 } // namespace detail
 
-/// Null for a type that LLMIR computes nothing in (kFp64, kUInt8, …).
+/// Returns null for unsupported types (kFp64, kUInt8, …).
 mlir::Type elementType(mlir::MLIRContext *context, DataTypes dtype);
-/// Null for a shape that says less than nothing, or an element type as above.
+/// Returns null for a negative size or an unsupported element type.
 mlir::RankedTensorType tensorType(mlir::MLIRContext *context,
                                   const llmir::shapes::Shape &dims,
                                   DataTypes dtype, DeviceTypes device);
 std::optional<llmir::reference::ElementKind> elementKind(DataTypes dtype);
 
-/// A handle of what is filled in by the caller, of this type.
+/// Creates an implementation of this type, to be completed by the caller.
 std::shared_ptr<detail::TensorImpl> tensorOf(mlir::RankedTensorType type);
 Tensor numbersOf(llmir::reference::Tensor numbers, DeviceTypes device = kCPU);
 
-/// Keeps the first failure of this thread, and prints it. Gives a null tensor.
+/// Records and prints the first failure of this thread. Returns a null tensor.
 Tensor failEagerly(llmir::Status failure);
 
 } // namespace mllm

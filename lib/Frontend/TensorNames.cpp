@@ -48,7 +48,7 @@ static constexpr ModuleName layerNames[] = {
     {"mlp.c_proj", "ffn_down"},
 };
 
-/// What stands before the number of a layer.
+/// The prefix of a layer index.
 static constexpr std::string_view layerPrefixes[] = {"model.layers.",
                                                      "transformer.h."};
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ir::trace, which leaves a context for the node API; control flow in a trace.
+// ir::trace, which returns a context of the node API; control flow in a trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct Traced {
 } // namespace
 
 namespace {
-/// Of a model that was not loaded: one without parameters can be traced.
+/// Checks that a model with parameters has been loaded.
 class NoParameters : public ParameterSource {
 public:
   explicit NoParameters(std::string model) : model(std::move(model)) {}
@@ -76,7 +76,7 @@ static Expected<Traced> traceInto(MLIRContext &context, nn::Module &model,
             : RankedTensorType();
     if (!type)
       return Status(StatusCode::InvalidArgument,
-                    name + ": an input has no type that LLMIR computes in");
+                    name + ": an input has an unsupported type");
     types.push_back(type);
   }
   llmir::mllm::SubGraphOp subgraph =
@@ -133,7 +133,7 @@ static RankedTensorType typeOf(MLIRContext *context, const Tensor &tensor) {
   return tensorType(context, tensor.dims(), tensor.dtype(), tensor.device());
 }
 
-/// Ends a region with the values of `tensors`; false when one is missing.
+/// Terminates a region with the values of `tensors`; false if one is missing.
 static bool yield(Tracer &tracer, const Tensors &tensors) {
   SmallVector<Value> values;
   for (const Tensor &tensor : tensors) {
@@ -148,7 +148,7 @@ static bool yield(Tracer &tracer, const Tensors &tensors) {
   return true;
 }
 
-/// Fills a new region: `fill` makes its values from its arguments.
+/// Fills a new region: `fill` computes its results from its arguments.
 static bool fillRegion(Tracer &tracer, mlir::Region &region, TypeRange types,
                        const std::function<Tensors(const Tensors &)> &fill) {
   OpBuilder::InsertionGuard guard(tracer.builder());
@@ -161,17 +161,17 @@ static bool fillRegion(Tracer &tracer, mlir::Region &region, TypeRange types,
   return yield(tracer, fill(arguments));
 }
 
-/// Ends the trace, where that is not done: regions of `op` gave no tensors. The
-/// op stays until the module goes, as tensors that C++ still holds may be
-/// values in it.
+/// Fails the trace, if it has not failed, because regions of `op` returned no
+/// tensors. The op is kept until the module is destroyed, since C++ may hold
+/// tensors of values in it.
 static Tensors giveUp(Tracer &tracer, Operation *op, size_t count) {
   if (tracer.status())
-    tracer.fail(op->getLoc(), "a branch or loop gave no tensor",
-                "return the tensors of each branch and of each turn");
+    tracer.fail(op->getLoc(), "a branch or loop returned no tensor",
+                "return the tensors of each branch or iteration");
   return Tensors(count);
 }
 
-/// Verifies an op with regions and gives its results.
+/// Verifies an op with regions and returns its results.
 static Tensors finish(Tracer &tracer, Operation *op, size_t count) {
   std::string errors =
       errorsOf(*op->getContext(), [&] { return mlir::verify(op); });
@@ -181,7 +181,7 @@ static Tensors finish(Tracer &tracer, Operation *op, size_t count) {
   return giveUp(tracer, op, count);
 }
 
-/// An op with `regions` empty regions where ops are made.
+/// Creates an op with `regions` empty regions at the insertion point.
 static Operation *makeRegionOp(Engine &engine, StringRef name,
                                ValueRange operands, TypeRange results,
                                unsigned regions) {
@@ -194,18 +194,19 @@ static Operation *makeRegionOp(Engine &engine, StringRef name,
 }
 
 //===----------------------------------------------------------------------===//
-// Control flow at once
+// Eager control flow
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a region of an op takes and yields.
+/// The argument and result types of a region.
 struct RegionTypes {
   SmallVector<Type> arguments, yielded;
 };
 } // namespace
 
-/// Whether a trace would take an op of these operands, results and regions: it
-/// is made of values that nobody computes, and verified. Else a failure.
+/// Checks that a trace would accept an op with these operands, results and
+/// regions by creating and verifying it with placeholder values; fails
+/// otherwise.
 static bool isAccepted(StringRef name, TypeRange operands, TypeRange results,
                        ArrayRef<RegionTypes> regions) {
   Engine &engine = eagerEngine();
@@ -238,8 +239,7 @@ static bool isAccepted(StringRef name, TypeRange operands, TypeRange results,
   return errors.empty();
 }
 
-/// Types of tensors in the thread's place for computing at once; false where
-/// one is null.
+/// The types of tensors in the eager engine; false if one is null.
 static bool typesOf(const Tensors &tensors, SmallVector<Type> &types) {
   MLIRContext *context = eagerEngine().builder().getContext();
   for (const Tensor &tensor : tensors)
@@ -247,19 +247,19 @@ static bool typesOf(const Tensors &tensors, SmallVector<Type> &types) {
   return llvm::all_of(types, [](Type type) { return type != nullptr; });
 }
 
-/// Whether a tensor with numbers says which branch runs, as a trace wants it.
+/// Whether a tensor with elements is a valid condition.
 static bool isTruthValue(const Tensor &condition) {
   SmallVector<Type> types;
   if (!condition.hasValues() || !typesOf({condition}, types))
-    return condition.item() != 0; // Of no value: that is said there.
+    return condition.item() != 0; // item() reports an error.
   return isAccepted(llmir::mllm::IfOp::getOperationName(), types, {},
                     {RegionTypes(), RegionTypes()});
 }
 
-/// As many null tensors as a branch gives: it runs for its number, where the
-/// condition is null.
+/// As many null tensors as a branch returns: if the condition is null, the
+/// branch runs to determine their number.
 static Tensors nothingOf(const std::function<Tensors()> &branch) {
-  // Of a recursion that the condition was to end, this much is enough.
+  // Limits a recursion that the condition would have ended.
   constexpr int deepest = 8;
   thread_local int depth = 0;
   if (depth == deepest)
@@ -284,7 +284,7 @@ Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
       return nothingOf(then);
     return condition ? then() : otherwise();
   }
-  // The types of the results are known when the regions are.
+  // The result types are those of the regions.
   Value value = tracer->valueOf(condition);
   if (!value)
     return nothingOf(then);
@@ -310,7 +310,7 @@ Tensors if_(const Tensor &condition, const std::function<Tensors()> &then,
   return finish(*tracer, op, count);
 }
 
-/// The loop of numbers: see while_.
+/// The eager loop; see while_.
 static Tensors
 repeatAtOnce(const Tensors &init,
              const std::function<Tensor(const Tensors &)> &condition,
@@ -319,7 +319,7 @@ repeatAtOnce(const Tensors &init,
   SmallVector<Type> types;
   if (!typesOf(init, types))
     return nothing;
-  SmallVector<Type> checked; // What the last condition yielded.
+  SmallVector<Type> checked; // Types yielded by the last condition.
   Tensors values = init;
   for (;;) {
     const Tensor goesOn = condition(values);
@@ -337,7 +337,7 @@ repeatAtOnce(const Tensors &init,
       return values;
     values = body(values);
     turn.yielded.clear();
-    if (hasNull(values, "the next turn of mllm.cf.while") ||
+    if (hasNull(values, "the next iteration of mllm.cf.while") ||
         !typesOf(values, turn.yielded) ||
         (turn.yielded != types &&
          !isAccepted(name, types, types, {test, turn})))
@@ -373,7 +373,7 @@ Tensors while_(const Tensors &init,
   return giveUp(*tracer, op, init.size());
 }
 
-/// The loop of numbers: see for_.
+/// The eager loop; see for_.
 static Tensors countAtOnce(
     const Tensor &count, const Tensors &init,
     const std::function<Tensors(const Tensor &, const Tensors &)> &body) {
@@ -393,7 +393,7 @@ static Tensors countAtOnce(
         body(Tensor::full(count.shape(), static_cast<double>(i), count.dtype()),
              values);
     RegionTypes turn = {all, {}};
-    if (hasNull(values, "the next turn of mllm.cf.for") ||
+    if (hasNull(values, "the next iteration of mllm.cf.for") ||
         !typesOf(values, turn.yielded) ||
         (turn.yielded != types && !isAccepted(name, all, types, turn)))
       return nothing;

@@ -25,7 +25,7 @@ using llmir::mllm::SubGraphOp;
 
 namespace mllm::ir {
 
-/// The name in a location that the tracer made.
+/// The name of a location created by the tracer.
 static std::string locationText(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
@@ -75,22 +75,22 @@ Tensor Tracer::tensor(Value value) {
 }
 
 Value Tracer::valueOf(const Tensor &tensor) {
-  if (!failure) // Its value may have gone with what could not be traced.
+  if (!failure) // Its value may be dead after a failure.
     return {};
   if (tensor.get()->trace == life)
     return tensor.get()->value;
   if (tensor.get()->isStale()) {
     fail(location(nullptr), "a tensor of a trace that has ended is used",
-         "make it an input of this trace, or compute it here again");
+         "make it an input of this trace, or recompute it");
     return {};
   }
   if (!tensor.hasValues()) {
     fail(location(nullptr),
-         "a tensor that is neither of this trace nor has numbers is used",
-         "make it an input of the trace, or with Tensor::fromVector");
+         "a tensor that neither belongs to this trace nor has elements is used",
+         "make it an input of the trace, or use Tensor::fromVector");
     return {};
   }
-  // Numbers that C++ had before the trace become a constant of it.
+  // Tensors computed before the trace become constants.
   auto type = tensorType(opBuilder.getContext(), tensor.dims(), tensor.dtype(),
                          tensor.device());
   return llmir::mllm::ConstantOp::create(
@@ -109,7 +109,7 @@ FlatSymbolRefAttr Tracer::symbol(const nn::Parameter &parameter) {
     failure = binding.takeStatus();
     return {};
   }
-  // Parameters stand before the subgraphs, in the order of their first use.
+  // Parameters are registered before the subgraphs, in order of first use.
   OpBuilder::InsertionGuard guard(opBuilder);
   opBuilder.setInsertionPoint(*module->getOps<SubGraphOp>().begin());
   std::optional<int64_t> heads;
@@ -185,12 +185,11 @@ std::vector<Tensor> Tracer::call(nn::Module &callee,
   if (!failure)
     return {};
   if (running.contains(path)) {
-    fail(location(nullptr), "'" + path + "' is called inside itself",
-         "write mllm::ir::while_ or for_: a graph has no recursion");
+    fail(location(nullptr), "'" + path + "' is called recursively",
+         "use mllm::ir::while_ or for_: a graph cannot have recursion");
     return {};
   }
-  // What forward() does may depend on more than its inputs, as it does when it
-  // is called at once: so every call is traced.
+  // Every call is traced, since forward() may depend on more than its inputs.
   SubGraphOp subgraph =
       trace(callee, path, ValueRange(operands).getTypes(), /*entry=*/false);
   if (!subgraph)
@@ -205,7 +204,7 @@ std::vector<Tensor> Tracer::call(nn::Module &callee,
     known.push_back(subgraph);
   } else {
     subgraph->remove();
-    // It may name values of the caller, wrongly, and lives longer than they do.
+    // An invalid region may use values of the caller, which it outlives.
     subgraph->dropAllReferences();
     repeated.emplace_back(subgraph);
     subgraph = *same;

@@ -155,10 +155,10 @@ TEST_F(MistakesTest, AModuleGivesAsManyNullTensorsAsBefore) {
   Function two(
       [](Function &, const Tensors &v) { return Tensors{v[0], v[0]}; });
   EXPECT_FALSE(two(x).isValid());
-  expectStatus("gives 2 tensors, but one is asked for");
+  expectStatus("gives 2 tensors, but one is expected");
   Function none([](Function &, const Tensors &) { return Tensors(); });
   EXPECT_FALSE(none(x).isValid());
-  expectStatus("model: forward() gave no tensor");
+  expectStatus("model: forward() returned no tensor");
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,7 +226,7 @@ TEST_F(MistakesTest, AskingForValuesEndsATraceWithTheLine) {
       },
       {x});
   expectIn(status, here + std::to_string(line) +
-                       ": item() asks for the value of a traced tensor");
+                       ": item() reads the value of a traced tensor");
   status = traceOf(
       [&](const Tensors &v) {
         line = __LINE__ + 1;
@@ -236,7 +236,7 @@ TEST_F(MistakesTest, AskingForValuesEndsATraceWithTheLine) {
       },
       {x});
   expectIn(status, here + std::to_string(line) +
-                       ": toVector() asks for the value of a traced tensor");
+                       ": toVector() reads the value of a traced tensor");
   EXPECT_EQ(status.message().find("shapes"), std::string::npos);
 }
 
@@ -247,7 +247,7 @@ TEST_F(MistakesTest, AConditionWithoutALineIsNamed) {
   expectIn(
       traceOf([&](const Tensors &v) { return Tensors{choose(v[1], v[0])}; },
               {x, yes}),
-      "model: input #1: a C++ condition asks for the value");
+      "model: input #1: a C++ condition reads the value");
   expectIn(traceOf(
                [&](const Tensors &v) {
                  return Tensors{choose(nn::F::sum(v[1], 0), v[0])};
@@ -335,7 +335,7 @@ TEST_F(MistakesTest, OnlyShapesThatDoNotFitAreSaidToBeSo) {
   Function self([&](Function &me, const Tensors &v) { return me.call(v); });
   self.load(emptyParameters());
   llmir::Status status = ir::trace(self, Tensor::empty({2}))->status();
-  expectIn(status, "'model' is called inside itself");
+  expectIn(status, "'model' is called recursively");
   EXPECT_EQ(status.message().find("shapes"), std::string::npos);
 }
 

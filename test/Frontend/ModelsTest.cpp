@@ -429,7 +429,7 @@ TEST(ModelsTest, ConfigsWithoutSenseAreRefused) {
   expectRefused<Llama>(with([](LlamaConfig &c) { c.numLayers = -1; }),
                        "numLayers is -1");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.numKVHeads = 5; }),
-                       "numHeads is no multiple of numKVHeads");
+                       "numHeads is not a multiple of numKVHeads");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.hiddenSize = 2049; }),
                        "is no even size");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.headSize = 3; }),
@@ -448,7 +448,8 @@ TEST(ModelsTest, ConfigsWithoutSenseAreRefused) {
   expectRefused<Qwen3ForCausalLM>(qwen3, "Qwen3Config: rmsNormEps");
   GPT2Config gpt2;
   gpt2.hiddenSize = 100;
-  expectRefused<GPT2ForCausalLM>(gpt2, "hiddenSize is no multiple of numHeads");
+  expectRefused<GPT2ForCausalLM>(gpt2,
+                                 "hiddenSize is not a multiple of numHeads");
   gpt2 = GPT2Config();
   gpt2.contextLength = 0;
   expectRefused<GPT2ForCausalLM>(gpt2, "GPT2Config: contextLength is 0");
@@ -475,7 +476,7 @@ TEST(ModelsTest, IdsOfOneDimensionAreRefused) {
                     "the model takes token ids [sequences, tokens], not of "
                     "shape " +
                     std::string(text) +
-                    "; give one sequence of n tokens as [1, n]"),
+                    "; use [1, n] for one sequence of n tokens"),
                 std::string::npos)
           << context->status().message();
     }

@@ -185,7 +185,7 @@ TEST_F(ModuleTest, AModuleThatCallsItself) {
             }));
         return (**block)(x);
       },
-      "'block' is called inside itself");
+      "'block' is called recursively");
 }
 
 /// The symbols of subgraphs, and of those that are called, in their order.
@@ -271,7 +271,7 @@ TEST_F(ModuleTest, AModuleThatGivesNothing) {
         return self.add<Function>(
             "block", [](Function &, const Tensor &) { return Tensor(); })(x);
       },
-      "block: forward() gave no tensor");
+      "block: forward() returned no tensor");
 }
 
 } // namespace

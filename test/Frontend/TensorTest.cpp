@@ -49,7 +49,7 @@ TEST_F(TensorTest, ATensorThatOutlivesItsTraceIsRefused) {
   EXPECT_FALSE((Tensor::full({2}, 1) * kept).isValid());
   expectError("a tensor of a trace that has ended is used");
   EXPECT_FALSE(static_cast<bool>(kept));
-  expectError("the value of a tensor is asked for whose trace has ended");
+  expectError("the value of a tensor is read after the end of its trace");
   Function identity([](Function &, const ir::Tensors &x) { return x; });
   EXPECT_FALSE((-identity(kept)).isValid());
   expectError("a tensor of a trace that has ended is used");
@@ -92,8 +92,9 @@ TEST_F(TensorTest, ANumberIsOfTheTypeAndPlaceOfItsTensor) {
   EXPECT_EQ((x > 1.0).toVector(), (std::vector<double>{0, 0, 1}));
   // Rounded to 0, the fraction would be another comparison.
   EXPECT_FALSE((x > 0.5).isValid());
-  expectError("0.5, with which a tensor is compared, is no number of its type, "
-              "kInt32");
+  expectError(
+      "0.5, with which a tensor is compared, is not representable in its type, "
+      "kInt32");
   EXPECT_FALSE((x < 3e9).isValid());
   expectError("3e+09, with which a tensor is compared");
   // 0.1 is rounded as a float is.
@@ -121,7 +122,7 @@ TEST_F(TensorTest, NamesAndNumbersOfSizesAreChecked) {
   for (const char *name : {"", "seq len", "2seq", "seq-1", "s\xc3\xa4", ".a"}) {
     EXPECT_FALSE(Tensor::empty({1, dim(name)}).isValid());
     expectError("mllm::dim(\"" + std::string(name) +
-                "\"): that is no name of a size");
+                "\"): not a valid name of a size");
   }
   EXPECT_FALSE(Tensor::empty({2, -1}).isValid());
   expectError("Tensor::empty: a size of -1 is negative");
@@ -144,14 +145,14 @@ TEST_F(TensorTest, NumbersAreOfTheirType) {
   EXPECT_FALSE(Tensor::full({1}, INFINITY, kInt64).isValid());
   expectError("an integer cannot be infinite or NaN");
   EXPECT_FALSE(Tensor::fromVector({1}, {1e300}, kInt64).isValid());
-  expectError("a number is beyond 64-bit integers");
+  expectError("an element overflows 64-bit integers");
   EXPECT_FALSE(Tensor::fromVector({1}, {0x1p63}, kInt32).isValid());
-  expectError("a number is beyond 64-bit integers");
+  expectError("an element overflows 64-bit integers");
   EXPECT_EQ(Tensor::full({1}, -0x1p63, kInt64).item(), -0x1p63);
   EXPECT_FALSE(Tensor::full({1}, 1, kUInt8).isValid());
-  expectError("LLMIR computes nothing in kUInt8");
+  expectError("LLMIR does not support kUInt8");
   EXPECT_FALSE(Tensor::fromVector({2}, {1}).isValid());
-  expectError("1 numbers do not fill a tensor of 2");
+  expectError("1 elements do not match the shape of 2");
 }
 
 TEST_F(TensorTest, ASymbolicSizeOfAViewIsComputedWhereAllAreKnown) {
@@ -210,7 +211,7 @@ TEST_F(TensorTest, AViewComputesOneSizeOfOpenSizes) {
   halves.load(emptyParameters());
   auto context = ir::trace(halves, Tensor::empty({n}));
   EXPECT_NE(context->status().message().find(
-                "nobody knows how many parts that makes"),
+                "the number of parts is not known"),
             std::string::npos)
       << context->status().message();
 }
@@ -226,7 +227,7 @@ TEST_F(TensorTest, AFailedCallLeavesNothingBehind) {
       {"model.linear.weight", Tensor::fromVector({2, 2}, {1, 2, 3, 4})}};
   model.load(parametersOf(given));
   EXPECT_FALSE(model(x).isValid());
-  expectError("no numbers were given for 'model.linear.bias'");
+  expectError("no elements were given for 'model.linear.bias'");
   given["model.linear.bias"] = Tensor::fromVector({2}, {10, 20});
   model.load(parametersOf(given));
   EXPECT_EQ(model(x).toVector(), (std::vector<double>{15, 31}))

@@ -25,7 +25,7 @@ bool models::isBatchOfIds(const Tensor &ids) {
   engine.fail(engine.location(nullptr),
               "the model takes token ids [sequences, tokens], not of shape " +
                   llmir::shapes::str(ids.dims()),
-              "give one sequence of n tokens as [1, n]");
+              "use [1, n] for one sequence of n tokens");
   return false;
 }
 
@@ -33,7 +33,7 @@ static double scaleOf(int64_t headDim) {
   return 1.0 / std::sqrt(static_cast<double>(headDim));
 }
 
-/// A cache of the explicit form gives each query head its keys.
+/// In the explicit form, the cache repeats KV heads for query heads.
 CausalAttention::CausalAttention(const DecoderConfig &config,
                                  AttentionForm form, int64_t layer)
     : form(form), numHeads(config.numHeads), headDim(config.headDim),

@@ -13,8 +13,8 @@
 
 namespace mllm::models {
 
-/// Whether a model in the explicit form takes these ids: [sequences, tokens].
-/// Where it does not, that is a failure of the trace or the eager call.
+/// Whether ids have the shape [sequences, tokens] of a model with explicit
+/// attention. Otherwise, fails the trace or the eager call.
 bool isBatchOfIds(const Tensor &ids);
 
 } // namespace mllm::models

@@ -23,7 +23,7 @@ using llmir::StatusCode;
 Status detail::refuseConfig(const char *className, const std::string &what) {
   return Status(StatusCode::InvalidArgument,
                 std::string(className) + ": " + what,
-                "take the numbers from the model's config.json");
+                "use the values of the model's config.json");
 }
 
 Status
@@ -58,16 +58,17 @@ Status RotaryConfig::checkAs(const char *className) const {
     return detail::refuseConfig(className, what);
   };
   if (numHeads % numKVHeads != 0)
-    return refuse("numHeads is no multiple of numKVHeads");
+    return refuse("numHeads is not a multiple of numKVHeads");
   if (headSize < 0 || headSize > (int64_t(1) << 31) || headDim() % 2 != 0 ||
       (headSize == 0 && hiddenSize % numHeads != 0))
-    return refuse("headSize, or hiddenSize / numHeads, is no even size");
+    return refuse("headSize, or hiddenSize / numHeads, is not even");
   for (double number : {rmsNormEps, ropeTheta})
     if (!std::isfinite(number) || number <= 0)
       return refuse("rmsNormEps and ropeTheta must be positive numbers");
   if (!ropeFrequencies.empty() &&
       static_cast<int64_t>(ropeFrequencies.size()) != headDim() / 2)
-    return refuse("ropeFrequencies has no number for each pair of a head");
+    return refuse(
+        "ropeFrequencies does not have one element per pair of a head");
   return Status::ok();
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each family's file defines one of these; Families.cpp lists them.
+// The families, one per file; Families.cpp lists them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,7 +29,7 @@ static nn::Storage conv1D() {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// The part of c_attn that is the `index`-th of queries, keys and values.
+/// The slice of c_attn for queries (0), keys (1) or values (2).
 static nn::Storage partOfAttention(const DecoderConfig &config, int64_t index) {
   nn::Storage storage = conv1D();
   storage.firstRow = index * config.hiddenSize;
@@ -161,7 +161,8 @@ llmir::Status GPT2Config::check() const {
                                 {"numHeads", numHeads},
                                 {"contextLength", contextLength}}));
   if (hiddenSize % numHeads != 0)
-    return detail::refuseConfig(name, "hiddenSize is no multiple of numHeads");
+    return detail::refuseConfig(name,
+                                "hiddenSize is not a multiple of numHeads");
   if (!std::isfinite(layerNormEps) || layerNormEps <= 0)
     return detail::refuseConfig(name, "layerNormEps must be a positive number");
   return llmir::Status::ok();

@@ -177,7 +177,7 @@ llmir::Expected<LlamaConfig> LlamaConfig::fromFile(const std::string &path) {
   return config;
 }
 
-/// Llama 1 to 3.x, TinyLlama, SmolLM2, and whoever else calls itself Llama; its
+/// Llama 1 to 3.x, TinyLlama, SmolLM2, and other models of this architecture;
 /// biases are flags of the config.
 static LlamaVariant variantOf(bool qkvBias, bool outputBias, bool mlpBias) {
   LlamaVariant variant;

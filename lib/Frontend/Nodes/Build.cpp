@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// How ops, values and attributes are made.
+// Creation of ops, values and attributes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,8 +62,8 @@ std::optional<TensorType> IRContextImpl::type(Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Makes an attribute of a C++ value, as the hint says; null where it does not
-/// fit.
+/// Creates an attribute from a C++ value according to the hint; null if it does
+/// not match.
 struct MakeAttribute {
   IRContextImpl &impl;
   StringRef hint;
@@ -142,20 +141,20 @@ Attribute IRContextImpl::attribute(const AttrValue &value, const char *hint) {
     if (refuseForeign(*handle))
       return {};
   MakeAttribute make(*this, hint);
-  // A symbol among symbols keeps its own hint.
+  // Symbols in a list of symbols keep their own hint.
   if (std::holds_alternative<SymbolName>(value.get()) &&
       StringRef(hint) == "syms")
     make.hint = "sym";
   Attribute made = std::visit(make, value.get());
   if (!made)
-    fail(std::string(
-             "the value of an attribute does not fit; it is stored as ") +
-             hint,
-         "give a value of that type");
+    fail(
+        std::string("an attribute value has the wrong type; it is stored as ") +
+            hint,
+        "give a value of that type");
   return made;
 }
 
-// Data of the classes of attributes, and how they are built.
+// Data and builders of the attribute classes.
 #define MLLM_IR_ATTR(Name, Data, MLIRName, get, make)                          \
   Data Name::data() const {                                                    \
     if (refuseDead("its data"))                                                \
@@ -238,8 +237,8 @@ void IRContextImpl::setInsertionPoint(bool isTerminator) {
     irRewriter.setInsertionPoint(&block.back());
 }
 
-/// The results of an op that was made without: as it infers them, as its callee
-/// has them, or none. An error when inference fails.
+/// The results of an op without given results: inferred, those of the callee,
+/// or none. Fails if inference fails.
 static std::string inferResults(IRContextImpl &impl, Operation *op,
                                 SmallVectorImpl<Type> &types) {
   if (auto call = dyn_cast<llmir::mllm::CallGraphOp>(op)) {
@@ -279,7 +278,7 @@ op_ptr_t IRContextImpl::build(const OpRequest &request) {
                            : "null"));
       if (IRContextImpl::of(*each) != this)
         return refuse("operand " + std::to_string(operands.size()) + ", " +
-                      each->describe() + ", is of another context");
+                      each->describe() + ", belongs to another context");
       operands.push_back(value);
     }
   }
@@ -287,13 +286,14 @@ op_ptr_t IRContextImpl::build(const OpRequest &request) {
   for (const OpRequest::Attribute &each : request.attributes) {
     Attribute made = attribute(each.value, each.hint);
     if (!made)
-      return refuse("'" + each.name + "' was not made");
+      return refuse("'" + each.name + "' was not created");
     if (each.name == SymbolTable::getSymbolAttrName()) {
       StringRef symbol = cast<StringAttr>(made).getValue();
       if (symbol.empty())
         return refuse("its symbol is empty");
       if (node_ptr_t taken = lookupSymbol(symbol))
-        return refuse("@" + symbol.str() + " is taken by " + taken->describe());
+        return refuse("@" + symbol.str() + " is in use by " +
+                      taken->describe());
     }
     attributeList.set(each.name, made);
   }
@@ -314,7 +314,7 @@ op_ptr_t IRContextImpl::build(const OpRequest &request) {
     state.addOperands(operands);
     state.addAttributes(attributeList);
     state.addTypes(results);
-    // An op is made with as many regions as its kind has, each empty.
+    // An op is created with empty regions.
     const llmir::mllm::OpTextName *known =
         llmir::mllm::findOpTextName(request.name);
     for (unsigned i = 0, e = known ? known->regions : 0; i < e; ++i)
@@ -353,9 +353,9 @@ op_ptr_t IRContextImpl::buildSubGraph(const std::string &name,
   else if (symbol.empty())
     wrong = "its name is empty";
   else if (node_ptr_t taken = lookupSymbol(symbol))
-    wrong = "the name is taken by " + taken->describe();
+    wrong = "the name is in use by " + taken->describe();
   if (!wrong.empty()) {
-    fail("the subgraph @" + symbol.str() + " is not made: " + wrong);
+    fail("the subgraph @" + symbol.str() + " is not created: " + wrong);
     return nullptr;
   }
   OpBuilder::InsertionGuard guard(irRewriter);
@@ -367,9 +367,9 @@ op_ptr_t IRContextImpl::buildSubGraph(const std::string &name,
                   .getOperation());
 }
 
-/// True when a value is there when `op` runs.
+/// True if a value dominates `op`.
 static bool isMadeBefore(Value value, Operation *op) {
-  // An op must not look out of a region that is closed to what is outside.
+  // An op must not capture values in a region isolated from above.
   Operation *scope = op->getParentOp();
   while (scope && !scope->hasTrait<OpTrait::IsIsolatedFromAbove>())
     scope = scope->getParentOp();
@@ -381,9 +381,9 @@ static bool isMadeBefore(Value value, Operation *op) {
 std::string IRContextImpl::whyOutOfOrder(Operation *op) {
   Operation *before = op->getPrevNode(), *after = op->getNextNode();
   if (op->hasTrait<OpTrait::IsTerminator>() && after)
-    return "an op that ends its region would stand before others";
+    return "a terminator would precede other ops";
   if (before && before->hasTrait<OpTrait::IsTerminator>())
-    return "it would stand behind the op that ends the region";
+    return "it would follow the terminator of the region";
   DominanceInfo dominance(op->getParentOp());
   bool isInOrder =
       llvm::all_of(op->getOperands(),
@@ -391,12 +391,12 @@ std::string IRContextImpl::whyOutOfOrder(Operation *op) {
       llvm::all_of(op->getUsers(), [&](Operation *user) {
         return dominance.properlyDominates(op, user);
       });
-  return isInOrder ? "" : "a value would be used before it is made";
+  return isInOrder ? "" : "a value would be used before its definition";
 }
 
 std::string IRContextImpl::verifyAlone(Operation *op) {
-  // An op whose body is not written yet is judged with its module; of a
-  // subgraph what it is called and takes holds from the beginning.
+  // An op with an empty body is verified with its module, except for the name
+  // and arguments of a subgraph.
   bool isComplete = llvm::all_of(op->getRegions(), [](mlir::Region &region) {
     return !region.empty() &&
            llvm::none_of(region, [](Block &block) { return block.empty(); });
@@ -404,7 +404,7 @@ std::string IRContextImpl::verifyAlone(Operation *op) {
   return errorsOf(context(), [&]() -> LogicalResult {
     if (isa<llmir::mllm::SubGraphOp>(op) &&
         !isa_and_nonnull<mlir::ModuleOp>(op->getParentOp()))
-      return op->emitOpError("stands in a module, not in another op");
+      return op->emitOpError("must be in a module, not in another op");
     if (!isComplete) {
       auto subgraph = dyn_cast<llmir::mllm::SubGraphOp>(op);
       return success(!subgraph || (succeeded(subgraph.verifyInvariantsImpl()) &&
@@ -478,7 +478,7 @@ tensor::TensorValue::build(IRContext *context, const TensorType &type,
                            const std::string &symbol) {
   IRContextImpl &impl = context->impl();
   auto refuse = [&](const std::string &why) -> ptr_t {
-    impl.fail("the value is not made: " + why);
+    impl.fail("the value is not created: " + why);
     return nullptr;
   };
   Type made = impl.type(type);
@@ -488,22 +488,22 @@ tensor::TensorValue::build(IRContext *context, const TensorType &type,
       IRContextImpl::unwrap(context->getCurInsertRegion().get());
   auto subgraph = dyn_cast<llmir::mllm::SubGraphOp>(region->getParentOp());
   if (!subgraph)
-    return refuse("values are made by ops, or are inputs of a subgraph; ops "
+    return refuse("values are defined by ops or are inputs of a subgraph; ops "
                   "are created in " +
                   impl.wrap(region->getParentOp())->describe() + " now");
   if (!SymbolTable::symbolKnownUseEmpty(subgraph, impl.module()))
     return refuse("@" + subgraph.getSymName().str() +
-                  " is called, and has its inputs");
+                  " has calls, so that its inputs cannot change");
   StringRef name = symbol;
   name.consume_front("@");
   if (!name.empty())
     if (node_ptr_t taken = impl.lookupSymbol(name))
-      return refuse("@" + name.str() + " is taken by " + taken->describe());
+      return refuse("@" + name.str() + " is in use by " + taken->describe());
   unsigned index = subgraph.getNumArguments();
   auto noAttributes = DictionaryAttr::get(&impl.context());
   if (failed(subgraph.insertArgument(index, made, noAttributes,
                                      subgraph.getLoc())))
-    return refuse("the subgraph takes no more inputs");
+    return refuse("the subgraph cannot have more inputs");
   auto value = cast<TensorValue>(impl.wrap(Value(subgraph.getArgument(index))));
   if (!name.empty())
     context->addToSymbolTable(value, name.str());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The context: symbols, names, and where ops are created.
+// IRContext: symbols, names, and the insertion point.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,12 +73,12 @@ bool IRContext::acceptOp(const op_ptr_t &created) {
   std::string what = around(*impl_, op) + created->describe();
   impl_->rewriter().eraseOp(op);
   return impl_->fail(what + " is not valid: " + wrong,
-                     "give it operands, attributes and result types that fit");
+                     "use valid operands, attributes and result types");
 }
 
 void IRContext::nameValue(const val_ptr_t &) {
-  // A value is named where it is made: its symbol is in the module already, and
-  // its number is that of its place in the text.
+  // The name of a new value: its symbol is already in the module, and its
+  // number depends on its position.
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,7 +91,7 @@ static StringRef withoutAt(const std::string &name) {
   return text;
 }
 
-/// Calls `visit` for every value of the module until it gives true.
+/// Calls `visit` for every value of the module until it returns true.
 static bool anyValue(mlir::ModuleOp module,
                      llvm::function_ref<bool(Value)> visit) {
   WalkResult result = module.walk([&](Operation *op) {
@@ -147,7 +147,7 @@ bool IRContext::addToSymbolTable(const val_ptr_t &value,
     if (taken == value)
       return true;
     return impl_->fail(
-        (Twine("@") + text + " is taken by " + taken->describe()).str(),
+        (Twine("@") + text + " is in use by " + taken->describe()).str(),
         "names of symbols are unique; choose another");
   }
   NamedAttrList attributes(llmir::mllm::getValueAttributes(found));
@@ -188,8 +188,8 @@ static bool isValueName(StringRef name) {
          });
 }
 
-/// The nearest op around a value that sees no values of outside: names are
-/// unique within it.
+/// The closest ancestor of a value that is isolated from above, which is the
+/// scope of names.
 static Operation *scopeOf(Value value) {
   Operation *op = value.getParentRegion()->getParentOp();
   while (op->getParentOp() && !op->hasTrait<OpTrait::IsIsolatedFromAbove>())
@@ -207,9 +207,9 @@ bool IRContext::setValueName(const val_ptr_t &value, const std::string &name) {
     return impl_->fail("a value that is not in the IR cannot be named %" +
                        text.str());
   if (!isValueName(text))
-    return impl_->fail((Twine("'") + text + "' is not a value's name").str(),
-                       "begin with a letter or '_', go on with letters, "
-                       "digits, '_', '.' and '-'");
+    return impl_->fail(
+        (Twine("'") + text + "' is not a value's name").str(),
+        "use letters, digits, '_', '.' and '-', starting with a letter or '_'");
   Operation *scope = scopeOf(found);
   Value taken;
   anyValue(impl_->module(), [&](Value each) {
@@ -237,7 +237,7 @@ std::string IRContext::getAutoIndexedValueName() {
 }
 
 //===----------------------------------------------------------------------===//
-// Where ops are created
+// Insertion point
 //===----------------------------------------------------------------------===//
 
 void IRContext::resetRegion(const region_ptr_t &region) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Handles: their making, and their end.
+// Creation and invalidation of handles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,18 +104,18 @@ bool IRContextImpl::fail(std::string cause, std::string advice) {
 bool IRContextImpl::refuseForeign(const node_ptr_t &node) {
   if (!node || !node->isAlive() || of(*node) == this)
     return false;
-  return !fail(node->describe() + " is of another context");
+  return !fail(node->describe() + " belongs to another context");
 }
 
 bool IRContextImpl::refuseForeign(const region_ptr_t &region) {
   if (!region || !region->isAlive() || of(*region) == this)
     return false;
   return !fail("the region of " + region->belongsTo()->describe() +
-               " is of another context");
+               " belongs to another context");
 }
 
 //===----------------------------------------------------------------------===//
-// Making handles
+// Creation of handles
 //===----------------------------------------------------------------------===//
 
 /// A handle of the op's class.
@@ -225,7 +225,7 @@ mlir::Region *IRContextImpl::unwrap(const Region *region) {
 }
 
 //===----------------------------------------------------------------------===//
-// The end of handles
+// Invalidation of handles
 //===----------------------------------------------------------------------===//
 
 void IRContextImpl::kill(Node &node, std::string formerName) {
@@ -273,7 +273,7 @@ void IRContextImpl::forgetValue(Value value, std::optional<std::string> name) {
 }
 
 void IRContextImpl::forgetOps() {
-  // What a handle was is not asked of the IR: the op may be gone.
+  // Describe a former object without the IR, since the op may have been erased.
   auto forget = [](Node &node, const char *what) {
     node.formerName_ = what;
     node.kind_ = RK_None;

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// What handles answer.
+// Queries of handles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +47,7 @@ static Value valueOf(const Node &node) {
 bool Node::refuseDead(const char *what) const {
   if (isAlive())
     return false;
-  reportError(std::string(what) + " was asked of " +
+  reportError(std::string(what) + " was queried of " +
               (formerName_.empty() ? "an empty node" : formerName_) +
               ", which is no longer in the IR");
   return true;
@@ -138,12 +137,12 @@ op_ptr_t Node::belongsTo() const {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// The key of a value's dictionary: of the dialect unless another is named.
+/// The key of a value's dictionary, by default with the prefix of the dialect.
 static std::string valueKey(StringRef name) {
   return name.contains('.') ? name.str() : ("mllm." + name).str();
 }
 
-/// True for a key that has a function of its own in IRContext.
+/// True for a key with its own function in IRContext.
 static bool isNameKey(StringRef key) {
   return key == llmir::mllm::kValueNameKey ||
          key == llmir::mllm::kValueSymbolKey;
@@ -170,11 +169,11 @@ bool Node::setAttr(const std::string &name, const AttrValue &value) {
     return false;
   if (Attr::classof(this))
     return owner_->fail(describe() + " is immutable",
-                        "set another attribute instead");
+                        "set a different attribute instead");
   if (name.empty())
     return owner_->fail("an attribute of " + describe() + " has no name");
   Operation *op = operationOf(*this);
-  // An attribute that is there, or that the op knows, keeps its type.
+  // Existing and inherent attributes keep their type.
   Attribute before = op ? op->getAttr(name) : Attribute();
   Attribute attribute = owner_->attribute(value, "any");
   if (!attribute)
@@ -183,7 +182,7 @@ bool Node::setAttr(const std::string &name, const AttrValue &value) {
     return setValueAttribute(*owner_, valueOf(*this), name, attribute);
   if (name == SymbolTable::getSymbolAttrName())
     return owner_->fail(describe() + " keeps its name",
-                        "make another op with the other name");
+                        "create a new op with the other name");
   if (auto number = dyn_cast_or_null<IntegerAttr>(before))
     if (auto wanted = dyn_cast<IntegerAttr>(attribute))
       if (!isa<mlir::BoolAttr>(wanted) &&
@@ -191,16 +190,16 @@ bool Node::setAttr(const std::string &name, const AttrValue &value) {
         attribute = IntegerAttr::get(number.getType(), wanted.getInt());
   op->setAttr(name, attribute);
   std::string wrong = owner_->verifyAlone(op);
-  // An op drops an attribute of its own that has the wrong type.
+  // Ops drop inherent attributes of the wrong type.
   if (wrong.empty() && op->getAttr(name) != attribute)
-    wrong = "'" + name + "' is of another type";
+    wrong = "'" + name + "' has a different type";
   if (wrong.empty())
     return true;
   if (before)
     op->setAttr(name, before);
   else
     op->removeAttr(name);
-  return owner_->fail(describe() + " refuses '" + name + "': " + wrong);
+  return owner_->fail(describe() + " rejects '" + name + "': " + wrong);
 }
 
 attr_ptr_t Node::getAttr(const std::string &name) const {
@@ -262,7 +261,7 @@ static llmir::mllm::TextOptions optionsOf(const IRPrinter &printer) {
   return options;
 }
 
-/// An op as the printer wants it.
+/// Prints an op in the style of the printer.
 static LogicalResult printOp(Operation *op, llvm::raw_ostream &stream,
                              const IRPrinter &printer) {
   if (printer.style() != IRPrinter::MLIR)
@@ -309,8 +308,8 @@ void Node::dumpAttributes(IRPrinter &printer) const {
 void Region::dump(IRPrinter &printer) const {
   mlir::Region *region = IRContextImpl::unwrap(this);
   if (!region)
-    return reportError("the text of a region was asked that is no longer in "
-                       "the IR");
+    return reportError(
+        "the text of a region was queried that is no longer in the IR");
   std::string text;
   llvm::raw_string_ostream stream(text);
   std::string errors = errorsOf(owner_->context(), [&]() -> LogicalResult {
@@ -460,7 +459,7 @@ static mlir::Region *aliveOrReport(const Region *region, const char *what) {
   mlir::Region *found = IRContextImpl::unwrap(region);
   if (!found)
     reportError(std::string(what) +
-                " was asked of a region that is no longer in the IR");
+                " was queried of a region that is no longer in the IR");
   return found;
 }
 
@@ -493,7 +492,7 @@ op_ptr_t Region::belongsTo() const {
 // OpList
 //===----------------------------------------------------------------------===//
 
-/// The first op of a region's blocks from `block` on, null when there is none.
+/// The first op of a region's blocks from `block` on, or null.
 static Operation *firstFrom(Block *block) {
   for (; block; block = block->getNextNode())
     if (!block->empty())
@@ -537,7 +536,7 @@ OpList::iterator &OpList::iterator::operator++() {
   if (!op) {
     reportError(op_ ? "the iteration ends at " + op_->describe() +
                           ", which was removed; IRWriter::walk goes on"
-                    : std::string("an iteration went beyond its end"));
+                    : std::string("an iterator was advanced beyond the end"));
     op_ = nullptr;
     return *this;
   }

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The writer: walks and changes.
+// IRWriter: walks and modifications.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +33,7 @@ IRWriter::IRWriter(const IRContext::ptr_t &context, const region_ptr_t &region)
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The ops of a region when its turn began; those that are still there are
-/// visited.
+/// Snapshots the ops of a region; those still present when reached are visited.
 struct Visit {
   region_ptr_t region;
   std::vector<op_ptr_t> ops;
@@ -79,7 +77,7 @@ bool IRWriter::walkOps(const OpCallback &callback, bool recursive,
     Operation *now = IRContextImpl::unwrap(op);
     if (!recursive || !now)
       continue;
-    // What the op holds comes next, its first region first.
+    // Nested regions come next, in order.
     std::list<region_ptr_t> inner = op->regions();
     auto call = dyn_cast<llmir::mllm::CallGraphOp>(now);
     if (followCalls && isa<llmir::mllm::SubGraphOp>(now) &&
@@ -109,7 +107,7 @@ IRWriter::PositionGuard::PositionGuard(IRContext &context,
   Operation *found = IRContextImpl::unwrap(target);
   if (!found || !found->getBlock()) {
     context.impl().fail(
-        "an op cannot be created beside " +
+        "an op cannot be created next to " +
         (target ? target->describe() : std::string("null")) +
         (found ? ", which is in no region" : ", which is not in the IR"));
     return;
@@ -125,7 +123,7 @@ IRWriter::PositionGuard::~PositionGuard() { context.impl().place = nullptr; }
 // Moves
 //===----------------------------------------------------------------------===//
 
-/// Moves by `move`, and back where that breaks the order.
+/// Applies `move`, and undoes it if that violates dominance.
 static bool moveChecked(IRContextImpl &impl, const op_ptr_t &handle,
                         mlir::Region *target,
                         llvm::function_ref<void(Operation *)> move) {
@@ -157,7 +155,7 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
     return false;
   Operation *beside = IRContextImpl::unwrap(target);
   if (!beside || !beside->getBlock())
-    return impl.fail("an op cannot be moved beside " +
+    return impl.fail("an op cannot be moved next to " +
                      (target ? target->describe() : std::string("null")));
   if (IRContextImpl::unwrap(op) == beside)
     return true;
@@ -169,9 +167,8 @@ bool IRWriter::insertOpAtPos(const op_ptr_t &target, Position position,
   });
 }
 
-/// Moves an op to the front or the end of a region of `impl`, before its
-/// terminator; an empty region gets a block, and loses it where the op does not
-/// move.
+/// Moves an op to the front or the end of a region, before its terminator;
+/// creates a block in an empty region, which is removed if the move fails.
 static bool moveInto(IRContextImpl &impl, const region_ptr_t &region,
                      const op_ptr_t &op, bool atFront) {
   mlir::Region *found = IRContextImpl::unwrap(region.get());
@@ -207,7 +204,7 @@ bool IRWriter::insertOpAtFront(const op_ptr_t &op) {
 // Removal and replacement
 //===----------------------------------------------------------------------===//
 
-/// Why an op cannot be removed; empty when it can.
+/// The reason why an op cannot be removed; empty if it can.
 static std::string whyNeeded(IRContextImpl &impl, Operation *op) {
   for (Value result : op->getResults())
     for (Operation *user : result.getUsers())
@@ -222,7 +219,7 @@ static std::string whyNeeded(IRContextImpl &impl, Operation *op) {
   if (uses)
     for (SymbolTable::SymbolUse use : *uses)
       if (!op->isAncestor(use.getUser()))
-        return (Twine("@") + symbol.getValue() + " is named by " +
+        return (Twine("@") + symbol.getValue() + " is referenced by " +
                 impl.wrap(use.getUser())->describe())
             .str();
   return {};
@@ -246,16 +243,16 @@ bool IRWriter::removeOp(const op_ptr_t &handle) {
   return true;
 }
 
-/// Why `now` cannot stand for `old`; empty when it can.
+/// The reason why `now` cannot replace `old`; empty if it can.
 static std::string whyNotReplaced(IRContextImpl &impl, Operation *old,
                                   Operation *now) {
   if (old == now)
     return "it is the same op";
   if (now->getResultTypes() != old->getResultTypes())
     return impl.wrap(now)->describe() +
-           " has results of another number or type";
+           " has a different number or types of results";
   if (old->isAncestor(now) || now->isAncestor(old))
-    return "one of them holds the other";
+    return "one of them contains the other";
   bool usesOld = false;
   now->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
@@ -266,7 +263,7 @@ static std::string whyNotReplaced(IRContextImpl &impl, Operation *old,
   DominanceInfo dominance(impl.module());
   for (Operation *user : old->getUsers())
     if (!dominance.properlyDominates(now, user))
-      return impl.wrap(now)->describe() + " stands behind its user " +
+      return impl.wrap(now)->describe() + " comes after its user " +
              impl.wrap(user)->describe();
   return {};
 }
@@ -282,7 +279,7 @@ bool IRWriter::replaceOp(const op_ptr_t &old, const op_ptr_t &new_op) {
         "an op that is not in a region cannot be replaced, nor replace one");
   std::string why = whyNotReplaced(impl, before, now);
   if (why.empty() && before->getNumResults() == 0) {
-    // Without results it is a name that others use.
+    // Ops without results are referenced by symbol.
     auto name =
         before->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
     auto other =
@@ -323,10 +320,10 @@ bool IRWriter::removeValue(const val_ptr_t &handle) {
   auto subgraph =
       dyn_cast<llmir::mllm::SubGraphOp>(argument.getOwner()->getParentOp());
   if (!subgraph)
-    return refuse("the op around it decides what its region takes");
+    return refuse("its parent op determines the arguments of its region");
   if (!SymbolTable::symbolKnownUseEmpty(subgraph, impl.module()))
     return refuse(
-        (Twine("@") + subgraph.getSymName() + " is called with it").str());
+        (Twine("@") + subgraph.getSymName() + " passes it in a call").str());
   std::string name = handle->describe();
   if (failed(subgraph.eraseArgument(argument.getArgNumber())))
     return refuse("the subgraph keeps it");
@@ -350,7 +347,7 @@ bool IRWriter::replaceValue(const val_ptr_t &old, const val_ptr_t &value) {
   DominanceInfo dominance(impl.module());
   for (Operation *user : before.getUsers())
     if (!dominance.properlyDominates(now, user))
-      return refuse(value->describe() + " is not made before its user " +
+      return refuse(value->describe() + " is not defined before its user " +
                     impl.wrap(user)->describe());
   impl.rewriter().replaceAllUsesWith(before, now);
   return true;

@@ -315,7 +315,7 @@ TEST_F(GuideTest, CreationKnowsOpsAndValues) {
                 TensorType{{1, 3}, kInt64, kCPU}, "model"),
             nullptr);
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0], "the value is not made: @model is taken by "
+  EXPECT_EQ(errors[0], "the value is not created: @model is in use by "
                        "graph.SubGraphOp @model");
 }
 

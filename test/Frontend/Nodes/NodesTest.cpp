@@ -102,11 +102,11 @@ TEST_F(NodesTest, RemovedNodesAreDeadAndSayWhatTheyWere) {
   EXPECT_FALSE(add->isa_<Op>());
   EXPECT_EQ(add->name(), "");
   expectError(
-      "its name was asked of linalg.AddOp, which is no longer in the IR");
+      "its name was queried of linalg.AddOp, which is no longer in the IR");
   EXPECT_EQ(add->operand(0), nullptr);
-  expectError("its operands was asked of linalg.AddOp");
+  expectError("its operands was queried of linalg.AddOp");
   EXPECT_EQ(sum->producerOp(), nullptr);
-  expectError("what makes it was asked of result 0 of linalg.AddOp");
+  expectError("what makes it was queried of result 0 of linalg.AddOp");
   EXPECT_FALSE(writer->removeOp(add));
   expectError("linalg.AddOp cannot be removed: it is not in the IR");
   EXPECT_EQ(writer->create<linalg::NegOp>(sum), nullptr);
@@ -128,7 +128,8 @@ TEST_F(NodesTest, WhatAnOpHoldsDiesWithIt) {
   EXPECT_FALSE(neg->isa_<linalg::NegOp>());
   EXPECT_TRUE(errors.empty());
   EXPECT_EQ(body->ops().front(), nullptr);
-  expectError("the first op was asked of a region that is no longer in the IR");
+  expectError(
+      "the first op was queried of a region that is no longer in the IR");
   EXPECT_EQ(writer->create<dbg::CommentOp>("nowhere"), nullptr);
   expectError("the writer's region is no longer in the IR");
   EXPECT_FALSE(writer->walk<Op>(
@@ -237,7 +238,7 @@ TEST_F(NodesTest, WhatIsWrongIsNotCreated) {
   EXPECT_EQ(writer->create<linalg::LinearOp>(x, "missing", type), nullptr);
   expectError("in graph.SubGraphOp @model: linalg.LinearOp is not valid: ");
   EXPECT_EQ(context->create<graph::SubGraphOp>("model", type, type), nullptr);
-  expectError("the subgraph @model is not made: the name is taken by "
+  expectError("the subgraph @model is not created: the name is in use by "
               "graph.SubGraphOp @model");
   EXPECT_EQ(context->create<graph::CallGraphOp>("nobody", x), nullptr);
   EXPECT_FALSE(errors.empty());
@@ -246,7 +247,7 @@ TEST_F(NodesTest, WhatIsWrongIsNotCreated) {
   expectError("mllm.linalg.neg: operand 0 is null");
   auto stranger = IRContext::make();
   EXPECT_EQ(stranger->create<linalg::NegOp>(x), nullptr);
-  expectError("is of another context");
+  expectError("belongs to another context");
   // SPEC: 323
   EXPECT_FALSE(context->create<IntAttr>(1)->setAttr("a", 1));
   expectError("is immutable");
@@ -264,12 +265,12 @@ TEST_F(NodesTest, WhatCannotBeReplacedIsNot) {
   expectError("linalg.AddOp cannot be replaced: linalg.NegOp uses it itself");
   auto late = writer->createAtPos<linalg::AbsOp>(user, IRWriter::AFTER, x);
   EXPECT_FALSE(writer->replaceOp(neg, late));
-  expectError("linalg.AbsOp stands behind its user linalg.AddOp");
+  expectError("linalg.AbsOp comes after its user linalg.AddOp");
   EXPECT_FALSE(writer->replaceOp(neg, ret));
-  expectError("cf.ReturnOp has results of another number or type");
+  expectError("cf.ReturnOp has a different number or types of results");
   EXPECT_FALSE(writer->insertOpAtFront(add));
   expectError("linalg.AddOp cannot be moved there: a value would be used "
-              "before it is made");
+              "before its definition");
   EXPECT_FALSE(writer->insertOpAtLast(model));
   expectError("cannot be moved into itself");
   EXPECT_TRUE(writer->insertOpAtFront(late));
@@ -299,7 +300,7 @@ TEST_F(NodesTest, WhatIsOfAnotherContextIsRefused) {
 
   auto refused = [&](bool done, const std::string &what) {
     EXPECT_FALSE(done);
-    expectError(what + " is of another context");
+    expectError(what + " belongs to another context");
   };
   refused(writer->insertOpAtLast(abs), "linalg.AbsOp");
   refused(writer->insertOpAtFront(abs), "linalg.AbsOp");
@@ -335,7 +336,7 @@ TEST_F(NodesTest, WhatIsOfAnotherContextIsRefused) {
   }),
           region);
   context->resetRegion(other->getTopRegion());
-  expectError(region + " is of another context");
+  expectError(region + " belongs to another context");
   EXPECT_EQ(context->getCurInsertRegion(),
             context->topLevelOp()->getTopRegion());
 
@@ -399,9 +400,9 @@ TEST_F(NodesTest, ValuesHaveNamesSymbolsAndMetadata) {
   // SPEC: 332
   EXPECT_EQ(add->result()->symbol(), "sum");
   EXPECT_FALSE(context->addToSymbolTable(x, "model"));
-  expectError("@model is taken by graph.SubGraphOp @model");
+  expectError("@model is in use by graph.SubGraphOp @model");
   EXPECT_FALSE(context->addToSymbolTable(x, "sum"));
-  expectError("@sum is taken by result 0 of linalg.AddOp");
+  expectError("@sum is in use by result 0 of linalg.AddOp");
   EXPECT_EQ(context->getUniqueModuleName("model"), "model_1");
   ASSERT_TRUE(add->result()->setAttr("range", std::vector<double>{-1, 1}));
   ASSERT_TRUE(add->result()->setAttr("range", std::vector<double>{-2, 2}));
@@ -435,7 +436,7 @@ TEST_F(NodesTest, AttributesOfOpsAreVerified) {
   auto softmax = writer->create<linalg::SoftmaxOp>(x, 1);
   ASSERT_NE(softmax, nullptr);
   EXPECT_FALSE(softmax->setAttr("axis", 9));
-  expectError("linalg.SoftmaxOp refuses 'axis': ");
+  expectError("linalg.SoftmaxOp rejects 'axis': ");
   EXPECT_EQ(softmax->getAttr("axis")->cast_<IntAttr>()->data(), 1);
   // An attribute says how an op computes, not on what.
   // SPEC: 321 322 325
@@ -459,9 +460,9 @@ TEST_F(NodesTest, ASubGraphKeepsItsNameAndType) {
     }
     EXPECT_FALSE(each->setAttr("function_type", type));
     expectError("graph.SubGraphOp @" + each->symbol() +
-                " refuses 'function_type': ");
+                " rejects 'function_type': ");
     EXPECT_FALSE(each->setAttr("function_type", 5));
-    expectError("refuses 'function_type': ");
+    expectError("rejects 'function_type': ");
   }
   EXPECT_EQ(text(IRPrinter::MLIR), was);
   // What reads them goes on.
@@ -620,7 +621,7 @@ TEST_F(NodesTest, EveryKindOfOpHasItsClass) {
       writer->create<linalg::LinearOp>(x, "w", TensorType{{2, 8}, kFp32, kCPU});
   ASSERT_NE(linear, nullptr);
   EXPECT_FALSE(writer->removeOp(weight));
-  expectError("@w is named by linalg.LinearOp");
+  expectError("@w is referenced by linalg.LinearOp");
 }
 
 } // namespace
