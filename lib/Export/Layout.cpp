@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the boxes stand. Each module is laid out by itself, in rows: a box
-// stands below all that feed it (Sugiyama, Tagawa and Toda, 1981). An edge over
-// several rows passes each of them in a gap that is kept free, so that no edge
-// crosses a box.
+// Layout of boxes. Each module is laid out separately, in rows: a box is below
+// all boxes that feed it (Sugiyama, Tagawa and Toda, 1981). Edges across
+// several rows pass each of them in a reserved gap, so that no edge crosses a
+// box.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace llmir;
 using namespace llmir::picture;
 
 static constexpr double boxGap = 26;    ///< Between boxes of a row.
-static constexpr double passWidth = 16; ///< Kept free for an edge.
+static constexpr double passWidth = 16; ///< Reserved for an edge.
 static constexpr double padding = 18;   ///< Between a module and its boxes.
 static constexpr double leastRowGap = 26, greatestRowGap = 54;
 static constexpr double straightWithin = 7;
@@ -68,12 +68,12 @@ static double headerHeight(const Box &box) {
 
 namespace {
 
-/// A box in its row, or the place where an edge passes it.
+/// A box in a row, or the gap of an edge.
 struct Node {
   double width = passWidth;
   double center = 0;
   int row = 0;
-  size_t order = 0; ///< Among those of the row.
+  size_t order = 0; ///< Position in the row.
   bool isPass = false;
   std::vector<size_t> above, below;
 };
@@ -81,7 +81,8 @@ struct Node {
 class RowLayout {
 public:
   explicit RowLayout(Box &box) : box(box) {}
-  /// Places the children relative to the module's corner and sizes it.
+  /// Positions the children relative to the module's corner and computes its
+  /// size.
   void run();
 
 private:
@@ -110,7 +111,7 @@ void RowLayout::assignRows() {
   nodes.resize(children.size());
   for (size_t i = 0; i < children.size(); ++i)
     nodes[i].width = children[i].width;
-  // Children stand in an order in which edges go forward.
+  // Children are in topological order.
   for (const Edge &edge : box.edges)
     nodes[edge.to].row = std::max(nodes[edge.to].row, nodes[edge.from].row + 1);
   int last = 0;
@@ -123,8 +124,8 @@ void RowLayout::assignRows() {
       nodes[i].row = std::max(nodes[i].row, 1);
     last = std::max(last, nodes[i].row);
   }
-  // A second pass, since what is fed by nothing may have moved down; then such
-  // boxes go to their first user.
+  // A second pass, since boxes without inputs may have moved down; they are
+  // placed above their first user.
   for (const Edge &edge : box.edges)
     nodes[edge.to].row = std::max(nodes[edge.to].row, nodes[edge.from].row + 1);
   std::vector<int> firstUser(children.size(), -1);
@@ -166,7 +167,7 @@ void RowLayout::addPasses() {
   }
 }
 
-/// Sorts a row by the mean place of the neighbours above or below.
+/// Sorts a row by the mean position of the adjacent nodes above or below.
 void RowLayout::sortRow(size_t row, bool byAbove) {
   std::vector<std::pair<double, size_t>> keys;
   for (size_t index : rows[row]) {
@@ -209,8 +210,8 @@ void RowLayout::orderRows() {
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// How much an edge wants to be straight: those over several rows most, then
-/// those that are the only ones between two boxes.
+/// The straightness weight of an edge: greatest for edges across several rows,
+/// then for single edges between boxes.
 static double straightness(const Node &a, const Node &b) {
   if (a.isPass || b.isPass)
     return a.isPass && b.isPass ? 8 : 0.1;
@@ -218,14 +219,14 @@ static double straightness(const Node &a, const Node &b) {
   return upper.below.size() == 1 && lower.above.size() == 1 ? 8 : 2;
 }
 
-/// The space between two neighbours of a row.
+/// The space between adjacent nodes of a row.
 static double gapBetween(const Node &a, const Node &b) {
   if (a.isPass && b.isPass)
     return 2;
   return a.isPass || b.isPass ? boxGap / 2 : boxGap;
 }
 
-/// Brings the row's nodes as near to their neighbours as their order and widths
+/// Moves the row's nodes as close to their connected nodes as order and widths
 /// allow: least squares under order constraints, by pooling adjacent violators.
 void RowLayout::placeRow(size_t row, bool useAbove, bool useBelow) {
   struct Block {
@@ -289,7 +290,7 @@ void RowLayout::placeNodes() {
     straighten(path);
 }
 
-/// Puts the passes of an edge on one vertical line where there is room for it.
+/// Aligns the gaps of an edge vertically if there is space.
 void RowLayout::straighten(const std::vector<size_t> &path) {
   if (path.size() < 4)
     return;
@@ -318,11 +319,10 @@ void RowLayout::straighten(const std::vector<size_t> &path) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places and edges
+// Positions and edges
 //===----------------------------------------------------------------------===//
 
-/// Where an edge enters its box: ends are spread in the order in which they
-/// come.
+/// The end point of an edge at its box: end points are spread in order.
 double RowLayout::endOf(const Edge &edge, size_t index) const {
   std::vector<std::pair<double, size_t>> arriving;
   for (size_t i = 0; i < box.edges.size(); ++i)
@@ -361,7 +361,7 @@ void RowLayout::routeEdges(const std::vector<double> &tops,
     }
     double end = endOf(edge, i);
     if (std::abs(end - edge.points.back().x) < straightWithin)
-      end = edge.points.back().x; // A small step sideways looks like a mistake.
+      end = edge.points.back().x; // Avoid small horizontal steps.
     const double top = tops[static_cast<size_t>(nodes[edge.to].row)];
     edge.points.push_back({end, top});
     edge.points.push_back({end, top});
@@ -418,7 +418,7 @@ void RowLayout::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// Whole scene
 //===----------------------------------------------------------------------===//
 
 static void measure(Box &box) {

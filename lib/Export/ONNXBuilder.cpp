@@ -255,7 +255,7 @@ void Builder::addValueInfo(int field, const Name &name,
       dim.integer(1, *number);
     else if (size.isKnown())
       dim.text(2, size.str());
-    else if (i == 0) // The tokens of models with one sequence.
+    else if (i == 0) // The token dimension of models with one sequence.
       dim.text(2, "tokens");
     else
       dim.text(2, name + "." + std::to_string(i));
@@ -304,7 +304,7 @@ static Status atOp(const GraphOp &op, Status status) {
       (op.path.empty() ? std::string() : op.path + ": ") + op.kind);
 }
 
-/// A layer's cache is an input and an output: once each.
+/// The cache of a layer is an input and an output, once each.
 static Status checkCaches(const GraphPart &part) {
   std::set<int64_t> layers;
   for (const GraphOp *op : part.ops)
@@ -313,7 +313,7 @@ static Status checkCaches(const GraphPart &part) {
                               "the cache of layer " +
                                   std::to_string(op->integer("layer")) +
                                   " is written twice in a step",
-                              "give each layer its number"));
+                              "use distinct layer indices"));
   return Status::ok();
 }
 
@@ -325,7 +325,7 @@ Status Builder::takeNames() {
                         "two tensors of the model have the name '" + name + "'",
                         "rename the parameter");
   };
-  std::set<const GraphParameter *> used; // Ops share parameters.
+  std::set<const GraphParameter *> used; // Ops may share parameters.
   for (const GraphValue *input : part.inputs)
     LLMIR_RETURN_IF_ERROR(take(input->name));
   for (const GraphOp *op : part.ops) {
@@ -347,7 +347,7 @@ Expected<Model> Builder::build() {
     addValueInfo(11, input->name, *input);
   for (const GraphValue *output : part.outputs)
     addValueInfo(12, output->name, *output);
-  // Positions count from the first cache, which an op before it may need.
+  // Positions are relative to the first cache, which an earlier op may need.
   for (const GraphOp *op : part.ops)
     if (op->kind == "kv_cache" && !firstCache)
       firstCache = {cacheName("past", false, *op),
@@ -385,7 +385,7 @@ Status ONNXTarget::emit(const Graph &graph, const GraphPart &part) {
   return Status::ok();
 }
 
-/// The whole graph as one part, or which op cannot be said.
+/// The whole graph as one part, or an error for an unsupported op.
 static Expected<GraphPart> wholeGraph(const Graph &graph) {
   GraphPart whole;
   whole.supported = true;
@@ -433,7 +433,7 @@ Status llmir::writeONNX(const Graph &graph, const std::string &path,
   const ExternalData external = {
       path.substr(path.find_last_of('/') + 1) + ".data", &*data};
   LLMIR_RETURN_IF_ERROR(writeModel(*model, options.reader, sink, &external));
-  // A disk that is full must not leave new weights beside an old model.
+  // A full disk must not result in new weights with an old model.
   LLMIR_RETURN_IF_ERROR(data->flush());
   LLMIR_RETURN_IF_ERROR(file->flush());
   LLMIR_RETURN_IF_ERROR(data->commit());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An ONNX graph under construction. Numbers of fields and types are those of
+// An ONNX graph under construction. Field and type numbers are those of
 // onnx.proto (https://github.com/onnx/onnx, IR version 8).
 //
 //===----------------------------------------------------------------------===//
@@ -37,7 +37,7 @@ enum ElementType : int64_t {
   Double = 11,
   BFloat16 = 16,
 };
-/// nullopt for types that are not exported.
+/// Returns nullopt for unsupported types.
 std::optional<ElementType> elementTypeOf(mllm::DataTypes type);
 
 /// An attribute of a node: an integer, a float, a word, or integers.
@@ -53,7 +53,7 @@ struct Attribute {
 using Name = std::string;
 using Sizes = std::vector<int64_t>;
 
-/// A parameter whose numbers stand in the file.
+/// A parameter stored in the file.
 struct Weight {
   const mllm::ir::GraphParameter *parameter;
   ElementType type;
@@ -64,24 +64,24 @@ struct Weight {
   }
 };
 
-/// A model but for the numbers of its weights.
+/// A model without weight data.
 struct Model {
   std::string graph; ///< The fields of GraphProto except for the weights.
   std::vector<Weight> weights;
 };
 
-/// Bytes that go into a file, piece by piece.
+/// Receives the bytes of a file in chunks.
 using Sink = std::function<Status(std::string_view)>;
-/// Where weights go that do not stand in the model's file.
+/// The separate file of weights.
 struct ExternalData {
-  std::string location; ///< The file's name in the model's folder.
+  std::string location; ///< Name of the file in the model's folder.
   AtomicFile *file;
 };
-/// Writes the model, the numbers of its weights being read meanwhile. Without
-/// `external`, fails with Unsupported, nothing written, from 2 GiB on.
+/// Writes the model, reading weights on the fly. Without `external`, fails with
+/// Unsupported before writing if the size reaches 2 GiB.
 Status writeModel(const Model &model, const ParameterReader &reader,
                   const Sink &sink, const ExternalData *external = nullptr);
-/// Whether the file of the model with all its weights stays below 2 GiB.
+/// Whether the model with all weights is smaller than 2 GiB.
 bool fitsOneFile(const Model &model);
 
 class Builder {
@@ -92,52 +92,53 @@ public:
   Expected<Model> build();
 
   //===--------------------------------------------------------------------===//
-  // For the ops
+  // Interface of op lowerings
   //===--------------------------------------------------------------------===//
 
   Name value(const mllm::ir::GraphValue *value) { return value->name; }
-  /// A name that nothing else has.
+  /// Returns a unique name.
   Name newName(const char *prefix = "t");
-  /// A node with one result, which gets a new name.
+  /// Adds a node with one result with a new name.
   Name node(const char *type, const std::vector<Name> &inputs,
             const std::vector<Attribute> &attributes = {});
-  /// A node whose results have names already.
+  /// Adds a node with named results.
   void node(const char *type, const std::vector<Name> &inputs,
             const std::vector<Name> &outputs,
             const std::vector<Attribute> &attributes);
-  /// The value is this one.
+  /// Binds a value to a name.
   void define(const mllm::ir::GraphValue *value, const Name &name);
 
   Name ints(const Sizes &values);                         ///< [count] of i64.
-  Name integer(int64_t value);                            ///< A scalar of i64.
-  Name integers(const Sizes &values, const Sizes &shape); ///< Of i64.
-  Name real(double value);                                ///< A scalar of f32.
-  Name real64(double value);                              ///< A scalar of f64.
-  /// The ends of the range of i32 or i64.
+  Name integer(int64_t value);                            ///< An i64 scalar.
+  Name integers(const Sizes &values, const Sizes &shape); ///< An i64 tensor.
+  Name real(double value);                                ///< An f32 scalar.
+  Name real64(double value);                              ///< An f64 scalar.
+  /// The limits of i32 or i64.
   Name least(ElementType type);
   Name greatest(ElementType type);
   Name reals(const std::vector<double> &values, const Sizes &shape);
-  /// A scalar of the value's element type.
+  /// A scalar of the element type of `like`.
   Name number(double value, const mllm::ir::GraphValue *like);
   Name parameter(const mllm::ir::GraphParameter *parameter);
 
-  /// A scalar of i64: the size of a dimension.
+  /// The size of a dimension as an i64 scalar.
   Name sizeOf(const Name &value, int64_t dim);
-  /// In another shape; -1 for a size that is left.
+  /// Reshapes a value; -1 for an inferred size.
   Name reshape(const Name &value, const Sizes &shape);
-  /// How many tokens earlier runs have seen: the length of the first cache.
+  /// The number of past tokens: the length of the first cache.
   Name pastTokens();
-  /// A cache's input of this shape but for so many tokens, and its output.
+  /// Adds the input of a cache, with the given number of tokens, and its
+  /// output.
   Name addCacheInput(const std::string &name, const mllm::ir::GraphValue *like,
                      int64_t tokenDim, const shapes::DimExpr &tokens);
   void addCacheOutput(const std::string &name, const Name &value,
                       const mllm::ir::GraphValue *like, int64_t tokenDim,
                       const shapes::DimExpr &tokens);
-  /// What is made once and used by several ops, by a key.
+  /// Nodes shared by several ops, by key.
   std::map<std::string, Name> shared;
 
 private:
-  /// What has a name already keeps it; fails where two things have the same.
+  /// Reserves existing names; fails on duplicates.
   Status takeNames();
   void addValueInfo(int field, const Name &name,
                     const mllm::ir::GraphValue &value);
@@ -150,17 +151,17 @@ private:
   std::vector<Weight> weights;
   std::map<const mllm::ir::GraphParameter *, Name> parameters;
   std::map<std::string, Name> constants;
-  std::set<Name> taken; ///< Of values, parameters and caches.
-  /// Of the first cache, whose length counts the tokens.
+  std::set<Name> taken; ///< Names of values, parameters and caches.
+  /// The first cache, whose length is the number of tokens.
   std::optional<std::pair<Name, int64_t>> firstCache;
   int64_t nextName = 0;
 };
 
 /// The inputs and outputs of a kv_cache: "past_key_3" and "present_key_3".
 Name cacheName(const char *when, bool isValue, const mllm::ir::GraphOp &op);
-/// Adds the nodes of an op; which ops there are: supported().
+/// Adds the nodes of an op that canLower() accepts.
 Status lowerOp(Builder &builder, const mllm::ir::GraphOp &op);
-/// Success where lowerOp() will do.
+/// Success if lowerOp() supports the op.
 Status canLower(const mllm::ir::GraphOp &op);
 
 } // namespace llmir::onnx

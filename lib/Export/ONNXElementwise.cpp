@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// One value at a time, in ONNX.
+// Element-wise ops in ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +28,7 @@ static Status checkDivision(const GraphOp &op) {
   return op.operands[0]->dtype == mllm::kFp32
              ? Status::ok()
              : Status(StatusCode::Unsupported,
-                      "division of integers rounds in another way there");
+                      "integer division rounds differently in ONNX");
 }
 
 /// x * sigmoid(factor * x).
@@ -75,7 +74,7 @@ static void lowerCompare(Builder &b, const GraphOp &op) {
   b.define(op.results[0], b.node(type, {left, right}));
 }
 
-/// Shape and element type of x, all values `value`.
+/// A tensor with the shape and element type of x, filled with `value`.
 static Name filled(Builder &b, const GraphValue *x, double value) {
   return b.node("Expand", {b.number(value, x), b.node("Shape", {b.value(x)})});
 }
@@ -89,7 +88,7 @@ static void lowerFill(Builder &b, const GraphOp &op) {
                            kind == "ones"       ? 1
                            : kind == "specific" ? op.real("value")
                                                 : 0));
-  // Sums in f64, so that they round once.
+  // Computed in f64, so that sums are rounded once.
   Name count = b.node("Size", {b.value(x)});
   Name index =
       cast(b, b.node("Range", {b.integer(0), count, b.integer(1)}), Double);
@@ -104,12 +103,13 @@ static void lowerFill(Builder &b, const GraphOp &op) {
 
 static Status checkFill(const GraphOp &op) {
   return op.text("kind") == "random"
-             ? cannot("random numbers are LLMIR's own", "make them an input")
+             ? cannot("the random generator is specific to LLMIR",
+                      "make them an input")
              : Status::ok();
 }
 
-/// Of floats that are made integers, those beyond the range are the nearest
-/// and NaN is 0; a cast of ONNX leaves them undefined.
+/// Float to integer saturates and NaN becomes 0; an ONNX cast is undefined in
+/// these cases.
 static void lowerCast(Builder &b, const GraphOp &op) {
   const GraphValue *x = op.operands[0];
   const ElementType type = *elementTypeOf(op.results[0]->dtype);

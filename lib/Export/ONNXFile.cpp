@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bytes of an ONNX file around the numbers of its weights.
+// Serialization of ONNX files and their weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@ using namespace llmir;
 using namespace llmir::onnx;
 using namespace mllm::ir;
 
-/// What protobuf's readers take, less room for the header.
+/// The protobuf size limit, less room for the header.
 static constexpr uint64_t maxFileBytes = (uint64_t(1) << 31) - 4096;
-/// Weights in a file of their own lie at multiples of this, for mapping.
+/// Alignment of weights in a separate file, for memory mapping.
 static constexpr uint64_t externalAlignment = 4096;
 
 //===----------------------------------------------------------------------===//
-// Numbers
+// Weight elements
 //===----------------------------------------------------------------------===//
 
 static void append(std::string &bytes, const void *data, size_t size) {
@@ -48,7 +48,7 @@ static Status appendNumbers(const Weight &weight, Span<const float> numbers,
       if (std::isfinite(number) && std::isinf(f16ToFloat(small)))
         return Status(StatusCode::OutOfRange,
                       "parameter '" + weight.parameter->name + "' holds " +
-                          std::to_string(number) + ", which f16 does not",
+                          std::to_string(number) + ", which overflows f16",
                       "write its weights as bf16 or f32");
     }
     append(bytes, &small, sizeof small);
@@ -68,8 +68,9 @@ static Status writeNumbers(const Weight &weight, const ParameterReader &reader,
         return sink(bytes);
       }));
   if (written != weight.bytes())
-    return Status(StatusCode::Internal, "parameter '" + weight.parameter->name +
-                                            "' has another number of values");
+    return Status(StatusCode::Internal,
+                  "parameter '" + weight.parameter->name +
+                      "' has a different number of elements");
   return Status::ok();
 }
 
@@ -87,7 +88,7 @@ static protobuf::Message tensorHead(const Weight &weight) {
   return message;
 }
 
-/// The tensor with its numbers behind it, up to where these begin.
+/// The message of a tensor with inline data, up to the start of its data.
 static std::string inlineHead(const Weight &weight) {
   protobuf::Message tensor = tensorHead(weight), field;
   tensor.begin(9, weight.bytes());
@@ -144,13 +145,13 @@ static Status tooLarge(std::string advice) {
                 std::move(advice));
 }
 
-/// Behind `position`, where the numbers of a weight begin.
+/// The start of a weight's data after `position`.
 static uint64_t aligned(uint64_t position) {
   return (position + externalAlignment - 1) / externalAlignment *
          externalAlignment;
 }
 
-/// The graph without the numbers of its weights.
+/// The graph without weight data.
 static uint64_t externalGraphBytes(const Model &model,
                                    const ExternalData &external) {
   uint64_t size = model.graph.size(), offset = external.file->position();

@@ -5,11 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+// Gathers, scatters, sorts and reductions in ONNX.
 //
-// Indices, order and reductions in ONNX.
-//
-// Where an index stands twice in a scatter, ONNX leaves open which value stays;
-// its runtimes take the last one, as LLMIR does.
+// For duplicate scatter indices, ONNX does not specify which value is written;
+// its runtimes write the last one, as LLMIR does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +40,7 @@ static void lowerScatter(Builder &b, const GraphOp &op) {
                                  {Attribute("axis", dimOf(op, "dim", x))}));
 }
 
-/// The n-th true place of the mask reads the n-th value of the source.
+/// The n-th true element of the mask reads the n-th element of the source.
 static void lowerMaskedScatter(Builder &b, const GraphOp &op) {
   const GraphValue *x = op.operands[0], *source = op.operands[2];
   Name shape = b.node("Shape", {b.value(x)});
@@ -50,7 +49,7 @@ static void lowerMaskedScatter(Builder &b, const GraphOp &op) {
   Name rank = b.node("CumSum", {flatMask, b.integer(0)});
   Name index =
       b.node("Max", {b.node("Sub", {rank, b.integer(1)}), b.integer(0)});
-  // A place before the first true one reads what nobody uses.
+  // Elements before the first true one read an unused element.
   Name spare = b.reshape(b.number(0, x), {1});
   Name values = b.node("Concat", {b.reshape(b.value(source), {-1}), spare},
                        {Attribute("axis", int64_t(0))});
@@ -59,7 +58,7 @@ static void lowerMaskedScatter(Builder &b, const GraphOp &op) {
   b.define(op.results[0], b.node("Where", {mask, chosen, b.value(x)}));
 }
 
-/// The tensors of indices as one of [their common shape, tensors].
+/// Stacks the index tensors to [their broadcast shape, tensors].
 static Name joinedIndices(Builder &b, const GraphOp &op, int64_t rank) {
   std::vector<Name> wide;
   Name zero;
@@ -88,7 +87,8 @@ static void lowerIndex(Builder &b, const GraphOp &op) {
       rankOf(op.results[0]) - rankOf(x) + static_cast<int64_t>(dims.size());
   values = b.node("Transpose", {values}, {Attribute("perm", order)});
   values = b.node("GatherND", {values, joinedIndices(b, op, indexRank)});
-  // What was chosen stands in the place of neighbours, else before all.
+  // The indexed dimensions are replaced if adjacent, otherwise moved to the
+  // front.
   const auto count = static_cast<int64_t>(dims.size());
   if (dims.back() - dims.front() + 1 == count && dims.front() != 0) {
     Sizes back;
@@ -105,11 +105,11 @@ static void lowerIndex(Builder &b, const GraphOp &op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Order
+// Sorting
 //===----------------------------------------------------------------------===//
 
-/// Indices (i64) of the first `count` ([1] of i64). NaN counts as infinity:
-/// TopK leaves open where it stands.
+/// Indices (i64) of the first `count` ([1] of i64). NaN is replaced by
+/// infinity, since TopK does not specify its order.
 static Name ordered(Builder &b, const GraphOp &op, const Name &count,
                     int64_t dim, bool largest) {
   const GraphValue *x = op.operands[0];
@@ -125,7 +125,7 @@ static Name ordered(Builder &b, const GraphOp &op, const Name &count,
   return outputs[1];
 }
 
-/// `dim`, the last unless said.
+/// `dim`, by default the last one.
 static int64_t orderedDim(const GraphOp &op) {
   const int64_t dim = op.integer("dim", -1);
   return dim < 0 ? dim + rankOf(op.operands[0]) : dim;
@@ -163,7 +163,7 @@ static std::vector<Attribute> reduced(const GraphOp &op, bool withAxes) {
   return attributes;
 }
 
-/// Of bools, by way of integers.
+/// Reduces bools as integers.
 static void lowerReduce(Builder &b, const GraphOp &op, const char *type) {
   const GraphValue *x = op.operands[0];
   const bool isBool = x->dtype == mllm::kBool;
@@ -172,7 +172,7 @@ static void lowerReduce(Builder &b, const GraphOp &op, const char *type) {
   b.define(op.results[0], isBool ? cast(b, y, Bool) : y);
 }
 
-/// Which dimensions are summed is an operand since opset 13.
+/// The reduced dimensions are an operand since opset 13.
 static void lowerReduceSum(Builder &b, const GraphOp &op) {
   std::vector<Name> inputs = {b.value(op.operands[0])};
   if (op.attributes.count("dim"))

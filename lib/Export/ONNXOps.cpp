@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What each op of the dialect is in ONNX: the tables of functions, and what
-// these share.
+// The tables of lowerings of ops to ONNX, and shared helpers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ std::optional<Sizes> onnx::targetShape(const GraphValue *value) {
 
 Status onnx::needsBoundSizes() {
   return Status(StatusCode::Unsupported,
-                "a shape with several open sizes cannot be written",
+                "a shape with several dynamic sizes is not supported",
                 "bind the sizes, for example --export-tokens=128");
 }
 
@@ -85,7 +84,7 @@ Status onnx::checkTable(double count) {
   return count <= static_cast<double>(maxConstant)
              ? Status::ok()
              : cannot("a table of more than " + std::to_string(maxConstant) +
-                      " numbers would be written out");
+                      " elements would be materialized");
 }
 
 Name onnx::sliced(Builder &b, const Name &x, int64_t from, int64_t to,
@@ -95,7 +94,7 @@ Name onnx::sliced(Builder &b, const Name &x, int64_t from, int64_t to,
 
 Name onnx::slicedAsSaid(Builder &b, const GraphOp &op) {
   Sizes ends = op.integers("ends"), axes(ends.size());
-  for (int64_t &end : ends) // An absent end is the least number.
+  for (int64_t &end : ends) // An absent end is the minimum i64.
     if (end == std::numeric_limits<int64_t>::min())
       end = std::numeric_limits<int64_t>::max();
   std::iota(axes.begin(), axes.end(), 0);
@@ -133,15 +132,15 @@ static const Lowerings &lowerings() {
   return table;
 }
 
-/// Why an op has none.
+/// Reasons why ops have no lowering.
 static Status refusal(const std::string &kind) {
   static const std::map<std::string, const char *> reasons = {
-      {"customized", "the code of a customized op is the user's"},
+      {"customized", "custom ops have no ONNX equivalent"},
       {"istft", "opset 17 has no inverse transform"},
-      {"paged_attn", "a cache in pages is not a tensor"},
-      {"radix_attn_swa_sink", "a cache in pages is not a tensor"},
-      {"radix_attn_relax", "a cache in pages is not a tensor"},
-      {"flash_attention2_swa_sink", "sinks are not written out"},
+      {"paged_attn", "a paged cache is not a tensor"},
+      {"radix_attn_swa_sink", "a paged cache is not a tensor"},
+      {"radix_attn_relax", "a paged cache is not a tensor"},
+      {"flash_attention2_swa_sink", "sinks are not supported"},
       {"tensor.alloc", "memory is not a value"},
       {"tensor.free", "memory is not a value"},
   };

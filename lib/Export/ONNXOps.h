@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the files of lowerings to ONNX share.
+// Shared declarations of the lowerings to ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,50 +19,50 @@
 
 namespace llmir::onnx {
 
-/// How an op becomes nodes, and whether it can.
+/// The lowering of an op, and its precondition.
 struct Lowering {
   std::function<void(Builder &, const mllm::ir::GraphOp &)> lower;
-  /// Success where `lower` will do; absent where it always does.
+  /// Success if `lower` supports the op; not set if it always does.
   std::function<Status(const mllm::ir::GraphOp &)> check = {};
 };
-/// By the op's kind.
+/// Lowerings by op kind.
 using Lowerings = std::map<std::string, Lowering>;
 
-Lowerings productLowerings();     ///< Products, tables, norms, convolutions.
-Lowerings elementwiseLowerings(); ///< One value at a time.
-Lowerings shapeLowerings();       ///< Values moved, none computed.
-Lowerings indexLowerings();       ///< Indices, order, reductions.
-Lowerings signalLowerings();      ///< Pads, pictures and sounds resampled.
-Lowerings attentionLowerings();   ///< Positions, the cache, attention.
+Lowerings productLowerings(); ///< Products, embeddings, norms, convolutions.
+Lowerings elementwiseLowerings(); ///< Element-wise ops.
+Lowerings shapeLowerings();       ///< Data movement ops.
+Lowerings indexLowerings();       ///< Gathers, scatters, sorts, reductions.
+Lowerings signalLowerings();    ///< Padding, interpolation, Fourier transforms.
+Lowerings attentionLowerings(); ///< Positions, the cache, attention.
 
 int64_t rankOf(const mllm::ir::GraphValue *value);
-/// A dimension that an attribute says, counted from the front.
+/// A normalized dimension attribute.
 int64_t dimOf(const mllm::ir::GraphOp &op, const char *name,
               const mllm::ir::GraphValue *value);
-/// The shape as a Reshape takes it, -1 for what is open; nullopt where two
-/// sizes are, or one beside a size of 0.
+/// The shape operand of Reshape, with -1 for a dynamic size; nullopt if two
+/// sizes are dynamic, or if one is and another is 0.
 std::optional<Sizes> targetShape(const mllm::ir::GraphValue *value);
 Status needsBoundSizes();
-/// The first result has a targetShape().
+/// Checks that the first result has a targetShape().
 Status needsShape(const mllm::ir::GraphOp &op);
 Status cannot(std::string cause, std::string advice = {});
-/// The order of dimensions with two of them exchanged.
+/// The permutation that exchanges two dimensions.
 Sizes exchanged(int64_t rank, int64_t a, int64_t b);
-/// Each slice of a dimension `times` in a row; `shape` is that of the result.
+/// Repeats each slice of a dimension `times` times; `shape` is that of the
+/// result.
 Name repeated(Builder &b, const Name &x, int64_t rank, int64_t dim,
               int64_t times, const Sizes &shape);
-/// The values from `from` to `to` of a dimension.
+/// The elements from `from` to `to` of a dimension.
 Name sliced(Builder &b, const Name &x, int64_t from, int64_t to, int64_t dim);
-/// What starts, ends and steps of an op choose of its first operand.
+/// Slices the first operand by starts, ends and steps of an op.
 Name slicedAsSaid(Builder &b, const mllm::ir::GraphOp &op);
-/// Shares of a dimension. Slices of minus infinity are zeros, where ONNX has
-/// NaN.
+/// Softmax. Slices of -∞ yield zeros, where ONNX yields NaN.
 Name softmax(Builder &b, const Name &x, int64_t axis);
-/// A table of so many numbers can be written.
+/// Checks the number of elements of a materialized table.
 Status checkTable(double count);
-/// In another element type.
+/// Converts the element type.
 Name cast(Builder &b, const Name &x, ElementType type);
-/// One node of that type on all operands.
+/// A single node of that type on all operands.
 Lowering as(const char *type);
 
 } // namespace llmir::onnx

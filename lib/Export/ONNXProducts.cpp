@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products, tables, norms and convolutions in ONNX.
+// Products, embeddings, norms and convolutions in ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,7 +88,7 @@ static void lowerLayerNorm(Builder &b, const GraphOp &op) {
                    Attribute("epsilon", op.real("eps"))}));
 }
 
-/// Without a weight there are ones.
+/// The weight defaults to ones.
 static Status checkLayerNorm(const GraphOp &op) {
   double count = 1;
   for (int64_t size : op.integers("normalized_shape"))

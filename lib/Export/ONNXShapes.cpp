@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Values that are moved, in ONNX.
+// Data movement ops in ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,11 +91,11 @@ static void lowerConstant(Builder &b, const GraphOp &op) {
 static Status checkConstant(const GraphOp &op) {
   const GraphAttribute &value = op.attributes.at("value");
   return std::holds_alternative<std::monostate>(value)
-             ? cannot("a constant whose numbers are not known")
+             ? cannot("a constant whose elements are not known")
              : Status::ok();
 }
 
-/// The operand that has the values.
+/// The operand with the elements.
 static void lowerSame(Builder &b, const GraphOp &op, size_t operand) {
   b.define(op.results[0], b.value(op.operands[operand]));
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pads, pictures and sounds in ONNX.
+// Padding, interpolation and Fourier transforms in ONNX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mllm::ir;
 // Pads
 //===----------------------------------------------------------------------===//
 
-/// One dimension after another: its end, itself, its beginning.
+/// For each dimension: its end, itself, its beginning.
 static Name paddedAround(Builder &b, Name x, const Sizes &low,
                          const Sizes &high) {
   for (size_t i = 0; i < low.size(); ++i) {
@@ -66,7 +66,7 @@ static void lowerPad(Builder &b, const GraphOp &op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pictures
+// Interpolation
 //===----------------------------------------------------------------------===//
 
 static void lowerInterpolate(Builder &b, const GraphOp &op) {
@@ -95,11 +95,10 @@ static void lowerInterpolate(Builder &b, const GraphOp &op) {
            b.node("Resize", {b.value(x), "", "", sizes}, attributes));
 }
 
-/// Sizes are given, so that no float32 of a factor decides; the step is then
-/// their quotient.
+/// Pass sizes instead of f32 factors; the step is their quotient.
 static Status checkInterpolate(const GraphOp &op) {
   if (op.flag("antialias"))
-    return cannot("opset 17 has no antialiasing", "leave `antialias` away");
+    return cannot("opset 17 has no antialiasing", "omit `antialias`");
   const std::vector<double> factors = op.reals("scale_factor");
   for (size_t i = 2; i < op.results[0]->shape.size(); ++i) {
     std::optional<int64_t> from = op.operands[0]->shape[i].constant(),
@@ -109,16 +108,16 @@ static Status checkInterpolate(const GraphOp &op) {
     if (!factors.empty() && !op.flag("align_corners") &&
         factors[i - 2] * double(*from) != double(*to))
       return cannot("a factor that is not the quotient of the sizes",
-                    "give the new sizes instead");
+                    "use sizes instead");
   }
   return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
-// Sounds
+// Fourier transforms
 //===----------------------------------------------------------------------===//
 
-/// Cosines and sines of a frame's sums, as kernels [2 * frequencies, 1, N]:
+/// The cosines and sines of the transform as kernels [2 * frequencies, 1, N]:
 /// the real parts, then the imaginary ones.
 static Name fourierKernels(Builder &b, int64_t size, int64_t frequencies,
                            double factor) {

@@ -25,7 +25,7 @@ llmir::readParameter(const ParameterReader &reader,
   if (static_cast<int64_t>(values.size()) != parameter.numValues())
     return Status(StatusCode::Internal,
                   "parameter '" + parameter.name + "' was read with " +
-                      std::to_string(values.size()) + " values instead of " +
+                      std::to_string(values.size()) + " elements instead of " +
                       std::to_string(parameter.numValues()));
   return values;
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bytes of protocol buffers, as far as ONNX needs them:
+// A minimal encoder of protocol buffers for ONNX:
 // https://protobuf.dev/programming-guides/encoding/
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,7 @@
 
 namespace llmir::protobuf {
 
-/// A message under construction; fields are appended in the order of the calls.
+/// A message under construction; fields are appended in call order.
 class Message {
 public:
   void integer(int field, int64_t value) {
@@ -41,7 +41,7 @@ public:
   }
   void message(int field, const Message &value) { text(field, value.bytes); }
 
-  /// A field of `size` bytes, which the caller writes after data().
+  /// Starts a field of `size` bytes, which the caller writes after data().
   void begin(int field, uint64_t size) {
     tag(field, 2);
     varint(size);

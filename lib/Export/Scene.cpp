@@ -16,9 +16,9 @@ using namespace llmir;
 using namespace llmir::picture;
 using namespace mllm::ir;
 
-/// A drawing of more boxes helps nobody.
+/// Larger drawings are not useful.
 static constexpr size_t maxBoxes = 20000;
-/// Nesting that the layout recurses into.
+/// Maximum recursion depth of the layout.
 static constexpr int maxDepth = 200;
 static constexpr size_t maxTextChars = 72;
 
@@ -32,11 +32,11 @@ namespace {
 struct Totals {
   std::set<const GraphParameter *> parameters;
   double flops = 0;
-  bool flopsKnown = true; ///< Not where a size is unknown, or too large.
+  bool flopsKnown = true; ///< False if a size is unknown or on overflow.
   size_t ops = 0, modules = 0;
 
   void add(const GraphOp &op) {
-    // A branch or loop is what it holds, each body once.
+    // The cost of a branch or loop is that of its bodies, once each.
     for (const auto &body : op.bodies)
       addItems(*body);
     if (!op.bodies.empty())
@@ -62,7 +62,7 @@ struct Totals {
   double values() const {
     double sum = 0;
     for (const GraphParameter *parameter : parameters) {
-      double product = 1; // No product of sizes overflows.
+      double product = 1; // In double, to avoid overflow.
       for (int64_t size : parameter->shape)
         product *= static_cast<double>(size);
       sum += product;
@@ -81,7 +81,7 @@ struct Totals {
   std::string flopsText(double tokens = 1) const {
     return boundText(flops / tokens, flopsKnown, "FLOP");
   }
-  /// A sum of which a part may be unknown.
+  /// A sum with possibly unknown terms.
   static std::string boundText(double sum, bool known, const char *unit) {
     if (!known && sum == 0)
       return std::string("? ") + unit;
@@ -100,14 +100,14 @@ struct Totals {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Equal modules
+// Identical modules
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Numbers modules so that equal ones have one number: same ops, attributes
-/// (but for the number of a cache's layer), shapes, parameters' shapes and
-/// formats, and wiring; names may differ.
+/// Numbers modules such that identical ones have the same number: equal ops,
+/// attributes (except the layer index of a cache), shapes, shapes and formats
+/// of parameters, and data flow, but not names.
 class ModuleKinds {
 public:
   explicit ModuleKinds(const GraphModule &root) { number(root); }
@@ -185,7 +185,7 @@ private:
   Status fillModule(const GraphModule &module, const std::string &parent,
                     int depth, Box &box);
   Box opBox(const GraphOp &op, const std::string &module);
-  /// A branch or loop: its bodies, between what goes in and what comes out.
+  /// A branch or loop: its bodies, between its inputs and outputs.
   Status fillControl(const GraphOp &op, const std::string &module, int depth,
                      Box &box);
   Box portBox(const GraphValue &value, Box::Kind kind);
@@ -260,7 +260,7 @@ Box SceneMaker::opBox(const GraphOp &op, const std::string &module) {
   return box;
 }
 
-/// Whether all that a call gives is used by the next item only.
+/// Whether the next item is the only user of a call's results.
 bool SceneMaker::feedsOnly(const GraphModule &caller, size_t index) const {
   const GraphModule &call = *caller.items[index].module;
   const GraphModule &next = *caller.items[index + 1].module;
@@ -276,8 +276,8 @@ bool SceneMaker::feedsOnly(const GraphModule &caller, size_t index) const {
       if (given == result)
         return false;
   }
-  // Each operand of the next: the call's result of the same place, or its
-  // operand of that place.
+  // Each operand of the next call is the corresponding result or operand of
+  // this one.
   for (size_t i = 0; i < next.operands.size(); ++i) {
     const bool chained =
         i < call.results.size() && next.operands[i] == call.results[i];
@@ -287,8 +287,8 @@ bool SceneMaker::feedsOnly(const GraphModule &caller, size_t index) const {
   return true;
 }
 
-/// How many equal modules follow each other from `first`, each feeding the
-/// next.
+/// The number of consecutive identical modules from `first` on, each feeding
+/// the next.
 size_t SceneMaker::runLength(const GraphModule &module, size_t first) const {
   size_t length = 1;
   if (!options.fold || !module.items[first].module)
@@ -322,7 +322,7 @@ Status SceneMaker::fillModule(const GraphModule &module,
   box.tooltip = module.path;
   box.numResults = module.results.size();
 
-  // Who makes a value, and as which of its results.
+  // The producer of a value and its result number.
   std::map<const GraphValue *, std::pair<size_t, size_t>> makers;
   auto connect = [&](const std::vector<const GraphValue *> &operands,
                      size_t user) {
@@ -399,7 +399,8 @@ Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
   for (const GraphValue *operand : op.operands)
     if (ports.emplace(operand, box.children.size()).second)
       box.children.push_back(portBox(*operand, Box::Input));
-  // A condition yields its decision, then what the body and the results are.
+  // A condition yields the condition, then the arguments of the body and the
+  // results.
   const size_t numResults = op.results.size();
   const bool hasCondition = op.bodies[0]->results.size() == numResults + 1;
   const size_t firstBody = box.children.size();
@@ -413,7 +414,7 @@ Status SceneMaker::fillControl(const GraphOp &op, const std::string &module,
         box.edges.push_back({firstBody, index, i + 1, {}});
         continue;
       }
-      // An argument begins as the op's operand of the same place.
+      // An argument is initialized with the corresponding operand of the op.
       auto port = ports.find(body->operands[i]);
       if (port == ports.end() && i < op.operands.size())
         port = ports.find(op.operands[i]);
@@ -445,7 +446,7 @@ Expected<Scene> SceneMaker::make() {
   text += picture::withUnit(totals.values()) + " parameters" + dot +
           totals.bytesText() + " stored";
 
-  // The work of one token: token ids in, or a size that is not fixed.
+  // Costs are per token if the inputs are token ids or a size is dynamic.
   double tokens = static_cast<double>(graph.costTokens);
   bool perToken = graph.hasDynamicSizes;
   if (!perToken && !graph.inputs().empty() &&

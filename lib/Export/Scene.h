@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a picture shows before anything has a place: boxes in boxes, their
-// texts, and the edges between the boxes of one module.
+// The contents of a picture before layout: nested boxes, their texts, and the
+// edges between the boxes of one module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,16 @@
 
 namespace llmir::picture {
 
-/// What an op does, for its colour.
+/// The category of an op, which determines its color.
 enum class Category {
   Product,    ///< Products with weights and of activations, convolutions.
-  Attention,  ///< Scores and what belongs to them.
+  Attention,  ///< Attention, rotary embeddings, masks.
   Norm,       ///< Norms and softmax.
-  Arithmetic, ///< One value at a time.
-  Table,      ///< Rows of tables.
-  State,      ///< What stays from step to step.
-  Move,       ///< Views, permutations, joins.
-  Control,    ///< if, while, for, and what is none of the others.
+  Arithmetic, ///< Element-wise ops.
+  Table,      ///< Embedding lookups.
+  State,      ///< State kept between steps.
+  Move,       ///< Views, permutations, concatenations.
+  Control,    ///< if, while, for, and all other ops.
 };
 const char *categoryName(Category category);
 constexpr int numCategories = static_cast<int>(Category::Control) + 1;
@@ -41,10 +41,10 @@ struct Point {
 
 /// From a result of one box to another box of the same module.
 struct Edge {
-  size_t from = 0, to = 0; ///< Indices among the module's children.
-  size_t fromResult = 0;   ///< Which of the results.
-  /// Set by the layout: where the edge passes, in pairs that a straight line
-  /// joins; between pairs it swings from the one to the other.
+  size_t from = 0, to = 0; ///< Indices of children of the module.
+  size_t fromResult = 0;   ///< Result number.
+  /// Set by the layout: pairs of points connected by straight lines, with
+  /// curves between the pairs.
   std::vector<Point> points;
 };
 
@@ -52,12 +52,12 @@ struct Box {
   enum Kind { Input, Output, Op, Module } kind = Op;
   Category category = Category::Control;
   std::string title;              ///< "q_proj", "self_attn"
-  std::string kindName;           ///< "linear"; empty when the title says it.
-  std::string note;               ///< At the right: costs.
+  std::string kindName;           ///< "linear"; empty if it is the title.
+  std::string note;               ///< Right-aligned: costs.
   std::vector<std::string> lines; ///< Below: path, shapes, parameters.
   std::string tooltip;
   size_t numResults = 1;
-  int64_t count = 1; ///< Modules that the box stands for.
+  int64_t count = 1; ///< Number of modules that the box represents.
   std::vector<Box> children;
   std::vector<Edge> edges;
 
@@ -90,18 +90,19 @@ constexpr double firstBaseline = 18, lineHeight = 14.5;
 constexpr double textMargin = 11; ///< Left and right of texts.
 constexpr double stackOffset = 5; ///< Of the cards behind a folded module.
 
-/// Gives the box, with all that is in it, its size, and then its place.
+/// Computes the size and then the position of a box and its contents.
 void layOut(Box &root, double x, double y);
 
 //===----------------------------------------------------------------------===//
 // TextWidth.cpp
 //===----------------------------------------------------------------------===//
 
-/// The width of valid UTF-8 in DejaVu Sans, a wide font, in pixels; for
-/// characters that it does not hold as much as the widest.
+/// The width of valid UTF-8 in DejaVu Sans, a wide font, in pixels; unsupported
+/// characters have the maximum width.
 double textWidth(const std::string &text, double size, bool bold);
-/// Valid UTF-8 with only what XML may hold; other bytes become U+FFFD. Cut to
-/// `maxChars` characters, the last of which is then an ellipsis.
+/// Converts bytes to valid UTF-8 for XML, replacing invalid bytes by U+FFFD,
+/// and truncates to `maxChars` characters, the last of which is then an
+/// ellipsis.
 std::string cleanText(const std::string &bytes, size_t maxChars);
 
 } // namespace llmir::picture

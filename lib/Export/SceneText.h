@@ -15,26 +15,27 @@
 
 namespace llmir::picture {
 
-/// Between sizes, and between facts.
+/// Separators of sizes and of properties.
 inline constexpr char times[] = " \u00d7 ";
 inline constexpr char dot[] = " \u00b7 ";
 
-/// Of an op of that name, without its dialect.
+/// The category of an op name without its dialect.
 Category categoryOf(const std::string &kind);
 const char *typeName(mllm::DataTypes type);
 
 /// "1 op", "2 ops".
 std::string counted(size_t count, const char *thing);
-/// "33.6 MB": the unit's letter stands at the number's prefix.
+/// "33.6 MB": a number with a metric prefix and a unit.
 std::string withUnit(double amount, const char *unit);
 
 std::string shapeText(const mllm::ir::GraphValue &value);
 std::string shapeText(const std::vector<int64_t> &shape);
 std::string attributeText(const mllm::ir::GraphAttribute &attribute);
 
-/// The last part of a path, or what follows the module's path in it.
+/// The path relative to the module's path, or its last component.
 std::string nameIn(const std::string &path, const std::string &module);
-/// The layer's path; where the IR has lost it, the owner of the parameters.
+/// The path of the layer or, if the IR does not have it, of the owner of the
+/// parameters.
 std::string layerOf(const mllm::ir::GraphOp &op, const std::string &module);
 
 } // namespace llmir::picture

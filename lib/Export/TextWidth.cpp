@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How wide a text becomes. The fonts of a reader are not known; DejaVu Sans is
-// wider than those that the pictures ask for.
+// Text width estimates. The viewer's fonts are not known; DejaVu Sans is wider
+// than the preferred fonts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 using namespace llmir;
 
-// Advances of the characters 32 to 126, in thousandths of the size.
+// Advance widths of the characters 32 to 126, in thousandths of the font size.
 static const uint16_t regularWidths[] = {
     318, 401, 460, 838, 637,  951, 780, 275, 391, 391, 500, 838, 318, 361,
     318, 337, 637, 637, 637,  637, 637, 637, 637, 637, 637, 637, 337, 337,
@@ -38,8 +38,8 @@ static const uint16_t boldWidths[] = {
 static_assert(std::size(regularWidths) == 95 && std::size(boldWidths) == 95,
               "one for each printable character");
 
-/// The character that begins at `i`, which moves behind it; U+FFFD and one byte
-/// where the bytes are not UTF-8.
+/// Decodes the character at `i` and advances `i`; invalid UTF-8 yields U+FFFD
+/// and consumes one byte.
 static uint32_t nextCharacter(const std::string &text, size_t &i) {
   const auto byte = [&](size_t k) {
     return static_cast<unsigned char>(text[k]);
@@ -71,9 +71,9 @@ double picture::textWidth(const std::string &text, double size, bool bold) {
     const uint32_t code = nextCharacter(text, i);
     if (code >= 32 && code < 127)
       sum += widths[code - 32];
-    else if (code == 0xb7) // The dot between facts.
+    else if (code == 0xb7) // Separator of properties.
       sum += 380;
-    else if (code == 0xd7) // The times of shapes.
+    else if (code == 0xd7) // Separator of sizes.
       sum += 838;
     else
       sum += 1150;

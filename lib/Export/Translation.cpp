@@ -28,15 +28,15 @@ namespace {
 struct CommandLine {
   llvm::cl::opt<int64_t> tokens{
       "export-tokens",
-      llvm::cl::desc("What sizes of the model's inputs without a name become; "
-                     "0 leaves them open"),
+      llvm::cl::desc("Value of unnamed dynamic sizes of model inputs; 0 leaves "
+                     "them dynamic"),
       llvm::cl::init(0)};
   llvm::cl::list<std::string> sizes{
-      "export-size", llvm::cl::desc("What a size with a name becomes: seq=128"),
+      "export-size", llvm::cl::desc("Value of a named dynamic size: seq=128"),
       llvm::cl::value_desc("name=number")};
   llvm::cl::opt<bool> unfolded{
       "picture-unfolded",
-      llvm::cl::desc("Draw equal layers in a row one by one")};
+      llvm::cl::desc("Draw consecutive identical layers separately")};
 };
 } // namespace
 
@@ -87,7 +87,7 @@ static LogicalResult translate(Operation *op, raw_ostream &output,
 
 void llmir::registerExportTranslations() {
   commandLine();
-  // svg and dot differ in who writes the picture.
+  // svg and dot differ only in the writer.
   auto drawing = [](auto picture) {
     return [picture](Operation *op, raw_ostream &output) {
       return translate(op, output, [&](const auto &graph) {

@@ -40,7 +40,7 @@ static std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
-/// The lines of a label, each at the left.
+/// The lines of a label, left-aligned.
 static std::string label(const Box &box) {
   std::string title = box.title;
   if (!box.kindName.empty())
@@ -80,7 +80,7 @@ static const char *colorOf(Category category) {
   return "#f0f0f0";
 }
 
-/// Where edges from a box begin: a module's are those of its first result.
+/// The source of edges from a box; for a module, that of its first result.
 static std::string lastNode(const Box &box, const std::string &id,
                             size_t result) {
   if (box.kind != Box::Module)
@@ -92,7 +92,7 @@ static std::string lastNode(const Box &box, const std::string &id,
   return id + "_0";
 }
 
-/// Where edges to a box end: a module's at its inputs, in order.
+/// The destinations of edges to a box; for a module, its inputs in order.
 static std::string firstNode(const Box &box, const std::string &id,
                              size_t operand) {
   if (box.kind != Box::Module)

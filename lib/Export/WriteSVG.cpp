@@ -222,7 +222,7 @@ void Writer::module(const Box &box, int depth) {
   out += "</g>\n";
 }
 
-/// What the colours and signs mean, on one line.
+/// The legend of colors and symbols, on one line.
 void Writer::legend(double y) {
   double x = pageMargin;
   out += "<g class=\"legend\">\n";
@@ -240,7 +240,7 @@ void Writer::legend(double y) {
   out += "</g>\n";
 }
 
-/// The signs of a picture, in words.
+/// Explanations of the symbols of a picture.
 static std::string signs(const Scene &scene) {
   std::string text;
   if (scene.hasUnnamedSizes)

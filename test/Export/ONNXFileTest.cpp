@@ -198,7 +198,8 @@ TEST(ONNXFileTest, AReaderThatGivesTooLittleIsAnError) {
   model.weights = {{&small, Float16}};
   Status status = writeModel(model, zeros(5),
                              [](std::string_view) { return Status::ok(); });
-  EXPECT_EQ(status.message(), "parameter 'w' has another number of values");
+  EXPECT_EQ(status.message(),
+            "parameter 'w' has a different number of elements");
 }
 
 TEST(ONNXFileTest, AFullDiskIsTheSinksFailure) {

@@ -195,7 +195,7 @@ TEST_F(XNNPACKTargetTest, WhatTheReaderGivesIsCounted) {
   ASSERT_TRUE(target) << target.status().message();
   Status status = (*target)->emit(graph, part);
   EXPECT_EQ(status.message(), "head: linear: parameter 'w' was read with 3 "
-                              "values instead of 6");
+                              "elements instead of 6");
 }
 
 TEST_F(XNNPACKTargetTest, SaysWhyAnOpIsNotForIt) {
@@ -203,16 +203,16 @@ TEST_F(XNNPACKTargetTest, SaysWhyAnOpIsNotForIt) {
   ASSERT_TRUE(target) << target.status().message();
   auto refusal = [&] { return (*target)->supported(op).cause(); };
   x.shape[0] = shapes::DimExpr::symbol("seq");
-  EXPECT_EQ(refusal(), "an open size");
+  EXPECT_EQ(refusal(), "a dynamic size");
   x.shape[0] = shapes::DimExpr(0);
   EXPECT_EQ(refusal(), "an empty tensor");
   x.shape.assign(7, shapes::DimExpr(1));
-  EXPECT_EQ(refusal(), "a tensor that has not 1 to 6 dimensions");
+  EXPECT_EQ(refusal(), "a tensor that does not have 1 to 6 dimensions");
   x.shape.assign(6, shapes::DimExpr(1 << 22)); // The product wraps to 0.
   EXPECT_NE(refusal().find("has more than 2^28 elements"), std::string::npos);
   x = value("x", {1, 2});
   x.dtype = mllm::kFp16;
-  EXPECT_EQ(refusal(), "a tensor that is not of f32 on the CPU");
+  EXPECT_EQ(refusal(), "a tensor that is not f32 on the CPU");
   x.dtype = mllm::kFp32;
   op.kind = "rope";
   EXPECT_EQ(refusal(), "no such op");

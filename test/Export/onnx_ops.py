@@ -36,21 +36,21 @@ REFUSED = {
     "istft": ("%s: tensor<3x4x2xf32>, %w: tensor<4xf32>", "%s, %w {n_fft = 4 : i64, hop_length = 2 : i64}",
               "(tensor<3x4x2xf32>, tensor<4xf32>) -> tensor<6xf32>", "opset 17 has no inverse transform"),
     "customized": ("%x: tensor<2xf32>", "\"f\" id 4097(%x)", "(tensor<2xf32>) -> tensor<2xf32>",
-                   "the code of a customized op is the user's"),
+                   "custom ops have no ONNX equivalent"),
 }
 # Their forms are in the cases: the sentence alone.
 REFUSED_CASES = {
-    "paged_attn": "a cache in pages is not a tensor",
-    "radix_attn_swa_sink": "a cache in pages is not a tensor",
-    "radix_attn_relax": "a cache in pages is not a tensor",
-    "flash_attention2_swa_sink": "sinks are not written out",
+    "paged_attn": "a paged cache is not a tensor",
+    "radix_attn_swa_sink": "a paged cache is not a tensor",
+    "radix_attn_relax": "a paged cache is not a tensor",
+    "flash_attention2_swa_sink": "sinks are not supported",
     "istft": "opset 17 has no inverse transform",
 }
 # Forms of ops that are exported otherwise: the arguments, the op that makes %0, the result's type, and the sentence.
 REFUSED_FORMS = (
     ("%k: tensor<3x?x4xf32>", "%0, %1 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : "
      "(tensor<3x?x4xf32>, tensor<3x?x4xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf32>)", "tensor<?x?x4xf32>",
-     "kv_cache: a shape with several open sizes cannot be written"),
+     "kv_cache: a shape with several dynamic sizes is not supported"),
     ("%k: tensor<3x0x4xf32>", "%0, %1 = mllm.linalg.kv_cache %k, %k {layer = 0 : i64} : "
      "(tensor<3x0x4xf32>, tensor<3x0x4xf32>) -> (tensor<?x0x4xf32>, tensor<?x0x4xf32>)", "tensor<?x0x4xf32>",
      "kv_cache: a size of 0 beside that of the tokens"),
@@ -69,9 +69,9 @@ REFUSED_FORMS = (
      "layer_norm: a table of more than 16777216 numbers"),
 )
 # Some forms of an op that is exported otherwise.
-PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "division of integers rounds in another way there",
-          "random numbers are LLMIR's own", "opset 17 has no antialiasing",
-          "a factor that is not the quotient of the sizes", "a shape with several open sizes cannot be written",
+PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "integer division rounds differently in ONNX",
+          "the random generator is specific to LLMIR", "opset 17 has no antialiasing",
+          "a factor that is not the quotient of the sizes", "a shape with several dynamic sizes is not supported",
           "is written twice in a step", "cannot be exported")
 # What these are of no values ONNX leaves open.
 NO_VALUES = {"reduce_max", "reduce_min", "mean"}

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What each op of the dialect is in XNNPACK: a table of functions.
+// The table of lowerings of ops to XNNPACK.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using Operands = const std::vector<Held> &;
 
 static size_t rankOf(const GraphValue *value) { return value->shape.size(); }
 
-/// A dimension that the verifier has checked, counted from the front.
+/// Normalizes a verified dimension.
 static size_t dimOf(int64_t dim, size_t rank) {
   return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);
 }
@@ -38,16 +38,16 @@ static Status lacks(std::string what) {
 }
 
 //===----------------------------------------------------------------------===//
-// Orders
+// Dimension orders
 //===----------------------------------------------------------------------===//
 
-/// The first operand's order where it has one, else row-major.
+/// The order of the first operand, otherwise row-major.
 static Order anyOrder(const Planner &planner, const GraphOp &op) {
   return planner.orderOf(op.operands[0])
       .value_or(rowMajor(rankOf(op.operands[0])));
 }
 
-/// That, unless another dimension than `last` lies last in it.
+/// The same, with `last` as the last dimension.
 static Order orderWithLast(const Planner &planner, const GraphOp &op,
                            size_t last) {
   Order order = anyOrder(planner, op);
@@ -62,7 +62,8 @@ static Order always(const GraphOp &op) {
   return rowMajor(rankOf(op.operands[0]));
 }
 
-/// Several tensors: alike where their ranks are, else row-major.
+/// Several tensors: the same order if their ranks are equal, otherwise
+/// row-major.
 static std::vector<Order> ordersTogether(const Planner &planner,
                                          const GraphOp &op) {
   const size_t rank = rankOf(op.operands[0]);
@@ -91,7 +92,7 @@ static void lowerLinear(Planner &p, const GraphOp &op, Operands x) {
   Tensor y = p.segment().fullyConnected(x[0].tensor, p.numbers(weight),
                                         static_cast<size_t>(weight->shape[0]),
                                         p.numbersIf(op.parameter("bias")));
-  // A result may split its columns: these stay last.
+  // A result may split its columns, which stay last.
   const GraphValue *result = op.results[0];
   const size_t rank = rankOf(op.operands[0]);
   Order order = x[0].order;
@@ -229,10 +230,10 @@ static Order softmaxOrder(const Planner &planner, const GraphOp &op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pictures
+// Images
 //===----------------------------------------------------------------------===//
 
-/// A list of one or two numbers, for height and width; a row is 1 high.
+/// A list of one or two sizes, for height and width; 1-D inputs have height 1.
 static void twoNumbers(const GraphOp &op, const char *name, int64_t fallback,
                        uint32_t (&numbers)[2]) {
   const Sizes given = op.integers(name);
@@ -253,7 +254,7 @@ static void lowerConv(Planner &p, const GraphOp &op, Operands x) {
   const GraphParameter *weight = op.parameter("weight");
   shape.outputs = static_cast<size_t>(weight->shape[0]);
 
-  // Kernels, too, have their channels last.
+  // Kernels are channels-last, too.
   const std::vector<float> stored = p.numbers(weight);
   std::vector<float> kernels(stored.size());
   putInOrder(stored.data(), weight->shape, withLast(weight->shape.size(), 1),
@@ -282,10 +283,10 @@ static void lowerInterpolate(Planner &p, const GraphOp &op, Operands x) {
 
 static Status checkInterpolate(const GraphOp &op) {
   if (op.text("mode", "nearest") != "bilinear")
-    return lacks("it interpolates in two dimensions, between two numbers each");
+    return lacks("it supports only bilinear interpolation");
   if (op.flag("antialias"))
     return lacks("no antialiasing");
-  // A given factor is the step there; the library has the quotient of sizes.
+  // A given factor determines the step; the library uses the quotient of sizes.
   const Sizes from = sizesOf(op.operands[0]), to = sizesOf(op.results[0]);
   const std::vector<double> factors = op.reals("scale_factor");
   for (size_t i = 0; i < factors.size(); ++i)
@@ -307,11 +308,11 @@ static void lowerPad(Planner &p, const GraphOp &op, Operands x) {
 static Status checkPad(const GraphOp &op) {
   return op.text("mode", "constant") == "constant"
              ? Status::ok()
-             : lacks("it pads with one number only");
+             : lacks("it supports only constant padding");
 }
 
 //===----------------------------------------------------------------------===//
-// One value at a time
+// Element-wise ops
 //===----------------------------------------------------------------------===//
 
 static void lowerArithmetic(Planner &p, const GraphOp &op, Operands x,
@@ -423,7 +424,7 @@ static void lowerPermute(Planner &p, const GraphOp &op, Operands x) {
 namespace {
 struct Lowering {
   std::function<void(Planner &, const GraphOp &, Operands)> lower;
-  /// Of an op with one operand; others take theirs together.
+  /// Unary ops; other ops handle all operands together.
   std::function<Order(const Planner &, const GraphOp &)> order = anyOrder;
   std::function<Status(const GraphOp &)> check = {};
 };
@@ -490,18 +491,18 @@ static const std::map<std::string, Lowering> &lowerings() {
   return table;
 }
 
-/// What holds for all ops: f32 on the CPU, of 1 to 6 dimensions, with numbers,
-/// no more of them than the reference takes.
+/// Requirements on all tensors: f32 on the CPU, 1 to 6 dimensions, not empty,
+/// and not larger than the reference supports.
 static Status checkTensor(const GraphValue *value) {
   if (value->dtype != mllm::kFp32 || value->device != mllm::kCPU)
-    return lacks("a tensor that is not of f32 on the CPU");
+    return lacks("a tensor that is not f32 on the CPU");
   if (value->shape.empty() || value->shape.size() > XNN_MAX_TENSOR_DIMS)
-    return lacks("a tensor that has not 1 to " +
+    return lacks("a tensor that does not have 1 to " +
                  std::to_string(XNN_MAX_TENSOR_DIMS) + " dimensions");
   reference::Shape sizes;
   for (const shapes::DimExpr &size : value->shape) {
     if (size.constant().value_or(0) < 1)
-      return lacks(size.isConstant() ? "an empty tensor" : "an open size");
+      return lacks(size.isConstant() ? "an empty tensor" : "a dynamic size");
     sizes.push_back(*size.constant());
   }
   return reference::checkAffordable(sizes);

@@ -51,7 +51,7 @@ struct Group {
 };
 } // namespace
 
-/// The shortest runs of dimensions with equal products; sizes are 1 or more.
+/// Minimal groups of dimensions with equal products; sizes are positive.
 static std::vector<Group> matchDimensions(const Sizes &from, const Sizes &to) {
   std::vector<Group> groups;
   size_t i = 0, j = 0;
@@ -71,7 +71,7 @@ static std::vector<Group> matchDimensions(const Sizes &from, const Sizes &to) {
   }
   if (groups.empty())
     return groups;
-  // Sizes of 1 may be left on either side.
+  // Sizes of 1 may remain on either side.
   groups.back().fromEnd = from.size();
   groups.back().toEnd = to.size();
   return groups;
@@ -103,7 +103,7 @@ std::optional<Order> xnnpack::reshaped(const Order &order, const Sizes &from,
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(place in row-major order, place in memory)` for all values.
+/// Calls `visit(row-major index, memory index)` for all elements.
 template <typename Visit>
 static void forEachPlace(const Sizes &shape, const Order &order, Visit visit) {
   const size_t rank = shape.size();

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// In which order the dimensions of a tensor lie in memory.
+// Memory order of dimensions.
 //
 // XNNPACK wants some dimension last (channels, what softmax sums over), and has
 // no transpose. So a transpose of the model changes the order that is noted and
@@ -25,26 +24,26 @@
 
 namespace llmir::xnnpack {
 
-/// order[i] is the dimension that is the i-th in memory.
+/// order[i] is the i-th dimension in memory.
 using Order = std::vector<size_t>;
 using Sizes = std::vector<int64_t>;
 
 Order rowMajor(size_t rank);
-/// Row-major, but for one dimension that comes last.
+/// Row-major, with one dimension moved to the end.
 Order withLast(size_t rank, size_t dim);
-/// The sizes as they lie in memory.
+/// The sizes in memory order.
 Dims inOrder(const Sizes &shape, const Order &order);
-/// The order of a tensor whose dimension i is dimension axes[i] of one that
-/// lies in `order`.
+/// The order of a tensor whose dimension i is dimension axes[i] of a tensor
+/// with `order`.
 Order permuted(const Order &order, const std::vector<size_t> &axes);
 
-/// The order in which a tensor of shape `from` that lies in `order` is one of
-/// shape `to`, with nothing moved; nullopt where none is. Dimensions that merge
-/// must follow each other in memory.
+/// The order of a tensor of shape `from` with `order` when reshaped to `to`
+/// without moving data; nullopt if that is impossible. Merged dimensions must
+/// be adjacent in memory.
 std::optional<Order> reshaped(const Order &order, const Sizes &from,
                               const Sizes &to);
 
-/// Copies row-major numbers to `order`, and back.
+/// Copies row-major elements to `order`, and back.
 void putInOrder(const float *rowMajor, const Sizes &shape, const Order &order,
                 float *inOrder);
 void putRowMajor(const float *inOrder, const Sizes &shape, const Order &order,

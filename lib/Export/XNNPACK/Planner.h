@@ -23,16 +23,16 @@
 
 namespace llmir::xnnpack {
 
-/// The numbers of a shape that has numbers only.
+/// The sizes of a static shape.
 Sizes sizesOf(const ::mllm::ir::GraphValue *value);
 
-/// Where a value of the graph is in a segment.
+/// The tensor and order of a graph value in a segment.
 struct Held {
   Tensor tensor;
   Order order;
 };
 
-/// A part that is built.
+/// A built part.
 class Part {
 public:
   Status run(const std::vector<std::vector<float>> &inputs,
@@ -41,7 +41,7 @@ public:
 
 private:
   friend class Planner;
-  /// A value that a segment is given or gives, and where it is there.
+  /// An input or output value of a segment and its tensor.
   struct Port {
     const ::mllm::ir::GraphValue *value;
     Held held;
@@ -54,29 +54,30 @@ private:
   std::deque<Step> segments;
 };
 
-/// Adds ops to segments. A value that a segment has not made is one of its
-/// inputs, in any order; one that it has made is there in one order. An op that
-/// needs it in another one begins the next segment.
+/// Adds ops to segments. Values defined outside a segment are inputs, in any
+/// order; values defined inside have one order. An op that needs a different
+/// order starts the next segment.
 class Planner {
 public:
   Planner(const ParameterReader &reader, const ::mllm::ir::GraphPart &part);
 
-  /// Adds an op; which ones there are: checkOp().
+  /// Adds an op that checkOp() accepts.
   Status add(const ::mllm::ir::GraphOp &op);
   Expected<std::unique_ptr<Part>> finish(pthreadpool_t pool);
 
   //===--------------------------------------------------------------------===//
-  // For the ops
+  // Interface of op lowerings
   //===--------------------------------------------------------------------===//
 
-  /// The order in which the segment made the value; nullopt where it did not.
+  /// The order of a value defined in the segment, otherwise nullopt.
   std::optional<Order> orderOf(const ::mllm::ir::GraphValue *value) const;
   Segment &segment() { return part->segments.back().segment; }
-  /// The value is this one.
+  /// Binds a value to a tensor.
   void define(const ::mllm::ir::GraphValue *value, Tensor tensor, Order order);
-  /// Row-major. After a failure, which add() reports, zeros.
+  /// The elements of a parameter, row-major; zeros after a failure, which add()
+  /// reports.
   std::vector<float> numbers(const ::mllm::ir::GraphParameter *parameter);
-  /// None of an absent parameter.
+  /// Empty for an absent parameter.
   std::vector<float> numbersIf(const ::mllm::ir::GraphParameter *parameter) {
     return parameter ? numbers(parameter) : std::vector<float>();
   }
@@ -87,20 +88,20 @@ private:
 
   const ParameterReader &reader;
   std::unique_ptr<Part> part;
-  /// Of the last segment.
+  /// Values defined in the last segment.
   std::map<const ::mllm::ir::GraphValue *, Held> made;
   std::map<std::pair<const ::mllm::ir::GraphValue *, Order>, Held> taken;
-  /// Which segment made a value last.
+  /// The last segment that defined a value.
   std::map<const ::mllm::ir::GraphValue *, std::pair<size_t, Held>> makers;
   Status failure;
 };
 
-/// Success where the op can be said in XNNPACK.
+/// Success if XNNPACK supports the op.
 Status checkOp(const ::mllm::ir::GraphOp &op);
-/// For each operand the order in which the op takes it.
+/// The order in which the op takes each operand.
 std::vector<Order> wantedOrders(const Planner &planner,
                                 const ::mllm::ir::GraphOp &op);
-/// Adds the nodes of an op whose operands are there.
+/// Adds the nodes of an op whose operands are defined.
 void lowerOp(Planner &planner, const ::mllm::ir::GraphOp &op,
              const std::vector<Held> &operands);
 

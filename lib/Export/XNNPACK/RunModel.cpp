@@ -15,7 +15,7 @@ using namespace llmir;
 using namespace ::mllm::ir;
 using Values = llvm::DenseMap<const GraphValue *, reference::Tensor>;
 
-/// Decoded numbers, of quantized weights too.
+/// Dequantized elements.
 static reference::Tensor decoded(InterpreterValue value) {
   if (auto *quantized = std::get_if<QuantizedValue>(&value))
     return quantized->decode();
@@ -66,7 +66,7 @@ size_t XNNPACKModel::numSubgraphs() const {
   return sum;
 }
 
-/// The op that stands for a part in messages.
+/// The op that represents a part in messages.
 static Operation *firstOf(const GraphPart &part) {
   return operationOf(*part.ops.front());
 }
@@ -76,8 +76,8 @@ static LogicalResult interpretOp(const GraphOp &graphOp,
                                  Values &values) {
   Operation *op = operationOf(graphOp);
   if (op->getNumRegions() != 0)
-    return op->emitOpError("cannot be run beside XNNPACK: a static graph has "
-                           "no control flow");
+    return op->emitOpError(
+        "cannot be run with XNNPACK: a static graph has no control flow");
   std::vector<reference::Tensor> operands;
   for (const GraphValue *operand : graphOp.operands)
     operands.push_back(values.at(operand));

@@ -16,7 +16,7 @@ using namespace llmir;
 using namespace llmir::xnnpack;
 
 static constexpr float infinity = std::numeric_limits<float>::infinity();
-/// What the library may read past the end of a tensor.
+/// Number of bytes that the library may read past the end of a tensor.
 static constexpr size_t extraValues = XNN_EXTRA_BYTES / sizeof(float);
 
 static Status refused(const std::string &what, xnn_status status) {
@@ -26,12 +26,12 @@ static Status refused(const std::string &what, xnn_status status) {
                                         "the state is not valid",
                                         "a parameter is not supported",
                                         "this processor is not supported",
-                                        "memory is used up"};
+                                        "out of memory"};
   const auto number = static_cast<size_t>(status);
   return Status(status == xnn_status_out_of_memory
                     ? StatusCode::ResourceExhausted
                     : StatusCode::Unsupported,
-                "XNNPACK refuses " + what + ": " +
+                "XNNPACK rejects " + what + ": " +
                     (number < std::size(reasons) ? reasons[number]
                                                  : "for an unknown reason"));
 }
@@ -247,7 +247,7 @@ Status Segment::defineTensors(xnn_subgraph_t subgraph) {
 }
 
 Status Segment::build(pthreadpool_t pool) {
-  if (nodes.empty()) // Only inputs in another order.
+  if (nodes.empty()) // Only reordered inputs.
     return Status::ok();
   xnn_subgraph_t made = nullptr;
   if (xnn_status status = xnn_create_subgraph(

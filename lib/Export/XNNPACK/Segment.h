@@ -26,10 +26,10 @@
 
 namespace llmir::xnnpack {
 
-/// The sizes of a tensor in the order in which it lies in memory.
+/// The sizes of a tensor in memory order.
 using Dims = std::vector<size_t>;
 
-/// Of sizes that checkOp() has accepted: the product does not wrap.
+/// Requires sizes accepted by checkOp(), whose product does not overflow.
 inline size_t numValues(const Dims &dims) {
   size_t product = 1;
   for (size_t size : dims)
@@ -37,7 +37,7 @@ inline size_t numValues(const Dims &dims) {
   return product;
 }
 
-/// xnn_initialize and its counterpart, and the threads.
+/// RAII wrapper of the library and its threads.
 class Library {
 public:
   static Expected<std::unique_ptr<Library>> open(int threads);
@@ -51,12 +51,12 @@ private:
 
 /// A tensor of a segment.
 struct Tensor {
-  uint32_t id; ///< Its place among the segment's tensors.
+  uint32_t id; ///< Index in the segment.
   Dims dims;
 };
 
-/// Tensors and nodes are added in order, build() makes them, run() computes.
-/// Numbers are f32.
+/// A subgraph: tensors and nodes are added in order, build() creates them,
+/// run() executes them. All elements are f32.
 class Segment {
 public:
   Segment() = default;
@@ -69,18 +69,18 @@ public:
   //===--------------------------------------------------------------------===//
 
   Tensor input(Dims dims);
-  /// A constant; has as many values as the sizes say.
+  /// A constant with elements in memory order.
   Tensor constant(Dims dims, std::vector<float> values);
   Tensor number(double value);
-  /// The caller will read the tensor after run(). An input or a constant is
-  /// read from where it is.
+  /// Marks a tensor that the caller reads after run(); inputs and constants are
+  /// read in place.
   void markOutput(const Tensor &tensor);
 
   using UnaryFn = xnn_status (*)(xnn_subgraph_t, uint32_t, uint32_t, uint32_t);
   using BinaryFn = xnn_status (*)(xnn_subgraph_t, float, float, uint32_t,
                                   uint32_t, uint32_t, uint32_t);
   Tensor unary(UnaryFn function, const Tensor &x);
-  /// Sizes of 1 repeat and missing ones lead, as in NumPy.
+  /// Broadcasts as in NumPy.
   Tensor binary(BinaryFn function, const Tensor &a, const Tensor &b);
   Tensor clamp(const Tensor &x, double least, double greatest);
   Tensor reshape(const Tensor &x, Dims dims);
@@ -100,8 +100,8 @@ public:
     uint32_t groups;
     size_t outputs;
   };
-  /// x is [pictures, height, width, channels], the kernels [outputs, height,
-  /// width, channels / groups], the bias has `outputs` values or none.
+  /// x is [batch, height, width, channels], the kernels are [outputs, height,
+  /// width, channels / groups], the bias has `outputs` elements or none.
   Tensor convolution(const Tensor &x, const Convolution &shape,
                      std::vector<float> kernels, std::vector<float> bias);
 
@@ -109,20 +109,21 @@ public:
   // Running
   //===--------------------------------------------------------------------===//
 
-  /// Makes the subgraph and its runtime; nothing is added afterwards.
+  /// Creates the subgraph and its runtime; no tensors or nodes may be added
+  /// afterwards.
   Status build(pthreadpool_t pool);
-  /// Where the caller writes an input before run().
+  /// The memory of an input, to be written before run().
   float *data(const Tensor &tensor) { return places[tensor.id].numbers.data(); }
   Status run();
 
 private:
-  /// Of a tensor. Numbers are there for inputs, constants and outputs, with
-  /// room for what the library reads past an end.
+  /// The memory of a tensor, for inputs, constants and outputs, with padding
+  /// for out-of-bounds reads of the library.
   struct Place {
     Dims dims;
     std::vector<float> numbers;
     bool isInput = false, isConstant = false, isOutput = false;
-    bool isRead = false; ///< By a node: the library forgets other inputs.
+    bool isRead = false; ///< Read by a node: the library drops other inputs.
   };
   Tensor add(Dims dims);
   Tensor filled(Dims dims, std::vector<float> values);

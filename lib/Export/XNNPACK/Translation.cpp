@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// --run-xnnpack: a model run on XNNPACK, compared with the reference.
+// --run-xnnpack: runs a model on XNNPACK and compares it with the reference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ public:
   Parameters(std::optional<Checkpoint> &checkpoint, uint64_t seed)
       : checkpoint(checkpoint), random(makeRandomParameters(seed)) {}
 
-  /// What the graph says about parameters, for those of a checkpoint.
+  /// Descriptions of parameters from the graph, to read them from a checkpoint.
   void learn(const Graph &graph) {
     for (const GraphParameter &parameter : graph.parameters)
       described.try_emplace(parameter.name, parameter);
@@ -71,9 +71,9 @@ public:
 private:
   FailureOr<InterpreterValue> stored(llmir::mllm::RegisterOp op) {
     auto found = described.find(op.getSymName());
-    if (found == described.end()) // The graph has no ops of regions.
-      return op.emitOpError("is a parameter that only a region uses; its "
-                            "numbers are not read from a checkpoint"),
+    if (found == described.end()) // Ops in regions are not in the graph.
+      return op.emitOpError("is a parameter used only in a region, which is "
+                            "not read from a checkpoint"),
              failure();
     const GraphParameter &parameter = found->second;
     Expected<std::vector<float>> numbers =
@@ -97,7 +97,7 @@ private:
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Rows of the table that an embedding looks up with the value; 0 = none does.
+/// Rows of the embedding table that the value indexes; 0: none.
 static int64_t rowsLookedUp(const Graph &graph, const GraphValue *value) {
   for (const GraphOp *op : opsOf(graph))
     if (op->kind == "embedding" && op->operands[0] == value)
@@ -105,8 +105,8 @@ static int64_t rowsLookedUp(const Graph &graph, const GraphValue *value) {
   return 0;
 }
 
-/// Numbers for the inputs of one step: random in the ranges that the model's
-/// arguments say, ids of an embedding among its rows.
+/// Random inputs of one step, in the ranges of the model's arguments, or within
+/// the rows of an embedding.
 static FailureOr<std::vector<reference::Tensor>>
 makeInputs(FunctionOpInterface model, const Graph &graph, uint64_t seed) {
   Builder builder(model.getContext());
@@ -159,7 +159,7 @@ static std::string rounded(double number) {
   return text;
 }
 
-/// Prints how far the results lie apart; fails where one is beyond the bound.
+/// Prints the errors of the results; fails if one exceeds the bound.
 static LogicalResult compare(ModuleOp module,
                              const std::vector<reference::Tensor> &results,
                              const std::vector<Interpreter::Result> &expected,
@@ -207,7 +207,7 @@ static LogicalResult runOnXNNPACK(ModuleOp module, GraphOptions sizes,
   int64_t past = 0;
   ModelState state, referenceState;
   for (auto [step, tokens] : llvm::enumerate(steps)) {
-    // No two steps have the same sizes: the past grows.
+    // The sizes of each step differ, since the past grows.
     sizes.tokens = tokens;
     if (past > 0)
       sizes.sizes[llmir::mllm::SizeBinding::kPast.str()] = past;
