@@ -74,8 +74,8 @@ constexpr const char *kValues[] = {
     "dense<> : tensor<0xi64>",
     "array<i64: 1, -2>",
     "array<i32: 1, 2, 3>",
-    "array<i64: 9223372036854775807, 9223372036854775807, "
-    "9223372036854775807, 9223372036854775807>",
+    ("array<i64: 9223372036854775807, 9223372036854775807, "
+     "9223372036854775807, 9223372036854775807>"),
     "array<i64>",
     "array<f64: 1.0>",
     "f32",
@@ -90,14 +90,23 @@ constexpr const char *kValues[] = {
 
 /// Valid ops of both dialects; together, all of them.
 constexpr const char *kFiles[] = {
-    "LLM/IR/ops.mlir",       "LLM/IR/nn-ops.mlir",
-    "LLM/IR/cache-ops.mlir", "LLM/IR/collective-ops.mlir",
-    "LLM/IR/fused-ops.mlir", "LLM/IR/moe-ops.mlir",
-    "LLM/IR/quant-ops.mlir", "MLLM/ops.mlir",
-    "MLLM/attention.mlir",   "MLLM/elementwise.mlir",
-    "MLLM/index.mlir",       "MLLM/nn.mlir",
-    "MLLM/program.mlir",     "MLLM/shape.mlir",
-    "MLLM/signal.mlir",      "MLLM/values-and-control.mlir",
+    "LLM/IR/ops.mlir",
+    "LLM/IR/nn-ops.mlir",
+    "LLM/IR/cache-ops.mlir",
+    "LLM/IR/collective-ops.mlir",
+    "LLM/IR/fused-ops.mlir",
+    "LLM/IR/moe-ops.mlir",
+    "LLM/IR/quant-ops.mlir",
+    "MLLM/ops.mlir",
+    "MLLM/attention.mlir",
+    "MLLM/elementwise.mlir",
+    "MLLM/index.mlir",
+    "MLLM/kernels.mlir",
+    "MLLM/nn.mlir",
+    "MLLM/program.mlir",
+    "MLLM/shape.mlir",
+    "MLLM/signal.mlir",
+    "MLLM/values-and-control.mlir",
     "MLLM/vision.mlir",
 };
 

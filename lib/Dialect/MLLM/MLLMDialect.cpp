@@ -45,6 +45,7 @@ void MLLMDialect::initialize() {
   addVisionOps();
   addSignalOps();
   addProgramOps();
+  addKernelOps();
 }
 
 std::optional<ArrayRef<int64_t>> llmir::mllm::parameterShape(Type type) {

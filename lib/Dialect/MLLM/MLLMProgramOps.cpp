@@ -12,10 +12,13 @@
 
 #include "ProgramAssembly.h"
 
-#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Dialect/MLLM/StoredFormat.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -115,7 +118,27 @@ LogicalResult FragmentOp::verifyRegions() {
   if (getKind() == FragmentKind::Data) // c2
     return verifyHoldsOnly<WeightOp, ConstantOp>(
         *this, "mllm.program.weight and mllm.program.constant");
-  return verifyHoldsOnly<KernelOp>(*this, "mllm.program.kernel"); // c3
+  return verifyHoldsOnly<ConstantOp>(*this, "mllm.program.constant"); // c3
+}
+
+ParseResult parseFragmentKind(OpAsmParser &parser, FragmentKindAttr &kind) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<FragmentKind> known =
+      name == "table" ? FragmentKind::Text : symbolizeFragmentKind(name);
+  if (!known)
+    return parser.emitError(loc)
+           << "unknown kind of fragment '" << name
+           << "'; it is code, data or text (or table, which is text)";
+  kind = FragmentKindAttr::get(parser.getContext(), *known);
+  return success();
+}
+
+void printFragmentKind(OpAsmPrinter &printer, Operation *,
+                       FragmentKindAttr kind) {
+  printer << stringifyFragmentKind(kind.getValue());
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,122 +341,65 @@ LogicalResult JumpIfOp::verify() {
 // InstructionOp
 //===----------------------------------------------------------------------===//
 
-ParseResult parseFragmentKind(OpAsmParser &parser, FragmentKindAttr &kind) {
-  StringRef name;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&name))
-    return failure();
-  std::optional<FragmentKind> known =
-      name == "table" ? FragmentKind::Text : symbolizeFragmentKind(name);
-  if (!known)
-    return parser.emitError(loc)
-           << "unknown kind of fragment '" << name
-           << "'; it is code, data or text (or table, which is text)";
-  kind = FragmentKindAttr::get(parser.getContext(), *known);
+/// Rule c2: workers do not write over each other's results.
+static LogicalResult verifyReplicated(kernel::KernelOpInterface op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!op.writesOperand(operand))
+      continue;
+    auto buffer = operand.get().getDefiningOp<BufferOp>();
+    if (!buffer || !buffer.getPerWorker())
+      return op->emitOpError("is in a replicated instruction and writes a "
+                             "buffer that is not per_worker, so that workers "
+                             "would write over each other's results");
+  }
   return success();
 }
 
-void printFragmentKind(OpAsmPrinter &printer, Operation *,
-                       FragmentKindAttr kind) {
-  printer << stringifyFragmentKind(kind.getValue());
-}
-
-ParseResult
-parseKernelCalls(OpAsmParser &parser, ArrayAttr &kernels, ArrayAttr &weights,
-                 DenseI32ArrayAttr &weightCounts,
-                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &buffers,
-                 DenseI32ArrayAttr &bufferCounts) {
-  SmallVector<Attribute> kernelList, weightList;
-  SmallVector<int32_t> weightCountList, bufferCountList;
-  auto parseCall = [&]() -> ParseResult {
-    FlatSymbolRefAttr kernel;
-    SmallVector<FlatSymbolRefAttr> own;
-    size_t buffersBefore = buffers.size();
-    auto parseWeight = [&] {
-      return parser.parseAttribute(own.emplace_back());
-    };
-    if (parser.parseAttribute(kernel) || parser.parseKeyword("weights") ||
-        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                       parseWeight) ||
-        parser.parseOperandList(buffers, OpAsmParser::Delimiter::Paren))
+LogicalResult InstructionOp::verifyRegions() {
+  // c1; c2 is that of verifyReplicated.
+  bool runsAny = false;
+  for (Operation &op : getBody().front()) {
+    auto kernel = dyn_cast<kernel::KernelOpInterface>(op);
+    if (!kernel && !isa<GetWeightOp, CallOp>(op)) // c1
+      return op.emitOpError("cannot be in an instruction, which holds "
+                            "mllm.program.get_weight, kernels, and "
+                            "mllm.program.call only");
+    runsAny |= !isa<GetWeightOp>(op);
+    if (kernel && getReplicated() && failed(verifyReplicated(kernel)))
       return failure();
-    kernelList.push_back(kernel);
-    llvm::append_range(weightList, own);
-    weightCountList.push_back(static_cast<int32_t>(own.size()));
-    bufferCountList.push_back(
-        static_cast<int32_t>(buffers.size() - buffersBefore));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(parseCall))
-    return failure();
-  Builder &b = parser.getBuilder();
-  kernels = b.getArrayAttr(kernelList);
-  weights = b.getArrayAttr(weightList);
-  weightCounts = b.getDenseI32ArrayAttr(weightCountList);
-  bufferCounts = b.getDenseI32ArrayAttr(bufferCountList);
+  }
+  if (!runsAny) // c1
+    return emitOpError("runs neither a kernel nor a call");
   return success();
 }
 
-void printKernelCalls(OpAsmPrinter &printer, InstructionOp op, ArrayAttr,
-                      ArrayAttr, DenseI32ArrayAttr, OperandRange,
-                      DenseI32ArrayAttr) {
-  llvm::interleaveComma(op.getCalls(), printer, [&](const KernelCall &call) {
-    printer << call.kernel << " weights [";
-    llvm::interleaveComma(call.weights, printer);
-    printer << "](" << call.buffers << ")";
+SmallVector<kernel::KernelOpInterface> kernelsOf(InstructionOp op) {
+  return llvm::to_vector(
+      op.getBody().front().getOps<kernel::KernelOpInterface>());
+}
+
+int64_t numTraceSites(Operation &op) {
+  if (isa<BarrierOp, RuntimeCallOp>(op))
+    return 1;
+  auto instruction = dyn_cast<InstructionOp>(op);
+  if (!instruction)
+    return 0;
+  return llvm::count_if(instruction.getBody().front(), [](Operation &inner) {
+    return isa<kernel::KernelOpInterface, CallOp>(inner);
   });
 }
 
-void InstructionOp::build(OpBuilder &builder, OperationState &state,
-                          FlatSymbolRefAttr kernel, ArrayAttr weights,
-                          ValueRange buffers) {
-  build(builder, state, builder.getArrayAttr(kernel), weights,
-        builder.getDenseI32ArrayAttr(static_cast<int32_t>(weights.size())),
-        buffers,
-        builder.getDenseI32ArrayAttr(static_cast<int32_t>(buffers.size())),
-        /*replicated=*/false);
+StringRef labelOf(Operation *kernel) {
+  if (auto label = kernel->getAttrOfType<StringAttr>(kLabelAttr))
+    return label.getValue();
+  StringRef name = kernel->getName().stripDialect();
+  name.consume_front("kernel.");
+  return name;
 }
 
-SmallVector<KernelCall> InstructionOp::getCalls() {
-  SmallVector<KernelCall> calls;
-  ArrayRef<Attribute> weights = getWeights().getValue();
-  OperandRange buffers = getBuffers();
-  for (auto [kernel, numWeights, numBuffers] :
-       llvm::zip_equal(getKernels().getAsRange<FlatSymbolRefAttr>(),
-                       getWeightCounts(), getBufferCounts())) {
-    calls.push_back({kernel, weights.take_front(numWeights),
-                     buffers.take_front(numBuffers)});
-    weights = weights.drop_front(numWeights);
-    buffers = buffers.drop_front(numBuffers);
-  }
-  return calls;
-}
-
-/// Rule c5: one count for each kernel, together as many as there are.
-static LogicalResult verifyCounts(InstructionOp op, ArrayRef<int32_t> counts,
-                                  size_t all, StringRef what) {
-  int64_t sum = 0;
-  for (int32_t count : counts) {
-    if (count < 0)
-      return op.emitOpError("gives a kernel ") << count << " " << what;
-    sum += count;
-  }
-  if (counts.size() != op.getKernels().size() ||
-      sum != static_cast<int64_t>(all))
-    return op.emitOpError("deals ") << sum << " " << what << " out to "
-                                    << counts.size() << " kernels, but it has "
-                                    << all << " for " << op.getKernels().size();
-  return success();
-}
-
-LogicalResult InstructionOp::verify() {
-  if (getKernels().empty()) // c5
-    return emitOpError("calls no kernel");
-  if (failed(verifyCounts(*this, getWeightCounts(), getWeights().size(),
-                          "weights")))
-    return failure();
-  return verifyCounts(*this, getBufferCounts(), getBuffers().size(), "buffers");
-}
+//===----------------------------------------------------------------------===//
+// GetWeightOp, CallOp
+//===----------------------------------------------------------------------===//
 
 /// Looks a symbol up in every fragment of the enclosing module.
 template <typename SymbolOp>
@@ -445,60 +411,69 @@ static SymbolOp lookupInFragments(SymbolTableCollection &tables,
   return nullptr;
 }
 
-/// Rule c3: the buffers are those that the kernel declares. Fragments are
-/// verified side by side, so the kernel may not have been verified yet; what is
-/// wrong with it is its own error.
-static LogicalResult verifyBuffers(InstructionOp op, const KernelCall &call,
-                                   KernelOp kernel) {
-  ArrayAttr expected = kernel.getOperandTypes();
-  if (expected.size() != call.buffers.size())
-    return op.emitOpError("passes ")
-           << call.buffers.size() << " buffers to " << call.kernel
-           << ", which takes " << expected.size();
-  for (auto [index, buffer, each] : llvm::enumerate(call.buffers, expected))
-    if (auto type = dyn_cast<TypeAttr>(each);
-        type && buffer.getType() != type.getValue())
-      return op.emitOpError("buffer ")
-             << index << " is " << buffer.getType() << ", but " << call.kernel
-             << " takes " << type.getValue();
-  return success();
+/// What an instruction sees of a packed weight.
+static MemRefType typeOfWeight(WeightOp weight) {
+  Builder b(weight.getContext());
+  const int64_t bytes = weight.getBytes();
+  if (weight.getLayout() == "vector")
+    return MemRefType::get({bytes / 4}, b.getF32Type());
+  return MemRefType::get({bytes}, b.getI8Type());
 }
 
-/// Rule c4: workers do not write over each other's.
-static LogicalResult verifyReplicated(InstructionOp op, const KernelCall &call,
-                                      KernelOp kernel) {
-  size_t written = std::min<size_t>(countOutputs(kernel), call.buffers.size());
-  for (Value output : call.buffers.drop_front(call.buffers.size() - written))
-    if (auto buffer = output.getDefiningOp<BufferOp>();
-        !buffer || !buffer.getPerWorker())
-      return op.emitOpError("is replicated and writes a buffer that is not "
-                            "per_worker, so that workers would write over each "
-                            "other's");
-  return success();
-}
-
-LogicalResult InstructionOp::verifySymbolUses(SymbolTableCollection &tables) {
+LogicalResult GetWeightOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto module = (*this)->getParentOfType<ModuleOp>();
-  for (auto name : getWeights().getAsRange<FlatSymbolRefAttr>())
-    if (!lookupInFragments<WeightOp>(tables, module, name)) // c2
-      return emitOpError("uses weight ")
-             << name << ", which no data fragment declares";
-  for (const KernelCall &call : getCalls()) {
-    auto kernel = lookupInFragments<KernelOp>(tables, module, call.kernel);
-    if (!kernel) {
-      // Emitted kernels are functions, whose signature says what they take.
-      if (tables.lookupSymbolIn(module, call.kernel.getAttr()))
-        continue;
-      // c1
-      return emitOpError("calls kernel ")
-             << call.kernel
-             << ", which neither a text fragment nor the module defines";
-    }
-    if (failed(verifyBuffers(*this, call, kernel)) ||
-        (getReplicated() && failed(verifyReplicated(*this, call, kernel))))
-      return failure();
+  auto weight =
+      module ? lookupInFragments<WeightOp>(tables, module, getWeightAttr())
+             : WeightOp();
+  if (!weight) // c1
+    return emitOpError("gets weight ")
+           << getWeightAttr() << ", which no data fragment declares";
+  // The weight's own verifier may not have seen it yet.
+  IntegerAttr bytes = weight.getBytesAttr();
+  if (!bytes.getType().isSignlessInteger(64) || // c2
+      bytes.getInt() < 0 || getValue().getType() != typeOfWeight(weight)) {
+    InFlightDiagnostic diag = emitOpError("is ")
+                              << getValue().getType() << ", but "
+                              << getWeightAttr() << " has "
+                              << llvm::toString(bytes.getValue(), 10,
+                                                /*Signed=*/true)
+                              << " bytes in layout \"" << weight.getLayout()
+                              << "\"";
+    diag.attachNote(weight.getLoc()) << "the weight";
+    return diag;
   }
   return success();
+}
+
+/// The step context, the worker, the number of workers and the layer register.
+static constexpr size_t kImplicitArguments = 4;
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &tables) {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  auto callee = module ? dyn_cast_or_null<FunctionOpInterface>(
+                             tables.lookupSymbolIn(module, getCalleeAttr()))
+                       : FunctionOpInterface();
+  if (!callee) // c1
+    return emitOpError("calls ")
+           << getCalleeAttr() << ", which is not a function of the module";
+  const size_t takes = callee.getNumArguments();
+  const size_t passes = getArguments().size() + kImplicitArguments;
+  if (takes != passes) // c1
+    return emitOpError("passes ")
+           << passes << " arguments to " << getCalleeAttr() << ", "
+           << kImplicitArguments << " of which are the worker's; it takes "
+           << takes;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// YieldOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult YieldOp::verify() {
+  if (isa_and_nonnull<kernel::KernelOpInterface>((*this)->getParentOp()))
+    return success();
+  return emitOpError("does not end the region of a kernel"); // c1
 }
 
 } // namespace llmir::mllm::program

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The custom parts of the program ops' text: rows of RuntimeABI.def by name,
-// the kind of a fragment, and the kernels of an instruction.
+// and the kind of a fragment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,18 +35,6 @@ mlir::ParseResult parseFragmentKind(mlir::OpAsmParser &parser,
                                     FragmentKindAttr &kind);
 void printFragmentKind(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                        FragmentKindAttr kind);
-
-/// `@kernel weights [@w] (%x, %y)`, with commas between several.
-mlir::ParseResult parseKernelCalls(
-    mlir::OpAsmParser &parser, mlir::ArrayAttr &kernels,
-    mlir::ArrayAttr &weights, mlir::DenseI32ArrayAttr &weightCounts,
-    llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &buffers,
-    mlir::DenseI32ArrayAttr &bufferCounts);
-void printKernelCalls(mlir::OpAsmPrinter &printer, InstructionOp op,
-                      mlir::ArrayAttr kernels, mlir::ArrayAttr weights,
-                      mlir::DenseI32ArrayAttr weightCounts,
-                      mlir::OperandRange buffers,
-                      mlir::DenseI32ArrayAttr bufferCounts);
 
 } // namespace llmir::mllm::program
 

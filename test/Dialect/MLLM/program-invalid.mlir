@@ -50,14 +50,14 @@ mllm.program.fragment @step code {
 // RULE: program.fragment.c2
 mllm.program.fragment @weights data {
   // expected-error@+1 {{cannot stand in a fragment of data, which holds mllm.program.weight and mllm.program.constant only}}
-  mllm.program.kernel @k "linear" {} []
+  mllm.program.barrier
 }
 
 // -----
 
 // RULE: program.fragment.c3
 mllm.program.fragment @kernels text {
-  // expected-error@+1 {{cannot stand in a fragment of text, which holds mllm.program.kernel only}}
+  // expected-error@+1 {{cannot stand in a fragment of text, which holds mllm.program.constant only}}
   mllm.program.barrier
 }
 
@@ -131,57 +131,6 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @step code {
-  mllm.program.entry_point
-  // RULE: program.instruction.c1
-  // expected-error@+1 {{calls kernel @k, which neither a text fragment nor the module defines}}
-  mllm.program.instruction @k weights [] ()
-  mllm.program.exit
-}
-
-// -----
-
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} []
-}
-mllm.program.fragment @step code {
-  mllm.program.entry_point
-  // RULE: program.instruction.c2
-  // expected-error@+1 {{uses weight @w, which no data fragment declares}}
-  mllm.program.instruction @k weights [@w] ()
-  mllm.program.exit
-}
-
-// -----
-
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
-mllm.program.fragment @step code {
-  %0 = mllm.program.buffer : memref<8x16xf32>
-  mllm.program.entry_point
-  // RULE: program.instruction.c3 (their number)
-  // expected-error@+1 {{passes 1 buffers to @k, which takes 2}}
-  mllm.program.instruction @k weights [] (%0) : memref<8x16xf32>
-  mllm.program.exit
-}
-
-// -----
-
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>, memref<8x32xf32>]
-}
-mllm.program.fragment @step code {
-  %0 = mllm.program.buffer : memref<8x16xf32>
-  mllm.program.entry_point
-  // RULE: program.instruction.c3 (their types)
-  // expected-error@+1 {{buffer 1 is 'memref<8x16xf32>', but @k takes 'memref<8x32xf32>'}}
-  mllm.program.instruction @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.exit
-}
-
-// -----
-
-mllm.program.fragment @step code {
   // expected-error@+1 {{must be statically shaped memref}}
   %0 = mllm.program.buffer : memref<?x16xf32>
   mllm.program.entry_point
@@ -190,12 +139,13 @@ mllm.program.fragment @step code {
 
 // -----
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>] {
+func.func @case(%x: memref<8x16xf32>) {
+  mllm.kernel.elementwise outs(%x : memref<8x16xf32>) {columns = 16} apply {
     %0 = arith.constant 1.0 : f64
     // expected-error@+1 {{must be 32-bit float}}
     "mllm.program.yield"(%0) : (f64) -> ()
   }
+  return
 }
 
 // -----
@@ -384,31 +334,17 @@ mllm.program.fragment @step code {
 
 // -----
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
-}
 mllm.program.fragment @step code {
-  // RULE: program.fragment.c4 (a buffer of replicated instructions)
-  // expected-error@+1 {{speaks of a step of few tokens}}
-  %0 = mllm.program.buffer per_worker : memref<1x16xf32>
-  mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
-  mllm.program.exit
-}
-
-// -----
-
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<1x16xf32>, memref<1x16xf32>]
-}
-mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
   %0 = mllm.program.buffer : memref<1x16xf32>
   mllm.program.entry_point
-  // RULE: program.instruction.c4
-  // expected-error@+1 {{is replicated and writes a buffer that is not per_worker}}
-  mllm.program.instruction @k weights [] (%0, %0) replicated : memref<1x16xf32>, memref<1x16xf32>
+  // RULE: program.fragment.c4 (a replicated instruction)
+  // expected-error@+1 {{speaks of a step of few tokens}}
+  mllm.program.instruction replicated {
+    mllm.program.call @f ()
+  }
   mllm.program.exit
 }
+func.func private @f(!llvm.ptr, index, index, index)
 
 // -----
 
@@ -496,31 +432,120 @@ mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
 
 // -----
 
-// Of several kernels each is looked at.
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // RULE: program.instruction.c1 (nothing)
+  // expected-error@+1 {{runs neither a kernel nor a call}}
+  mllm.program.instruction {
+  }
+  mllm.program.exit
+}
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>]
+// -----
+
+mllm.program.fragment @weights data {
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0]
+}
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  // RULE: program.instruction.c1 (a weight alone)
+  // expected-error@+1 {{runs neither a kernel nor a call}}
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @w : memref<16xf32>
+  }
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  mllm.program.entry_point
+  mllm.program.instruction {
+    // RULE: program.instruction.c1 (another op)
+    // expected-error@+1 {{cannot be in an instruction, which holds mllm.program.get_weight, kernels, and mllm.program.call only}}
+    mllm.program.barrier
+  }
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+  %0 = mllm.program.buffer per_worker : memref<8x16xf32>
+  %1 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction replicated {
+    mllm.kernel.softmax ins(%1 : memref<8x16xf32>) outs(%0 : memref<8x16xf32>) {columns = 16}
+    // RULE: program.instruction.c2
+    // expected-error@+1 {{is in a replicated instruction and writes a buffer that is not per_worker}}
+    mllm.kernel.softmax ins(%0 : memref<8x16xf32>) outs(%1 : memref<8x16xf32>) {columns = 16}
+  }
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code attributes {few_tokens = 8 : i64} {
+  %l = mllm.program.logits : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction replicated {
+    // RULE: program.instruction.c2 (not a buffer at all)
+    // expected-error@+1 {{is in a replicated instruction and writes a buffer that is not per_worker}}
+    mllm.kernel.softmax ins(%l : memref<8x16xf32>) outs(%l : memref<8x16xf32>) {columns = 16}
+  }
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
+  %0 = mllm.program.buffer : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction {
+    // RULE: program.get_weight.c1
+    // expected-error@+1 {{gets weight @w, which no data fragment declares}}
+    %w = mllm.program.get_weight @w : memref<16xf32>
+    mllm.kernel.rms_norm weights(%w : memref<16xf32>) ins(%0 : memref<8x16xf32>) outs(%0 : memref<8x16xf32>)
+        {columns = 16, eps = 0.0}
+  }
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @weights data {
+  // expected-note@+1 {{the weight}}
+  mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["a"] at [0]
 }
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // RULE: program.instruction.c1
-  // expected-error@+1 {{calls kernel @other, which neither a text fragment nor the module defines}}
-  mllm.program.instruction @k weights [] (%0), @other weights [] () : memref<8x16xf32>
+  mllm.program.instruction {
+    // RULE: program.get_weight.c2 (a vector)
+    // expected-error@+1 {{is 'memref<32xf32>', but @w has 64 bytes in layout "vector"}}
+    %w = mllm.program.get_weight @w : memref<32xf32>
+    mllm.kernel.rms_norm weights(%w : memref<32xf32>) ins(%0 : memref<8x16xf32>) outs(%0 : memref<8x16xf32>)
+        {columns = 16, eps = 0.0}
+  }
   mllm.program.exit
 }
 
 // -----
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "rms_norm" {} [memref<8x16xf32>]
+mllm.program.fragment @weights data {
+  // expected-note@+1 {{the weight}}
+  mllm.program.weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["a"] at [0]
 }
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // RULE: program.instruction.c3
-  // expected-error@+1 {{passes 2 buffers to @k, which takes 1}}
-  mllm.program.instruction @k weights [] (%0), @k weights [] (%0, %0) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    // RULE: program.get_weight.c2 (a matrix)
+    // expected-error@+1 {{is 'memref<2048xi8>', but @w has 1024 bytes in layout "tiles16"}}
+    %w = mllm.program.get_weight @w : memref<2048xi8>
+    mllm.kernel.linear weights(%w : memref<2048xi8>) ins(%0 : memref<8x16xf32>) outs(%0 : memref<8x16xf32>)
+        {format = "f32", rows = 16, columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -528,9 +553,8 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // RULE: program.instruction.c5 (no kernel)
-  // expected-error@+1 {{calls no kernel}}
-  "mllm.program.instruction"() <{kernels = [], weights = [], weight_counts = array<i32>, buffer_counts = array<i32>}> : () -> ()
+  // expected-error@+1 {{expects parent op 'mllm.program.instruction'}}
+  %w = mllm.program.get_weight @w : memref<16xf32>
   mllm.program.exit
 }
 
@@ -538,29 +562,32 @@ mllm.program.fragment @step code {
 
 mllm.program.fragment @step code {
   mllm.program.entry_point
-  // RULE: program.instruction.c5 (weights)
-  // expected-error@+1 {{deals 2 weights out to 1 kernels, but it has 1 for 1}}
-  "mllm.program.instruction"() <{kernels = [@k], weights = [@w], weight_counts = array<i32: 2>, buffer_counts = array<i32: 0>}> : () -> ()
+  mllm.program.instruction {
+    // RULE: program.call.c1 (no function)
+    // expected-error@+1 {{calls @f, which is not a function of the module}}
+    mllm.program.call @f ()
+  }
   mllm.program.exit
 }
 
 // -----
 
+func.func private @f(!llvm.ptr, index, index, index)
 mllm.program.fragment @step code {
   %0 = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // RULE: program.instruction.c5 (a count for each kernel)
-  // expected-error@+1 {{deals 1 buffers out to 1 kernels, but it has 1 for 2}}
-  "mllm.program.instruction"(%0) <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 0, 0>, buffer_counts = array<i32: 1>}> : (memref<8x16xf32>) -> ()
+  mllm.program.instruction {
+    // RULE: program.call.c1 (its arguments)
+    // expected-error@+1 {{passes 5 arguments to @f, 4 of which are the worker's; it takes 4}}
+    mllm.program.call @f (%0) : memref<8x16xf32>
+  }
   mllm.program.exit
 }
 
 // -----
 
-mllm.program.fragment @step code {
-  mllm.program.entry_point
-  // RULE: program.instruction.c5 (which would add up)
-  // expected-error@+1 {{gives a kernel -1 weights}}
-  "mllm.program.instruction"() <{kernels = [@k, @k], weights = [], weight_counts = array<i32: 1, -1>, buffer_counts = array<i32: 0, 0>}> : () -> ()
-  mllm.program.exit
+func.func @case(%x: f32) {
+  // RULE: program.yield.c1
+  // expected-error@+1 {{does not end the region of a kernel}}
+  mllm.program.yield %x : f32
 }

@@ -14,23 +14,12 @@ mllm.program.fragment @weights data attributes {weight_bytes = 8704 : i64} {
   mllm.program.weight @k "tiles16" "f32" [16, 4] bytes 256 sources ["qkv"] at [8448] {slice = array<i64: 16, 48>, transposed}
 }
 
-// Present text calls it a table.
+// Constants by name; the text may call the fragment a table.
 // The name in mllm, table, is read as well. SPEC: 254
-// CHECK-LABEL: mllm.program.fragment @kernels text {
-mllm.program.fragment @kernels table {
-  // CHECK-NEXT: mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]{{$}}
-  mllm.program.kernel @q "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "tokens", rows = 64 : i64} [memref<8x32xf32>, memref<8x64xf32>]
-  // CHECK-NEXT: mllm.program.kernel @twice "elementwise" {columns = 64 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>] {
-  mllm.program.kernel @twice "elementwise" {columns = 64 : i64, over = "tokens"} [memref<8x64xf32>, memref<8x64xf32>] {
-  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32):
-  ^bb0(%x: f32):
-    // CHECK-NEXT: %[[S:.*]] = arith.addf %[[X]], %[[X]] : f32
-    %s = arith.addf %x, %x : f32
-    // CHECK-NEXT: mllm.program.yield %[[S]] : f32
-    mllm.program.yield %s : f32
-  }
-  // CHECK: mllm.program.kernel @nothing "of a kind to come" {} []
-  mllm.program.kernel @nothing "of a kind to come" {} []
+// CHECK-LABEL: mllm.program.fragment @constants text {
+mllm.program.fragment @constants table {
+  // CHECK-NEXT: mllm.program.constant @slopes dense<[5.000000e-01, 2.500000e-01]> : tensor<2xf32>
+  mllm.program.constant @slopes dense<[0.5, 0.25]> : tensor<2xf32>
 }
 
 // CHECK-LABEL: mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
@@ -47,16 +36,33 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 4096 : i64} {
   mllm.program.set_layer 3
   // CHECK-NEXT: mllm.program.label "layers.0"
   mllm.program.label "layers.0"
-  // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]) : memref<8x32xf32>, memref<8x64xf32>
-  mllm.program.instruction @q weights [@layers.q_proj] (%a, %b) : memref<8x32xf32>, memref<8x64xf32>
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT:   %[[W:.*]] = mllm.program.get_weight @layers.q_proj : memref<4096xi8>
+  // CHECK-NEXT:   mllm.kernel.linear weights(%[[W]] : memref<4096xi8>) ins(%[[A]] : memref<8x32xf32>) outs(%[[B]] : memref<8x64xf32>) {columns = 32 : i64, format = "bf16", label = "q", rows = 64 : i64}
+  // CHECK-NEXT: }
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @layers.q_proj : memref<4096xi8>
+    mllm.kernel.linear weights(%w : memref<4096xi8>) ins(%a : memref<8x32xf32>) outs(%b : memref<8x64xf32>)
+        {format = "bf16", rows = 64, columns = 32, label = "q"}
+  }
   // CHECK-NEXT: mllm.program.barrier
   mllm.program.barrier
   // CHECK-NEXT: mllm.program.jump_next_layer "layers.0" below 5
   mllm.program.jump_next_layer "layers.0" below 5
-  // CHECK-NEXT: mllm.program.instruction @twice weights [](%[[B]], %[[L]]) : memref<8x64xf32>, memref<8x64xf32>
-  mllm.program.instruction @twice weights [] (%b, %l) : memref<8x64xf32>, memref<8x64xf32>
-  // CHECK-NEXT: mllm.program.instruction @nothing weights [](){{$}}
-  mllm.program.instruction @nothing weights [] ()
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT:   mllm.kernel.elementwise ins(%[[B]] : memref<8x64xf32>) outs(%[[L]] : memref<8x64xf32>) {columns = 64 : i64} apply {
+  // CHECK-NEXT:   ^bb0(%[[X:.*]]: f32):
+  // CHECK-NEXT:     %[[S:.*]] = arith.addf %[[X]], %[[X]] : f32
+  // CHECK-NEXT:     mllm.program.yield %[[S]] : f32
+  // CHECK-NEXT:   }
+  // CHECK-NEXT: }
+  mllm.program.instruction {
+    mllm.kernel.elementwise ins(%b : memref<8x64xf32>) outs(%l : memref<8x64xf32>) {columns = 64} apply {
+    ^bb0(%x: f32):
+      %s = arith.addf %x, %x : f32
+      mllm.program.yield %s : f32
+    }
+  }
   // CHECK-NEXT: mllm.program.exit
   mllm.program.exit
 }
@@ -70,17 +76,15 @@ mllm.program.fragment @few code attributes {few_tokens = 8 : i64} {
   %b = mllm.program.buffer offset 4096 per_worker at 128 : memref<8x64xf32>
   // CHECK-NEXT: mllm.program.entry_point
   mllm.program.entry_point
-  // CHECK-NEXT: mllm.program.instruction @norm_64 weights [](%[[A]]) replicated : memref<8x64xf32>
-  mllm.program.instruction @norm_64 weights [] (%a) replicated : memref<8x64xf32>
-  // CHECK-NEXT: mllm.program.barrier unless_few
+  // CHECK-NEXT: mllm.program.instruction replicated {
+  // CHECK-NEXT:   mllm.kernel.rms_norm
+  mllm.program.instruction replicated {
+    mllm.kernel.rms_norm ins(%a : memref<8x64xf32>) outs(%a : memref<8x64xf32>) {columns = 64, eps = 1.0e-5}
+  }
+  // CHECK: mllm.program.barrier unless_few
   mllm.program.barrier unless_few
   // CHECK-NEXT: mllm.program.exit
   mllm.program.exit
-}
-
-// CHECK-LABEL: mllm.program.fragment @few_kernels text {
-mllm.program.fragment @few_kernels text {
-  mllm.program.kernel @norm_64 "rms_norm" {} [memref<8x64xf32>]
 }
 
 // Programs of functions: constants, inputs, outputs, fields of the step context
@@ -135,12 +139,26 @@ mllm.program.fragment @jumps code {
   // Forwards.
   // CHECK-NEXT: mllm.program.jump_if "end"(%[[N]]) : memref<1x16xi32>
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
-  // CHECK-NEXT: mllm.program.instruction @q weights [@layers.q_proj](%[[A]], %[[B]]), @twice weights [](%[[B]], %[[C]]) : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>
-  mllm.program.instruction @q weights [@layers.q_proj] (%a, %b), @twice weights [] (%b, %c)
-    : memref<8x32xf32>, memref<8x64xf32>, memref<8x64xf32>, memref<8x64xf32>
-  // Without operands at all.
-  // CHECK-NEXT: mllm.program.instruction @nothing weights [](), @nothing weights [](){{$}}
-  mllm.program.instruction @nothing weights [] (), @nothing weights [] ()
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT:   %[[W:.*]] = mllm.program.get_weight @layers.q_proj : memref<4096xi8>
+  // CHECK-NEXT:   mllm.kernel.linear weights(%[[W]] : memref<4096xi8>)
+  // CHECK-NEXT:   mllm.kernel.softmax ins(%[[B]] : memref<8x64xf32>) outs(%[[C]] : memref<8x64xf32>) {columns = 64 : i64}
+  // CHECK-NEXT: }
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @layers.q_proj : memref<4096xi8>
+    mllm.kernel.linear weights(%w : memref<4096xi8>) ins(%a : memref<8x32xf32>) outs(%b : memref<8x64xf32>)
+        {format = "bf16", rows = 64, columns = 32}
+    mllm.kernel.softmax ins(%b : memref<8x64xf32>) outs(%c : memref<8x64xf32>) {columns = 64}
+  }
+  // What code generation makes of kernels: with operands, and without.
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT:   mllm.program.call @twice(%[[B]], %[[C]]) : memref<8x64xf32>, memref<8x64xf32>
+  // CHECK-NEXT:   mllm.program.call @nothing(){{$}}
+  // CHECK-NEXT: }
+  mllm.program.instruction {
+    mllm.program.call @twice (%b, %c) : memref<8x64xf32>, memref<8x64xf32>
+    mllm.program.call @nothing ()
+  }
   // Backwards.
   // CHECK-NEXT: mllm.program.jump "again"
   mllm.program.jump "again"
@@ -148,3 +166,6 @@ mllm.program.fragment @jumps code {
   mllm.program.label "end"
   mllm.program.exit
 }
+
+func.func private @twice(index, index, index, index, memref<8x64xf32>, memref<8x64xf32>)
+func.func private @nothing(index, index, index, index)

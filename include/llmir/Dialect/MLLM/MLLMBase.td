@@ -34,6 +34,7 @@ def MLLM_Dialect : Dialect {
     | `mllm.cf.*` | return, if, while, for, yield | control flow |
     | `mllm.dbg.*` | comment | annotations without computation |
     | `mllm.program.*` | fragment, instruction, … | executable program |
+    | `mllm.kernel.*` | linear, paged_attention, … | computations of its instructions |
 
     Values are builtin ranked tensors of f32, f16, bf16, i8, i16, i32, i64 or
     i1. Dynamic sizes (`?`) are known at run time. An encoding
@@ -63,6 +64,7 @@ def MLLM_Dialect : Dialect {
     void addVisionOps();
     void addSignalOps();
     void addProgramOps();
+    void addKernelOps();
     void addAttributes();
   }];
 }

@@ -26,5 +26,11 @@ include "llmir/Dialect/MLLM/MLLMAttentionOps.td"
 include "llmir/Dialect/MLLM/MLLMVisionOps.td"
 include "llmir/Dialect/MLLM/MLLMSignalOps.td"
 include "llmir/Dialect/MLLM/MLLMProgramOps.td"
+include "llmir/Dialect/MLLM/Kernels/RowKernels.td"
+include "llmir/Dialect/MLLM/Kernels/MatmulKernels.td"
+include "llmir/Dialect/MLLM/Kernels/CacheKernels.td"
+include "llmir/Dialect/MLLM/Kernels/ExpertKernels.td"
+include "llmir/Dialect/MLLM/Kernels/NestKernels.td"
+include "llmir/Dialect/MLLM/Kernels/QuantKernels.td"
 
 #endif // LLMIR_DIALECT_MLLM_MLLMOPS

@@ -14,7 +14,7 @@
 #define LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS_H
 
 #include "llmir/ABI/StepFields.h"
-#include "llmir/Dialect/MLLM/KernelCall.h"
+#include "llmir/Dialect/MLLM/Kernels/Kernels.h"
 #include "llmir/Dialect/MLLM/MLLMDialect.h"
 
 #include "llmir/Dialect/MLLM/MLLMProgramEnums.h.inc"
@@ -24,14 +24,19 @@
 
 namespace llmir::mllm::program {
 
-/// How many trace sites an op of a code fragment is: the kernels of an
-/// instruction, one for a barrier or a call of the runtime. A trace numbers
+/// The kernels of an instruction, in order; none once code is emitted.
+llvm::SmallVector<kernel::KernelOpInterface> kernelsOf(InstructionOp op);
+
+/// How many trace sites an op of a code fragment is: the kernels (or calls) of
+/// an instruction, one for a barrier or a call of the runtime. A trace numbers
 /// them from 0 in the order of the text.
-inline int64_t numTraceSites(mlir::Operation &op) {
-  if (auto instruction = llvm::dyn_cast<InstructionOp>(op))
-    return static_cast<int64_t>(instruction.getKernels().size());
-  return llvm::isa<BarrierOp, RuntimeCallOp>(op) ? 1 : 0;
-}
+int64_t numTraceSites(mlir::Operation &op);
+
+/// The discardable attribute of a kernel with the name that profiles, traces
+/// and generated functions use.
+inline constexpr llvm::StringLiteral kLabelAttr = "label";
+/// The label of a kernel, or, without one, its mnemonic.
+llvm::StringRef labelOf(mlir::Operation *kernel);
 
 } // namespace llmir::mllm::program
 

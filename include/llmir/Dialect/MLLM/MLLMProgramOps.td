@@ -45,8 +45,8 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
   let description = [{
     A `code` fragment becomes one native function that every worker runs
     (`step(ctx, worker, workers)`). A `data` fragment lists the packed weights
-    and where they lie in the weight section. A `text` fragment holds the
-    kernels that the instructions call; its kind may be written `table`, too.
+    and where they are in the weight section. A `text` fragment holds named
+    constants; its kind may be written `table`, too.
 
     With `few_tokens`, a step of at most as many tokens is a step of few: then
     every worker does the whole work of `replicated` instructions in memory of
@@ -56,7 +56,7 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
     - c1: a code fragment does not begin with one `entry_point` (buffers and
       inputs may stand before it) or does not end with `exit`;
     - c2: a data fragment holds anything but `weight` and `constant` ops;
-    - c3: a text fragment holds anything but `kernel` ops;
+    - c3: a text fragment holds anything but `constant` ops;
     - c4: an op of a code fragment without `few_tokens` speaks of few tokens;
     - c5: two labels of a code fragment have the same name.
 
@@ -65,7 +65,11 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
     mllm.program.fragment @step code {
       %x = mllm.program.buffer offset 0 : memref<512x64xf32>
       mllm.program.entry_point
-      mllm.program.instruction @embedding_bf16_64 weights [@model.embed_tokens.weight] (%x) : memref<512x64xf32>
+      mllm.program.instruction {
+        %w = mllm.program.get_weight @model.embed_tokens.weight : memref<65536xi8>
+        mllm.kernel.embedding weights(%w : memref<65536xi8>) outs(%x : memref<512x64xf32>)
+            {format = "bf16", rows = 512, columns = 64}
+      }
       mllm.program.exit
     }
     ```
@@ -146,42 +150,23 @@ def MLLMProgram_ConstantOp : MLLM_ProgramOp<"constant", [Symbol]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Text: kernels
+// Kernels' regions
 //===----------------------------------------------------------------------===//
 
-def MLLMProgram_KernelOp : MLLM_ProgramOp<"kernel", [Symbol, NoTerminator]> {
-  let summary = "What a kernel computes, before code is emitted for it";
+def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator]> {
+  let summary = "Ends the scalar region of a kernel";
   let description = [{
-    A kernel is known by its kind and parameters; the emitter of the target
-    turns it into a function of the same name. `parameters` are the kind's own
-    (see `llmir/Dialect/MLLM/KernelSpec.h`, which is their one definition). An
-    element-wise kernel carries its scalar computation as a region.
+    Gives the element of the result.
 
-    Example:
-    ```mlir
-    mllm.program.kernel @linear_bf16_172x64 "linear" {bias = false, columns = 64 : i64, format = "bf16", over = "tokens", rows = 172 : i64}
-        [memref<512x64xf32>, memref<512x176xf32>]
-    ```
-  }];
-  let arguments = (ins
-    Arg<SymbolNameAttr, "name of the kernel and of its function">:$sym_name,
-    Arg<StrAttr, "kind: linear, rms_norm, paged_attention, …">:$kind,
-    Arg<DictionaryAttr, "parameters of the kind">:$parameters,
-    Arg<TypeArrayAttr, "types of the buffers it is called with">:$operand_types);
-  let regions = (region MaxSizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $kind $parameters $operand_types ($body^)? attr-dict";
-}
-
-def MLLMProgram_YieldOp : MLLM_ProgramOp<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
-  let summary = "Ends the scalar region of an element-wise kernel";
-  let description = [{
-    Gives the element of the output.
+    Fails verification when:
+    - c1: it does not end the region of a kernel.
 
     Example: `mllm.program.yield %sum : f32`
   }];
   let arguments = (ins
-    Arg<AnyTypeOf<[F32, I32, I64]>, "the output's element, of its buffer's type">:$value);
+    Arg<AnyTypeOf<[F32, I32, I64]>, "the result's element, of its buffer's type">:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -459,60 +444,84 @@ def MLLMProgram_BarrierOp : MLLM_ProgramOp<"barrier"> {
     "(`unless_few` $unless_few^)? (`if_split` $if_split^)? attr-dict";
 }
 
-def MLLMProgram_InstructionOp : MLLM_ProgramOp<"instruction",
-    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Calls one or more kernels on weights and buffers";
+def MLLMProgram_InstructionOp : MLLM_ProgramOp<"instruction", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Runs one or more kernels";
   let description = [{
-    Each worker calls the kernel, which takes its own share of the work. A
-    weight with several offsets is addressed by the layer register. Weights that
-    the program has packed itself are the first buffers, and `weights` is empty.
-    A `replicated` kernel is done whole by every worker in a step of few tokens:
-    what it writes is `per_worker`.
+    Every worker runs the kernels in order, each its own part of the work, with
+    no barrier between them: what one of them reads of another's results the
+    same worker has written. `-fuse-program-instructions` makes instructions of
+    several kernels. Before its kernels an instruction takes the weights that
+    they read.
 
-    Several kernels are called one after the other, each on weights and buffers
-    of its own, with no barrier between them: what one of them reads of another's
-    results the same worker has written. `-fuse-program-instructions` makes such
-    instructions. The generic form has the weights and buffers of all kernels in
-    one list each, and how many of them each kernel takes.
+    With `replicated`, every worker does the whole work in a decode-sized step:
+    what the kernels write is `per_worker`.
+
+    `-emit-kernels` replaces each kernel by a `mllm.program.call` of the function
+    that it generates.
 
     Fails verification when:
-    - c1: a kernel is neither declared in a text fragment nor a function of the
-      module (once code is emitted for it);
-    - c2: a weight is not declared in a data fragment;
-    - c3: the operand types are not those that the kernel declares;
-    - c4: it is replicated and writes a buffer that is not `per_worker`;
-    - c5: it has no kernel, or the numbers of weights and of buffers are not one
-      for each kernel that add up to those that there are.
+    - c1: it holds an op that is not `get_weight`, a kernel or `call`, or neither
+      a kernel nor a call;
+    - c2: it is replicated and a kernel writes a buffer that is not `per_worker`.
 
     Example:
     ```mlir
-    mllm.program.instruction @linear_bf16_172x64 weights [@layers.up_proj] (%x, %y)
-        : memref<512x64xf32>, memref<512x176xf32>
-    mllm.program.instruction @up weights [@layers.up_proj] (%x, %y), @twice weights [] (%y, %z)
-        : memref<512x64xf32>, memref<512x176xf32>, memref<512x176xf32>, memref<512x176xf32>
+    mllm.program.instruction {
+      %w = mllm.program.get_weight @layers.up_proj : memref<22528xi8>
+      mllm.kernel.linear weights(%w : memref<22528xi8>) ins(%x : memref<512x32xf32>)
+          outs(%y : memref<512x176xf32>) {format = "bf16", rows = 172, columns = 64}
+    }
     ```
   }];
   let arguments = (ins
-    Arg<FlatSymbolRefArrayAttr, "the kernels, in the order of their calls">:$kernels,
-    Arg<FlatSymbolRefArrayAttr, "weights of all kernels, each kernel's in its order; may be empty">:$weights,
-    Arg<DenseI32ArrayAttr, "how many weights each kernel takes">:$weight_counts,
-    Arg<Variadic<AnyStaticShapeMemRef>, "buffers of all kernels, each kernel's in its order">:$buffers,
-    Arg<DenseI32ArrayAttr, "how many buffers each kernel takes">:$buffer_counts,
-    Arg<UnitAttr, "done whole by every worker in a step of few tokens">:$replicated);
-  let assemblyFormat = [{
-    custom<KernelCalls>($kernels, $weights, $weight_counts, $buffers, $buffer_counts)
-    (`replicated` $replicated^)? attr-dict (`:` type($buffers)^)?
+    Arg<UnitAttr, "done whole by every worker in a decode-sized step">:$replicated);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`replicated` $replicated^)? attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
+def MLLMProgram_GetWeightOp : MLLM_ProgramOp<"get_weight",
+    [Pure, HasParent<"InstructionOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The packed weight of the current layer";
+  let description = [{
+    Where a weight has several offsets, the layer register selects one of them.
+
+    Fails verification when:
+    - c1: the weight is not declared in a data fragment;
+    - c2: the type is neither the bytes of a matrix nor the elements of a vector
+      that the weight holds.
+
+    Example: `%w = mllm.program.get_weight @layers.up_proj : memref<22528xi8>`
   }];
-  let builders = [
-    // One kernel.
-    OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel,
-                   "::mlir::ArrayAttr":$weights, "::mlir::ValueRange":$buffers)>
-  ];
-  let extraClassDeclaration = [{
-    /// The kernels, each with what it is called on.
-    ::llvm::SmallVector<::llmir::mllm::program::KernelCall> getCalls();
+  let arguments = (ins
+    Arg<FlatSymbolRefAttr, "a weight of a data fragment">:$weight);
+  let results = (outs
+    Res<MemRefRankOf<[I8, F32], [1]>, "the packed bytes of a matrix, or the f32 elements of a vector">:$value);
+  let assemblyFormat = "$weight attr-dict `:` type($value)";
+}
+
+def MLLMProgram_CallOp : MLLM_ProgramOp<"call",
+    [HasParent<"InstructionOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Calls the function that was generated for a kernel";
+  let description = [{
+    Every worker calls the function with the step context, its own number, the
+    number of workers, the layer register, and the operands. `-emit-kernels`
+    makes these calls.
+
+    Fails verification when:
+    - c1: there is no such function in the module, or it takes another number of
+      arguments.
+
+    Example:
+    ```mlir
+    mllm.program.call @linear_bf16_172x64 (%w, %x, %y)
+        : memref<22528xi8>, memref<512x32xf32>, memref<512x176xf32>
+    ```
   }];
-  let hasVerifier = 1;
+  let arguments = (ins
+    Arg<FlatSymbolRefAttr, "the function">:$callee,
+    Arg<Variadic<AnyStaticShapeMemRef>, "weights and buffers, in the order of the kernel's operands">:$arguments);
+  let assemblyFormat = "$callee `(` $arguments `)` attr-dict (`:` type($arguments)^)?";
 }
 
 #endif // LLMIR_DIALECT_MLLM_MLLMPROGRAMOPS

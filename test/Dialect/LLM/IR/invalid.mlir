@@ -152,7 +152,7 @@ func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
 
 // RULE: rope.c2
 func.func @test(%x: tensor<5x4x16xf32>, %p: tensor<?xi32>) {
-  // expected-error@+1 {{'llm.rope' op has 9 frequencies for heads of 16 numbers}}
+  // expected-error@+1 {{'llm.rope' op has 9 frequencies for heads of 16 elements}}
   %0 = llm.rope %x, %p {frequencies = array<f64: 1., 1., 1., 1., 1., 1., 1., 1., 1.>} : tensor<5x4x16xf32>, tensor<?xi32>
   return
 }

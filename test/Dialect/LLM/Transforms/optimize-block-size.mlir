@@ -126,7 +126,7 @@ func.func @blocks_are_seen(%k: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>) -> te
 // CHECK: llm.paged_attention {{.*}} : (tensor<4x1x8x128xf32>, !llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x1xi32>, tensor<4xi32>)
 // CHECK: llm.block_tables {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x1xi32>, tensor<4xi32>) -> tensor<4x32xi32>
 // CHECK: llm.lookup_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>)
-// expected-remark@+1 {{block size 256 becomes 16}}
+// expected-remark@+1 {{block size 256 changed to 16}}
 func.func @block_as_row(%q: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %n: tensor<4xi32>) -> tensor<4x1x8x128xf32> {
   %c = llm.create_paged_cache : !cache
   %0:2 = llm.append_kv %c, %q, %q, %ids : (!cache, tensor<4x1x8x128xf32>, tensor<4x1x8x128xf32>, tensor<4xi32>) -> (!cache, tensor<4x1xi32>)
@@ -144,7 +144,7 @@ func.func @block_as_row(%q: tensor<4x1x8x128xf32>, %ids: tensor<4xi32>, %n: tens
 !cache = !llm.paged_kv_cache<f32, 1, 8, 128, 256, 512>
 // CHECK-LABEL: func @lookup
 // CHECK: llm.lookup_kv {{.*}} : (!llm.paged_kv_cache<f32, 1, 8, 128, 16, 512>, tensor<4x32xi32>, tensor<4xi32>)
-// expected-remark@+1 {{block size 256 becomes 16}}
+// expected-remark@+1 {{block size 256 changed to 16}}
 func.func @lookup(%ids: tensor<4xi32>) -> tensor<4x32x8x128xf32> {
   %c = llm.create_paged_cache : !cache
   %r:5 = llm.reserve_kv %c, %ids {tokens = 1} : (!cache, tensor<4xi32>) -> (!cache, tensor<4xi32>, tensor<4x1xi32>, tensor<4x2xi32>, tensor<4xi32>)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Passes on the graph, linalg and tensor levels of the `mllm` dialect.
+// Passes on the levels of the `mllm` dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -442,6 +442,43 @@ def SpecializeSizes : Pass<"mllm-specialize", "::mlir::ModuleOp"> {
            "values of dynamic sizes: comma-separated list of NAME=NUMBER, ?=NUMBER for unnamed sizes">,
     Option<"partial", "partial", "bool", /*default=*/"false",
            "allow sizes that stay dynamic">];
+}
+
+def SynchronizeProgram : Pass<"mllm-synchronize-program", "::mlir::ModuleOp"> {
+  let summary = "Insert the barriers that a program needs";
+  let description = [{
+    Inserts a barrier into code fragments wherever a worker would touch elements
+    that another worker has touched since the last barrier, at least one of the
+    two writing, and before labels and jumps. What kernels touch, and how their
+    work is divided, is what `KernelOpInterface` says; a kernel also reads the
+    buffers to which fields of the step context point.
+
+    With `few-tokens`, kernels that divide rows of the step are replicated where
+    that saves a barrier: in a step of at most so many tokens every worker
+    computes all rows, in buffers that are `per_worker`. Barriers that only
+    larger steps need become `unless_few`.
+
+    All barriers except those `if_split`, and all marks of replication, are
+    removed first. So the pass is idempotent, and a program whose kernels have
+    been changed is right again after it; it has to run before memory is planned.
+
+    ```mlir
+    mllm.program.instruction { mllm.kernel.moe_sort ins(%chosen …) outs(%offsets, …) … }
+    mllm.program.barrier                                       // inserted
+    mllm.program.instruction { mllm.kernel.moe_gather ins(%pairs, …) … }
+    ```
+
+    Fails on an instruction whose kernels would need a barrier between them, and
+    on one that calls generated functions, which do not say what they touch.
+  }];
+  let options = [
+    Option<"fewTokens", "few-tokens", "int64_t", /*default=*/"8",
+           "Most tokens of a step in which each worker computes norms and "
+           "other rows for itself, so that none waits for them; 0 for never. "
+           "What a fragment has in its attribute few_tokens takes precedence">];
+  let statistics = [
+    Statistic<"numBarriers", "barriers", "Barriers inserted">,
+    Statistic<"numReplicated", "replicated", "Instructions replicated in small steps">];
 }
 
 #endif // LLMIR_DIALECT_MLLM_TRANSFORMS_PASSES

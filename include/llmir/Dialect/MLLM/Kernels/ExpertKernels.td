@@ -1,0 +1,208 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels of a mixture of experts. A place is one (token, choice) pair in the
+// order of the experts; there are `top_k` places per token.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_KERNELS_EXPERTKERNELS
+#define LLMIR_DIALECT_MLLM_KERNELS_EXPERTKERNELS
+
+include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
+
+def MLLMKernel_MoERouteOp : MLLM_KernelOp<"moe_route", ["getDivisionOf"]> {
+  let summary = "Chooses the experts of each token";
+  let description = [{
+    The `top_k` experts of each token by descending score, the lower of equal
+    ones first, and their weights: the softmax (or sigmoid) of the scores,
+    divided by the sum of the chosen where `normalize`. Divided by rows.
+
+    Fails verification when:
+    - c1: it chooses more experts than there are;
+    - c2: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
+      not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_route ins(%logits : memref<512x16xf32>)
+        outs(%weights, %chosen : memref<512x16xf32>, memref<512x16xi32>) {experts = 8, top_k = 2}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "scores, [tokens, experts]", [MemRead]>:$logits,
+    Arg<MLLM_F32Rows, "[tokens, top_k]", [MemWrite]>:$weights,
+    Arg<MLLM_I32Rows, "the chosen experts, [tokens, top_k]", [MemWrite]>:$chosen,
+    Arg<MLLM_Size, "number of experts">:$experts,
+    Arg<MLLM_Size, "experts chosen per token">:$top_k,
+    Arg<UnitAttr, "weights are sigmoids of the scores rather than their softmax">:$sigmoid,
+    Arg<UnitAttr, "weights are divided by the sum of the chosen ones">:$normalize);
+  let assemblyFormat = [{
+    `ins` `(` $logits `:` type($logits) `)`
+    `outs` `(` $weights `,` $chosen `:` type($weights) `,` type($chosen) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_MoESortOp : MLLM_KernelOp<"moe_sort", ["getRowsOf"]> {
+  let summary = "Sorts the choices of all tokens by expert";
+  let description = [{
+    Sorts the pairs (token, choice) by expert, those of an expert by token. With
+    pair t * top_k + j = choice j of token t, `offsets` holds the first place of
+    each expert and then the number of places, `pairs` the pair at each place,
+    and `places` the place of each pair, -1 where the choice is not an expert;
+    each is one row. Done by the first worker.
+
+    Fails verification when:
+    - c1: there are more than 65536 experts;
+    - c2: a buffer has fewer columns than the kernel needs.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_sort ins(%chosen : memref<512x16xi32>)
+        outs(%offsets, %pairs, %places : memref<1x16xi32>, memref<1x1024xi32>, memref<1x1024xi32>)
+        {experts = 8, top_k = 2}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_I32Rows, "the chosen experts, [tokens, top_k]", [MemRead]>:$chosen,
+    Arg<MLLM_I32Rows, "[experts + 1]", [MemWrite]>:$offsets,
+    Arg<MLLM_I32Rows, "[places]", [MemWrite]>:$pairs,
+    Arg<MLLM_I32Rows, "[places]", [MemWrite]>:$places,
+    Arg<MLLM_Size, "number of experts">:$experts,
+    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+  let assemblyFormat = [{
+    `ins` `(` $chosen `:` type($chosen) `)`
+    `outs` `(` $offsets `,` $pairs `,` $places `:` type($offsets) `,` type($pairs) `,` type($places) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_MoEGatherOp : MLLM_KernelOp<"moe_gather", ["getRowsOf"]> {
+  let summary = "The row of each place's token";
+  let description = [{
+    Divided by rows of the result, the places.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
+      not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_gather ins(%pairs, %x : memref<1x1024xi32>, memref<512x64xf32>)
+        outs(%y : memref<1024x64xf32>) {columns = 64, top_k = 2}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_I32Rows, "the pair at each place, one row", [MemRead]>:$pairs,
+    Arg<MLLM_F32Rows, "[tokens, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[places, columns]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+  let assemblyFormat = [{
+    `ins` `(` $pairs `,` $x `:` type($pairs) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_MoELinearOp : MLLM_KernelOp<"moe_linear", ["getWeightNeeds", "getRowsOf"]> {
+  let summary = "Rows times the matrix of their expert";
+  let description = [{
+    y = x W_e^T for the places of each expert e. The rows of `x` are stored as
+    `linear` takes them for the format and segment. Divided by columns.
+
+    Fails verification when:
+    - c1: the format is unknown or one of GGUF's blocks, whose packed form has a
+      name of its own;
+    - c2: there are segments, but the weights are not integers of at most 8
+      bits, or the segments do not divide their groups into whole lines, or an
+      i32 cannot hold the sum of a segment;
+    - c3: the weight has fewer bytes than the kernel reads, or so many that they
+      cannot be counted;
+    - c4: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
+      not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_linear weights(%w : memref<65536xi8>)
+        ins(%offsets, %x : memref<1x16xi32>, memref<1024x32xf32>) outs(%y : memref<1024x64xf32>)
+        {format = "bf16", experts = 8, rows = 64, columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_PackedWeight, "the matrices [experts, rows, columns], packed (tiles16), in sequence", [MemRead]>:$weight,
+    Arg<MLLM_I32Rows, "the first place of each expert and the number of places, one row", [MemRead]>:$offsets,
+    Arg<MLLM_F32Rows, "[places, columns], as the format takes them", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[places, rows]", [MemWrite]>:$out,
+    Arg<StrAttr, "storage format of the packed weights">:$format,
+    Arg<MLLM_Size, "number of experts">:$experts,
+    Arg<MLLM_Size, "rows of a matrix (N)">:$rows,
+    Arg<MLLM_Size, "columns of a matrix (K)">:$columns,
+    Arg<OptionalAttr<MLLM_Size>, "elements of x whose products with integers are added up as integers">:$segment);
+  let assemblyFormat = [{
+    `weights` `(` $weight `:` type($weight) `)`
+    `ins` `(` $offsets `,` $x `:` type($offsets) `,` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_MoEGateOp : MLLM_KernelOp<"moe_gate", ["getRowsOf", "getDivisionOf"]> {
+  let summary = "silu(gate) * up at each place";
+  let description = [{
+    With `rounded`, the result is stored as `round_rows` stores it. Divided by
+    columns.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the kernel needs, or is not in whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_gate ins(%gate, %up : memref<1024x64xf32>, memref<1024x64xf32>)
+        outs(%y : memref<1024x64xf32>) {columns = 64, top_k = 2}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[places, columns]", [MemRead]>:$gate,
+    Arg<MLLM_F32Rows, "[places, columns]", [MemRead]>:$up,
+    Arg<MLLM_F32Rows, "[places, columns], or words of two elements", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_Size, "experts chosen per token">:$top_k,
+    Arg<UnitAttr, "the result is rounded to words of bf16">:$rounded);
+  let assemblyFormat = [{
+    `ins` `(` $gate `,` $up `:` type($gate) `,` type($up) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_MoECombineOp : MLLM_KernelOp<"moe_combine", ["getRowsOf"]> {
+  let summary = "Adds up the results of each token's experts";
+  let description = [{
+    The sum over a token's pairs, by ascending place, of weight * x. Divided by
+    rows.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the kernel needs, or a buffer of f32 is
+      not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.moe_combine
+        ins(%places, %weights, %x : memref<1x1024xi32>, memref<512x16xf32>, memref<1024x64xf32>)
+        outs(%y : memref<512x64xf32>) {columns = 64, top_k = 2}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_I32Rows, "the place of each pair, one row", [MemRead]>:$places,
+    Arg<MLLM_F32Rows, "[tokens, top_k]", [MemRead]>:$weights,
+    Arg<MLLM_F32Rows, "[places, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[tokens, columns]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_Size, "experts chosen per token">:$top_k);
+  let assemblyFormat = [{
+    `ins` `(` $places `,` $weights `,` $x `:` type($places) `,` type($weights) `,` type($x) `)`
+    `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+#endif // LLMIR_DIALECT_MLLM_KERNELS_EXPERTKERNELS

@@ -1,0 +1,135 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How the work of a kernel is divided among workers, and what each worker
+// touches: the types of `KernelOpInterface`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_KERNELS_KERNELACCESS_H
+#define LLMIR_DIALECT_MLLM_KERNELS_KERNELACCESS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "llmir/Dialect/MLLM/Kernels/KernelEnums.h.inc"
+
+namespace llmir::mllm::kernel {
+
+/// Columns of a tile: buffers are padded to whole tiles.
+inline constexpr int64_t kTileColumns = 16;
+
+/// What a kernel's work consists of. Each worker (a CPU thread, or a work group
+/// of a GPU) does a part of it; which part depends only on the division, the
+/// number of workers, and the sizes of the step.
+enum class WorkUnit {
+  Rows,     ///< Rows of the kernel's row space; each worker a contiguous range.
+  Columns,  ///< Column tiles of all rows; each worker a contiguous range.
+  Heads,    ///< (row, head) pairs, dealt out round-robin.
+  Items,    ///< Items of attention, divided by their cost.
+  First,    ///< One piece of work, done by the first worker.
+  Elements, ///< Pieces of a kernel of fixed size, which only it knows.
+};
+
+/// The division of a kernel's work. Kernels with equal divisions touch the same
+/// elements of a buffer from the same worker, so that no barrier is needed
+/// between them.
+struct WorkDivision {
+  WorkUnit unit = WorkUnit::Elements;
+  RowSpace over = RowSpace::Tokens;
+  /// Rows: rows per row of the row space (choices of a mixture of experts).
+  /// Columns: column tiles. Heads, Items: heads. Otherwise 1.
+  int64_t parts = 1;
+  /// Columns: tiles that stay with one worker. Otherwise 1.
+  int64_t grain = 1;
+
+  static WorkDivision rows(RowSpace over, int64_t rowsPerRow = 1) {
+    return {WorkUnit::Rows, over, rowsPerRow, 1};
+  }
+  /// Of rows of `columns` elements, in groups of `grain` column tiles.
+  static WorkDivision columns(RowSpace over, int64_t columns,
+                              int64_t grain = 1) {
+    return {WorkUnit::Columns, over,
+            (columns + kTileColumns - 1) / kTileColumns, grain};
+  }
+  static WorkDivision heads(int64_t heads) {
+    return {WorkUnit::Heads, RowSpace::Tokens, heads, 1};
+  }
+  static WorkDivision items(int64_t heads) {
+    return {WorkUnit::Items, RowSpace::Tokens, heads, 1};
+  }
+  static WorkDivision first() { return {WorkUnit::First}; }
+  static WorkDivision elements() { return {}; }
+
+  /// Whether a worker can tell which elements of a buffer are its own from the
+  /// division alone.
+  bool isKnown() const { return unit != WorkUnit::Elements; }
+  bool operator==(const WorkDivision &other) const {
+    return unit == other.unit && over == other.over && parts == other.parts &&
+           grain == other.grain;
+  }
+  bool operator!=(const WorkDivision &other) const { return !(*this == other); }
+};
+
+/// Heads that stay with one worker where columns are divided by heads: the
+/// fewest that fill whole tiles.
+constexpr int64_t headsPerGrain(int64_t headDim) {
+  int64_t heads = 1;
+  while (heads * headDim % kTileColumns != 0)
+    heads *= 2;
+  return heads;
+}
+/// The same in tiles: the grain of a matmul whose result is heads.
+constexpr int64_t tilesPerGrain(int64_t headDim) {
+  return headsPerGrain(headDim) * headDim / kTileColumns;
+}
+
+/// What a kernel does to one buffer, or to the KV cache.
+struct KernelAccess {
+  mlir::Value buffer; ///< Null for the KV cache.
+  bool reads = false, writes = false;
+  /// The elements that a worker touches; without value, any of them.
+  std::optional<WorkDivision> division;
+};
+
+/// The largest step that a program may be run with.
+struct StepLimits {
+  int64_t tokens = 0; ///< Of all sequences, each of which has one or more.
+  int64_t logitRows = 0;
+  int64_t contextLength = 0; ///< Keys that a token may attend to.
+
+  int64_t rows(RowSpace over) const {
+    return over == RowSpace::Tokens ? tokens : logitRows;
+  }
+};
+
+/// What a kernel reads of a packed weight.
+struct WeightNeed {
+  unsigned operand; ///< Its number.
+  /// Storage format of a matrix; empty for a vector of f32.
+  llvm::StringRef format;
+  /// [rows, columns] of a matrix, [experts, rows, columns] of the matrices of
+  /// experts, [size] of a vector.
+  llvm::SmallVector<int64_t, 3> shape;
+};
+
+/// The geometry of the KV cache that a kernel accesses.
+struct CacheGeometry {
+  llvm::StringRef format; ///< Element type of the cache, a name of KVFormat.
+  int64_t kvHeads, headDim, valueDim, blockSize;
+};
+
+} // namespace llmir::mllm::kernel
+
+#endif // LLMIR_DIALECT_MLLM_KERNELS_KERNELACCESS_H

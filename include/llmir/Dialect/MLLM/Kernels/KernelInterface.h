@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `KernelOpInterface` and what its default implementations use.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_KERNELS_KERNELINTERFACE_H
+#define LLMIR_DIALECT_MLLM_KERNELS_KERNELINTERFACE_H
+
+#include "llmir/Dialect/MLLM/Kernels/KernelAccess.h"
+
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace llmir::mllm::kernel {
+
+/// The KV cache of the step, which kernels reach through the step context.
+struct KVCacheResource : mlir::SideEffects::Resource::Base<KVCacheResource> {
+  llvm::StringRef getName() final { return "KVCache"; }
+};
+
+/// Whether the memory effects of the op say that it may read, or write, the
+/// operand.
+bool readsOperand(mlir::Operation *op, mlir::OpOperand &operand);
+bool writesOperand(mlir::Operation *op, mlir::OpOperand &operand);
+
+/// See KernelOpInterface::getAccesses and getScalarRegion.
+llvm::SmallVector<KernelAccess> accessesOf(mlir::Operation *op);
+mlir::Block *scalarRegionOf(mlir::Operation *op);
+
+} // namespace llmir::mllm::kernel
+
+#include "llmir/Dialect/MLLM/Kernels/KernelInterface.h.inc"
+
+#endif // LLMIR_DIALECT_MLLM_KERNELS_KERNELINTERFACE_H

@@ -1,0 +1,329 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels that work on rows on their own: embeddings, norms, activations,
+// rotations, and the conversions of rows that matmuls take.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_DIALECT_MLLM_KERNELS_ROWKERNELS
+#define LLMIR_DIALECT_MLLM_KERNELS_ROWKERNELS
+
+include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
+
+def MLLMKernel_RopeAnglesOp : MLLM_KernelOp<"rope_angles"> {
+  let summary = "Cosines and sines of the step's positions";
+  let description = [{
+    For each token, cos(position * frequency) and sin(position * frequency) of
+    each frequency, times `scaling`; computed in f64 and stored as f32. Divided
+    by rows.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than there are frequencies, or is not in
+      whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.rope_angles outs(%cos, %sin : memref<512x16xf32>, memref<512x16xf32>)
+        {frequencies = array<f64: 1.0, 0.1>}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "cosines, [tokens, frequencies]", [MemWrite]>:$cosines,
+    Arg<MLLM_F32Rows, "sines, [tokens, frequencies]", [MemWrite]>:$sines,
+    Arg<DenseF64ArrayAttr, "angle per position of each pair of elements">:$frequencies,
+    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor on both cosines and sines">:$scaling);
+  let assemblyFormat = [{
+    `outs` `(` $cosines `,` $sines `:` type($cosines) `,` type($sines) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
+  let summary = "Rows of a table, chosen by token ids or by positions";
+  let description = [{
+    Row i of the result is row id[i] of the table, converted to f32. The ids are
+    those of the step's tokens or, with `by_position`, their positions. Divided
+    by rows.
+
+    Fails verification when:
+    - c1: the format is unknown, or its rows cannot be looked up (integers with
+      zero points, or rows that are not whole blocks);
+    - c2: the table has fewer bytes than the packed matrix;
+    - c3: a buffer has fewer columns than `columns`, or is not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.embedding weights(%table : memref<65536xi8>) outs(%x : memref<512x64xf32>)
+        {format = "bf16", rows = 512, columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_PackedWeight, "the table, packed (tiles16)", [MemRead]>:$table,
+    Arg<MLLM_F32Rows, "[tokens, columns]", [MemWrite]>:$out,
+    Arg<StrAttr, "storage format of the table">:$format,
+    Arg<MLLM_Size, "rows of the table: the vocabulary, or the context length">:$rows,
+    Arg<MLLM_Size, "elements of a row: the hidden size">:$columns,
+    Arg<UnitAttr, "rows are chosen by the tokens' positions, not by their ids">:$by_position);
+  let assemblyFormat = [{
+    `weights` `(` $table `:` type($table) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowSpace", "getRowsOf"]> {
+  let summary = "Copies the rows whose logits are wanted";
+  let description = [{
+    Row i of the result is the row of `x` that the step lists as its i-th logits
+    row. Divided by rows of the result.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than `columns`, or is not in whole tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.select_rows ins(%x : memref<512x64xf32>) outs(%y : memref<64x64xf32>) {columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[tokens, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[logits rows, columns]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns);
+  let assemblyFormat = [{
+    `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getRowSpace", "getWeightNeeds", "getDivisionOf"]> {
+  let summary = "Divides groups of elements by their root mean square";
+  let description = [{
+    y = x / sqrt(mean(x^2) + eps) [* weight] over groups of `columns`
+    neighboring elements; several groups are the heads of a row. Divided by
+    rows; where there are several groups, by columns in whole heads.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the groups need, or is not in whole
+      tiles;
+    - c2: the weight has fewer elements than a group.
+
+    Example:
+    ```mlir
+    mllm.kernel.rms_norm weights(%w : memref<64xf32>) ins(%x : memref<512x64xf32>)
+        outs(%y : memref<512x64xf32>) {columns = 64, eps = 1.0e-5}
+    ```
+  }];
+  let arguments = (ins
+    Arg<Optional<MLLM_PackedVector>, "a factor for each element of a group", [MemRead]>:$weight,
+    Arg<MLLM_F32Rows, "[rows, groups * columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a group">:$columns,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
+    Arg<F64Attr, "added to the mean of squares">:$eps,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? (`weights` `(` $weight^ `:` type($weight) `)`)?
+    `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_LayerNormOp : MLLM_KernelOp<"layer_norm",
+    ["getRowSpace", "getWeightNeeds", "getDivisionOf"], [AttrSizedOperandSegments]> {
+  let summary = "Gives groups of elements mean 0 and variance 1";
+  let description = [{
+    y = (x - mean(x)) / sqrt(variance(x) + eps) [* weight] [+ bias] over groups
+    of `columns` neighboring elements. Divided by rows.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the groups need, or is not in whole
+      tiles;
+    - c2: the weight or the bias has fewer elements than a group.
+
+    Example:
+    ```mlir
+    mllm.kernel.layer_norm weights(%w : memref<64xf32>) bias(%b : memref<64xf32>)
+        ins(%x : memref<512x64xf32>) outs(%y : memref<512x64xf32>) {columns = 64, eps = 1.0e-5}
+    ```
+  }];
+  let arguments = (ins
+    Arg<Optional<MLLM_PackedVector>, "a factor for each element of a group", [MemRead]>:$weight,
+    Arg<Optional<MLLM_PackedVector>, "a summand for each element of a group", [MemRead]>:$bias,
+    Arg<MLLM_F32Rows, "[rows, groups * columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a group">:$columns,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
+    Arg<F64Attr, "added to the variance">:$eps,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? (`weights` `(` $weight^ `:` type($weight) `)`)?
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
+    `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getRowSpace", "getDivisionOf"]> {
+  let summary = "Exponentials of groups of elements, divided by their sum";
+  let description = [{
+    y = exp(x - max(x)) / sum(exp(x - max(x))) over groups of `columns`
+    neighboring elements. Divided by rows.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the groups need, or is not in whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.softmax ins(%x : memref<512x64xf32>) outs(%y : memref<512x64xf32>) {columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[rows, groups * columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, groups * columns]; may be x", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a group">:$columns,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "groups in a row">:$groups,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowSpace", "getRowsOf", "getDivisionOf"]> {
+  let summary = "Rows of f32 as int8 with a scale per group";
+  let description = [{
+    For every `group` neighboring elements (the last group may be shorter):
+    scale = max|x| / 127 and q = roundeven(x / scale), 0 where the scale is 0,
+    all in f32. Rows are written as a `QuantizedRowLayout` of `segment` (which
+    divides the group, or holds a whole row) and `padded`, as `linear` takes
+    them. With `choices`, there are as many rows per token: the places of a
+    mixture of experts. Divided by rows.
+
+    Fails verification when:
+    - c1: the segments do not divide the groups, or do not fit into `padded`
+      bytes of whole words;
+    - c2: a buffer has fewer columns than the kernel needs, or is not in whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.quantize_rows ins(%x : memref<512x64xf32>) outs(%q : memref<512x32xf32>)
+        {columns = 64, group = 32, segment = 32, padded = 32}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[rows, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, words of a quantized row]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_Size, "neighboring elements that share a scale">:$group,
+    Arg<MLLM_Size, "elements whose products are added up as integers">:$segment,
+    Arg<MLLM_Size, "bytes of a segment, padded">:$padded,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "rows per row of the row space">:$choices,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+def MLLMKernel_RoundRowsOp : MLLM_KernelOp<"round_rows", ["getRowSpace", "getDivisionOf"]> {
+  let summary = "Rows of f32 rounded to bf16";
+  let description = [{
+    Each element rounded to nearest even: 4-byte words of two neighbors, the
+    first in the low half, zero after the last; as `linear` takes them for
+    weights of bf16. Divided by rows.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than the kernel needs, or is not in whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.round_rows ins(%x : memref<512x64xf32>) outs(%y : memref<512x32xf32>) {columns = 64}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "[rows, columns]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[rows, words of two elements]", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let assemblyFormat = [{
+    (`over` $over^)? `ins` `(` $x `:` type($x) `)` `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// Words of a rounded row.
+    static int64_t words(int64_t columns) { return (columns + 1) / 2; }
+  }];
+}
+
+def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getRowSpace", "getDivisionOf"],
+    [IsolatedFromAbove]> {
+  let summary = "A scalar region applied to each element";
+  let description = [{
+    The region takes the element of each input and yields that of the result.
+    Divided by columns, `grain` tiles at a time.
+
+    Fails verification when:
+    - c1: a buffer has fewer columns than `columns`, or is not in whole tiles;
+    - c2: the region does not take one f32 per input, does not end in a
+      `mllm.program.yield` of f32, or holds an op that is not a scalar
+      computation that always has a result.
+
+    Example:
+    ```mlir
+    mllm.kernel.elementwise ins(%a, %b : memref<512x64xf32>, memref<512x64xf32>)
+        outs(%y : memref<512x64xf32>) {columns = 64} apply {
+    ^bb0(%x0: f32, %x1: f32):
+      %sum = arith.addf %x0, %x1 : f32
+      mllm.program.yield %sum : f32
+    }
+    ```
+  }];
+  let arguments = (ins
+    Arg<Variadic<MLLM_F32Rows>, "[rows, columns] each", [MemRead]>:$inputs,
+    Arg<MLLM_F32Rows, "[rows, columns]; may be an input", [MemWrite]>:$out,
+    Arg<MLLM_Size, "elements of a row">:$columns,
+    Arg<DefaultValuedAttr<MLLM_Size, "1">, "column tiles that stay with one worker">:$grain,
+    Arg<MLLM_OverAttr, "the rows that the kernel works over">:$over);
+  let regions = (region SizedRegion<1>:$body);
+  // What the ops of the region are is known once they are verified.
+  let hasRegionVerifier = 1;
+  let assemblyFormat = [{
+    (`over` $over^)? (`ins` `(` $inputs^ `:` type($inputs) `)`)?
+    `outs` `(` $out `:` type($out) `)` attr-dict `apply` $body
+  }];
+}
+
+def MLLMKernel_RopeOp : MLLM_KernelOp<"rope", ["getDivisionOf"]> {
+  let summary = "Rotates pairs of elements of each head";
+  let description = [{
+    The first `rotary_dim` elements of each head, in pairs (i, i + rotary_dim /
+    2) or, `interleaved`, (2i, 2i + 1), are rotated by the angle of their pair.
+    Other elements are copied. Divided by columns, in whole heads.
+
+    Fails verification when:
+    - c1: `rotary_dim` is odd or greater than `head_dim`;
+    - c2: a buffer has fewer columns than the kernel needs, or is not in whole
+      tiles.
+
+    Example:
+    ```mlir
+    mllm.kernel.rope ins(%cos, %sin, %x : memref<512x16xf32>, memref<512x16xf32>, memref<512x64xf32>)
+        outs(%y : memref<512x64xf32>) {heads = 4, head_dim = 16, rotary_dim = 16}
+    ```
+  }];
+  let arguments = (ins
+    Arg<MLLM_F32Rows, "cosines, [tokens, rotary_dim / 2]", [MemRead]>:$cosines,
+    Arg<MLLM_F32Rows, "sines, [tokens, rotary_dim / 2]", [MemRead]>:$sines,
+    Arg<MLLM_F32Rows, "[tokens, heads * head_dim]", [MemRead]>:$x,
+    Arg<MLLM_F32Rows, "[tokens, heads * head_dim]; may be x", [MemWrite]>:$out,
+    Arg<MLLM_Size, "heads in a row">:$heads,
+    Arg<MLLM_Size, "elements of a head">:$head_dim,
+    Arg<MLLM_Size, "elements of a head that are rotated">:$rotary_dim,
+    Arg<UnitAttr, "pairs are neighbors rather than elements of two halves">:$interleaved);
+  let assemblyFormat = [{
+    `ins` `(` $cosines `,` $sines `,` $x `:` type($cosines) `,` type($sines) `,` type($x) `)`
+    `outs` `(` $out `:` type($out) `)` attr-dict
+  }];
+}
+
+#endif // LLMIR_DIALECT_MLLM_KERNELS_ROWKERNELS

@@ -1,0 +1,292 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/Kernels/CacheKernels.cpp.inc"
+
+namespace llmir::mllm::kernel {
+
+/// Columns of the keys and of the values of one token.
+static std::pair<int64_t, int64_t> rowColumns(const CacheGeometry &geometry) {
+  return {geometry.kvHeads * geometry.headDim,
+          geometry.kvHeads * geometry.valueDim};
+}
+
+//===----------------------------------------------------------------------===//
+// AppendKVOp
+//===----------------------------------------------------------------------===//
+
+int64_t AppendKVOp::getHeadsPerGrain() {
+  return std::max(headsPerGrain(getHeadDim()), headsPerGrain(getValueDim()));
+}
+
+/// The division of rows of KV heads of `dim` elements.
+static WorkDivision divisionOfHeads(AppendKVOp op, int64_t dim) {
+  return WorkDivision::columns(RowSpace::Tokens, op.getKvHeads() * dim,
+                               op.getHeadsPerGrain() * dim / kTileColumns);
+}
+
+WorkDivision AppendKVOp::getWorkDivision() {
+  return divisionOfHeads(*this, getHeadDim());
+}
+
+std::optional<WorkDivision> AppendKVOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfHeads(*this, &operand == &getKeysMutable() ? getHeadDim()
+                                                              : getValueDim());
+}
+
+std::optional<CacheGeometry> AppendKVOp::getCacheGeometry() {
+  return geometryOf(*this);
+}
+
+LogicalResult AppendKVOp::verify() {
+  CacheGeometry geometry = geometryOf(*this);
+  if (failed(verifyCache(*this, geometry))) // c1
+    return failure();
+  auto [keys, values] = rowColumns(geometry);
+  return verifyRows(*this, {{"keys", getKeys(), keys}, // c2
+                            {"values", getValues(), values}});
+}
+
+//===----------------------------------------------------------------------===//
+// LookupKVOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision LookupKVOp::getWorkDivision() {
+  return WorkDivision::heads(getKvHeads());
+}
+
+int64_t LookupKVOp::getRowsOf(OpOperand &, const StepLimits &limits) {
+  // There are no more sequences than tokens.
+  return saturatingProduct(limits.tokens, getRows());
+}
+
+bool LookupKVOp::hasFixedSize() { return true; }
+
+std::optional<CacheGeometry> LookupKVOp::getCacheGeometry() {
+  return geometryOf(*this);
+}
+
+LogicalResult LookupKVOp::verify() {
+  CacheGeometry geometry = geometryOf(*this);
+  if (failed(verifyCache(*this, geometry))) // c1
+    return failure();
+  auto [keys, values] = rowColumns(geometry);
+  return verifyRows(*this, {{"keys", getKeys(), keys}, // c2
+                            {"values", getValues(), values}});
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// An item of attention has some rows of that length on the stack.
+static constexpr int64_t kMostHeadDim = 4096;
+
+template <typename Op> static LogicalResult verifyHeads(Op op) {
+  const int64_t dim = std::max(op.getHeadDim(), op.getValueDim());
+  if (dim > kMostHeadDim)
+    return op.emitOpError("has heads of ")
+           << dim << " elements; at most " << kMostHeadDim
+           << " are known to fit";
+  if (op.getHeads() % op.getKvHeads() != 0)
+    return op.emitOpError("has ")
+           << op.getHeads() << " heads, which " << op.getKvHeads()
+           << " KV heads do not divide";
+  if (static_cast<int64_t>(op.getWindow()) < 0)
+    return op.emitOpError("has the window ")
+           << static_cast<int64_t>(op.getWindow())
+           << ", expected 0 (none) or more";
+  return success();
+}
+
+template <typename Op> static LogicalResult verifySlopes(Op op) {
+  auto slopes = op.getAlibiSlopes();
+  if (!slopes || slopes->size() == op.getHeads())
+    return success();
+  return op.emitOpError("has ")
+         << slopes->size() << " ALiBi slopes for " << op.getHeads() << " heads";
+}
+
+/// Sinks are a packed vector, or one row that the program has computed.
+template <typename Op> static LogicalResult verifySinks(Op op) {
+  Value sinks = op.getSinks();
+  const int64_t heads = op.getHeads();
+  if (!sinks)
+    return success();
+  auto type = cast<MemRefType>(sinks.getType());
+  if (type.getRank() == 2 && type.getElementType().isF32())
+    return verifyRows(op, {{"sinks", sinks, heads}});
+  return verifyVector(op, "sinks", sinks, heads);
+}
+
+template <typename Op> static LogicalResult verifyPartials(Op op) {
+  const int64_t rows = op.getShape().partialResults().rows;
+  if (!op.getPartials() || rowsOf(op.getPartials()) >= rows)
+    return success();
+  return op.emitOpError("has ")
+         << rowsOf(op.getPartials()) << " rows of partial results, expected "
+         << rows;
+}
+
+template <typename Op> static SmallVector<WeightNeed> needOfSinks(Op op) {
+  if (!op.getSinks())
+    return {};
+  return {{op.getODSOperandIndexAndLength(0).first,
+           "",
+           {static_cast<int64_t>(op.getHeads())}}};
+}
+
+//===----------------------------------------------------------------------===//
+// PagedAttentionOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision PagedAttentionOp::getWorkDivision() {
+  return WorkDivision::items(getHeads());
+}
+
+std::optional<WorkDivision>
+PagedAttentionOp::getDivisionOf(OpOperand &operand) {
+  if (writesOperand(operand))
+    return getWorkDivision();
+  return std::nullopt;
+}
+
+SmallVector<WeightNeed> PagedAttentionOp::getWeightNeeds() {
+  return needOfSinks(*this);
+}
+
+std::optional<CacheGeometry> PagedAttentionOp::getCacheGeometry() {
+  return geometryOf(*this);
+}
+
+/// sum + (count - 1) * stride, or INT64_MAX where that is more.
+static int64_t addDistance(int64_t sum, int64_t count, int64_t stride) {
+  int64_t result;
+  if (count <= 1)
+    return sum;
+  return llvm::AddOverflow(sum, saturatingProduct(count - 1, stride), result)
+             ? INT64_MAX
+             : result;
+}
+
+/// Rows of the mask up to the element of the last sequence, head, query, token
+/// and key.
+static int64_t maskRows(PagedAttentionOp op, const StepLimits &limits) {
+  const int64_t most[] = {limits.tokens, static_cast<int64_t>(op.getHeads()),
+                          limits.tokens, limits.tokens, limits.contextLength};
+  int64_t last = 0;
+  for (auto [count, stride] : llvm::zip_equal(most, *op.getMaskStrides()))
+    last = addDistance(last, count, stride);
+  const int64_t columns =
+      cast<MemRefType>(op.getMask().getType()).getDimSize(1);
+  return last == INT64_MAX ? INT64_MAX : last / columns + 1;
+}
+
+int64_t PagedAttentionOp::getRowsOf(OpOperand &operand,
+                                    const StepLimits &limits) {
+  const unsigned number = operand.getOperandNumber();
+  auto is = [&](unsigned group) {
+    auto [first, count] = getODSOperandIndexAndLength(group);
+    return number >= first && number < first + count;
+  };
+  if (is(0)) // Sinks.
+    return 1;
+  if (is(2))
+    return maskRows(*this, limits);
+  if (is(3))
+    return getShape().partialResults().rows;
+  return limits.tokens;
+}
+
+LogicalResult PagedAttentionOp::verify() {
+  CacheGeometry geometry = geometryOf(*this);
+  if (failed(verifyCache(*this, geometry)) || // c1
+      failed(verifyHeads(*this)) ||           // c2
+      failed(verifySlopes(*this)))            // c3
+    return failure();
+  auto strides = getMaskStrides();
+  if (strides.has_value() != static_cast<bool>(getMask())) // c4
+    return emitOpError(getMask() ? "has a mask without its strides"
+                                 : "has the strides of a mask without one");
+  if (strides &&
+      (strides->size() != 5 || strides->back() > 1 ||
+       llvm::any_of(*strides, [](int64_t stride) { return stride < 0; }))) // c4
+    return emitOpError("has the mask strides [")
+           << *strides
+           << "]; expected those of sequence, head, query, token and key, the "
+              "last 0 or 1";
+  const int64_t heads = getHeads();
+  if (failed(verifyRows(
+          *this,
+          {{"query", getQuery(), heads * geometry.headDim}, // c5
+           {"mask", getMask(), 1},
+           {"partials", getPartials(), getShape().partialResults().columns},
+           {"out", getOut(), heads * geometry.valueDim}})) ||
+      failed(verifySinks(*this))) // c5
+    return failure();
+  return verifyPartials(*this); // c6
+}
+
+//===----------------------------------------------------------------------===//
+// MergeAttentionOp
+//===----------------------------------------------------------------------===//
+
+// Only in a step that splits attention does it write, and then the attention
+// before it has not: for their readers both are one division.
+WorkDivision MergeAttentionOp::getWorkDivision() {
+  return WorkDivision::items(getHeads());
+}
+
+std::optional<WorkDivision>
+MergeAttentionOp::getDivisionOf(OpOperand &operand) {
+  if (&operand == &getPartialsMutable() || &operand == &getOutMutable())
+    return getWorkDivision();
+  return std::nullopt;
+}
+
+SmallVector<WeightNeed> MergeAttentionOp::getWeightNeeds() {
+  return needOfSinks(*this);
+}
+
+std::optional<CacheGeometry> MergeAttentionOp::getCacheGeometry() {
+  return geometryOf(*this);
+}
+
+int64_t MergeAttentionOp::getRowsOf(OpOperand &operand,
+                                    const StepLimits &limits) {
+  if (&operand == &getPartialsMutable())
+    return getShape().partialResults().rows;
+  return &operand == &getOutMutable() ? limits.tokens : 1;
+}
+
+LogicalResult MergeAttentionOp::verify() {
+  CacheGeometry geometry = geometryOf(*this);
+  if (failed(verifyCache(*this, geometry)) || // c1
+      failed(verifyHeads(*this)) ||           // c2
+      failed(verifySlopes(*this)))            // c3
+    return failure();
+  const int64_t heads = getHeads();
+  if (failed(
+          verifyRows(*this, {{"partials", getPartials(), // c4
+                              getShape().partialResults().columns},
+                             {"out", getOut(), heads * geometry.valueDim}})) ||
+      failed(verifySinks(*this))) // c4
+    return failure();
+  return verifyPartials(*this); // c5
+}
+
+} // namespace llmir::mllm::kernel

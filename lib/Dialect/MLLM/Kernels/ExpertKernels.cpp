@@ -1,0 +1,187 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/Kernels/ExpertKernels.cpp.inc"
+
+namespace llmir::mllm::kernel {
+
+/// Places of the largest step.
+template <typename Op>
+static int64_t placesOf(Op op, const StepLimits &limits) {
+  return saturatingProduct(limits.tokens, op.getTopK());
+}
+
+/// Entries of a list with one for each choice of the tokens that a buffer has
+/// rows for.
+template <typename Op> static int64_t pairsOf(Op op, Value tokens) {
+  return saturatingProduct(rowsOf(tokens), op.getTopK());
+}
+
+//===----------------------------------------------------------------------===//
+// MoERouteOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoERouteOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens);
+}
+
+std::optional<WorkDivision> MoERouteOp::getDivisionOf(OpOperand &) {
+  return getWorkDivision();
+}
+
+LogicalResult MoERouteOp::verify() {
+  const int64_t experts = getExperts(), topK = getTopK();
+  if (topK > experts) // c1
+    return emitOpError("chooses ") << topK << " of " << experts << " experts";
+  return verifyRows(*this, {{"logits", getLogits(), experts}, // c2
+                            {"weights", getWeights(), topK},
+                            {"chosen", getChosen(), topK}});
+}
+
+//===----------------------------------------------------------------------===//
+// MoESortOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoESortOp::getWorkDivision() { return WorkDivision::first(); }
+
+int64_t MoESortOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return &operand == &getChosenMutable() ? limits.tokens : 1;
+}
+
+LogicalResult MoESortOp::verify() {
+  constexpr int64_t mostExperts = 1 << 16; // A count of each is on the stack.
+  const int64_t experts = getExperts();
+  if (experts > mostExperts) // c1
+    return emitOpError("sorts by ")
+           << experts << " experts; the most are " << mostExperts;
+  if (failed(verifyRows(*this, {{"chosen", getChosen(), // c2
+                                 static_cast<int64_t>(getTopK())}})))
+    return failure();
+  const int64_t pairs = pairsOf(*this, getChosen());
+  return verifyRows(*this, {{"offsets", getOffsets(), experts + 1}, // c2
+                            {"pairs", getPairs(), pairs},
+                            {"places", getPlaces(), pairs}});
+}
+
+//===----------------------------------------------------------------------===//
+// MoEGatherOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoEGatherOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens, getTopK());
+}
+
+int64_t MoEGatherOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  if (&operand == &getPairsMutable())
+    return 1;
+  return &operand == &getXMutable() ? limits.tokens : placesOf(*this, limits);
+}
+
+LogicalResult MoEGatherOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(*this, {{"x", getX(), columns}, // c1
+                            {"out", getOut(), columns},
+                            {"pairs", getPairs(), pairsOf(*this, getX())}});
+}
+
+//===----------------------------------------------------------------------===//
+// MoELinearOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoELinearOp::getWorkDivision() {
+  return WorkDivision::columns(RowSpace::Tokens, getRows());
+}
+
+int64_t MoELinearOp::getRowsOf(OpOperand &operand, const StepLimits &) {
+  // The list of places says how many there are, never more than the buffers
+  // have rows for.
+  return &operand == &getOffsetsMutable() ? 1 : rowsOf(operand.get());
+}
+
+SmallVector<WeightNeed> MoELinearOp::getWeightNeeds() {
+  return {{getWeightMutable().getOperandNumber(),
+           getFormat(),
+           {static_cast<int64_t>(getExperts()), static_cast<int64_t>(getRows()),
+            static_cast<int64_t>(getColumns())}}};
+}
+
+LogicalResult MoELinearOp::verify() {
+  const int64_t experts = getExperts(), rows = getRows();
+  FailureOr<PackedMatrix> matrix =
+      verifyMatrix(*this, getFormat(), rows, getColumns(), // c1, c2
+                   getSegment());
+  if (failed(matrix))
+    return failure();
+  const int64_t bytes = saturatingProduct(experts, matrix->bytes);
+  if (bytes == INT64_MAX) // c3
+    return emitOpError("has ") << experts << " matrices of " << matrix->bytes
+                               << " bytes, which are too many to address";
+  if (failed(verifyWeight(*this, "weight", getWeight(), bytes))) // c3
+    return failure();
+  return verifyRows(*this, {{"offsets", getOffsets(), experts + 1}, // c4
+                            {"x", getX(), matrix->inputColumns},
+                            {"out", getOut(), rows}});
+}
+
+//===----------------------------------------------------------------------===//
+// MoEGateOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoEGateOp::getWorkDivision() {
+  return WorkDivision::columns(RowSpace::Tokens, getColumns());
+}
+
+std::optional<WorkDivision> MoEGateOp::getDivisionOf(OpOperand &operand) {
+  // Words of two elements are half as many columns.
+  if (getRounded() && &operand == &getOutMutable())
+    return std::nullopt;
+  return getWorkDivision();
+}
+
+int64_t MoEGateOp::getRowsOf(OpOperand &, const StepLimits &limits) {
+  return placesOf(*this, limits);
+}
+
+LogicalResult MoEGateOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(*this,
+                    {{"gate", getGate(), columns}, // c1
+                     {"up", getUp(), columns},
+                     {"out", getOut(),
+                      getRounded() ? RoundRowsOp::words(columns) : columns}});
+}
+
+//===----------------------------------------------------------------------===//
+// MoECombineOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision MoECombineOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens);
+}
+
+int64_t MoECombineOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  if (&operand == &getPlacesMutable())
+    return 1;
+  return &operand == &getXMutable() ? placesOf(*this, limits) : limits.tokens;
+}
+
+LogicalResult MoECombineOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(
+      *this, {{"weights", getWeights(), static_cast<int64_t>(getTopK())}, // c1
+              {"x", getX(), columns},
+              {"out", getOut(), columns},
+              {"places", getPlaces(), pairsOf(*this, getWeights())}});
+}
+
+} // namespace llmir::mllm::kernel

@@ -1,0 +1,301 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "llmir/Dialect/MLLM/Kernels/RowKernels.cpp.inc"
+
+namespace llmir::mllm::kernel {
+
+/// The division of kernels that read `x` as they write `out`: a worker reads
+/// only the elements that it writes.
+template <typename Op>
+static std::optional<WorkDivision> divisionOfXAndOut(Op op,
+                                                     OpOperand &operand) {
+  if (&operand == &op.getXMutable() || &operand == &op.getOutMutable())
+    return op.getWorkDivision();
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// RopeAnglesOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision RopeAnglesOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens);
+}
+
+LogicalResult RopeAnglesOp::verify() {
+  const int64_t half = getFrequencies().size();
+  return verifyRows(*this, {{"cosines", getCosines(), half}, // c1
+                            {"sines", getSines(), half}});
+}
+
+//===----------------------------------------------------------------------===//
+// EmbeddingOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision EmbeddingOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::Tokens);
+}
+
+SmallVector<WeightNeed> EmbeddingOp::getWeightNeeds() {
+  return {
+      {getTableMutable().getOperandNumber(),
+       getFormat(),
+       {static_cast<int64_t>(getRows()), static_cast<int64_t>(getColumns())}}};
+}
+
+/// Whether rows of a table can be looked up: four neighbors in K are in one
+/// group, and in one word or in lines of 4-bit integers.
+static bool canLookUpRows(const IntegerMatrixLayout &table) {
+  const IntegerFormat &format = table.format;
+  return format.bits <= 8 && !format.zeroPoints && format.segment == 0 &&
+         table.group() % 4 == 0 && table.block() % table.group() == 0 &&
+         table.columns % table.block() == 0;
+}
+
+LogicalResult EmbeddingOp::verify() {
+  const int64_t rows = getRows(), columns = getColumns();
+  int64_t bytes = 0;
+  if (auto integers = integerFormat(getFormat())) {
+    IntegerMatrixLayout table{*integers, rows, columns};
+    if (!canLookUpRows(table)) // c1
+      return emitOpError("looks up rows of ")
+             << columns << " integers of format \"" << getFormat()
+             << "\"; kernels know rows of whole blocks without zero points";
+    bytes = table.bytes();
+  } else {
+    FailureOr<TensorFormat> format = plainFormat(*this, getFormat()); // c1
+    if (failed(format))
+      return failure();
+    bytes = PackedMatrixLayout{*format, rows, columns}.bytes();
+  }
+  if (failed(verifyWeight(*this, "table", getTable(), bytes))) // c2
+    return failure();
+  return verifyRows(*this, {{"out", getOut(), columns}}); // c3
+}
+
+//===----------------------------------------------------------------------===//
+// SelectRowsOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision SelectRowsOp::getWorkDivision() {
+  return WorkDivision::rows(RowSpace::LogitRows);
+}
+
+RowSpace SelectRowsOp::getRowSpace() { return RowSpace::LogitRows; }
+
+int64_t SelectRowsOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
+  return &operand == &getXMutable() ? limits.tokens : limits.logitRows;
+}
+
+LogicalResult SelectRowsOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(*this, {{"x", getX(), columns}, // c1
+                            {"out", getOut(), columns}});
+}
+
+//===----------------------------------------------------------------------===//
+// RmsNormOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision RmsNormOp::getWorkDivision() {
+  if (getGroups() == 1)
+    return WorkDivision::rows(getOver());
+  return WorkDivision::columns(getOver(), getGroups() * getColumns(),
+                               tilesPerGrain(getColumns()));
+}
+
+RowSpace RmsNormOp::getRowSpace() { return getOver(); }
+
+std::optional<WorkDivision> RmsNormOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+SmallVector<WeightNeed> RmsNormOp::getWeightNeeds() {
+  if (!getWeight())
+    return {};
+  return {{getODSOperandIndexAndLength(0).first,
+           "",
+           {static_cast<int64_t>(getColumns())}}};
+}
+
+LogicalResult RmsNormOp::verify() {
+  const int64_t used = getGroups() * getColumns();
+  if (failed(verifyRows(*this, {{"x", getX(), used}, // c1
+                                {"out", getOut(), used}})))
+    return failure();
+  return verifyVector(*this, "weight", getWeight(), getColumns()); // c2
+}
+
+//===----------------------------------------------------------------------===//
+// LayerNormOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision LayerNormOp::getWorkDivision() {
+  return WorkDivision::rows(getOver());
+}
+
+RowSpace LayerNormOp::getRowSpace() { return getOver(); }
+
+std::optional<WorkDivision> LayerNormOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+SmallVector<WeightNeed> LayerNormOp::getWeightNeeds() {
+  SmallVector<WeightNeed> needs;
+  const int64_t columns = getColumns();
+  if (getWeight())
+    needs.push_back({getODSOperandIndexAndLength(0).first, "", {columns}});
+  if (getBias())
+    needs.push_back({getODSOperandIndexAndLength(1).first, "", {columns}});
+  return needs;
+}
+
+LogicalResult LayerNormOp::verify() {
+  const int64_t used = getGroups() * getColumns();
+  if (failed(verifyRows(*this, {{"x", getX(), used}, // c1
+                                {"out", getOut(), used}})) ||
+      failed(verifyVector(*this, "weight", getWeight(), getColumns()))) // c2
+    return failure();
+  return verifyVector(*this, "bias", getBias(), getColumns()); // c2
+}
+
+//===----------------------------------------------------------------------===//
+// SoftmaxOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision SoftmaxOp::getWorkDivision() {
+  return WorkDivision::rows(getOver());
+}
+
+RowSpace SoftmaxOp::getRowSpace() { return getOver(); }
+
+std::optional<WorkDivision> SoftmaxOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+LogicalResult SoftmaxOp::verify() {
+  const int64_t used = getGroups() * getColumns();
+  return verifyRows(*this, {{"x", getX(), used}, // c1
+                            {"out", getOut(), used}});
+}
+
+//===----------------------------------------------------------------------===//
+// QuantizeRowsOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision QuantizeRowsOp::getWorkDivision() {
+  return WorkDivision::rows(getOver(), getChoices());
+}
+
+RowSpace QuantizeRowsOp::getRowSpace() { return getOver(); }
+
+int64_t QuantizeRowsOp::getRowsOf(OpOperand &, const StepLimits &limits) {
+  return saturatingProduct(limits.rows(getOver()), getChoices());
+}
+
+std::optional<WorkDivision> QuantizeRowsOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+LogicalResult QuantizeRowsOp::verify() {
+  const int64_t columns = getColumns(), group = getGroup();
+  const int64_t segment = getSegment(), padded = getPadded();
+  if ((group < columns && group % segment != 0) || padded % 4 != 0 ||
+      padded < segment) // c1
+    return emitOpError("has groups of ")
+           << group << " in segments of " << segment << " elements and "
+           << padded
+           << " bytes, expected segments that divide the groups and fit into "
+              "whole words";
+  return verifyRows(*this,
+                    {{"x", getX(), columns}, // c2
+                     {"out", getOut(),
+                      QuantizedRowLayout{columns, segment, padded}.words()}});
+}
+
+//===----------------------------------------------------------------------===//
+// RoundRowsOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision RoundRowsOp::getWorkDivision() {
+  return WorkDivision::rows(getOver());
+}
+
+RowSpace RoundRowsOp::getRowSpace() { return getOver(); }
+
+std::optional<WorkDivision> RoundRowsOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+LogicalResult RoundRowsOp::verify() {
+  const int64_t columns = getColumns();
+  return verifyRows(*this, {{"x", getX(), columns}, // c1
+                            {"out", getOut(), words(columns)}});
+}
+
+//===----------------------------------------------------------------------===//
+// ElementwiseOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision ElementwiseOp::getWorkDivision() {
+  return WorkDivision::columns(getOver(), getColumns(), getGrain());
+}
+
+RowSpace ElementwiseOp::getRowSpace() { return getOver(); }
+
+std::optional<WorkDivision> ElementwiseOp::getDivisionOf(OpOperand &) {
+  return getWorkDivision();
+}
+
+LogicalResult ElementwiseOp::verify() {
+  const int64_t columns = getColumns();
+  SmallVector<RowsNeed> needs{{"out", getOut(), columns}};
+  for (Value input : getInputs())
+    needs.push_back({"inputs", input, columns});
+  return verifyRows(*this, needs); // c1
+}
+
+LogicalResult ElementwiseOp::verifyRegions() {
+  // c2
+  Type f32 = Float32Type::get(getContext());
+  SmallVector<Type> arguments(getInputs().size(), f32);
+  return verifyScalarRegion(*this, &getBody().front(), arguments, f32);
+}
+
+//===----------------------------------------------------------------------===//
+// RopeOp
+//===----------------------------------------------------------------------===//
+
+WorkDivision RopeOp::getWorkDivision() {
+  return WorkDivision::columns(RowSpace::Tokens, getHeads() * getHeadDim(),
+                               tilesPerGrain(getHeadDim()));
+}
+
+std::optional<WorkDivision> RopeOp::getDivisionOf(OpOperand &operand) {
+  return divisionOfXAndOut(*this, operand);
+}
+
+LogicalResult RopeOp::verify() {
+  if (getRotaryDim() % 2 != 0 || getRotaryDim() > getHeadDim()) // c1
+    return emitOpError("rotates ")
+           << getRotaryDim() << " of " << getHeadDim()
+           << " elements; expected an even number, at most all of them";
+  const int64_t half = getRotaryDim() / 2, row = getHeads() * getHeadDim();
+  return verifyRows(*this, {{"cosines", getCosines(), half}, // c2
+                            {"sines", getSines(), half},
+                            {"x", getX(), row},
+                            {"out", getOut(), row}});
+}
+
+} // namespace llmir::mllm::kernel
