@@ -177,23 +177,24 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
   let summary = "Convert the optimized step, or a single function, to a program of kernels and barriers";
   let description = [{
     Replaces the functions of the step `@step`, or the only function of a module
-    without a step, by three fragments: `@weights` (the location of each packed
-    weight), `@kernels` (the kernels) and `@llmir_step` (the instructions that
-    every worker runs).
+    without a step, by two fragments: `@weights` (the location of each packed
+    weight) and `@llmir_step` (the instructions that every worker runs).
 
-    Each op becomes an instruction; chains of element-wise ops become one
-    kernel; consecutive calls of one layer function become a loop over the layer
-    register. Barriers are placed exactly where a worker would otherwise access
-    elements that another worker has accessed since the last barrier. In a
-    decode-sized step, each worker computes the rows that matmuls read
-    redundantly, and the barriers after them are skipped.
+    Each op becomes an instruction with a kernel; chains of element-wise ops become
+    one kernel; consecutive calls of one layer function become a loop over the layer
+    register. The only barriers are those of steps with split attention:
+    `-mllm-synchronize-program` inserts all others.
 
     ```mlir
     %y = llm.linear %x, %w : tensor<?x64xf32>, tensor<172x64xbf16> -> tensor<?x172xf32>
     ```
     becomes
     ```mlir
-    mllm.program.instruction @linear_bf16_172x64 weights [@…up_proj.weight] (%x, %y)
+    mllm.program.instruction {
+      %w = mllm.program.get_weight @…up_proj.weight : memref<22528xi8>
+      mllm.kernel.linear weights(%w : memref<22528xi8>) ins(%x : memref<512x32xf32>)
+          outs(%y : memref<512x176xf32>) {format = "bf16", rows = 172, columns = 64}
+    }
     ```
     A function other than a step must have static shapes. Its program sets the
     fields of the step context for each kernel (`set_field`), declares the
@@ -213,12 +214,9 @@ def ConvertLLMToProgram : Pass<"convert-llm-to-program", "::mlir::ModuleOp"> {
     Option<"tokenBudget", "token-budget", "int64_t", /*default=*/"512",
            "Maximum number of tokens of a step, which is the number of buffer rows">,
     Option<"maxLogitRows", "max-logit-rows", "int64_t", /*default=*/"64",
-           "Maximum number of logit rows of a step">,
-    Option<"fewTokens", "few-tokens", "int64_t", /*default=*/"8",
-           "Maximum number of tokens of a decode-sized step, in which each worker computes norms and other rows redundantly instead of waiting for them; 0: never">];
+           "Maximum number of logit rows of a step">];
   let statistics = [
-    Statistic<"numInstructions", "instructions", "Instructions created">,
-    Statistic<"numBarriers", "barriers", "Barriers created">];
+    Statistic<"numInstructions", "instructions", "Instructions created">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
@@ -234,7 +232,7 @@ def ConvertProgramToLLVM : Pass<"convert-program-to-llvm", "::mlir::ModuleOp"> {
     layer), labels and jumps become blocks and branches, and barriers and
     runtime calls become calls through the runtime's table. If the program sets
     fields, each worker has a copy of the step context on its stack. Kernels are
-    already `llvm.func`.
+    already functions, which `mllm.program.call` calls.
 
     Fails if a buffer has no offset or a kernel has no function.
   }];

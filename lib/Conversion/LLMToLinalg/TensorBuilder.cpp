@@ -124,7 +124,8 @@ Value ScalarBuilder::select(Value condition, Value a, Value b) {
 }
 
 Value ScalarBuilder::swish(Value x, Value power) {
-  return divf(x, addf(f32(1), exp(negf(power))));
+  Value exponential = exp(negf(power));
+  return divf(x, addf(f32(1), exponential));
 }
 
 Value ScalarBuilder::quotient(Value x, Value scale) {

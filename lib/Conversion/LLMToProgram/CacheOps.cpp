@@ -21,18 +21,18 @@ namespace ll = mlir::llm;
 
 namespace llmir {
 
-/// The geometry of a cache, as the specs of its kernels have it.
-template <typename Spec>
-static void setGeometry(Spec &spec, ll::PagedKVCacheType cache) {
+/// The geometry of a cache, as its kernels have it.
+static kernel::CacheGeometry geometryOf(ll::PagedKVCacheType cache) {
   // Bytes are what a tensor is never stored in by itself.
-  spec.kvFormat = cache.getElementType().isInteger(8)
-                      ? kvFormatName(KVFormat::Q8)
-                      : mllm::storedFormatName(cache.getElementType());
-  spec.kvHeads = cache.getNumHeads();
-  spec.headDim = cache.getHeadDim();
-  if (cache.getValueDim() != cache.getHeadDim())
-    spec.valueDim = cache.getValueDim();
-  spec.blockSize = cache.getBlockSize();
+  std::string name = cache.getElementType().isInteger(8)
+                         ? kvFormatName(KVFormat::Q8)
+                         : mllm::storedFormatName(cache.getElementType());
+  // The context owns the name.
+  StringRef format = StringAttr::get(cache.getContext(), name).getValue();
+  return {format, static_cast<int64_t>(cache.getNumHeads()),
+          static_cast<int64_t>(cache.getHeadDim()),
+          static_cast<int64_t>(cache.getValueDim()),
+          static_cast<int64_t>(cache.getBlockSize())};
 }
 
 /// One row per token: the step's, or those of a function, whatever the shape.
@@ -67,22 +67,16 @@ static LogicalResult append(ProgramConversion &c, OpTy op,
                             ll::PagedKVCacheType cache) {
   if (!op.isRagged())
     return refuseBatched(op, op.getKeys(), cache);
-  AppendKVSpec spec;
-  setGeometry(spec, cache);
+  kernel::CacheGeometry geometry = geometryOf(cache);
   FailureOr<RowsValue> keys =
-      lookupRows(c, op, op.getKeys(), spec.kvHeads * spec.headDim);
+      lookupRows(c, op, op.getKeys(), geometry.kvHeads * geometry.headDim);
   FailureOr<RowsValue> values =
-      lookupRows(c, op, op.getValues(), spec.kvHeads * valueDim(spec));
+      lookupRows(c, op, op.getValues(), geometry.kvHeads * geometry.valueDim);
   if (failed(keys) || failed(values) || failed(c.bindCache(op, cache)) ||
       failed(bindSlots(c, op, op.getSlotMapping())) ||
       failed(c.bindLayer(op, op.getLayer())))
     return failure();
-  c.call(op.getLoc(),
-         kernelName(Twine("append_kv_") + spec.kvFormat,
-                    {spec.kvHeads, spec.headDim}),
-         spec, {}, appendAccesses(spec, *keys, *values),
-         // Two appends may give one slot to different rows.
-         BufferAccess{Value(), true, std::nullopt});
+  appendToCache(c, op.getLoc(), geometry, *keys, *values);
   return success();
 }
 
@@ -109,23 +103,21 @@ static LogicalResult convert(ProgramConversion &c, ll::LookupKVOp op) {
     return failure();
   bindSequences(c, op->getLoc(), *sequences);
   ArrayRef<int64_t> shape = op.getKeys().getType().getShape();
-  LookupKVSpec spec;
-  setGeometry(spec, cache);
-  spec.rows = shape[1];
+  kernel::CacheGeometry geometry = geometryOf(cache);
   RowsValue like;
   like.rows = shape[0] * shape[1];
   RowsValue keys =
-      c.createResult(op.getKeys(), like, spec.kvHeads * spec.headDim);
-  RowsValue values =
-      c.createResult(op.getValues(), like, spec.kvHeads * valueDim(spec));
+      c.createResult(op.getKeys(), like, geometry.kvHeads * geometry.headDim);
+  RowsValue values = c.createResult(op.getValues(), like,
+                                    geometry.kvHeads * geometry.valueDim);
   if (like.rows == 0)
     return success(); // No row: nothing to gather.
-  WorkShare share = like.headShare(spec.kvHeads);
-  c.call(op.getLoc(),
-         kernelName(Twine("lookup_kv_") + spec.kvFormat,
-                    {spec.rows, spec.kvHeads, spec.headDim}),
-         spec, {}, {{keys.buffer, true, share}, {values.buffer, true, share}},
-         BufferAccess{Value(), false, std::nullopt});
+  c.kernel<kernel::LookupKVOp>(
+      op.getLoc(),
+      kernelName(Twine("lookup_kv_") + geometry.format,
+                 {shape[1], geometry.kvHeads, geometry.headDim}),
+      like, keys.buffer, values.buffer, geometry.format, geometry.kvHeads,
+      geometry.headDim, geometry.valueDim, geometry.blockSize, shape[1]);
   return success();
 }
 
@@ -179,52 +171,34 @@ template <typename OpTy>
 static LogicalResult attend(ProgramConversion &c, OpTy op,
                             ll::PagedKVCacheType cache,
                             TypedValue<RankedTensorType> blocks) {
-  PagedAttentionSpec spec = attentionSpec(op);
-  setGeometry(spec, cache);
-  spec.heads = op.countHeads();
-  spec.causal = op.getCausal();
-  spec.scale = ll::detail::getScaleOrDefault(op.getScaleAttr(), spec.headDim);
+  CacheAttention attention(op, geometryOf(cache), op.countHeads());
   FailureOr<RowsValue> query =
-      lookupRows(c, op, op.getQuery(), spec.heads * spec.headDim);
+      lookupRows(c, op, op.getQuery(), attention.queryColumns());
   if (failed(query) || failed(c.bindCache(op, cache)) ||
       failed(c.hasStaticRows() ? bindBatch(c, op, cache, blocks)
                                : bindStep(c, op, blocks)) ||
-      failed(c.bindLayer(op, op.getLayer())))
-    return failure();
-  SmallVector<BufferAccess> accesses{{query->buffer, false, std::nullopt}};
-  KernelWeights weights;
-  if (failed(addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
-                             /*perToken=*/op.isRagged(), spec, weights,
-                             accesses)))
+      failed(c.bindLayer(op, op.getLayer())) ||
+      failed(attention.addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
+                                       /*perToken=*/op.isRagged())))
     return failure();
   RowsValue out =
-      c.createResult(op.getOutput(), *query, spec.heads * valueDim(spec));
-  WorkShare share = query->itemShare(spec.heads);
-  BufferAccess touches{Value(), false, std::nullopt};
+      c.createResult(op.getOutput(), *query, attention.outputColumns());
   auto name = [&](StringRef kind) {
-    return kernelName(kind + "_" + Twine(spec.kvFormat),
-                      {spec.heads, spec.kvHeads, spec.headDim});
+    return kernelName(
+        kind + "_" + Twine(attention.cache.format),
+        {attention.heads, attention.cache.kvHeads, attention.cache.headDim});
   };
   if (c.hasStaticRows()) { // Only a runtime says when to split.
-    accesses.push_back({out.buffer, true, share});
-    c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses,
-           touches);
+    attention.attend(c, op.getLoc(), name("paged_attention"), *query,
+                     /*partials=*/Value(), out);
     return success();
   }
-  PartialResults size = partialResults(spec);
-  spec.partialRows = size.rows;
+  kernel::PartialResults size = attention.shape().partialResults();
   Value partials = c.createScratch(op.getLoc(), size.rows, size.columns).buffer;
-  SmallVector<BufferAccess> merged;
-  if (spec.sinks == OperandPlace::Buffer)
-    merged.push_back(accesses.back());
-  merged.append({{partials, false, share}, {out.buffer, true, share}});
-  accesses.append({{partials, true, share}, {out.buffer, true, share}});
-  c.call(op.getLoc(), name("paged_attention"), spec, weights, accesses,
-         touches);
+  attention.attend(c, op.getLoc(), name("paged_attention"), *query, partials,
+                   out);
   c.waitIfSplit(op.getLoc());
-  MergeAttentionSpec merge;
-  static_cast<PagedAttentionSpec &>(merge) = spec;
-  c.call(op.getLoc(), name("merge_attention"), merge, weights, merged);
+  attention.merge(c, op.getLoc(), name("merge_attention"), partials, out);
   return success();
 }
 

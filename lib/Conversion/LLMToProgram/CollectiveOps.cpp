@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramConversion.h"
+#include "MatmulResult.h"
 
 #include "llmir/Dialect/MLLM/ScalarFunctions.h"
 
@@ -22,9 +22,9 @@ namespace ll = mlir::llm;
 namespace llmir {
 
 /// The box that is slice `index` of `count` in dimension `dim`.
-static CopyBoxSpec sliceBox(ArrayRef<int64_t> shape, int64_t dim, int64_t count,
-                            int64_t index) {
-  CopyBoxSpec box;
+static ElementBox sliceBox(ArrayRef<int64_t> shape, int64_t dim, int64_t count,
+                           int64_t index) {
+  ElementBox box;
   box.sizes.assign(shape.begin(), shape.end());
   box.sizes[dim] /= count;
   box.fromStrides = rowMajorStrides(shape);
@@ -81,7 +81,7 @@ static LogicalResult convert(ProgramConversion &c, ll::AllGatherOp op) {
     RowsValue whole = c.createResult(op.getResult());
     c.shareBuffer(whole.buffer);
     for (auto [i, member] : llvm::enumerate(*members)) {
-      CopyBoxSpec box;
+      ElementBox box;
       box.sizes.assign(part.begin(), part.end());
       box.fromStrides = rowMajorStrides(part);
       box.toStrides = strides;
@@ -107,19 +107,17 @@ static RowsValue combine(ProgramConversion &c, Location loc, StringRef how,
                          ArrayRef<RowsValue> members, Type element) {
   RowsValue out =
       c.createScratch(loc, members.front().rows, members.front().columns);
-  SmallVector<BufferAccess> accesses;
+  SmallVector<Value> inputs;
   for (const RowsValue &member : members)
-    accesses.push_back({member.buffer, false, out.columnShare()});
-  accesses.push_back({out.buffer, true, out.columnShare()});
-  c.call(loc, kernelName(Twine("reduce_") + how, {out.columns}),
-         ElementwiseSpec{out.columns, out.over}, {}, accesses, std::nullopt,
-         [&](OpBuilder &b, Block &block) {
-           for (size_t i = 0; i < members.size(); ++i)
-             block.addArgument(b.getF32Type(), loc);
-           Value result = emitCombination(b, loc, combinationNamed(how),
-                                          block.getArguments());
-           YieldOp::create(b, loc, emitRound(b, loc, result, element));
-         });
+    inputs.push_back(member.buffer);
+  c.elementwise(loc, kernelName(Twine("reduce_") + how, {out.columns}), inputs,
+                out, [&](OpBuilder &b, Block &block) {
+                  for (size_t i = 0; i < members.size(); ++i)
+                    block.addArgument(b.getF32Type(), loc);
+                  Value result = emitCombination(b, loc, combinationNamed(how),
+                                                 block.getArguments());
+                  YieldOp::create(b, loc, emitRound(b, loc, result, element));
+                });
   return out;
 }
 
@@ -210,7 +208,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
   }
   KernelWeights weights;
   weights.format = "f32";
-  weights.buffers.push_back(
+  weights.all.push_back(
       c.packMatrix(loc, *weight, outputs, inputs, 1, given[1], start));
   bool hasBias = op.getBias() && (isColumnForm || shard == 0);
   if (hasBias) {
@@ -220,16 +218,13 @@ static LogicalResult convert(ProgramConversion &c, ll::ShardedLinearOp op) {
       return failure();
     if (isColumnForm && !op.getBiasIsShard())
       bias = sliceColumns(c, loc, *bias, count, shard);
-    weights.buffers.push_back(bias->buffer);
+    weights.all.push_back(bias->buffer);
   }
   RowsValue input = c.matmulInput(loc, op.getX(), *x, op.getWeight().getType(),
                                   weights.format);
   RowsValue out = c.createResult(op.getResult(), *x, outputs);
-  LinearSpec spec{weights.format, outputs, inputs,
-                  hasBias,        x->over, specUnit(out.unit)};
-  c.call(loc, kernelName("linear_f32", {outputs, inputs}), spec, weights,
-         {{input.buffer, false, std::nullopt},
-          {out.buffer, true, out.columnShare()}});
+  appendLinear(c, loc, kernelName("linear_f32", {outputs, inputs}),
+               {outputs, inputs}, weights, input.buffer, {}, out);
   return success();
 }
 

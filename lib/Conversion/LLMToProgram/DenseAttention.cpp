@@ -41,6 +41,9 @@ struct DenseShape {
     kvHeads = op.countKVHeads();
     valueDim = tensorShape(op.getValue().getType()).back();
   }
+  kernel::CacheGeometry geometry() const {
+    return {"f32", kvHeads, headDim, valueDim, kBlockSize};
+  }
   int64_t blocksPerSequence() const {
     return std::max<int64_t>(ceilDiv(keys, kBlockSize), 1);
   }
@@ -81,26 +84,25 @@ static LogicalResult appendAll(ProgramConversion &c, ll::AttentionOp op,
   c.bindScratchCache(loc, pool.buffer);
   c.bindArray(loc, StepField::slot_mapping,
               c.constantRows(loc, makeSlots(shape)));
-  AppendKVSpec spec{"f32", shape.kvHeads, shape.headDim, kBlockSize,
-                    shape.valueDim};
-  c.call(loc, kernelName("append_kv_f32", {spec.kvHeads, spec.headDim}), spec,
-         {}, appendAccesses(spec, *keys, *values),
-         BufferAccess{pool.buffer, true, std::nullopt});
+  appendToCache(c, loc, shape.geometry(), *keys, *values);
   return success();
 }
 
-SmallVector<BufferAccess> appendAccesses(const AppendKVSpec &spec,
-                                         const RowsValue &keys,
-                                         const RowsValue &values) {
-  int64_t heads = appendHeadsPerUnit(spec);
-  auto share = [&](const RowsValue &rows, int64_t dim) {
-    return rows.columnShareOfHeads(heads * dim / kTileRows);
-  };
-  return {{keys.buffer, false, share(keys, spec.headDim)},
-          {values.buffer, false, share(values, valueDim(spec))}};
+void appendToCache(ProgramConversion &c, Location loc,
+                   const kernel::CacheGeometry &cache, const RowsValue &keys,
+                   const RowsValue &values) {
+  c.kernel<kernel::AppendKVOp>(loc,
+                               kernelName(Twine("append_kv_") + cache.format,
+                                          {cache.kvHeads, cache.headDim}),
+                               keys, keys.buffer, values.buffer, cache.format,
+                               cache.kvHeads, cache.headDim, cache.valueDim,
+                               cache.blockSize);
 }
 
-SmallVector<int64_t> maskStrides(ArrayRef<int64_t> mask, bool perToken) {
+/// `mask_strides` of a mask of that shape, whose last dimension is a row of its
+/// buffer; a size of 1 is shared by all.
+static SmallVector<int64_t> stridesOfMask(ArrayRef<int64_t> mask,
+                                          bool perToken) {
   // Rows of the buffer are padded; the last dimension is a row.
   int64_t row = roundUpTo(std::max<int64_t>(mask.back(), 1), kTileRows);
   auto stride = [&](size_t fromEnd, int64_t distance) {
@@ -117,31 +119,46 @@ SmallVector<int64_t> maskStrides(ArrayRef<int64_t> mask, bool perToken) {
           hasHeads ? stride(3, row * queries) : 0, stride(2, row), 0, key};
 }
 
-LogicalResult addMaskAndSinks(ProgramConversion &c, Operation *op, Value mask,
-                              Value sinks, bool perToken,
-                              PagedAttentionSpec &spec, KernelWeights &weights,
-                              SmallVectorImpl<BufferAccess> &accesses) {
-  if (mask) {
-    ArrayRef<int64_t> shape = tensorShape(mask.getType());
-    FailureOr<RowsValue> rows = c.lookup(op, mask, shape.back());
+LogicalResult CacheAttention::addMaskAndSinks(ProgramConversion &c,
+                                              Operation *op, Value givenMask,
+                                              Value givenSinks, bool perToken) {
+  if (givenMask) {
+    ArrayRef<int64_t> shape = tensorShape(givenMask.getType());
+    FailureOr<RowsValue> rows = c.lookup(op, givenMask, shape.back());
     if (failed(rows))
       return failure();
-    spec.maskStrides = maskStrides(shape, perToken);
-    if (getElementTypeOrSelf(mask.getType()).isInteger(1))
+    maskStrides = Builder(op->getContext())
+                      .getDenseI64ArrayAttr(stridesOfMask(shape, perToken));
+    if (getElementTypeOrSelf(givenMask.getType()).isInteger(1))
       rows = maskRows(c, op->getLoc(), *rows);
-    accesses.push_back({rows->buffer, false, std::nullopt});
+    mask = rows->buffer;
   }
-  if (sinks) {
-    FailureOr<KernelWeights> given = c.weights(op, {sinks});
-    if (failed(given))
+  if (givenSinks) {
+    FailureOr<KernelWeights> weights = c.weights(op, {givenSinks});
+    if (failed(weights))
       return failure();
-    spec.sinks =
-        given->symbols.empty() ? OperandPlace::Buffer : OperandPlace::Weight;
-    weights.symbols = given->symbols;
-    for (Value row : given->buffers)
-      accesses.push_back({row, false, std::nullopt});
+    sinks = (*weights)[0];
   }
   return success();
+}
+
+void CacheAttention::attend(ProgramConversion &c, Location loc, StringRef label,
+                            const RowsValue &query, Value partials,
+                            const RowsValue &out) const {
+  c.kernel<kernel::PagedAttentionOp>(
+      loc, label, query, sinks, query.buffer, mask, partials, out.buffer,
+      cache.format, heads, cache.kvHeads, cache.headDim, cache.valueDim,
+      cache.blockSize, APFloat(scale), causal, window, APFloat(softCap),
+      alibiSlopes, maskStrides);
+}
+
+void CacheAttention::merge(ProgramConversion &c, Location loc, StringRef label,
+                           Value partials, const RowsValue &out) const {
+  c.kernel<kernel::MergeAttentionOp>(
+      loc, label, out, sinks, partials, out.buffer, cache.format, heads,
+      cache.kvHeads, cache.headDim, cache.valueDim, cache.blockSize,
+      APFloat(scale), causal, window, APFloat(softCap), alibiSlopes,
+      maskStrides);
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::AttentionOp op) {
@@ -166,28 +183,16 @@ static LogicalResult convert(ProgramConversion &c, ll::AttentionOp op) {
               c.constantRows(loc, makeSteps(shape.batch + 1, shape.queries)));
   c.bindCount(loc, StepField::num_sequences, shape.batch);
 
-  PagedAttentionSpec spec = attentionSpec(op);
-  spec.kvFormat = "f32";
-  spec.heads = shape.heads;
-  spec.kvHeads = shape.kvHeads;
-  spec.headDim = shape.headDim;
-  spec.valueDim = shape.valueDim;
-  spec.blockSize = kBlockSize;
-  spec.causal = op.getCausal();
-  spec.scale = ll::detail::getScaleOrDefault(op.getScaleAttr(), shape.headDim);
-  SmallVector<BufferAccess> accesses{{query->buffer, false, std::nullopt}};
-  KernelWeights weights;
-  if (failed(addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
-                             /*perToken=*/false, spec, weights, accesses)))
+  CacheAttention attention(op, shape.geometry(), shape.heads);
+  if (failed(attention.addMaskAndSinks(c, op, op.getMask(), op.getSinks(),
+                                       /*perToken=*/false)))
     return failure();
   RowsValue out =
-      c.createResult(op.getOutput(), *query, shape.heads * shape.valueDim);
-  accesses.push_back({out.buffer, true, query->itemShare(spec.heads)});
-  c.call(loc,
-         kernelName("attention",
-                    {spec.heads, spec.kvHeads, spec.headDim, spec.valueDim}),
-         spec, weights, accesses,
-         BufferAccess{pool.buffer, false, std::nullopt});
+      c.createResult(op.getOutput(), *query, attention.outputColumns());
+  attention.attend(c, loc,
+                   kernelName("attention", {shape.heads, shape.kvHeads,
+                                            shape.headDim, shape.valueDim}),
+                   *query, /*partials=*/Value(), out);
   return success();
 }
 

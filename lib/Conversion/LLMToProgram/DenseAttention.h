@@ -17,38 +17,64 @@
 
 namespace llmir {
 
-/// Window, soft cap and slopes of an attention op, as its kernel wants them.
-template <typename OpTy> PagedAttentionSpec attentionSpec(OpTy op) {
-  PagedAttentionSpec spec;
-  if (std::optional<int64_t> window = op.getWindow())
-    spec.window = *window;
-  if (auto softCap = op.getSoftCapAttr())
-    spec.softCap = llvm::cast<mlir::FloatAttr>(softCap).getValueAsDouble();
-  if (auto slopes = op.getAlibiSlopes())
-    spec.alibiSlopes.assign(slopes->begin(), slopes->end());
-  return spec;
-}
+/// Attention from a cache, as its kernels have it.
+class CacheAttention {
+public:
+  /// Of `op`, any attention op of llm.
+  template <typename OpTy>
+  CacheAttention(OpTy op, const kernel::CacheGeometry &cache, int64_t heads)
+      : cache(cache), heads(heads), causal(op.getCausal()),
+        scale(mlir::llm::detail::getScaleOrDefault(op.getScaleAttr(),
+                                                   cache.headDim)) {
+    if (std::optional<int64_t> keys = op.getWindow())
+      window = *keys;
+    if (auto cap = op.getSoftCapAttr())
+      softCap = llvm::cast<mlir::FloatAttr>(cap).getValueAsDouble();
+    if (auto slopes = op.getAlibiSlopes())
+      alibiSlopes =
+          mlir::Builder(op.getContext()).getDenseF64ArrayAttr(*slopes);
+  }
+
+  int64_t queryColumns() const { return heads * cache.headDim; }
+  int64_t outputColumns() const { return heads * cache.valueDim; }
+  kernel::AttentionShape shape() const {
+    return {heads, cache.kvHeads, cache.headDim, cache.valueDim};
+  }
+
+  /// Adds a mask and sinks, where they are given. `perToken`: the mask is
+  /// [tokens, keys]; otherwise [B, Tq, Tk] or [B, H, Tq, Tk].
+  mlir::LogicalResult addMaskAndSinks(ProgramConversion &c, mlir::Operation *op,
+                                      mlir::Value mask, mlir::Value sinks,
+                                      bool perToken);
+  /// Appends the kernel that attends. With `partials` it may write partial
+  /// results, which `merge` combines.
+  void attend(ProgramConversion &c, mlir::Location loc, llvm::StringRef label,
+              const RowsValue &query, mlir::Value partials,
+              const RowsValue &out) const;
+  void merge(ProgramConversion &c, mlir::Location loc, llvm::StringRef label,
+             mlir::Value partials, const RowsValue &out) const;
+
+  const kernel::CacheGeometry cache;
+  const int64_t heads;
+
+private:
+  bool causal;
+  double scale;
+  int64_t window = 0;
+  double softCap = 0;
+  mlir::DenseF64ArrayAttr alibiSlopes;
+  mlir::DenseI64ArrayAttr maskStrides;
+  mlir::Value mask;
+  KernelWeight sinks;
+};
 
 /// 0, step, 2 * step, …
 llvm::SmallVector<int32_t> makeSteps(int64_t count, int64_t step);
 
-/// What append_kv reads of its rows.
-llvm::SmallVector<BufferAccess> appendAccesses(const AppendKVSpec &spec,
-                                               const RowsValue &keys,
-                                               const RowsValue &values);
-
-/// PagedAttentionSpec::maskStrides of a mask of that shape, whose last
-/// dimension is a row of its buffer. `perToken`: [tokens, keys]; otherwise [B,
-/// Tq, Tk] or [B, H, Tq, Tk], with 1 where all share a size.
-llvm::SmallVector<int64_t> maskStrides(llvm::ArrayRef<int64_t> mask,
-                                       bool perToken);
-
-/// Adds what the kernel needs for a mask and for sinks, where they are given.
-mlir::LogicalResult
-addMaskAndSinks(ProgramConversion &c, mlir::Operation *op, mlir::Value mask,
-                mlir::Value sinks, bool perToken, PagedAttentionSpec &spec,
-                KernelWeights &weights,
-                llvm::SmallVectorImpl<BufferAccess> &accesses);
+/// Appends the kernel that writes rows to the cache that is bound.
+void appendToCache(ProgramConversion &c, mlir::Location loc,
+                   const kernel::CacheGeometry &cache, const RowsValue &keys,
+                   const RowsValue &values);
 
 } // namespace llmir
 

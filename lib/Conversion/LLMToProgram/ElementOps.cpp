@@ -31,11 +31,9 @@ LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
   if (llvm::is_contained(shape, 0))
     return success();
   MLIRContext *context = op->getContext();
-  LoopsSpec spec;
-  spec.sizes.assign(shape.begin(), shape.end());
-  spec.parallel = spec.sizes.size();
-  spec.columns = out.columns;
-  SmallVector<BufferAccess> accesses;
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.parallel = nest.sizes.size();
   SmallVector<unsigned> order;
   SmallVector<AffineExpr> all;
   for (unsigned d = 0; d < shape.size(); ++d) {
@@ -47,18 +45,17 @@ LogicalResult fillWithScalar(ProgramConversion &c, Operation *op, Value scalar,
     FailureOr<RowsValue> number = c.lookup(op, scalar);
     if (failed(number))
       return failure();
-    spec.maps.push_back(placeMap(*number, {}, {}, shape.size(), 0, context));
-    accesses.push_back({number->buffer, false, std::nullopt});
+    nest.addInput(number->buffer,
+                  placeMap(*number, {}, {}, shape.size(), 0, context));
   }
-  spec.maps.push_back(placeMap(out, shape, all, shape.size(), 0, context));
-  accesses.push_back({out.buffer, true, std::nullopt});
-  c.call(op->getLoc(), kernelName("splat", spec.sizes), spec, {}, accesses,
-         std::nullopt, [&](OpBuilder &b, Block &block) {
-           RegionWriter writer(b, block, op->getLoc(), order);
-           if (!isConstant)
-             writer.addElement(scalar);
-           writer.yield(scalar);
-         });
+  nest.append(c, op->getLoc(), kernelName("splat", nest.sizes), out,
+              placeMap(out, shape, all, shape.size(), 0, context),
+              [&](OpBuilder &b, Block &block) {
+                RegionWriter writer(b, block, op->getLoc(), order);
+                if (!isConstant)
+                  writer.addElement(scalar);
+                writer.yield(scalar);
+              });
   return success();
 }
 
@@ -78,7 +75,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::FromElementsOp op) {
     FailureOr<RowsValue> number = c.lookup(op, element);
     if (failed(number))
       return failure();
-    CopyBoxSpec box; // One element.
+    ElementBox box; // One element.
     box.to = static_cast<int64_t>(i);
     c.copyBox(op.getLoc(), *number, out, box);
   }
@@ -105,7 +102,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::PadOp op) {
   ArrayRef<int64_t> shape = op.getResultType().getShape();
   if (failed(fillWithScalar(c, op, padding, out, shape)))
     return failure();
-  CopyBoxSpec box;
+  ElementBox box;
   ArrayRef<int64_t> sizes = op.getSourceType().getShape();
   box.sizes.assign(sizes.begin(), sizes.end());
   box.fromStrides = rowMajorStrides(box.sizes);
@@ -158,41 +155,37 @@ numberElement(ProgramConversion &c, Operation *op, ArrayRef<IndexPart> parts) {
   MLIRContext *context = op->getContext();
   number.computed =
       c.createScratch(op->getLoc(), /*rows=*/1, /*columns=*/1, c.i32());
-  LoopsSpec spec;
-  spec.columns = 1;
-  SmallVector<BufferAccess> accesses;
+  LoopNest nest;
   for (const IndexPart &part : unknown) {
     FailureOr<RowsValue> index = c.lookup(op, cast<Value>(part.index));
     if (failed(index))
       return failure();
-    spec.maps.push_back(placeMap(*index, {}, {}, 0, 0, context));
-    accesses.push_back({index->buffer, false, std::nullopt});
+    nest.addInput(index->buffer, placeMap(*index, {}, {}, 0, 0, context));
   }
-  spec.maps.push_back(placeMap(number.computed, {}, {}, 0, 0, context));
-  accesses.push_back({number.computed.buffer, true, std::nullopt});
   Location loc = op->getLoc();
-  c.call(loc, "element_number", spec, {}, accesses, std::nullopt,
-         [&](OpBuilder &b, Block &block) {
-           RegionWriter writer(b, block, loc, {});
-           auto constant = [&](int64_t value) -> Value {
-             return arith::ConstantIndexOp::create(b, loc, value);
-           };
-           Value sum = constant(number.known);
-           for (const IndexPart &part : unknown) {
-             Value index = writer.addElement(cast<Value>(part.index));
-             if (!index.getType().isIndex())
-               index =
-                   arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-             index = arith::MaxSIOp::create(b, loc, index, constant(0));
-             index =
-                 arith::MinSIOp::create(b, loc, index, constant(part.greatest));
-             sum = arith::AddIOp::create(
-                 b, loc, sum,
-                 arith::MulIOp::create(b, loc, index, constant(part.stride)));
-           }
-           YieldOp::create(
-               b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), sum));
-         });
+  nest.append(
+      c, loc, "element_number", number.computed,
+      placeMap(number.computed, {}, {}, 0, 0, context),
+      [&](OpBuilder &b, Block &block) {
+        RegionWriter writer(b, block, loc, {});
+        auto constant = [&](int64_t value) -> Value {
+          return arith::ConstantIndexOp::create(b, loc, value);
+        };
+        Value sum = constant(number.known);
+        for (const IndexPart &part : unknown) {
+          Value index = writer.addElement(cast<Value>(part.index));
+          if (!index.getType().isIndex())
+            index = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+          index = arith::MaxSIOp::create(b, loc, index, constant(0));
+          index =
+              arith::MinSIOp::create(b, loc, index, constant(part.greatest));
+          sum = arith::AddIOp::create(
+              b, loc, sum,
+              arith::MulIOp::create(b, loc, index, constant(part.stride)));
+        }
+        YieldOp::create(
+            b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), sum));
+      });
   return number;
 }
 
@@ -218,21 +211,16 @@ static void gatherBox(ProgramConversion &c, Location loc, const RowsValue &x,
                       ArrayRef<int64_t> strides, const RowsValue &out) {
   MLIRContext *context = loc.getContext();
   unsigned rank = sizes.size();
-  GatherSpec spec;
-  spec.sizes.assign(sizes.begin(), sizes.end());
-  spec.bound = start.greatest + 1;
-  spec.columns = out.columns;
-  spec.maps = {placeMap(start.computed, {}, {}, rank, 0, context),
-               placeOfElement(x,
-                              getAffineSymbolExpr(0, context) +
-                                  sumOfLoops(strides, context),
-                              rank, 1),
-               placeOfElement(out, sumOfLoops(rowMajorStrides(sizes), context),
-                              rank, 0)};
-  c.call(loc, kernelName("gather_box", spec.sizes), spec, {},
-         {{start.computed.buffer, false, std::nullopt},
-          {x.buffer, false, std::nullopt},
-          {out.buffer, true, std::nullopt}});
+  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
+      {placeMap(start.computed, {}, {}, rank, 0, context),
+       placeOfElement(
+           x, getAffineSymbolExpr(0, context) + sumOfLoops(strides, context),
+           rank, 1),
+       placeOfElement(out, sumOfLoops(rowMajorStrides(sizes), context), rank,
+                      0)});
+  c.fixedKernel<kernel::GatherOp>(loc, kernelName("gather_box", sizes),
+                                  start.computed.buffer, x.buffer, out.buffer,
+                                  sizes, start.greatest + 1, maps, out.columns);
 }
 
 /// Writes the elements of x into the box of `out` that begins at `start`.
@@ -241,19 +229,15 @@ static void scatterBox(ProgramConversion &c, Location loc, const RowsValue &x,
                        ArrayRef<int64_t> strides, const RowsValue &out) {
   MLIRContext *context = loc.getContext();
   unsigned rank = sizes.size();
-  ScatterSpec spec;
-  spec.sizes.assign(sizes.begin(), sizes.end());
-  spec.bound = start.greatest + 1;
-  spec.maps = {
-      placeMap(start.computed, {}, {}, rank, 0, context),
-      placeOfElement(x, sumOfLoops(rowMajorStrides(sizes), context), rank, 0),
-      placeOfElement(
-          out, getAffineSymbolExpr(0, context) + sumOfLoops(strides, context),
-          rank, 1)};
-  c.call(loc, kernelName("scatter_box", spec.sizes), spec, {},
-         {{start.computed.buffer, false, std::nullopt},
-          {x.buffer, false, std::nullopt},
-          {out.buffer, true, std::nullopt}});
+  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
+      {placeMap(start.computed, {}, {}, rank, 0, context),
+       placeOfElement(x, sumOfLoops(rowMajorStrides(sizes), context), rank, 0),
+       placeOfElement(
+           out, getAffineSymbolExpr(0, context) + sumOfLoops(strides, context),
+           rank, 1)});
+  c.fixedKernel<kernel::ScatterOp>(
+      loc, kernelName("scatter_box", sizes), start.computed.buffer, x.buffer,
+      out.buffer, sizes, /*indexed=*/0, start.greatest + 1, maps);
 }
 
 /// What each index of an element counts.
@@ -288,7 +272,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractOp op) {
     gatherBox(c, op.getLoc(), *x, *place, {}, {}, out);
     return success();
   }
-  CopyBoxSpec box; // One element.
+  ElementBox box; // One element.
   box.from = place->known;
   c.copyBox(op.getLoc(), *x, out, box);
   return success();
@@ -314,7 +298,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertOp op) {
     scatterBox(c, op.getLoc(), *number, *place, {}, {}, out);
     return success();
   }
-  CopyBoxSpec box; // One element.
+  ElementBox box; // One element.
   box.to = place->known;
   c.copyBox(op.getLoc(), *number, out, box);
   return success();

@@ -244,7 +244,7 @@ FailureOr<RowsValue> FunctionConversion::rearrange(Operation *op, Value tensor,
   RowsValue rows =
       createScratch(op->getLoc(), columns == 0 ? 0 : elements / columns,
                     columns, bufferElementOf(tensor.getType()));
-  CopyBoxSpec box;
+  ElementBox box;
   box.sizes = {elements};
   box.fromStrides = {1};
   box.toStrides = {1};
@@ -256,7 +256,7 @@ RowsValue FunctionConversion::createResult(Value result, const RowsValue &like,
                                            int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
-  rows.unit = unitOfHeads(result);
+  rows.grain = grainOfHeads(result);
   rows.buffer = program.createBuffer(result.getLoc(), rows.rows, columns,
                                      bufferElementOf(result.getType()));
   bind(result, rows);
@@ -272,7 +272,7 @@ RowsValue FunctionConversion::createRowsLike(Location loc,
                                              int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
-  rows.unit = 1;
+  rows.grain = 1;
   rows.buffer = program.createBuffer(loc, rows.rows, columns);
   return rows;
 }
@@ -321,7 +321,7 @@ Value FunctionConversion::packWeight(Location loc, RowsValue matrix,
   if (whole != rows) {
     RowsValue padded = createScratch(loc, experts * whole, columns);
     fill(loc, padded, 0.0);
-    CopyBoxSpec box;
+    ElementBox box;
     box.sizes = {experts, rows * columns};
     box.fromStrides = {rows * columns, 1};
     box.toStrides = {whole * columns, 1};
@@ -339,9 +339,9 @@ FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
   });
   if (allGiven) {
     for (Value tensor : tensors) {
-      if (result.symbols.empty())
+      if (result.all.empty())
         result.format = mllm::packedFormatName(tensor.getType());
-      result.symbols.push_back(program.declareWeight(
+      result.all.push_back(program.declareWeight(
           tensor.getLoc(), sourceOf(tensor), tensor.getType()));
     }
     return result;
@@ -352,9 +352,9 @@ FailureOr<KernelWeights> FunctionConversion::weights(Operation *op,
     FailureOr<RowsValue> rows = lookup(op, tensor, shape.back());
     if (failed(rows))
       return failure();
-    result.buffers.push_back(shape.size() == 1
-                                 ? rows->buffer
-                                 : packWeight(op->getLoc(), *rows, shape));
+    result.all.push_back(shape.size() == 1
+                             ? rows->buffer
+                             : packWeight(op->getLoc(), *rows, shape));
   }
   return result;
 }
@@ -381,15 +381,12 @@ void FunctionConversion::bindCount(Location loc, StepField field,
   program.setCount(loc, field, count);
 }
 
-void FunctionConversion::bindSizes(Location loc,
-                                   ArrayRef<BufferAccess> accesses) {
-  for (const BufferAccess &access : accesses)
-    if (access.share && !ShapedType::isDynamic(access.share->rows))
-      bindCount(loc,
-                access.share->over == RowSpace::Tokens
-                    ? StepField::num_tokens
-                    : StepField::num_logit_rows,
-                access.share->rows);
+void FunctionConversion::bindRows(Location loc, const RowsValue &rows) {
+  if (!ShapedType::isDynamic(rows.rows))
+    bindCount(loc,
+              rows.over == RowSpace::Tokens ? StepField::num_tokens
+                                            : StepField::num_logit_rows,
+              rows.rows);
 }
 
 LogicalResult FunctionConversion::bindField(Operation *op, Value operand,
@@ -456,12 +453,8 @@ FailureOr<RopeTable> FunctionConversion::ropeTable(ll::RopeOp op) {
   RopeTable table{frequencies, scaling,
                   program.createBuffer(op.getLoc(), like.rows, half),
                   program.createBuffer(op.getLoc(), like.rows, half)};
-  RopeAnglesSpec spec;
-  spec.frequencies.assign(frequencies.begin(), frequencies.end());
-  spec.scaling = scaling;
-  call(op.getLoc(), "rope_angles", spec, {},
-       {{table.cosines, true, like.rowShare()},
-        {table.sines, true, like.rowShare()}});
+  kernel<kernel::RopeAnglesOp>(op.getLoc(), "rope_angles", like, table.cosines,
+                               table.sines, frequencies, APFloat(scaling));
   ropeTables.push_back({positions->buffer, table});
   return table;
 }

@@ -98,8 +98,7 @@ private:
   mlir::FailureOr<RowsValue> rearrange(mlir::Operation *op, mlir::Value tensor,
                                        const RowsValue &now,
                                        int64_t columns) override;
-  void bindSizes(mlir::Location loc,
-                 llvm::ArrayRef<BufferAccess> accesses) override;
+  void bindRows(mlir::Location loc, const RowsValue &rows) override;
   bool mayOverwrite(mlir::Value origin) override;
 
   /// The name under which the runner knows an argument (of this rank) or a

@@ -62,19 +62,14 @@ static LogicalResult convert(ProgramConversion &c, mllm::GatherOp op) {
   SmallVector<AffineExpr> from(all.begin(), all.begin() + dim);
   from.push_back(getAffineSymbolExpr(0, context));
   from.append(all.begin() + dim + chosen.size(), all.end());
-  GatherSpec spec;
-  spec.sizes.assign(shape.begin(), shape.end());
-  spec.bound = table[dim];
-  spec.maps = {placeMap(*indices, chosen,
-                        ArrayRef(all).slice(dim, chosen.size()), rank, 0,
-                        context),
-               placeMap(*x, table, from, rank, 1, context),
-               placeMap(out, shape, all, rank, 0, context)};
-  spec.columns = out.columns;
-  c.call(op.getLoc(), kernelName("gather", spec.sizes), spec, {},
-         {{indices->buffer, false, std::nullopt},
-          {x->buffer, false, std::nullopt},
-          {out.buffer, true, std::nullopt}});
+  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
+      {placeMap(*indices, chosen, ArrayRef(all).slice(dim, chosen.size()), rank,
+                0, context),
+       placeMap(*x, table, from, rank, 1, context),
+       placeMap(out, shape, all, rank, 0, context)});
+  c.fixedKernel<kernel::GatherOp>(op.getLoc(), kernelName("gather", shape),
+                                  indices->buffer, x->buffer, out.buffer, shape,
+                                  table[dim], maps, out.columns);
   return success();
 }
 
@@ -98,17 +93,13 @@ static LogicalResult convert(ProgramConversion &c, mllm::ScatterOp op) {
   SmallVector<AffineExpr> all = loopDims(0, rank, context);
   SmallVector<AffineExpr> to = all;
   to[dim] = getAffineSymbolExpr(0, context);
-  ScatterSpec spec;
-  spec.sizes.assign(sizes.begin(), sizes.end());
-  spec.indexed = rank;
-  spec.bound = shape[dim];
-  spec.maps = {placeMap(*indices, sizes, all, rank, 0, context),
-               placeMap(*source, sizes, all, rank, 0, context),
-               placeMap(out, shape, to, rank, 1, context)};
-  c.call(op.getLoc(), kernelName("scatter", spec.sizes), spec, {},
-         {{indices->buffer, false, std::nullopt},
-          {source->buffer, false, std::nullopt},
-          {out.buffer, true, std::nullopt}});
+  ArrayAttr maps = Builder(context).getAffineMapArrayAttr(
+      {placeMap(*indices, sizes, all, rank, 0, context),
+       placeMap(*source, sizes, all, rank, 0, context),
+       placeMap(out, shape, to, rank, 1, context)});
+  c.fixedKernel<kernel::ScatterOp>(op.getLoc(), kernelName("scatter", sizes),
+                                   indices->buffer, source->buffer, out.buffer,
+                                   sizes, /*indexed=*/rank, shape[dim], maps);
   return success();
 }
 
@@ -135,13 +126,10 @@ sortRows(ProgramConversion &c, Operation *op, Value x, int64_t count,
     return std::make_pair(values, indices);
   RowsValue one = c.createScratch(loc, rows, columns, c.i32());
   RowsValue other = c.createScratch(loc, rows, columns, c.i32());
-  SortSpec spec{rows, columns, count, descending};
-  c.call(loc, kernelName("sort", {rows, columns, count}), spec, {},
-         {{input->buffer, false, std::nullopt},
-          {values.buffer, true, std::nullopt},
-          {indices.buffer, true, std::nullopt},
-          {one.buffer, true, std::nullopt},
-          {other.buffer, true, std::nullopt}});
+  c.fixedKernel<kernel::SortOp>(loc, kernelName("sort", {rows, columns, count}),
+                                input->buffer, values.buffer, indices.buffer,
+                                one.buffer, other.buffer, rows, columns, count,
+                                descending);
   return std::make_pair(values, indices);
 }
 

@@ -12,7 +12,9 @@
 
 #include "llmir/Dialect/CheckOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -30,22 +32,17 @@ struct ConvertLLMToProgramPass
     ModuleOp module = getOperation();
     if (failed(convert(module)))
       return signalPassFailure();
-    module.walk([&](Operation *op) {
-      numInstructions += isa<InstructionOp>(op);
-      numBarriers += isa<BarrierOp>(op);
-    });
+    module.walk([&](InstructionOp) { ++numInstructions; });
   }
 
 private:
   LogicalResult convert(ModuleOp module) {
     Location loc = module.getLoc();
     if (failed(checkOption(loc, tokenBudget, 1)) ||
-        failed(checkOption(loc, maxLogitRows, 1)) ||
-        failed(checkOption(loc, fewTokens, 0)))
+        failed(checkOption(loc, maxLogitRows, 1)))
       return failure();
     if (auto step = module.lookupSymbol<func::FuncOp>("step"))
-      return StepConversion(module, step, tokenBudget, maxLogitRows, fewTokens)
-          .convert();
+      return StepConversion(module, step, tokenBudget, maxLogitRows).convert();
     func::FuncOp only;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (only)

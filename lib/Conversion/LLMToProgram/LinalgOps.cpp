@@ -51,9 +51,20 @@ AffineMap placeMap(const RowsValue &rows, ArrayRef<int64_t> shape,
   return AffineMap::get(numDims, numSymbols, {row, column}, context);
 }
 
+void LoopNest::append(ProgramConversion &c, Location loc, StringRef label,
+                      const RowsValue &out, AffineMap map,
+                      ProgramConversion::BodyBuilder body) const {
+  SmallVector<AffineMap> all(maps);
+  all.push_back(map);
+  auto loops = c.fixedKernel<kernel::LoopsOp>(
+      loc, label, inputs, out.buffer, sizes, parallel,
+      Builder(loc.getContext()).getAffineMapArrayAttr(all), out.columns);
+  writeBody(loops.getBody(), body);
+}
+
 void copyAll(ProgramConversion &c, Location loc, const RowsValue &from,
              const RowsValue &to, ArrayRef<int64_t> shape) {
-  CopyBoxSpec box;
+  ElementBox box;
   box.sizes = {1};
   for (int64_t size : shape)
     box.sizes[0] *= size;
@@ -66,15 +77,14 @@ RowsValue maskRows(ProgramConversion &c, Location loc, const RowsValue &rows) {
   RowsValue mask = c.createScratch(loc, rows.rows, rows.columns);
   if (rows.rows == 0 || rows.columns == 0)
     return mask;
-  LoopsSpec spec;
-  spec.sizes = {rows.rows, rows.columns};
-  spec.parallel = 2;
-  spec.maps.assign(2, AffineMap::getMultiDimIdentityMap(2, loc.getContext()));
-  spec.columns = rows.columns;
-  c.call(
-      loc, kernelName("mask", spec.sizes), spec, {},
-      {{rows.buffer, false, std::nullopt}, {mask.buffer, true, std::nullopt}},
-      std::nullopt, [&](OpBuilder &b, Block &block) {
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(2, loc.getContext());
+  LoopNest nest;
+  nest.sizes = {rows.rows, rows.columns};
+  nest.parallel = 2;
+  nest.addInput(rows.buffer, identity);
+  nest.append(
+      c, loc, kernelName("mask", nest.sizes), mask, identity,
+      [&](OpBuilder &b, Block &block) {
         for (int i = 0; i < 2; ++i)
           block.addArgument(b.getIndexType(), loc);
         Value seen = block.addArgument(b.getI32Type(), loc);
@@ -117,16 +127,15 @@ private:
   void writeRegion(OpBuilder &b, Block &block);
 
   bool reduces() const {
-    return spec.parallel < static_cast<int64_t>(spec.sizes.size());
+    return nest.parallel < static_cast<int64_t>(nest.sizes.size());
   }
   OpOperand &init() { return *op.getDpsInitOperand(0); }
 
   ProgramConversion &c;
   linalg::LinalgOp op;
   Location loc;
-  LoopsSpec spec;
+  LoopNest nest;
   SmallVector<unsigned> order; ///< The kernel's loop of each of the op's.
-  SmallVector<BufferAccess> accesses;
   SmallVector<Value> elements; ///< What the op's region calls inputs' elements.
 };
 } // namespace
@@ -161,9 +170,9 @@ void LoopsConversion::orderLoops() {
     for (auto [d, kind] : llvm::enumerate(kinds)) {
       if ((kind == utils::IteratorType::reduction) != reducing)
         continue;
-      order[d] = static_cast<unsigned>(spec.sizes.size());
-      spec.sizes.push_back(sizes[d]);
-      spec.parallel += !reducing;
+      order[d] = static_cast<unsigned>(nest.sizes.size());
+      nest.sizes.push_back(sizes[d]);
+      nest.parallel += !reducing;
     }
 }
 
@@ -185,9 +194,8 @@ LogicalResult LoopsConversion::addScalar(Value name, Value scalar) {
   FailureOr<RowsValue> rows = c.lookup(op, scalar);
   if (failed(rows))
     return failure();
-  spec.maps.push_back(
-      placeMap(*rows, {}, {}, order.size(), 0, op.getContext()));
-  accesses.push_back({rows->buffer, false, std::nullopt});
+  nest.addInput(rows->buffer,
+                placeMap(*rows, {}, {}, order.size(), 0, op.getContext()));
   elements.push_back(name);
   return success();
 }
@@ -210,8 +218,7 @@ LogicalResult LoopsConversion::addInput(OpOperand &operand) {
   FailureOr<RowsValue> rows = c.lookup(op, operand.get());
   if (failed(rows))
     return failure();
-  spec.maps.push_back(mapOf(operand, *rows));
-  accesses.push_back({rows->buffer, false, std::nullopt});
+  nest.addInput(rows->buffer, mapOf(operand, *rows));
   elements.push_back(op.getMatchingBlockArgument(&operand));
   return success();
 }
@@ -234,9 +241,9 @@ LogicalResult LoopsConversion::convert() {
     return failure();
   orderLoops();
   bool isEmpty =
-      llvm::is_contained(ArrayRef(spec.sizes).take_front(spec.parallel), 0);
+      llvm::is_contained(ArrayRef(nest.sizes).take_front(nest.parallel), 0);
   bool reducesNothing =
-      llvm::is_contained(ArrayRef(spec.sizes).drop_front(spec.parallel), 0);
+      llvm::is_contained(ArrayRef(nest.sizes).drop_front(nest.parallel), 0);
   FailureOr<RowsValue> before;
   if (!isEmpty && reducesNothing) { // The initial values are the result.
     before = c.lookup(op, init().get());
@@ -259,13 +266,11 @@ LogicalResult LoopsConversion::convert() {
   RowsValue out = c.createResult(op->getResult(0));
   if (isEmpty)
     return success();
-  spec.columns = out.columns;
-  spec.maps.push_back(mapOf(init(), out));
-  accesses.push_back({out.buffer, true, std::nullopt});
   StringRef name = op->getName().stripDialect();
-  c.call(loc, kernelName(name == "generic" ? "loops" : name, spec.sizes), spec,
-         {}, accesses, std::nullopt,
-         [&](OpBuilder &b, Block &block) { writeRegion(b, block); });
+  nest.append(c, loc,
+              kernelName(name == "generic" ? "loops" : name, nest.sizes), out,
+              mapOf(init(), out),
+              [&](OpBuilder &b, Block &block) { writeRegion(b, block); });
   return success();
 }
 
@@ -308,45 +313,39 @@ LogicalResult convertScalarComputation(ProgramConversion &c, Operation *root) {
   }
   Value result = root->getResult(0);
   ArrayRef<int64_t> shape = tensorShape(result.getType());
-  LoopsSpec spec;
-  spec.sizes.assign(shape.begin(), shape.end());
-  spec.parallel = spec.sizes.size();
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.parallel = nest.sizes.size();
   SmallVector<AffineExpr> all;
   SmallVector<unsigned> order;
   for (unsigned d = 0; d < shape.size(); ++d) {
     all.push_back(getAffineDimExpr(d, root->getContext()));
     order.push_back(d);
   }
-  auto addBuffer = [&](Value tensor, const RowsValue &rows) {
+  auto mapOf = [&](Value tensor, const RowsValue &rows) {
     ArrayRef<int64_t> own = tensorShape(tensor.getType());
-    spec.maps.push_back(placeMap(rows, own,
-                                 ArrayRef(all).take_front(own.size()),
-                                 shape.size(), 0, root->getContext()));
+    return placeMap(rows, own, ArrayRef(all).take_front(own.size()),
+                    shape.size(), 0, root->getContext());
   };
-  SmallVector<BufferAccess> accesses;
   for (Value input : inputs) {
     FailureOr<RowsValue> rows = c.lookup(root, input);
     if (failed(rows))
       return failure();
-    addBuffer(input, *rows);
-    accesses.push_back({rows->buffer, false, std::nullopt});
+    nest.addInput(rows->buffer, mapOf(input, *rows));
   }
   RowsValue out = c.createResult(result);
   if (llvm::is_contained(shape, 0))
     return success();
-  addBuffer(result, out);
-  accesses.push_back({out.buffer, true, std::nullopt});
-  spec.columns = out.columns;
   Location loc = root->getLoc();
-  c.call(loc, kernelName(root->getName().stripDialect(), spec.sizes), spec, {},
-         accesses, std::nullopt, [&](OpBuilder &b, Block &block) {
-           RegionWriter writer(b, block, loc, order);
-           for (Value input : inputs)
-             writer.addElement(input);
-           for (Operation *op : chain)
-             writer.clone(*op);
-           writer.yield(result);
-         });
+  nest.append(c, loc, kernelName(root->getName().stripDialect(), nest.sizes),
+              out, mapOf(result, out), [&](OpBuilder &b, Block &block) {
+                RegionWriter writer(b, block, loc, order);
+                for (Value input : inputs)
+                  writer.addElement(input);
+                for (Operation *op : chain)
+                  writer.clone(*op);
+                writer.yield(result);
+              });
   return success();
 }
 

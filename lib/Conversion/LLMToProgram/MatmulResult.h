@@ -32,8 +32,8 @@ public:
   /// The name of a kernel that ends in this way: "linear_f32_16x16_silu".
   std::string name(std::string base) const;
   const RowsValue &rows() const { return out; }
-  /// Of the buffers: the input, what the chain reads besides, the output.
-  llvm::ArrayRef<BufferAccess> accesses() const { return touched; }
+  /// What the chain reads beside the product.
+  llvm::ArrayRef<mlir::Value> inputs() const { return chainInputs; }
   bool hasChain() const { return chain.has_value(); }
   /// The scalar region of the kernel.
   void emitScalar(mlir::OpBuilder &b, mlir::Block &block) const {
@@ -43,29 +43,28 @@ public:
 private:
   RowsValue out;
   std::optional<ElementwiseChain> chain;
-  llvm::SmallVector<BufferAccess> touched;
+  llvm::SmallVector<mlir::Value> chainInputs;
+};
+
+/// What `linear` multiplies by.
+struct LinearShape {
+  int64_t rows, columns; ///< N, K.
+  /// Elements whose products with integers are added up as integers; 0: none.
+  int64_t segment = 0;
 };
 
 /// Appends the matmul `op` with what takes its result up. `input` is x as the
-/// kernel reads it; the spec's `unit` is filled in.
-template <typename Spec>
-mlir::LogicalResult callMatmul(ProgramConversion &c, mlir::Operation *op,
-                               std::string name, Spec spec,
-                               const KernelWeights &weights, const RowsValue &x,
-                               mlir::Value input) {
-  mlir::FailureOr<MatmulResult> result =
-      MatmulResult::create(c, op, x, spec.rows, input);
-  if (failed(result))
-    return mlir::failure();
-  spec.unit = specUnit(result->rows().unit);
-  auto body = [&](mlir::OpBuilder &b, mlir::Block &block) {
-    result->emitScalar(b, block);
-  };
-  llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> none = nullptr;
-  c.call(op->getLoc(), result->name(std::move(name)), spec, weights,
-         result->accesses(), std::nullopt, result->hasChain() ? body : none);
-  return mlir::success();
-}
+/// kernel reads it.
+mlir::LogicalResult convertMatmul(ProgramConversion &c, mlir::Operation *op,
+                                  std::string label, const LinearShape &shape,
+                                  const KernelWeights &weights,
+                                  const RowsValue &x, mlir::Value input);
+
+/// Appends a `linear` without a scalar region.
+kernel::LinearOp appendLinear(ProgramConversion &c, mlir::Location loc,
+                              llvm::StringRef label, const LinearShape &shape,
+                              const KernelWeights &weights, mlir::Value input,
+                              mlir::ValueRange inputs, const RowsValue &out);
 
 } // namespace llmir
 

@@ -26,16 +26,13 @@ static LogicalResult convert(ProgramConversion &c, ll::MoERouteOp op) {
   FailureOr<RowsValue> logits = c.lookupTokens(op, op.getLogits());
   if (failed(logits))
     return failure();
-  MoERouteSpec spec{logits->columns, static_cast<int64_t>(op.getTopK()),
-                    op.getScore() == "sigmoid", op.getNormalize()};
-  RowsValue chosen = c.createResult(op.getExperts(), *logits, spec.topK);
-  RowsValue weights = c.createResult(op.getWeights(), *logits, spec.topK);
-  WorkShare share = logits->rowShare();
-  c.call(op.getLoc(), kernelName("moe_route", {spec.topK, spec.experts}), spec,
-         {},
-         {{logits->buffer, false, share},
-          {weights.buffer, true, share},
-          {chosen.buffer, true, share}});
+  int64_t experts = logits->columns, topK = op.getTopK();
+  RowsValue chosen = c.createResult(op.getExperts(), *logits, topK);
+  RowsValue weights = c.createResult(op.getWeights(), *logits, topK);
+  c.kernel<kernel::MoERouteOp>(
+      op.getLoc(), kernelName("moe_route", {topK, experts}), *logits,
+      logits->buffer, weights.buffer, chosen.buffer, experts, topK,
+      op.getScore() == "sigmoid", op.getNormalize());
   return success();
 }
 
@@ -46,9 +43,7 @@ struct ExpertMatrices {
   KernelWeights weights;
   int64_t rows, columns;
   /// Rows of int8, where a step's matrices are integers.
-  std::optional<QuantizeRowsSpec> quantize;
-
-  int64_t segment() const { return quantize ? quantize->segment : 0; }
+  std::optional<RowQuantization> quantize;
 };
 
 /// The conversion of one mixture: its sizes and what its kernels share.
@@ -81,13 +76,6 @@ private:
   RowsValue gated(const RowsValue &gate, const RowsValue &up,
                   const ExpertMatrices &down);
   RowsValue multiply(const ExpertMatrices &matrices, const RowsValue &x);
-  /// How the kernels that work on all places divide columns. They count places
-  /// by the tokens.
-  WorkShare columnShare(int64_t columns) const {
-    return {WorkSplit::Columns, tokens.over, ceilDiv(columns, kTileRows),
-            tokens.rows};
-  }
-
   ProgramConversion &c;
   ll::MoEFFNOp op;
   int64_t experts, inner, hidden, topK;
@@ -102,12 +90,10 @@ void ExpertConversion::sort(const RowsValue &chosen) {
   offsets = createTable(experts + 1);
   pairs = createTable(numPlaces);
   places = createTable(numPlaces);
-  c.call(op.getLoc(), kernelName("moe_sort", {topK, experts}),
-         MoESortSpec{experts, topK}, {},
-         {{chosen.buffer, false, std::nullopt},
-          {offsets.buffer, true, std::nullopt},
-          {pairs.buffer, true, std::nullopt},
-          {places.buffer, true, std::nullopt}});
+  c.kernel<kernel::MoESortOp>(op.getLoc(),
+                              kernelName("moe_sort", {topK, experts}), tokens,
+                              chosen.buffer, offsets.buffer, pairs.buffer,
+                              places.buffer, experts, topK);
 }
 
 FailureOr<ExpertMatrices>
@@ -134,54 +120,49 @@ RowsValue ExpertConversion::gather(const ExpertMatrices &matrices) {
   if (known.buffer)
     return known;
   known = createPlaces(x.columns);
-  c.call(op.getLoc(), kernelName("moe_gather", {x.columns}),
-         MoEGatherSpec{x.columns, topK}, {},
-         {{pairs.buffer, false, std::nullopt},
-          {x.buffer, false, std::nullopt},
-          {known.buffer, true, std::nullopt}});
+  c.kernel<kernel::MoEGatherOp>(
+      op.getLoc(), kernelName("moe_gather", {x.columns}), tokens, pairs.buffer,
+      x.buffer, known.buffer, x.columns, topK);
   return known;
 }
 
 RowsValue ExpertConversion::gated(const RowsValue &gate, const RowsValue &up,
                                   const ExpertMatrices &down) {
   bool inWords = down.weights.format == "bf16";
-  RowsValue out =
-      inWords ? createPlaces(RoundRowsSpec::words(inner)) : RowsValue(gate);
-  WorkShare share = columnShare(inner);
-  BufferAccess written{out.buffer, true, std::nullopt};
-  if (!inWords)
-    written.share = share;
-  c.call(op.getLoc(), kernelName("moe_gate", {inner}),
-         MoEGateSpec{inner, topK, inWords}, {},
-         {{gate.buffer, false, share}, {up.buffer, false, share}, written});
+  RowsValue out = inWords ? createPlaces(kernel::RoundRowsOp::words(inner))
+                          : RowsValue(gate);
+  c.kernel<kernel::MoEGateOp>(op.getLoc(), kernelName("moe_gate", {inner}),
+                              tokens, gate.buffer, up.buffer, out.buffer, inner,
+                              topK, inWords);
   // A weight that the program has packed as f32 still stands for bf16.
   Type element = getElementTypeOrSelf(down.tensor.getType());
   if (!inWords && element.isBF16())
     c.roundRows(op.getLoc(), out, element);
   if (!down.quantize)
     return out;
-  QuantizeRowsSpec spec = *down.quantize;
-  spec.topK = topK;
-  RowsValue bytes = createPlaces(quantizedWords(spec));
-  c.call(
-      op.getLoc(), kernelName("moe_quantize_rows", {spec.columns, spec.group}),
-      spec, {},
-      {{out.buffer, false, std::nullopt}, {bytes.buffer, true, std::nullopt}});
+  const RowQuantization &how = *down.quantize;
+  RowsValue bytes = createPlaces(how.words());
+  c.kernel<kernel::QuantizeRowsOp>(
+      op.getLoc(), kernelName("moe_quantize_rows", {how.columns, how.group}),
+      tokens, out.buffer, bytes.buffer, how.columns, how.group, how.segment,
+      how.padded, /*choices=*/topK, RowSpace::Tokens);
   return bytes;
 }
 
 RowsValue ExpertConversion::multiply(const ExpertMatrices &matrices,
                                      const RowsValue &x) {
   RowsValue y = createPlaces(matrices.rows);
-  MoELinearSpec spec{matrices.weights.format, experts, matrices.rows,
-                     matrices.columns, matrices.segment()};
-  c.call(op.getLoc(),
-         kernelName(Twine("moe_linear_") + spec.format,
-                    {experts, spec.rows, spec.columns}),
-         spec, matrices.weights,
-         {{offsets.buffer, false, std::nullopt},
-          {x.buffer, false, std::nullopt},
-          {y.buffer, true, columnShare(spec.rows)}});
+  IntegerAttr segment;
+  if (matrices.quantize)
+    segment =
+        Builder(op.getContext()).getI64IntegerAttr(matrices.quantize->segment);
+  const std::string &format = matrices.weights.format;
+  c.kernel<kernel::MoELinearOp>(
+      op.getLoc(),
+      kernelName(Twine("moe_linear_") + format,
+                 {experts, matrices.rows, matrices.columns}),
+      tokens, matrices.weights[0], offsets.buffer, x.buffer, y.buffer, format,
+      experts, matrices.rows, matrices.columns, segment);
   return y;
 }
 
@@ -204,20 +185,15 @@ LogicalResult ExpertConversion::convert() {
   if (failed(gate) || failed(up) || failed(down))
     return failure();
   RowsValue out = c.createResult(op.getResult(), tokens, hidden);
-  // Sorting and gathering count tokens, but share nothing out by them.
-  c.bindCount(op.getLoc(), StepField::num_tokens, tokens.rows);
   sort(*chosen);
   RowsValue forGate = gather(*gate);
   RowsValue forUp = gather(*up);
   RowsValue gates = multiply(*gate, forGate);
   RowsValue ups = multiply(*up, forUp);
   RowsValue results = multiply(*down, gated(gates, ups, *down));
-  c.call(op.getLoc(), kernelName("moe_combine", {hidden}),
-         MoECombineSpec{hidden, topK}, {},
-         {{places.buffer, false, std::nullopt},
-          {factors->buffer, false, std::nullopt},
-          {results.buffer, false, std::nullopt},
-          {out.buffer, true, tokens.rowShare()}});
+  c.kernel<kernel::MoECombineOp>(
+      op.getLoc(), kernelName("moe_combine", {hidden}), tokens, places.buffer,
+      factors->buffer, results.buffer, out.buffer, hidden, topK);
   return success();
 }
 

@@ -27,6 +27,25 @@ mlir::AffineMap placeMap(const RowsValue &rows, llvm::ArrayRef<int64_t> shape,
                          unsigned numDims, unsigned numSymbols,
                          mlir::MLIRContext *context);
 
+/// A nest of loops with a scalar region, as `loops` has it, until it is
+/// appended.
+struct LoopNest {
+  llvm::SmallVector<int64_t> sizes;
+  int64_t parallel = 0;
+  /// Where the elements of the inputs are.
+  llvm::SmallVector<mlir::AffineMap> maps;
+  llvm::SmallVector<mlir::Value> inputs;
+
+  void addInput(mlir::Value buffer, mlir::AffineMap map) {
+    inputs.push_back(buffer);
+    maps.push_back(map);
+  }
+  /// Appends the kernel, which writes the elements of `out` that `map` gives.
+  void append(ProgramConversion &c, mlir::Location loc, llvm::StringRef label,
+              const RowsValue &out, mlir::AffineMap map,
+              ProgramConversion::BodyBuilder body) const;
+};
+
 /// Copies the elements of a tensor in their order.
 void copyAll(ProgramConversion &c, mlir::Location loc, const RowsValue &from,
              const RowsValue &to, llvm::ArrayRef<int64_t> shape);

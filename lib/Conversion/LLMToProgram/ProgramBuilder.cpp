@@ -15,8 +15,6 @@
 #include "mlir/Dialect/LLM/IR/LLM.h"
 #include "mlir/IR/SymbolTable.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 using namespace mlir;
 
 namespace llmir {
@@ -32,13 +30,10 @@ static FragmentOp createFragment(ModuleOp module, StringRef name,
 
 ProgramBuilder::ProgramBuilder(ModuleOp module)
     : module(module), weights(module.getContext()),
-      kernels(module.getContext()), buffers(module.getContext()),
-      code(module.getContext()) {
+      buffers(module.getContext()), code(module.getContext()) {
   weightFragment = createFragment(module, "weights", FragmentKind::Data);
-  FragmentOp text = createFragment(module, "kernels", FragmentKind::Text);
   codeFragment = createFragment(module, "llmir_step", FragmentKind::Code);
   weights.setInsertionPointToEnd(&weightFragment.getBody().front());
-  kernels.setInsertionPointToEnd(&text.getBody().front());
   code.setInsertionPointToEnd(&codeFragment.getBody().front());
   auto entry = EntryPointOp::create(code, module.getLoc());
   buffers.setInsertionPoint(entry);
@@ -94,6 +89,17 @@ static int64_t packedBytes(TensorFormat format,
                          : PackedMatrixLayout{format, rows, columns}.bytes());
 }
 
+/// What an instruction takes: the bytes of a matrix, or the elements of a
+/// vector with its padding.
+static KernelWeight referTo(WeightOp weight) {
+  Builder b(weight.getContext());
+  const auto bytes = static_cast<int64_t>(weight.getBytes());
+  auto type = weight.getLayout() == "vector"
+                  ? MemRefType::get({bytes / 4}, b.getF32Type())
+                  : MemRefType::get({bytes}, b.getI8Type());
+  return {FlatSymbolRefAttr::get(weight.getSymNameAttr()), type};
+}
+
 int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
   auto [entry, isNew] = weightOffsets.try_emplace(name, weightBytes);
   if (isNew)
@@ -101,7 +107,7 @@ int64_t ProgramBuilder::placeWeight(StringRef name, int64_t bytes) {
   return entry->second;
 }
 
-FailureOr<FlatSymbolRefAttr>
+FailureOr<KernelWeight>
 ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
                               int64_t firstLayer,
                               std::optional<IntegerFormat> integers) {
@@ -146,7 +152,7 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
     if (known.getSymName() == name && known.getOffsets() == ArrayRef(offsets) &&
         (offsets.size() == 1 ||
          known.getFirstLayer() == static_cast<uint64_t>(firstLayer)))
-      return FlatSymbolRefAttr::get(known.getSymNameAttr());
+      return referTo(known);
   std::string unique = name.str();
   for (int suffix = 1; SymbolTable::lookupSymbolIn(weightFragment, unique);
        ++suffix)
@@ -157,16 +163,16 @@ ProgramBuilder::declareWeight(ArrayRef<mllm::RegisterOp> parameters,
       shape, bytes, weights.getStrArrayAttr(sources), offsets, firstLayer,
       first.getRopeUnpermuteHeads().value_or(0), first.getSliceAttr(),
       first.getTransposed());
-  return FlatSymbolRefAttr::get(weight.getSymNameAttr());
+  return referTo(weight);
 }
 
-FlatSymbolRefAttr ProgramBuilder::declareWeight(Location loc, StringRef source,
-                                                Type type) {
+KernelWeight ProgramBuilder::declareWeight(Location loc, StringRef source,
+                                           Type type) {
   ArrayRef<int64_t> shape = *mllm::parameterShape(type);
   std::string name = ("weight." + source).str();
   if (auto known = dyn_cast_or_null<WeightOp>(
           SymbolTable::lookupSymbolIn(weightFragment, name)))
-    return FlatSymbolRefAttr::get(known.getSymNameAttr());
+    return referTo(known);
   TensorFormat format = *mllm::storedFormat(type);
   int64_t bytes = packedBytes(format, IntegerFormat::ofBlocks(format), shape);
   auto weight = WeightOp::create(
@@ -175,7 +181,7 @@ FlatSymbolRefAttr ProgramBuilder::declareWeight(Location loc, StringRef source,
       weights.getStrArrayAttr(source), placeWeight(name, bytes),
       /*first_layer=*/0, /*rope_unpermute_heads=*/0,
       /*slice=*/DenseI64ArrayAttr());
-  return FlatSymbolRefAttr::get(weight.getSymNameAttr());
+  return referTo(weight);
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,91 +218,33 @@ void ProgramBuilder::setCount(Location loc, StepField field, int64_t count) {
 }
 
 void ProgramBuilder::setPointer(Location loc, StepField field, Value buffer) {
-  // Who touches a KV pool says so itself.
-  if (field != StepField::kv_pool)
-    pointers[static_cast<int>(field)] = buffer;
   SetFieldOp::create(code, loc, field, buffer);
 }
 
 void ProgramBuilder::restoreField(Location loc, StepField field) {
-  pointers.erase(static_cast<int>(field));
   SetFieldOp::create(code, loc, field);
 }
 
 void ProgramBuilder::runtimeCall(Location loc, RuntimeFunction function,
                                  ArrayRef<Value> arguments,
-                                 ArrayRef<Attribute> numbers,
-                                 bool touchesCache) {
-  Operation *call =
-      RuntimeCallOp::create(code, loc, static_cast<int64_t>(function),
-                            arguments, code.getArrayAttr(numbers));
-  SmallVector<BufferAccess> &touched = accesses[call];
-  for (Value buffer : arguments)
-    touched.push_back({buffer, true, std::nullopt});
-  if (touchesCache)
-    touched.push_back({Value(), true, std::nullopt});
+                                 ArrayRef<Attribute> numbers) {
+  RuntimeCallOp::create(code, loc, static_cast<int64_t>(function), arguments,
+                        code.getArrayAttr(numbers));
 }
 
 //===----------------------------------------------------------------------===//
-// Kernels and instructions
+// Instructions
 //===----------------------------------------------------------------------===//
 
-FlatSymbolRefAttr ProgramBuilder::declareKernel(
-    Location loc, StringRef name, StringRef kind, DictionaryAttr parameters,
-    ArrayAttr operandTypes,
-    llvm::function_ref<void(OpBuilder &, Block &)> body) {
-  OpBuilder::InsertionGuard guard(kernels);
-  auto kernel =
-      KernelOp::create(kernels, loc, name, kind, parameters, operandTypes);
-  std::string bodyText;
-  if (body) {
-    Block &block = kernel.getBody().emplaceBlock();
-    OpBuilder inside = OpBuilder::atBlockEnd(&block);
-    body(inside, block);
-    llvm::raw_string_ostream stream(bodyText);
-    for (Operation &op : block)
-      op.print(stream, OpPrintingFlags().useLocalScope().printGenericOpForm());
-  }
-  Builder &b = kernels;
-  Attribute key = b.getArrayAttr({b.getStringAttr(kind), parameters,
-                                  operandTypes, b.getStringAttr(bodyText)});
-  auto [entry, isNew] = kernelByKey.try_emplace(key);
-  if (!isNew) {
-    kernel.erase();
-    return entry->second;
-  }
-  std::string unique = name.str();
-  Operation *fragment = kernel->getParentOp();
-  for (int suffix = 1;
-       SymbolTable::lookupSymbolIn(fragment, unique) != kernel.getOperation();
-       ++suffix) {
-    unique = (name + "_" + Twine(suffix)).str();
-    kernel.setSymName(unique);
-  }
-  return entry->second = FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+void ProgramBuilder::beginInstruction(Location loc) {
+  auto instruction = InstructionOp::create(code, loc, /*replicated=*/false);
+  code.setInsertionPointToEnd(&instruction.getBody().emplaceBlock());
 }
 
-void ProgramBuilder::callKernel(
-    Location loc, StringRef name, StringRef kind, DictionaryAttr parameters,
-    ArrayRef<Attribute> weightRefs, ArrayRef<BufferAccess> bufferAccesses,
-    std::optional<BufferAccess> cache,
-    llvm::function_ref<void(OpBuilder &, Block &)> body) {
-  SmallVector<Value> operands;
-  SmallVector<Type> types;
-  for (const BufferAccess &access : bufferAccesses) {
-    operands.push_back(access.buffer);
-    types.push_back(access.buffer.getType());
-  }
-  FlatSymbolRefAttr kernel = declareKernel(
-      loc, name, kind, parameters, kernels.getTypeArrayAttr(types), body);
-  Operation *call = InstructionOp::create(
-      code, loc, kernel, code.getArrayAttr(weightRefs), operands);
-  SmallVector<BufferAccess> &touched = accesses[call];
-  touched.assign(bufferAccesses.begin(), bufferAccesses.end());
-  if (cache)
-    touched.push_back(*cache);
-  for (auto [field, buffer] : pointers)
-    touched.push_back({buffer, false, std::nullopt});
+Value ProgramBuilder::resolve(Location loc, const KernelWeight &weight) {
+  if (!weight.symbol)
+    return weight.buffer;
+  return GetWeightOp::create(code, loc, weight.type, weight.symbol);
 }
 
 void ProgramBuilder::waitIfSplit(Location loc) {
@@ -324,9 +272,8 @@ void ProgramBuilder::jumpIf(Location loc, StringRef label, Value number) {
   JumpIfOp::create(code, loc, label, number);
 }
 
-void ProgramBuilder::finish(Location loc, int64_t fewTokens) {
+void ProgramBuilder::finish(Location loc) {
   ExitOp::create(code, loc);
-  synchronize(codeFragment, accesses, fewTokens);
   weightFragment->setAttr(kWeightBytesAttr,
                           weights.getI64IntegerAttr(weightBytes));
 }

@@ -6,17 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builds a program: declares kernels and weights once, appends instructions and
-// remembers what each of them touches, from which barriers follow at the end.
+// Builds a program: declares weights once and appends instructions, without
+// barriers, which -mllm-synchronize-program derives from the finished code.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
 #define LLMIR_LIB_CONVERSION_LLMTOPROGRAM_PROGRAMBUILDER_H
 
-#include "Synchronization.h"
-
-#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Support/IntegerLayout.h"
@@ -26,14 +23,30 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <optional>
+#include <tuple>
 
 namespace llmir {
 
 using namespace mllm::program;
+namespace kernel = mllm::kernel;
+using kernel::RowSpace;
+
+/// A weight operand of a kernel: a weight of the data fragment, or a buffer in
+/// which the program has packed it. By default there is none.
+struct KernelWeight {
+  KernelWeight() = default;
+  KernelWeight(mlir::Value packed) : buffer(packed) {}
+  KernelWeight(mlir::FlatSymbolRefAttr symbol, mlir::MemRefType type)
+      : symbol(symbol), type(type) {}
+
+  mlir::FlatSymbolRefAttr symbol;
+  mlir::MemRefType type; ///< Of what the symbol names.
+  mlir::Value buffer;
+};
 
 class ProgramBuilder {
 public:
-  /// Creates the three fragments at the end of `module`.
+  /// Creates the two fragments at the end of `module`.
   explicit ProgramBuilder(mlir::ModuleOp module);
 
   /// A buffer of rows of `element` (f32 where it is null), padded to whole
@@ -46,12 +59,12 @@ public:
   /// Declares (once) the weight that the registered parameters make, one per
   /// layer from `firstLayer` on; all have the same type. With `integers`, they
   /// are quantized to that format when they are packed.
-  mlir::FailureOr<mlir::FlatSymbolRefAttr>
+  mlir::FailureOr<KernelWeight>
   declareWeight(llvm::ArrayRef<mllm::RegisterOp> parameters, int64_t firstLayer,
                 std::optional<IntegerFormat> integers = std::nullopt);
   /// Declares (once) the weight that a source of the runner's makes.
-  mlir::FlatSymbolRefAttr
-  declareWeight(mlir::Location loc, llvm::StringRef source, mlir::Type type);
+  KernelWeight declareWeight(mlir::Location loc, llvm::StringRef source,
+                             mlir::Type type);
   /// Declares values that the runner writes where their name is a source.
   std::string declareConstant(mlir::Location loc, mlir::ElementsAttr value);
   /// Says what the caller writes into a buffer, and reads from it.
@@ -68,26 +81,35 @@ public:
   //===--------------------------------------------------------------------===//
 
   void setCount(mlir::Location loc, StepField field, int64_t count);
-  /// Kernels from here on may read the buffer.
+  /// Kernels from here on find the buffer in that field.
   void setPointer(mlir::Location loc, StepField field, mlir::Value buffer);
   void restoreField(mlir::Location loc, StepField field);
-  /// A call by one worker, which may read and write the buffers and the cache.
+  /// A call by the first worker.
   void runtimeCall(mlir::Location loc, RuntimeFunction function,
                    llvm::ArrayRef<mlir::Value> buffers,
-                   llvm::ArrayRef<mlir::Attribute> numbers, bool touchesCache);
+                   llvm::ArrayRef<mlir::Attribute> numbers);
 
-  /// Appends a call of the kernel of that spec; a kernel of the same kind,
-  /// parameters, operand types and scalar body is declared once. `touchesCache`
-  /// says how the instruction touches the KV cache, if it does.
-  template <typename Spec>
-  void call(mlir::Location loc, llvm::StringRef name, const Spec &spec,
-            llvm::ArrayRef<mlir::Attribute> weights,
-            llvm::ArrayRef<BufferAccess> accesses,
-            std::optional<BufferAccess> cache = std::nullopt,
-            llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body =
-                nullptr) {
-    callKernel(loc, name, Spec::kind, toParameters(module.getContext(), spec),
-               weights, accesses, cache, body);
+  //===--------------------------------------------------------------------===//
+  // Instructions
+  //===--------------------------------------------------------------------===//
+
+  /// Appends an instruction of one kernel, whose label is `label`. The further
+  /// arguments are those of a builder of the op, in which a KernelWeight stands
+  /// for the operand that the instruction takes.
+  template <typename KernelOp, typename... Args>
+  KernelOp kernel(mlir::Location loc, llvm::StringRef label,
+                  const Args &...args) {
+    mlir::OpBuilder::InsertionGuard guard(code);
+    beginInstruction(loc);
+    // Braces evaluate from left to right: weights come in the kernel's order.
+    std::tuple<decltype(resolve(loc, args))...> operands{resolve(loc, args)...};
+    auto op = std::apply(
+        [&](const auto &...each) {
+          return KernelOp::create(code, loc, each...);
+        },
+        operands);
+    op->setDiscardableAttr(kLabelAttr, code.getStringAttr(label));
+    return op;
   }
 
   /// A barrier for steps that split attention only.
@@ -98,31 +120,23 @@ public:
   void jump(mlir::Location loc, llvm::StringRef label);
   /// Jumps where the first number of the buffer, of i32, is not 0.
   void jumpIf(mlir::Location loc, llvm::StringRef label, mlir::Value number);
-  /// Ends the code, puts barriers into it (see synchronize()) and writes the
-  /// size of the weight section.
-  void finish(mlir::Location loc, int64_t fewTokens = 0);
+  /// Ends the code and writes the size of the weight section.
+  void finish(mlir::Location loc);
 
 private:
-  void callKernel(
-      mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
-      mlir::DictionaryAttr parameters, llvm::ArrayRef<mlir::Attribute> weights,
-      llvm::ArrayRef<BufferAccess> accesses, std::optional<BufferAccess> cache,
-      llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
-  mlir::FlatSymbolRefAttr declareKernel(
-      mlir::Location loc, llvm::StringRef name, llvm::StringRef kind,
-      mlir::DictionaryAttr parameters, mlir::ArrayAttr operandTypes,
-      llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body);
+  /// Appends an instruction and moves into it.
+  void beginInstruction(mlir::Location loc);
+  mlir::Value resolve(mlir::Location loc, const KernelWeight &weight);
+  template <typename T> const T &resolve(mlir::Location, const T &argument) {
+    return argument;
+  }
   int64_t placeWeight(llvm::StringRef name, int64_t bytes);
 
   mlir::ModuleOp module;
-  mlir::OpBuilder weights, kernels, buffers, code;
+  mlir::OpBuilder weights, buffers, code;
   FragmentOp weightFragment, codeFragment;
-  AccessTable accesses;
-  llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> kernelByKey;
   llvm::StringMap<int64_t> weightOffsets; ///< By parameter.
   int64_t weightBytes = 0, numConstants = 0;
-  /// What each pointer field is bound to.
-  llvm::DenseMap<int, mlir::Value> pointers;
 };
 
 } // namespace llmir

@@ -26,11 +26,7 @@ namespace llmir {
 // Shapes and uses
 //===----------------------------------------------------------------------===//
 
-WorkShare RowsValue::columnShare() const {
-  return {WorkSplit::Columns, over, ceilDiv(columns, kTileRows), rows, unit};
-}
-
-int64_t unitOfHeads(Value tensor) {
+int64_t grainOfHeads(Value tensor) {
   auto headDim = [](Value heads) -> int64_t {
     auto type = dyn_cast<RankedTensorType>(heads.getType());
     if (!type || type.getRank() != 3 || type.isDynamicDim(1) ||
@@ -42,7 +38,7 @@ int64_t unitOfHeads(Value tensor) {
   for (Operation *user : tensor.getUsers())
     if (columns == 0 && isa<tensor::ExpandShapeOp>(user))
       columns = headDim(user->getResult(0));
-  return columns == 0 ? 1 : tilesPerUnit(columns);
+  return columns == 0 ? 1 : kernel::tilesPerGrain(columns);
 }
 
 ArrayRef<int64_t> tensorShape(Type type) {
@@ -177,53 +173,62 @@ RowsValue ProgramConversion::reuseOrCreate(Operation *op,
     return createResult(result, like, like.columns);
   RowsValue where = like;
   where.buffer = chosen->buffer;
-  where.unit = unitOfHeads(result);
+  where.grain = grainOfHeads(result);
   return values()[result] = where;
 }
 
 //===----------------------------------------------------------------------===//
-// Element-wise kernels of the conversion's own
+// Element-wise kernels
 //===----------------------------------------------------------------------===//
+
+void writeBody(Region &region, ProgramConversion::BodyBuilder body) {
+  Block &block = region.empty() ? region.emplaceBlock() : region.front();
+  OpBuilder b = OpBuilder::atBlockEnd(&block);
+  body(b, block);
+}
+
+void ProgramConversion::elementwise(Location loc, StringRef label,
+                                    ArrayRef<Value> inputs,
+                                    const RowsValue &out, BodyBuilder body) {
+  auto op = kernel<kernel::ElementwiseOp>(loc, label, out, inputs, out.buffer,
+                                          out.columns, out.grain, out.over);
+  writeBody(op.getBody(), body);
+}
 
 void ProgramConversion::copyRows(Location loc, const RowsValue &from,
                                  const RowsValue &to) {
-  if (from.buffer == to.buffer)
+  if (from.buffer == to.buffer || to.columns == 0)
     return;
-  WorkShare share = to.columnShare();
-  call(loc, kernelName("copy", {to.columns}),
-       ElementwiseSpec{to.columns, to.over, specUnit(to.unit)}, {},
-       {{from.buffer, false, share}, {to.buffer, true, share}}, std::nullopt,
-       [&](OpBuilder &b, Block &block) {
-         Value element = block.addArgument(b.getF32Type(), loc);
-         YieldOp::create(b, loc, element);
-       });
+  elementwise(loc, kernelName("copy", {to.columns}), from.buffer, to,
+              [&](OpBuilder &b, Block &block) {
+                Value element = block.addArgument(b.getF32Type(), loc);
+                YieldOp::create(b, loc, element);
+              });
 }
 
 void ProgramConversion::fill(Location loc, const RowsValue &rows,
                              double value) {
-  call(loc, kernelName("fill", {rows.columns}),
-       ElementwiseSpec{rows.columns, rows.over, specUnit(rows.unit)}, {},
-       {{rows.buffer, true, rows.columnShare()}}, std::nullopt,
-       [&](OpBuilder &b, Block &) {
-         Value element =
-             arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
-         YieldOp::create(b, loc, element);
-       });
+  if (rows.columns == 0)
+    return;
+  elementwise(loc, kernelName("fill", {rows.columns}), {}, rows,
+              [&](OpBuilder &b, Block &) {
+                Value element =
+                    arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+                YieldOp::create(b, loc, element);
+              });
 }
 
 void ProgramConversion::roundRows(Location loc, const RowsValue &rows,
                                   Type element) {
   if (rows.columns == 0 || (!element.isF16() && !element.isBF16()))
     return;
-  WorkShare share = rows.columnShare();
-  call(loc,
-       kernelName(element.isF16() ? "round_f16" : "round_bf16", {rows.columns}),
-       ElementwiseSpec{rows.columns, rows.over, specUnit(rows.unit)}, {},
-       {{rows.buffer, false, share}, {rows.buffer, true, share}}, std::nullopt,
-       [&](OpBuilder &b, Block &block) {
-         Value x = block.addArgument(b.getF32Type(), loc);
-         YieldOp::create(b, loc, emitRound(b, loc, x, element));
-       });
+  elementwise(
+      loc,
+      kernelName(element.isF16() ? "round_f16" : "round_bf16", {rows.columns}),
+      rows.buffer, rows, [&](OpBuilder &b, Block &block) {
+        Value x = block.addArgument(b.getF32Type(), loc);
+        YieldOp::create(b, loc, emitRound(b, loc, x, element));
+      });
 }
 
 RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
@@ -240,15 +245,12 @@ RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
     roundRows(loc, rounded, b.getBF16Type());
     return rounded;
   }
-  RoundRowsSpec spec{x.columns, x.over};
-  RowsValue &known =
-      quantizedRows(tensor, toParameters(module.getContext(), spec));
+  RowsValue &known = quantizedRows(tensor, b.getStringAttr("bf16"));
   if (known.buffer)
     return known;
-  known = createRowsLike(loc, x, RoundRowsSpec::words(x.columns));
-  call(loc, kernelName("round_rows", {x.columns}), spec, {},
-       {{x.buffer, false, x.rowShare()},
-        {known.buffer, true, known.rowShare()}});
+  known = createRowsLike(loc, x, kernel::RoundRowsOp::words(x.columns));
+  kernel<kernel::RoundRowsOp>(loc, kernelName("round_rows", {x.columns}), x,
+                              x.buffer, known.buffer, x.columns, x.over);
   return known;
 }
 
@@ -257,7 +259,7 @@ RowsValue ProgramConversion::matmulInput(Location loc, Value tensor,
 //===----------------------------------------------------------------------===//
 
 void ProgramConversion::copyBox(Location loc, const RowsValue &from,
-                                const RowsValue &to, CopyBoxSpec box) {
+                                const RowsValue &to, ElementBox box) {
   if (llvm::is_contained(box.sizes, 0))
     return;
   if (box.sizes.empty()) { // One element.
@@ -265,10 +267,9 @@ void ProgramConversion::copyBox(Location loc, const RowsValue &from,
     box.fromStrides = {1};
     box.toStrides = {1};
   }
-  box.fromColumns = from.columns;
-  box.toColumns = to.columns;
-  call(loc, "copy_box", box, {},
-       {{from.buffer, false, std::nullopt}, {to.buffer, true, std::nullopt}});
+  fixedKernel<kernel::CopyBoxOp>(
+      loc, "copy_box", from.buffer, to.buffer, box.sizes, from.columns,
+      box.from, box.fromStrides, to.columns, box.to, box.toStrides);
 }
 
 Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
@@ -282,13 +283,13 @@ Value ProgramConversion::packMatrix(Location loc, const RowsValue &from,
   if (rest > 0)
     fill(loc, packed, 0.0);
   int64_t tileElements = kTileRows * columns;
-  CopyBoxSpec whole;
+  ElementBox whole;
   whole.sizes = {tiles, columns, kTileRows};
   whole.from = start;
   whole.fromStrides = {kTileRows * rowStride, columnStride, rowStride};
   whole.toStrides = {tileElements, kTileRows, 1};
   copyBox(loc, from, packed, whole);
-  CopyBoxSpec last;
+  ElementBox last;
   last.sizes = {columns, rest};
   last.from = start + tiles * kTileRows * rowStride;
   last.fromStrides = {columnStride, rowStride};

@@ -17,9 +17,8 @@
 //     FailureOr<KernelWeights> w = c.weights(op, {op.getW()}); // weights
 //     if (failed(x) || failed(w)) return failure();
 //     RowsValue out = c.createResult(op.getResult(), *x, columns);
-//     c.call(op.getLoc(), kernelName("mine", {columns}), spec, *w,
-//            {{x->buffer, false, x->rowShare()}, {out.buffer, true,
-//            out.rowShare()}});
+//     c.kernel<kernel::MyOp>(op.getLoc(), kernelName("mine", {columns}), out,
+//                            (*w)[0], x->buffer, out.buffer, columns);
 //     return success();
 //   }
 //
@@ -29,12 +28,14 @@
 //
 //   table.add<ll::MyOp>(convert);
 //
-// The shares say over how many rows a kernel works: call() sets num_tokens and
-// num_logit_rows by them. Index arrays that a kernel reads in the step context
-// are bound with bindField(), counts with bindCount(), the layer with
-// bindLayer(). Results of f16 and bf16 are rounded behind the op, unless the
-// table says that they are exact. With several ranks the conversion runs once
-// for each, and the services work on that rank's values.
+// kernel() takes the rows that the kernel works over, by which it sets
+// num_tokens or num_logit_rows, and then the arguments of a builder of the
+// kernel op. A kernel of fixed size is built with fixedKernel(), without rows.
+// Index arrays that a kernel reads in the step context are bound with
+// bindField(), counts with bindCount(), the layer with bindLayer(). Results of
+// f16 and bf16 are rounded behind the op, unless the table says that they are
+// exact. With several ranks the conversion runs once for each, and the services
+// work on that rank's values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,31 +61,36 @@ struct RowsValue {
   RowSpace over = RowSpace::Tokens;
   int64_t columns = 0;                       ///< Without padding.
   int64_t rows = mlir::ShapedType::kDynamic; ///< Dynamic: as the step has.
-  int64_t unit = 1; ///< Column tiles that stay with one worker: whole heads.
+  int64_t grain = 1; ///< Column tiles that stay with one worker: whole heads.
+};
 
-  WorkShare rowShare() const { return {WorkSplit::Rows, over, 1, rows}; }
-  /// The division that element-wise kernels and matmuls share.
-  WorkShare columnShare() const;
-  /// That of kernels that work on whole heads, which stay together in units.
-  WorkShare columnShareOfHeads(int64_t unitTiles) const {
-    RowsValue heads = *this;
-    heads.unit = unitTiles;
-    return heads.columnShare();
-  }
-  WorkShare headShare(int64_t heads) const {
-    return {WorkSplit::Heads, over, heads, rows};
-  }
-  WorkShare itemShare(int64_t heads) const {
-    return {WorkSplit::Items, over, heads, rows};
+/// The weights of a kernel, in its order.
+struct KernelWeights {
+  llvm::SmallVector<KernelWeight> all;
+  /// Storage format of the first one: what the kernel's attribute says.
+  std::string format;
+
+  /// The weight of that number; none where there are fewer.
+  KernelWeight operator[](size_t number) const {
+    return number < all.size() ? all[number] : KernelWeight();
   }
 };
 
-/// The weights of a kernel: symbols of the data fragment, or buffers in which
-/// the program has packed computed values.
-struct KernelWeights {
-  llvm::SmallVector<mlir::Attribute> symbols;
-  llvm::SmallVector<mlir::Value> buffers;
-  std::string format; ///< Of the first one: what the spec of the kernel says.
+/// A box of elements, as `copy_box` has it: element i goes from
+/// `from` + sum(i_d * fromStrides_d) to `to` + sum(i_d * toStrides_d).
+struct ElementBox {
+  llvm::SmallVector<int64_t> sizes, fromStrides, toStrides;
+  int64_t from = 0, to = 0;
+};
+
+/// How rows of f32 are made int8, as `quantize_rows` has it.
+struct RowQuantization {
+  int64_t columns = 0, group = 0, segment = 0, padded = 0;
+
+  /// Words of a quantized row.
+  int64_t words() const {
+    return QuantizedRowLayout{columns, segment, padded}.words();
+  }
 };
 
 /// Cosines and sines of one kind of rotation.
@@ -150,7 +156,7 @@ public:
   weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) = 0;
   /// The matrix [N, K] of a parameter, quantized and packed when compiling:
   /// rows on their own, in that format. Steps only.
-  virtual mlir::FailureOr<mlir::Attribute>
+  virtual mlir::FailureOr<KernelWeight>
   quantizedParameter(mlir::Operation *op, mlir::Value parameter,
                      const IntegerFormat &format) {
     llvm_unreachable("a function quantizes when it runs");
@@ -196,20 +202,28 @@ public:
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// Appends a call of the kernel over as many rows as the shares say.
-  template <typename Spec>
-  void call(mlir::Location loc, llvm::StringRef name, const Spec &spec,
-            const KernelWeights &weights, llvm::ArrayRef<BufferAccess> accesses,
-            std::optional<BufferAccess> cache = std::nullopt,
-            llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)> body =
-                nullptr) {
-    bindSizes(loc, accesses);
-    llvm::SmallVector<BufferAccess> all;
-    for (mlir::Value packed : weights.buffers)
-      all.push_back({packed, false, std::nullopt});
-    all.append(accesses.begin(), accesses.end());
-    program.call(loc, name, spec, weights.symbols, all, cache, body);
+  /// Appends an instruction of one kernel that works over such rows; see
+  /// ProgramBuilder::kernel().
+  template <typename KernelOp, typename... Args>
+  KernelOp kernel(mlir::Location loc, llvm::StringRef label,
+                  const RowsValue &rows, const Args &...args) {
+    bindRows(loc, rows);
+    return program.kernel<KernelOp>(loc, label, args...);
   }
+  /// The same of a kernel of fixed size, or one that neither reads nor divides
+  /// rows of the step.
+  template <typename KernelOp, typename... Args>
+  KernelOp fixedKernel(mlir::Location loc, llvm::StringRef label,
+                       const Args &...args) {
+    return program.kernel<KernelOp>(loc, label, args...);
+  }
+  using BodyBuilder =
+      llvm::function_ref<void(mlir::OpBuilder &, mlir::Block &)>;
+  /// Appends an element-wise kernel of those inputs, with the scalar region
+  /// that `body` writes.
+  void elementwise(mlir::Location loc, llvm::StringRef label,
+                   llvm::ArrayRef<mlir::Value> inputs, const RowsValue &out,
+                   BodyBuilder body);
   /// Copies \p from to \p to unless they are the same buffer.
   void copyRows(mlir::Location loc, const RowsValue &from, const RowsValue &to);
   /// Sets every element, padding included.
@@ -223,10 +237,9 @@ public:
                         const RowsValue &x, mlir::Type weight,
                         llvm::StringRef format);
 
-  /// Copies a box of elements; the spec's columns are filled in. Does nothing
-  /// where the box is empty.
+  /// Copies a box of elements. Does nothing where the box is empty.
   void copyBox(mlir::Location loc, const RowsValue &from, const RowsValue &to,
-               CopyBoxSpec box);
+               ElementBox box);
   /// Packs the matrix [rows, columns] that lies in `from` at `start`, with
   /// these distances between its elements, as an f32 weight of linear.
   mlir::Value packMatrix(mlir::Location loc, const RowsValue &from,
@@ -262,9 +275,9 @@ protected:
                                                  RowsValue rows) {
     return rows;
   }
-  /// Sets the counts of rows that the shares ask for.
-  virtual void bindSizes(mlir::Location loc,
-                         llvm::ArrayRef<BufferAccess> accesses) {}
+  /// Makes kernels find how many rows there are of that kind; a step has its
+  /// own.
+  virtual void bindRows(mlir::Location loc, const RowsValue &rows) {}
   /// Whether an op may write over what comes from outside of its block.
   virtual bool mayOverwrite(mlir::Value origin) { return true; }
   /// Whether the value must lie where the caller wants it.
@@ -360,23 +373,18 @@ mlir::LogicalResult convertScalarComputation(ProgramConversion &c,
 /// Fails in a step, which has no kernel for the op.
 mlir::LogicalResult refuseInStep(ProgramConversion &c, mlir::Operation *op);
 
-/// Neighbours of an activation that share a scale beside weights of blocks.
+/// Neighbors of an activation that share a scale beside weights of blocks.
 inline constexpr int64_t kActivationGroup = 32;
 
 /// How rows of activations are quantized for these weights, a scale for `group`
-/// neighbours, in segments of as many values. (QuantOps.cpp)
-QuantizeRowsSpec quantizeRowsFor(const IntegerMatrixLayout &weights,
-                                 int64_t group, int64_t segment);
+/// neighbors, in segments of as many values. (QuantOps.cpp)
+RowQuantization quantizeRowsFor(const IntegerMatrixLayout &weights,
+                                int64_t group, int64_t segment);
 
 /// The rows of the tensor x, quantized so; made once for all matmuls of x.
 RowsValue quantizedRows(ProgramConversion &c, mlir::Location loc,
                         mlir::Value tensor, const RowsValue &x,
-                        QuantizeRowsSpec spec);
-
-/// Words of a row that such a spec writes.
-inline int64_t quantizedWords(const QuantizeRowsSpec &spec) {
-  return QuantizedRowLayout{spec.columns, spec.segment, spec.padded}.words();
-}
+                        const RowQuantization &how);
 
 /// A projection by a weight of a block format, which is integers: of bytes in a
 /// step, of f32 rows in a function, whose ops mean the exact product.
@@ -403,15 +411,15 @@ mlir::Type bufferElementOf(mlir::Type tensor);
 /// scalar, which is a tensor of rank 0, there are none.
 llvm::ArrayRef<int64_t> tensorShape(mlir::Type type);
 
-/// The distances between neighbours of each dimension.
+/// The distances between neighbors of each dimension.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Column tiles of a tensor that stay with one worker: those of whole heads
 /// where the tensor is heads or is only reshaped to them, else 1.
-int64_t unitOfHeads(mlir::Value tensor);
+int64_t grainOfHeads(mlir::Value tensor);
 
-/// What the spec of a kernel says of a unit: 0 stands for 1.
-inline int64_t specUnit(int64_t unit) { return unit == 1 ? 0 : unit; }
+/// Writes the scalar region of a kernel.
+void writeBody(mlir::Region &region, ProgramConversion::BodyBuilder body);
 
 /// True when no kernel after that of \p op uses the tensor, reshaped or not.
 bool endsAt(mlir::Value tensor, mlir::Operation *op);

@@ -41,12 +41,6 @@ static SmallVector<int64_t> cellOf(ll::QuantizedTensorType type) {
 namespace {
 struct Scales {
   RowsValue scales, zeroPoints;
-
-  void appendReads(SmallVectorImpl<BufferAccess> &accesses) const {
-    accesses.push_back({scales.buffer, false, std::nullopt});
-    if (zeroPoints.buffer)
-      accesses.push_back({zeroPoints.buffer, false, std::nullopt});
-  }
 };
 } // namespace
 
@@ -90,18 +84,13 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantParamsOp op) {
   if (failed(x))
     return failure();
   RowsValue scales = c.createResult(op.getScales());
-  QuantParamsSpec spec;
-  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), x->columns,
-               scales.columns};
-  spec.bits = type.getNumBits();
-  spec.symmetric = type.getIsSymmetric();
-  SmallVector<BufferAccess> accesses{{x->buffer, false, std::nullopt},
-                                     {scales.buffer, true, std::nullopt}};
+  Value zeroPoints;
   if (op.getZeroPoints())
-    accesses.push_back(
-        {c.createResult(op.getZeroPoints()).buffer, true, std::nullopt});
-  c.call(op.getLoc(), kernelName("quant_params", type.getShape()), spec, {},
-         accesses);
+    zeroPoints = c.createResult(op.getZeroPoints()).buffer;
+  c.fixedKernel<kernel::QuantParamsOp>(
+      op.getLoc(), kernelName("quant_params", type.getShape()), x->buffer,
+      scales.buffer, zeroPoints, static_cast<int64_t>(type.getNumBits()),
+      type.getShape(), cellOf(type), x->columns, scales.columns);
   return success();
 }
 
@@ -113,18 +102,23 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantizeOp op) {
   FailureOr<Scales> scales = lookupScales(c, op);
   if (failed(x) || failed(scales))
     return failure();
-  QuantizeSpec spec;
-  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), x->columns,
-               scales->scales.columns};
-  spec.bits = type.getNumBits();
-  spec.symmetric = type.getIsSymmetric();
-  SmallVector<BufferAccess> accesses{{x->buffer, false, std::nullopt}};
-  scales->appendReads(accesses);
-  accesses.push_back(
-      {c.createResult(op.getResult()).buffer, true, std::nullopt});
-  c.call(op.getLoc(), kernelName("quantize", type.getShape()), spec, {},
-         accesses);
+  RowsValue out = c.createResult(op.getResult());
+  c.fixedKernel<kernel::QuantizeOp>(
+      op.getLoc(), kernelName("quantize", type.getShape()), x->buffer,
+      scales->scales.buffer, scales->zeroPoints.buffer, out.buffer,
+      static_cast<int64_t>(type.getNumBits()), type.getShape(), cellOf(type),
+      x->columns, scales->scales.columns);
   return success();
+}
+
+/// What the integers `q` stand for.
+static void dequantize(ProgramConversion &c, Location loc,
+                       ll::QuantizedTensorType type, const RowsValue &q,
+                       const Scales &scales, const RowsValue &out) {
+  c.fixedKernel<kernel::DequantizeOp>(
+      loc, kernelName("dequantize", type.getShape()), q.buffer,
+      scales.scales.buffer, scales.zeroPoints.buffer, out.buffer,
+      type.getShape(), cellOf(type), q.columns, scales.scales.columns);
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::DequantizeOp op) {
@@ -133,16 +127,7 @@ static LogicalResult convert(ProgramConversion &c, ll::DequantizeOp op) {
   FailureOr<Scales> scales = lookupScales(c, op);
   if (failed(q) || failed(scales))
     return failure();
-  DequantizeSpec spec;
-  spec.grid = {SmallVector<int64_t>(type.getShape()), cellOf(type), q->columns,
-               scales->scales.columns};
-  spec.symmetric = type.getIsSymmetric();
-  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
-  scales->appendReads(accesses);
-  accesses.push_back(
-      {c.createResult(op.getResult()).buffer, true, std::nullopt});
-  c.call(op.getLoc(), kernelName("dequantize", type.getShape()), spec, {},
-         accesses);
+  dequantize(c, op.getLoc(), type, *q, *scales, c.createResult(op.getResult()));
   return success();
 }
 
@@ -208,25 +193,16 @@ static FailureOr<Value> packIntegers(ProgramConversion &c,
     strides[d] = cells > 1 ? stride : 0;
     stride *= cells;
   }
-  PackIntegersSpec spec;
-  spec.format = plan.format.name();
-  spec.rows = op.getNumOutputs();
-  spec.columns = op.getNumInputs();
-  spec.tensorColumns = q->columns;
-  spec.rowStride = dimN == 0 ? type.getShape()[1] : 1;
-  spec.columnStride = dimK == 0 ? type.getShape()[1] : 1;
-  spec.gridColumns = scales->scales.columns;
-  spec.scaleRowStride = strides[dimN];
-  spec.scaleGroupStride = strides[dimK];
-  spec.scaleRows = cell[dimN];
-  IntegerMatrixLayout layout{plan.format, spec.rows, spec.columns};
+  int64_t rows = op.getNumOutputs(), columns = op.getNumInputs();
+  IntegerMatrixLayout layout{plan.format, rows, columns};
   RowsValue packed =
       c.createScratch(op.getLoc(), layout.bytes() / kLineBytes, kTileRows);
-  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
-  scales->appendReads(accesses);
-  accesses.push_back({packed.buffer, true, std::nullopt});
-  c.call(op.getLoc(), kernelName("pack_integers", {spec.rows, spec.columns}),
-         spec, {}, accesses);
+  c.fixedKernel<kernel::PackIntegersOp>(
+      op.getLoc(), kernelName("pack_integers", {rows, columns}), q->buffer,
+      scales->scales.buffer, scales->zeroPoints.buffer, packed.buffer,
+      plan.format.name(), rows, columns, q->columns,
+      dimN == 0 ? type.getShape()[1] : 1, dimK == 0 ? type.getShape()[1] : 1,
+      scales->scales.columns, strides[dimN], strides[dimK], cell[dimN]);
   return packed.buffer;
 }
 
@@ -262,7 +238,7 @@ static LogicalResult appendBias(ProgramConversion &c, ll::QuantizedMatmulOp op,
   FailureOr<RowsValue> bias = c.lookup(op, op.getBias(), op.getNumOutputs());
   if (failed(bias))
     return failure();
-  weights.buffers.push_back(bias->buffer);
+  weights.all.push_back(bias->buffer);
   return success();
 }
 
@@ -270,11 +246,12 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
                                               ll::QuantizedMatmulOp op,
                                               const MatmulPlan &plan) {
   KernelWeights result;
+  result.format = plan.format.name();
   if (c.hasStaticRows()) {
     FailureOr<Value> packed = packIntegers(c, op, plan);
     if (failed(packed))
       return failure();
-    result.buffers.push_back(*packed);
+    result.all.push_back(*packed);
     if (failed(appendBias(c, op, result)))
       return failure();
     return result;
@@ -282,16 +259,16 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
   Value parameter = quantizedParameter(op);
   if (!parameter)
     return failure();
-  FailureOr<Attribute> matrix =
+  FailureOr<KernelWeight> matrix =
       c.quantizedParameter(op, parameter, plan.format);
   if (failed(matrix))
     return failure();
-  result.symbols.push_back(*matrix);
+  result.all.push_back(*matrix);
   if (op.getBias()) {
     FailureOr<KernelWeights> bias = c.weights(op, {op.getBias()});
     if (failed(bias))
       return failure();
-    result.symbols.push_back(bias->symbols.front());
+    result.all.push_back((*bias)[0]);
   }
   return result;
 }
@@ -300,24 +277,26 @@ static FailureOr<KernelWeights> matmulWeights(ProgramConversion &c,
 // The matmul
 //===----------------------------------------------------------------------===//
 
-QuantizeRowsSpec quantizeRowsFor(const IntegerMatrixLayout &weights,
-                                 int64_t group, int64_t segment) {
+RowQuantization quantizeRowsFor(const IntegerMatrixLayout &weights,
+                                int64_t group, int64_t segment) {
   auto row = QuantizedRowLayout::forWeights(weights, segment);
   return {weights.columns, std::min(group, weights.columns), row.segment,
           row.padded};
 }
 
 RowsValue quantizedRows(ProgramConversion &c, Location loc, Value tensor,
-                        const RowsValue &x, QuantizeRowsSpec spec) {
-  spec.over = x.over;
-  RowsValue &known =
-      c.quantizedRows(tensor, toParameters(loc.getContext(), spec));
+                        const RowsValue &x, const RowQuantization &how) {
+  RowsValue &known = c.quantizedRows(
+      tensor, Builder(loc.getContext())
+                  .getDenseI64ArrayAttr(
+                      {how.columns, how.group, how.segment, how.padded}));
   if (known.buffer)
     return known;
-  known = c.createRowsLike(loc, x, quantizedWords(spec));
-  c.call(loc, kernelName("quantize_rows", {spec.columns, spec.group}), spec, {},
-         {{x.buffer, false, x.rowShare()},
-          {known.buffer, true, known.rowShare()}});
+  known = c.createRowsLike(loc, x, how.words());
+  c.kernel<kernel::QuantizeRowsOp>(
+      loc, kernelName("quantize_rows", {how.columns, how.group}), x, x.buffer,
+      known.buffer, how.columns, how.group, how.segment, how.padded,
+      /*choices=*/1, x.over);
   return known;
 }
 
@@ -328,25 +307,23 @@ static RowsValue roundedRows(ProgramConversion &c, ll::QuantizedMatmulOp op,
   int64_t group = std::min(op.getActivationGroupOrDefault(), k);
   if (!op.getActivationBits() || x.rows == 0)
     return x;
-  QuantGrid grid{{x.rows, k}, {1, group}, k, ceilDiv(k, group)};
-  RowsValue scales = c.createRowsLike(op.getLoc(), x, grid.gridColumns);
+  const int64_t shape[] = {x.rows, k}, cell[] = {1, group};
+  int64_t gridColumns = ceilDiv(k, group);
+  RowsValue scales = c.createRowsLike(op.getLoc(), x, gridColumns);
   RowsValue q = c.createRowsLike(op.getLoc(), x, k);
   RowsValue rounded = c.createRowsLike(op.getLoc(), x, k);
-  BufferAccess readScales{scales.buffer, false, std::nullopt};
-  c.call(
-      op.getLoc(), kernelName("quant_params", {x.rows, k}),
-      QuantParamsSpec{grid, 8, true}, {},
-      {{x.buffer, false, std::nullopt}, {scales.buffer, true, std::nullopt}});
-  c.call(op.getLoc(), kernelName("quantize", {x.rows, k}),
-         QuantizeSpec{grid, 8, true}, {},
-         {{x.buffer, false, std::nullopt},
-          readScales,
-          {q.buffer, true, std::nullopt}});
-  c.call(op.getLoc(), kernelName("dequantize", {x.rows, k}),
-         DequantizeSpec{grid, true}, {},
-         {{q.buffer, false, std::nullopt},
-          readScales,
-          {rounded.buffer, true, std::nullopt}});
+  const Value noZeroPoints;
+  Location loc = op.getLoc();
+  c.fixedKernel<kernel::QuantParamsOp>(
+      loc, kernelName("quant_params", shape), x.buffer, scales.buffer,
+      noZeroPoints, 8, ArrayRef(shape), ArrayRef(cell), k, gridColumns);
+  c.fixedKernel<kernel::QuantizeOp>(
+      loc, kernelName("quantize", shape), x.buffer, scales.buffer, noZeroPoints,
+      q.buffer, 8, ArrayRef(shape), ArrayRef(cell), k, gridColumns);
+  c.fixedKernel<kernel::DequantizeOp>(loc, kernelName("dequantize", shape),
+                                      q.buffer, scales.buffer, noZeroPoints,
+                                      rounded.buffer, ArrayRef(shape),
+                                      ArrayRef(cell), k, gridColumns);
   return rounded;
 }
 
@@ -365,25 +342,17 @@ static LogicalResult convertAsNumbers(ProgramConversion &c,
   if (failed(q) || failed(scales))
     return failure();
   RowsValue numbers = c.createScratch(op.getLoc(), shape[0], shape[1]);
-  DequantizeSpec dequantize;
-  dequantize.grid = {SmallVector<int64_t>(shape), cellOf(type), shape[1],
-                     scales->scales.columns};
-  dequantize.symmetric = type.getIsSymmetric();
-  SmallVector<BufferAccess> accesses{{q->buffer, false, std::nullopt}};
-  scales->appendReads(accesses);
-  accesses.push_back({numbers.buffer, true, std::nullopt});
-  c.call(op.getLoc(), kernelName("dequantize", shape), dequantize, {},
-         accesses);
+  dequantize(c, op.getLoc(), type, *q, *scales, numbers);
   bool transposed = op.getTransposeRhs();
   KernelWeights weights;
-  weights.buffers.push_back(c.packMatrix(
-      op.getLoc(), numbers, n, k, transposed ? k : 1, transposed ? 1 : n));
+  weights.format = "f32";
+  weights.all.push_back(c.packMatrix(op.getLoc(), numbers, n, k,
+                                     transposed ? k : 1, transposed ? 1 : n));
   if (failed(appendBias(c, op, weights)))
     return failure();
   RowsValue input = roundedRows(c, op, x);
-  LinearSpec spec{"f32", n, k, static_cast<bool>(op.getBias()), x.over};
-  return callMatmul(c, op, kernelName("linear_f32", {n, k}), spec, weights, x,
-                    input.buffer);
+  return convertMatmul(c, op, kernelName("linear_f32", {n, k}), {n, k}, weights,
+                       x, input.buffer);
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
@@ -403,11 +372,8 @@ static LogicalResult convert(ProgramConversion &c, ll::QuantizedMatmulOp op) {
                           quantizeRowsFor({plan.format, n, k},
                                           op.getActivationGroupOrDefault(),
                                           plan.segment));
-  QuantizedLinearSpec spec{
-      plan.format.name(), n,      k, static_cast<bool>(op.getBias()),
-      plan.segment,       x->over};
-  return callMatmul(c, op, kernelName("quantized_linear", {n, k}), spec,
-                    *weights, *x, input.buffer);
+  return convertMatmul(c, op, kernelName("quantized_linear", {n, k}),
+                       {n, k, plan.segment}, *weights, *x, input.buffer);
 }
 
 LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
@@ -423,10 +389,8 @@ LogicalResult convertBlockLinear(ProgramConversion &c, ll::LinearOp op,
         c, op.getLoc(), op.getX(), x,
         quantizeRowsFor({format, n, k}, kActivationGroup, segment));
   }
-  QuantizedLinearSpec spec{
-      weights.format, n, k, static_cast<bool>(op.getBias()), segment, x.over};
-  return callMatmul(c, op, kernelName("quantized_linear", {n, k}), spec,
-                    weights, x, input.buffer);
+  return convertMatmul(c, op, kernelName("quantized_linear", {n, k}),
+                       {n, k, segment}, weights, x, input.buffer);
 }
 
 void addQuantConversions(ConversionTable &table) {

@@ -27,12 +27,13 @@ static LogicalResult convert(ProgramConversion &c, ll::EmbeddingOp op) {
     return failure();
   ArrayRef<int64_t> shape = ll::getWeightShape(op.getTable().getType());
   RowsValue out = c.createResult(op.getResult());
-  EmbeddingSpec spec{table->format, shape[0], shape[1], positions};
-  c.call(op.getLoc(),
-         kernelName(Twine(positions ? "position_embedding_" : "embedding_") +
-                        spec.format,
-                    shape),
-         spec, *table, {{out.buffer, true, out.rowShare()}});
+  c.kernel<kernel::EmbeddingOp>(
+      op.getLoc(),
+      kernelName(Twine(positions ? "position_embedding_" : "embedding_") +
+                     table->format,
+                 shape),
+      out, (*table)[0], out.buffer, table->format, shape[0], shape[1],
+      positions);
   return success();
 }
 
@@ -49,10 +50,9 @@ static LogicalResult convert(ProgramConversion &c, ll::LinearOp op) {
     return convertBlockLinear(c, op, *x, *weights, *integers);
   RowsValue input = c.matmulInput(op.getLoc(), op.getX(), *x,
                                   op.getWeight().getType(), weights->format);
-  LinearSpec spec{weights->format, shape[0], shape[1],
-                  static_cast<bool>(op.getBias()), x->over};
-  return callMatmul(c, op, kernelName(Twine("linear_") + spec.format, shape),
-                    spec, *weights, *x, input.buffer);
+  return convertMatmul(c, op,
+                       kernelName(Twine("linear_") + weights->format, shape),
+                       {shape[0], shape[1]}, *weights, *x, input.buffer);
 }
 
 /// The tensor in rows of whole groups of its last dimension.
@@ -73,28 +73,23 @@ static LogicalResult convert(ProgramConversion &c, ll::RMSNormOp op) {
   FailureOr<KernelWeights> factor = c.weights(op, operands);
   if (failed(x) || failed(factor))
     return failure();
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  RmsNormSpec spec;
-  spec.columns = type.getShape().back();
-  if (spec.columns == 0) {
+  int64_t columns = tensorShape(op.getX().getType()).back();
+  if (columns == 0) {
     c.createResult(op.getResult(), *x, 0);
     return success();
   }
-  spec.groups = x->columns / spec.columns;
-  spec.eps = op.getEps().convertToDouble();
-  spec.over = x->over;
-  spec.weight = static_cast<bool>(op.getWeight());
+  int64_t groups = x->columns / columns;
   RowsValue out = c.createResult(op.getResult(), *x, x->columns);
-  WorkShare share = spec.groups == 1
-                        ? x->rowShare()
-                        : x->columnShareOfHeads(tilesPerUnit(spec.columns));
-  c.call(op.getLoc(), kernelName("rms_norm", {spec.groups, spec.columns}), spec,
-         *factor, {{x->buffer, false, share}, {out.buffer, true, share}});
+  c.kernel<kernel::RmsNormOp>(
+      op.getLoc(), kernelName("rms_norm", {groups, columns}), out, (*factor)[0],
+      x->buffer, out.buffer, columns, groups,
+      APFloat(op.getEps().convertToDouble()), x->over);
   return success();
 }
 
 static LogicalResult convert(ProgramConversion &c, ll::LayerNormOp op) {
   FailureOr<RowsValue> x = lookupGroups(c, op, op.getX());
+  const bool hasWeight = static_cast<bool>(op.getWeight());
   SmallVector<Value> operands;
   for (Value operand : {op.getWeight(), op.getBias()})
     if (operand)
@@ -102,22 +97,18 @@ static LogicalResult convert(ProgramConversion &c, ll::LayerNormOp op) {
   FailureOr<KernelWeights> weights = c.weights(op, operands);
   if (failed(x) || failed(weights))
     return failure();
-  LayerNormSpec spec;
-  spec.columns = tensorShape(op.getX().getType()).back();
-  if (spec.columns == 0) {
+  int64_t columns = tensorShape(op.getX().getType()).back();
+  if (columns == 0) {
     c.createResult(op.getResult(), *x, 0);
     return success();
   }
-  spec.groups = x->columns / spec.columns;
-  spec.eps = op.getEps().convertToDouble();
-  spec.weight = static_cast<bool>(op.getWeight());
-  spec.bias = static_cast<bool>(op.getBias());
-  spec.over = x->over;
+  int64_t groups = x->columns / columns;
   RowsValue out = c.createResult(op.getResult(), *x, x->columns);
-  c.call(
-      op.getLoc(), kernelName("layer_norm", {spec.groups, spec.columns}), spec,
-      *weights,
-      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  c.kernel<kernel::LayerNormOp>(
+      op.getLoc(), kernelName("layer_norm", {groups, columns}), out,
+      hasWeight ? (*weights)[0] : KernelWeight(), (*weights)[hasWeight ? 1 : 0],
+      x->buffer, out.buffer, columns, groups,
+      APFloat(op.getEps().convertToDouble()), x->over);
   return success();
 }
 
@@ -130,11 +121,11 @@ static LogicalResult convert(ProgramConversion &c, ll::SoftmaxOp op) {
     c.createResult(op.getResult(), *x, 0);
     return success();
   }
-  SoftmaxSpec spec{columns, x->columns / columns, x->over};
+  int64_t groups = x->columns / columns;
   RowsValue out = c.createResult(op.getResult(), *x, x->columns);
-  c.call(
-      op.getLoc(), kernelName("softmax", {spec.groups, spec.columns}), spec, {},
-      {{x->buffer, false, x->rowShare()}, {out.buffer, true, out.rowShare()}});
+  c.kernel<kernel::SoftmaxOp>(op.getLoc(),
+                              kernelName("softmax", {groups, columns}), out,
+                              x->buffer, out.buffer, columns, groups, x->over);
   return success();
 }
 
@@ -146,16 +137,13 @@ static LogicalResult convert(ProgramConversion &c, ll::RopeOp op) {
   if (failed(table))
     return failure();
   auto type = cast<RankedTensorType>(op.getX().getType());
-  RopeSpec spec{type.getDimSize(1), type.getDimSize(2),
-                2 * static_cast<int64_t>(op.getFrequencies().size()),
-                /*halves=*/!op.getInterleaved()};
+  int64_t heads = type.getDimSize(1), headDim = type.getDimSize(2);
+  int64_t rotaryDim = 2 * static_cast<int64_t>(op.getFrequencies().size());
   RowsValue out = c.reuseOrCreate(op, {op.getX()}, op.getResult(), *x);
-  WorkShare share = x->columnShareOfHeads(tilesPerUnit(spec.headDim));
-  c.call(op.getLoc(), kernelName("rope", {spec.heads, spec.headDim}), spec, {},
-         {{table->cosines, false, std::nullopt},
-          {table->sines, false, std::nullopt},
-          {x->buffer, false, share},
-          {out.buffer, true, share}});
+  c.kernel<kernel::RopeOp>(op.getLoc(), kernelName("rope", {heads, headDim}),
+                           *x, table->cosines, table->sines, x->buffer,
+                           out.buffer, heads, headDim, rotaryDim,
+                           op.getInterleaved());
   return success();
 }
 
@@ -164,11 +152,11 @@ static LogicalResult convert(ProgramConversion &c, ll::SelectRowsOp op) {
   if (failed(x) || failed(c.bindField(op, op.getRows(), StepField::logit_rows)))
     return failure();
   RowsValue out = c.createResult(op.getResult(), RowSpace::LogitRows);
-  WorkShare share = out.rowShare();
-  share.over = RowSpace::LogitRows;
-  c.call(op.getLoc(), kernelName("select_rows", {x->columns}),
-         SelectRowsSpec{x->columns}, {},
-         {{x->buffer, false, std::nullopt}, {out.buffer, true, share}});
+  RowsValue rows = out;
+  rows.over = RowSpace::LogitRows;
+  c.kernel<kernel::SelectRowsOp>(op.getLoc(),
+                                 kernelName("select_rows", {x->columns}), rows,
+                                 x->buffer, out.buffer, x->columns);
   return success();
 }
 
@@ -198,14 +186,9 @@ LogicalResult convertElementwise(ProgramConversion &c, Operation *root) {
       c.reuseOrCreate(root, chain.operands(), root->getResult(0), *first);
   if (out.columns == 0)
     return success();
-  SmallVector<BufferAccess> accesses;
-  for (Value input : inputs)
-    accesses.push_back({input, false, out.columnShare()});
-  accesses.push_back({out.buffer, true, out.columnShare()});
-  c.call(root->getLoc(), kernelName(chain.name(), {out.columns}),
-         ElementwiseSpec{out.columns, out.over, specUnit(out.unit)}, {},
-         accesses, std::nullopt,
-         [&](OpBuilder &b, Block &block) { chain.emitScalar(b, block); });
+  c.elementwise(
+      root->getLoc(), kernelName(chain.name(), {out.columns}), inputs, out,
+      [&](OpBuilder &b, Block &block) { chain.emitScalar(b, block); });
   return success();
 }
 

@@ -61,8 +61,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ReserveKVOp op) {
        lengths.buffer},
       {b.getI64IntegerAttr(*layer), b.getI64IntegerAttr(count),
        b.getI64IntegerAttr(tokens), b.getI64IntegerAttr(rowBlocks),
-       b.getI64IntegerAttr(roundUpTo(most, kTileRows))},
-      /*touchesCache=*/true);
+       b.getI64IntegerAttr(roundUpTo(most, kTileRows))});
   for (int64_t rank = 0; rank < c.numRanks(); ++rank) {
     c.selectRank(rank);
     c.bind(op.getSlots(), slots);
@@ -82,8 +81,7 @@ static LogicalResult convert(ProgramConversion &c, ll::ForkKVOp op) {
   OpBuilder b(op);
   c.program.runtimeCall(op.getLoc(), RuntimeFunction::fork_kv,
                         {sources->buffer, targets->buffer},
-                        {b.getI64IntegerAttr(countOf(op.getSrcIds()))},
-                        /*touchesCache=*/true);
+                        {b.getI64IntegerAttr(countOf(op.getSrcIds()))});
   return success();
 }
 
@@ -95,8 +93,7 @@ static LogicalResult convert(ProgramConversion &c, ll::FreeKVOp op) {
   OpBuilder b(op);
   c.program.runtimeCall(op.getLoc(), RuntimeFunction::free_kv,
                         {sequences->buffer},
-                        {b.getI64IntegerAttr(countOf(op.getSeqIds()))},
-                        /*touchesCache=*/true);
+                        {b.getI64IntegerAttr(countOf(op.getSeqIds()))});
   return success();
 }
 
@@ -117,8 +114,7 @@ static LogicalResult convert(ProgramConversion &c, ll::SampleOp op) {
        b.getI64IntegerAttr(op.getTopK()),
        b.getF64FloatAttr(op.getTopP().convertToDouble()),
        b.getF64FloatAttr(op.getMinP().convertToDouble()),
-       b.getI64IntegerAttr(op.getSeed())},
-      /*touchesCache=*/false);
+       b.getI64IntegerAttr(op.getSeed())});
   c.bind(op.getIds(), ids);
   return success();
 }

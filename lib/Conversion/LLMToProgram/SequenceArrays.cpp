@@ -77,8 +77,7 @@ FailureOr<SequenceArrays> findSequences(ProgramConversion &c, Operation *op,
                         {rows->tables.buffer, rows->lengths.buffer,
                          found.tables.buffer, found.lengths.buffer},
                         toAttributes(loc, {*layer, rows->count, rows->columns,
-                                           rows->stride, room, found.stride}),
-                        /*touchesCache=*/true);
+                                           rows->stride, room, found.stride}));
   return found;
 }
 
@@ -92,8 +91,7 @@ SequenceArrays checkSequences(ProgramConversion &c, Location loc,
       {given.tables.buffer, given.lengths.buffer, given.offsets.buffer,
        checked.tables.buffer, checked.lengths.buffer, checked.offsets.buffer},
       toAttributes(loc, {given.count, given.columns, given.stride, numQueries,
-                         maskColumns, checked.stride}),
-      /*touchesCache=*/false);
+                         maskColumns, checked.stride}));
   return checked;
 }
 
@@ -118,7 +116,7 @@ LogicalResult bindSlots(ProgramConversion &c, Operation *op, Value slots) {
   RowsValue checked = c.createScratch(loc, 1, count, c.i32());
   c.program.runtimeCall(loc, RuntimeFunction::check_slots,
                         {given->buffer, checked.buffer},
-                        toAttributes(loc, {count}), /*touchesCache=*/false);
+                        toAttributes(loc, {count}));
   c.bindArray(loc, StepField::slot_mapping, checked);
   return success();
 }

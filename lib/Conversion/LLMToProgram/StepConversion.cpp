@@ -75,14 +75,14 @@ FailureOr<KernelWeights> StepConversion::weights(Operation *op,
       return op->emitOpError("needs a parameter of the model as a weight, not "
                              "a computed value of type ")
              << tensor.getType();
-    if (result.symbols.empty())
+    if (result.all.empty())
       result.format = mllm::packedFormatName(tensor.getType());
-    result.symbols.push_back(known->second);
+    result.all.push_back(known->second);
   }
   return result;
 }
 
-FailureOr<Attribute>
+FailureOr<KernelWeight>
 StepConversion::quantizedParameter(Operation *op, Value parameter,
                                    const IntegerFormat &format) {
   auto known = quantized.find(parameter);
@@ -91,11 +91,7 @@ StepConversion::quantizedParameter(Operation *op, Value parameter,
                            "computed value of type ")
            << parameter.getType();
   const auto &[registered, firstLayer] = known->second;
-  FailureOr<FlatSymbolRefAttr> name =
-      program.declareWeight(registered, firstLayer, format);
-  if (failed(name))
-    return failure();
-  return Attribute(*name);
+  return program.declareWeight(registered, firstLayer, format);
 }
 
 bool StepConversion::isLogits(Value result) {
@@ -114,7 +110,7 @@ RowsValue StepConversion::createResult(Value result, const RowsValue &like,
                                        int64_t columns) {
   RowsValue where = like;
   where.columns = columns;
-  where.unit = unitOfHeads(result);
+  where.grain = grainOfHeads(result);
   where.buffer =
       isLogits(result) && like.over == RowSpace::LogitRows
           ? program.createLogits(result.getLoc(), maxLogitRows, columns)
@@ -127,7 +123,7 @@ RowsValue StepConversion::createRowsLike(Location loc, const RowsValue &like,
                                          int64_t columns) {
   RowsValue rows = like;
   rows.columns = columns;
-  rows.unit = 1;
+  rows.grain = 1;
   rows.buffer = createRows(loc, like.over, columns);
   return rows;
 }
@@ -179,12 +175,9 @@ LogicalResult StepConversion::emitRopeTables() {
     RopeTable table{frequencies, scaling,
                     createRows(op.getLoc(), RowSpace::Tokens, like.columns),
                     createRows(op.getLoc(), RowSpace::Tokens, like.columns)};
-    RopeAnglesSpec spec;
-    spec.frequencies.assign(frequencies.begin(), frequencies.end());
-    spec.scaling = scaling;
-    WorkShare share = like.rowShare();
-    call(op.getLoc(), "rope_angles", spec, {},
-         {{table.cosines, true, share}, {table.sines, true, share}});
+    kernel<kernel::RopeAnglesOp>(op.getLoc(), "rope_angles", like,
+                                 table.cosines, table.sines, frequencies,
+                                 APFloat(scaling));
     ropeTables.push_back(table);
   });
   return success();
@@ -200,7 +193,7 @@ LogicalResult StepConversion::convert() {
   if (failed(bindStepArguments()) || failed(emitRopeTables()) ||
       failed(convertBlock(step.getBody().front())) || failed(checkLogits()))
     return failure();
-  program.finish(step.getLoc(), fewTokens);
+  program.finish(step.getLoc());
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     function.erase();
@@ -235,11 +228,11 @@ LogicalResult StepConversion::bindParameter(
     quantized[value] = {SmallVector<mllm::RegisterOp>(registered), firstLayer};
   if (!value.use_empty() && llvm::all_of(value.getUsers(), quantizes))
     return success(); // Declared as what it becomes.
-  FailureOr<FlatSymbolRefAttr> name =
+  FailureOr<KernelWeight> weight =
       program.declareWeight(registered, firstLayer);
-  if (succeeded(name))
-    parameters[value] = *name;
-  return LogicalResult(name);
+  if (succeeded(weight))
+    parameters[value] = *weight;
+  return LogicalResult(weight);
 }
 
 LogicalResult StepConversion::convertBlock(Block &block) {

@@ -24,10 +24,9 @@ namespace llmir {
 class StepConversion : public ProgramConversion {
 public:
   StepConversion(mlir::ModuleOp module, mlir::func::FuncOp step,
-                 int64_t tokenBudget, int64_t maxLogitRows, int64_t fewTokens)
+                 int64_t tokenBudget, int64_t maxLogitRows)
       : ProgramConversion(module, /*numRanks=*/1), step(step),
-        tokenBudget(tokenBudget), maxLogitRows(maxLogitRows),
-        fewTokens(fewTokens) {}
+        tokenBudget(tokenBudget), maxLogitRows(maxLogitRows) {}
 
   mlir::LogicalResult convert();
 
@@ -38,7 +37,7 @@ public:
                            int64_t columns) override;
   mlir::FailureOr<KernelWeights>
   weights(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tensors) override;
-  mlir::FailureOr<mlir::Attribute>
+  mlir::FailureOr<KernelWeight>
   quantizedParameter(mlir::Operation *op, mlir::Value parameter,
                      const IntegerFormat &format) override;
   /// The operand must be the step's own argument of that field.
@@ -87,9 +86,8 @@ private:
 
   mlir::func::FuncOp step;
   int64_t tokenBudget, maxLogitRows;
-  int64_t fewTokens; ///< Up to which row kernels are replicated.
   /// Parameters as they are stored, and those that are quantized.
-  llvm::DenseMap<mlir::Value, mlir::Attribute> parameters;
+  llvm::DenseMap<mlir::Value, KernelWeight> parameters;
   struct QuantizedParameter {
     llvm::SmallVector<mllm::RegisterOp> registered; ///< One for each layer.
     int64_t firstLayer;

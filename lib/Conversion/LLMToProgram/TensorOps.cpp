@@ -138,7 +138,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ExtractSliceOp op) {
   if (!*isKnown)
     return extractComputedSlice(c, op, *x, out);
   SmallVector<int64_t> strides = rowMajorStrides(op.getSourceType().getShape());
-  CopyBoxSpec box;
+  ElementBox box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.toStrides = rowMajorStrides(box.sizes);
   for (auto [offset, size, step, stride] :
@@ -170,7 +170,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::ConcatOp op) {
     FailureOr<RowsValue> x = c.lookup(op, input);
     if (failed(x))
       return failure();
-    CopyBoxSpec box;
+    ElementBox box;
     box.sizes.assign(shape.begin(), shape.end());
     box.fromStrides = rowMajorStrides(shape);
     box.toStrides = strides;
@@ -203,7 +203,7 @@ static LogicalResult convert(ProgramConversion &c, tensor::InsertSliceOp op) {
     return success();
   if (!*isKnown)
     return insertComputedSlice(c, op, *x, out);
-  CopyBoxSpec box;
+  ElementBox box;
   box.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
   box.fromStrides = rowMajorStrides(box.sizes);
   for (auto [offset, size, step, stride] :

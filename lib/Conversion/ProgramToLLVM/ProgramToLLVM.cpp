@@ -85,7 +85,8 @@ private:
                                ArrayRef<LLVM::GEPArg>{bytes});
   }
   /// Where the weight lies for the layer register's layer.
-  FailureOr<Value> weightAddress(InstructionOp user, FlatSymbolRefAttr name);
+  FailureOr<Value> weightAddress(GetWeightOp op);
+  LogicalResult lowerCall(CallOp call, Value ownWorker, Value ownWorkers);
   /// The constant table of a weight's offsets, one per layer.
   LLVM::GlobalOp offsetTable(WeightOp weight);
 
@@ -359,15 +360,14 @@ LLVM::GlobalOp FragmentLowering::offsetTable(WeightOp weight) {
   return table;
 }
 
-FailureOr<Value> FragmentLowering::weightAddress(InstructionOp user,
-                                                 FlatSymbolRefAttr name) {
+FailureOr<Value> FragmentLowering::weightAddress(GetWeightOp op) {
   WeightOp weight;
   for (FragmentOp other : module.getOps<FragmentOp>())
     if (auto found = dyn_cast_or_null<WeightOp>(
-            SymbolTable::lookupSymbolIn(other, name.getAttr())))
+            SymbolTable::lookupSymbolIn(other, op.getWeightAttr().getAttr())))
       weight = found;
   if (!weight)
-    return user.emitOpError("uses the unknown weight ") << name;
+    return op.emitOpError("names the unknown weight ") << op.getWeightAttr();
   if (weight.getOffsets().size() == 1)
     return advance(weightBase, i64(weight.getOffsets().front()));
   Value table = LLVM::AddressOfOp::create(b, offsetTable(weight));
@@ -384,29 +384,36 @@ LogicalResult FragmentLowering::lower(InstructionOp op) {
     ownWorker = whenFew(i64(0), worker);
     ownWorkers = whenFew(i64(1), workers);
   }
-  for (const KernelCall &call : op.getCalls()) {
-    auto kernel = module.lookupSymbol<LLVM::LLVMFuncOp>(call.kernel);
-    if (!kernel)
-      return op.emitOpError("calls kernel ")
-             << call.kernel << ", for which no code was emitted";
-    SmallVector<Value> operands{kernelContext, ownWorker, ownWorkers, layer};
-    for (Attribute name : call.weights) {
-      FailureOr<Value> address =
-          weightAddress(op, cast<FlatSymbolRefAttr>(name));
-      if (failed(address))
+  for (Operation &each : op.getBody().front()) {
+    b.setLoc(each.getLoc());
+    if (auto call = dyn_cast<CallOp>(each)) {
+      if (failed(lowerCall(call, ownWorker, ownWorkers)))
         return failure();
-      operands.push_back(*address);
+    } else if (isa<mllm::kernel::KernelOpInterface>(each)) {
+      return each.emitOpError(
+          "has no code yet; -emit-kernels makes a function of it");
     }
-    for (Value buffer : call.buffers)
-      operands.push_back(addresses.lookup(buffer));
-    if (operands.size() != kernel.getNumArguments())
-      return op.emitOpError("passes ")
-             << call.weights.size() << " weights and " << call.buffers.size()
-             << " buffers to " << call.kernel << ", whose code takes "
-             << kernel.getNumArguments() - 4 << " of both";
-    LLVM::CallOp::create(b, kernel, operands);
-    traceSite();
   }
+  return success();
+}
+
+LogicalResult FragmentLowering::lowerCall(CallOp call, Value ownWorker,
+                                          Value ownWorkers) {
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(call.getCalleeAttr());
+  if (!callee)
+    return call.emitOpError("calls ")
+           << call.getCalleeAttr() << ", which is not a function of LLVM yet";
+  SmallVector<Value> operands{kernelContext, ownWorker, ownWorkers, layer};
+  for (Value operand : call.getArguments()) {
+    auto weight = operand.getDefiningOp<GetWeightOp>();
+    FailureOr<Value> address =
+        weight ? weightAddress(weight) : addresses.lookup(operand);
+    if (failed(address))
+      return failure();
+    operands.push_back(*address);
+  }
+  LLVM::CallOp::create(b, callee, operands);
+  traceSite();
   return success();
 }
 

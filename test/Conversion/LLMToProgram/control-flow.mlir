@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program --split-input-file | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program --mllm-synchronize-program --split-input-file | FileCheck %s
 
 // Branches and loops of functions are labels and jumps.
 
@@ -10,22 +10,38 @@
 // CHECK: entry_point
 // CHECK-NEXT: jump_if "then0"(%[[C]])
 // CHECK-NEXT: set_field num_tokens to 3
-// CHECK-NEXT: instruction @gelu_16 weights [](%[[X]], %[[Z:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[Z:[0-9]+]]{{[, ]}}{{.*}}label = "gelu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @copy_box weights [](%[[Z]], %[[R:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[Z]]{{[, ]}}{{.*}}%[[R:[0-9]+]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: jump "end0"
 // CHECK-NEXT: label "then0"
 // CHECK-NEXT: set_field num_tokens to 3
-// CHECK-NEXT: instruction @silu_16 weights [](%[[X]], %[[Y:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @copy_box weights [](%[[Y]], %[[R]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[R]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: label "end0"
 // The branch's own result may be written over; what comes from outside of a
 // branch may not, though nobody reads it later.
 // CHECK-NEXT: set_field num_tokens to 3
-// CHECK-NEXT: instruction @silu_16 weights [](%[[R]], %[[R]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[R]]{{[, ]}}{{.*}}%[[R]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: output "result0"(%[[R]])
 // CHECK-NEXT: exit
 func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
@@ -48,27 +64,47 @@ func.func @branch(%c: tensor<i1>, %x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 // CHECK-DAG: input "arg0"(%[[X:.*]]) columns 16
 // CHECK-DAG: input "arg1"(%[[C:.*]]) columns 1
 // CHECK: entry_point
-// CHECK: instruction @silu_16 weights [](%[[X]], %[[Y:.*]]) :
-// CHECK: instruction @copy_box weights [](%[[X]], %[[A:.*]]) :
+// CHECK: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.copy_box {{.*}}%[[X]]{{[, ]}}{{.*}}%[[A:[0-9]+]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @copy_box weights [](%[[Y]], %[[B:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[B:[0-9]+]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: label "loop0"
 // CHECK-NEXT: set_field num_tokens to 3
 // What the condition makes stays where it is, for the body and behind the loop.
-// CHECK-NEXT: instruction @silu_16 weights [](%[[B]], %[[D:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[B]]{{[, ]}}{{.*}}%[[D:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: jump_if "body0"(%[[C]])
 // CHECK-NEXT: barrier
 // CHECK-NEXT: jump "end0"
 // CHECK-NEXT: label "body0"
 // CHECK-NEXT: set_field num_tokens to 3
-// CHECK-NEXT: instruction @add_16 weights [](%[[D]], %[[Y]], %[[E:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[D]]{{[, ]}}{{.*}}%[[Y]]{{[, ]}}{{.*}}%[[E:[0-9]+]]{{[, ]}}{{.*}}label = "add_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // The values change places: one is put aside.
-// CHECK-NEXT: instruction @copy_box weights [](%[[A]], %[[ASIDE:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[A]]{{[, ]}}{{.*}}%[[ASIDE:[0-9]+]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @copy_box weights [](%[[E]], %[[A]]) :
-// CHECK-NEXT: instruction @copy_box weights [](%[[ASIDE]], %[[B]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[E]]{{[, ]}}{{.*}}%[[A]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.copy_box {{.*}}%[[ASIDE]]{{[, ]}}{{.*}}%[[B]]{{[, ]}}{{.*}}label = "copy_box"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // CHECK-NEXT: jump "loop0"
 // CHECK-NEXT: label "end0"

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // A mixture of experts in a step whose matrices are stored in blocks: inputs are
 // int8, as those of projections. The tokens' rows are quantized once for gate and
@@ -9,24 +9,34 @@
 !gate = !llm.quantized_tensor<i4, [3, 256, 512], false, false, -1, 256, 4, format = q4_k>
 !down = !llm.quantized_tensor<i6, [3, 512, 256], true, false, -1, 256, 6, format = q6_k>
 
-// CHECK: kernel @quantize_rows_512x32 "quantize_rows" {columns = 512 : i64, group = 32 : i64, over = "tokens", padded = 32 : i64, segment = 32 : i64} [memref<8x512xf32>, memref<8x176xf32>]
-// CHECK: kernel @moe_gather_176 "moe_gather" {columns = 176 : i64, top_k = 2 : i64}
-// CHECK: kernel @[[WIDE:"moe_linear[^ ]*]] "moe_linear" {columns = 512 : i64, experts = 3 : i64, format = "int4:g32:k256:min:f16", rows = 256 : i64, segment = 32 : i64} [memref<1x16xi32>, memref<16x176xf32>, memref<16x256xf32>]
-// CHECK: kernel @moe_gate_256
-// CHECK: kernel @moe_quantize_rows_256x32 "quantize_rows" {columns = 256 : i64, group = 32 : i64, over = "tokens", padded = 16 : i64, segment = 16 : i64, top_k = 2 : i64} [memref<16x256xf32>, memref<16x112xf32>]
-// CHECK: kernel @[[NARROW:"moe_linear[^ ]*]] "moe_linear" {columns = 256 : i64, experts = 3 : i64, format = "int6:g16:k256:f16", rows = 512 : i64, segment = 16 : i64}
-
-// CHECK: instruction @quantize_rows_512x32 weights [](%{{.*}}, %[[X:.*]]) replicated :
-// CHECK: instruction @moe_gather_176 weights [](%{{.*}}, %[[X]], %[[ROWS:.*]]) :
+// CHECK: moe_sort
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.quantize_rows {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}memref<8x176xf32>) {columns = 512 : i64, group = 32 : i64, label = "quantize_rows_512x32", padded = 32 : i64, segment = 32 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.moe_gather {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%[[ROWS:[0-9]+]]{{[, ]}}{{.*}}{columns = 176 : i64, label = "moe_gather_176", top_k = 2 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @[[WIDE]] weights [@gate](%{{.*}}, %[[ROWS]], %[[GATE:.*]]) :
-// CHECK-NEXT: instruction @[[WIDE]] weights [@up](%{{.*}}, %[[ROWS]], %[[UP:.*]]) :
-// CHECK-NEXT: instruction @moe_gate_256 weights [](%[[GATE]], %[[UP]], %[[GATE]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @gate :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[ROWS]] : memref<1x16xi32>, memref<16x176xf32>) outs(%[[GATE:[0-9]+]] : memref<16x256xf32>) {columns = 512 : i64, experts = 3 : i64, format = "int4:g32:k256:min:f16", label = {{.*}}, rows = 256 : i64, segment = 32 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @up :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[ROWS]] : memref<1x16xi32>, memref<16x176xf32>) outs(%[[UP:[0-9]+]] : memref<16x256xf32>) {columns = 512 : i64, experts = 3 : i64, format = "int4:g32:k256:min:f16", label = {{.*}}, rows = 256 : i64, segment = 32 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.moe_gate {{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[UP]]{{[, ]}}{{.*}}%[[GATE]]{{[, ]}}{{.*}}label = "moe_gate_256"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// Places are more than tokens: nobody has all of them for himself.
-// CHECK-NEXT: instruction @moe_quantize_rows_256x32 weights [](%[[GATE]], %[[BYTES:.*]]) :
+// Places are more than tokens: no worker makes all of them itself.
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.quantize_rows {{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[BYTES:[0-9]+]]{{[, ]}}{{.*}}memref<16x112xf32>) {choices = 2 : i64, columns = 256 : i64, group = 32 : i64, label = "moe_quantize_rows_256x32", padded = 16 : i64, segment = 16 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @[[NARROW]] weights [@down](%{{.*}}, %[[BYTES]], %{{.*}}) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @down :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[BYTES]] : {{.*}} {columns = 256 : i64, experts = 3 : i64, format = "int6:g16:k256:f16", label = {{.*}}, rows = 512 : i64, segment = 16 : i64}
 
 mllm.tensor.register @table : !table {source = "table"}
 mllm.tensor.register @router : tensor<3x512xf32> {source = "router"}

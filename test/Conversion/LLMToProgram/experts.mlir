@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program --mllm-synchronize-program | FileCheck %s
 
 // A mixture of experts: the experts' matrices are one weight, and there is room
 // for every pair of a token and an expert. Each matrix begins with a tile of its
@@ -8,27 +8,42 @@
 // CHECK: weight @weight.arg3 "tiles16" "bf16" [5, 20, 32] bytes 10240 sources ["arg3"]
 // CHECK: weight @weight.arg4 "tiles16" "f32" [5, 32, 20] bytes 12800 sources ["arg4"]
 
-// CHECK: kernel @moe_route_2x5 "moe_route" {experts = 5 : i64, normalize = true, sigmoid = false, top_k = 2 : i64} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xi32>]
-// CHECK: kernel @moe_sort_2x5 "moe_sort" {experts = 5 : i64, top_k = 2 : i64} [memref<8x16xi32>, memref<1x16xi32>, memref<1x16xi32>, memref<1x16xi32>]
-// CHECK: kernel @moe_linear_bf16_5x20x32 "moe_linear" {columns = 32 : i64, experts = 5 : i64, format = "bf16", rows = 20 : i64} [memref<1x16xi32>, memref<16x16xf32>, memref<16x32xf32>]
-// CHECK: kernel @moe_linear_f32_5x32x20
-
 // Beside matrices of bf16, the tokens' rows are rounded before they are gathered.
-// CHECK: instruction @moe_route_2x5 weights [](%{{.*}}, %[[WEIGHTS:.*]], %[[CHOSEN:.*]]) :
+// CHECK: kernel.moe_route {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[WEIGHTS:[0-9]+]]{{[, ]}}{{.*}}%[[CHOSEN:[0-9]+]]{{[, ]}}{{.*}}{experts = 5 : i64, label = "moe_route_2x5", normalize, top_k = 2 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_sort_2x5 weights [](%[[CHOSEN]], %[[OFFSETS:.*]], %[[PAIRS:.*]], %[[PLACES:.*]]) :
-// CHECK-NEXT: instruction @round_rows_32 weights [](%{{.*}}, %[[X:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.moe_sort {{.*}}%[[CHOSEN]]{{[, ]}}{{.*}}%[[OFFSETS:[0-9]+]]{{[, ]}}{{.*}}%[[PAIRS:[0-9]+]]{{[, ]}}{{.*}}%[[PLACES:[0-9]+]]{{[, ]}}{{.*}}{experts = 5 : i64, label = "moe_sort_2x5", top_k = 2 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.round_rows {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_gather_16 weights [](%[[PAIRS]], %[[X]], %[[ROWS:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.moe_gather {{.*}}%[[PAIRS]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%[[ROWS:[0-9]+]]{{[, ]}}{{.*}}label = "moe_gather_16"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_linear_bf16_5x20x32 weights [@weight.arg2](%[[OFFSETS]], %[[ROWS]], %[[GATE:.*]]) :
-// CHECK-NEXT: instruction @moe_linear_bf16_5x20x32 weights [@weight.arg3](%[[OFFSETS]], %[[ROWS]], %[[UP:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @weight.arg2 :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[OFFSETS]]{{[, ]}}{{.*}}%[[ROWS]]{{[, ]}}{{.*}}%[[GATE:[0-9]+]]{{[, ]}}{{.*}}{columns = 32 : i64, experts = 5 : i64, format = "bf16", label = "moe_linear_bf16_5x20x32", rows = 20 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @weight.arg3 :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[OFFSETS]]{{[, ]}}{{.*}}%[[ROWS]]{{[, ]}}{{.*}}%[[UP:[0-9]+]]{{[, ]}}{{.*}}label = "moe_linear_bf16_5x20x32"
+// CHECK-NEXT: {{^ +}$}}
 // The gate is computed by the workers that computed its operands.
-// CHECK-NEXT: instruction @moe_gate_20 weights [](%[[GATE]], %[[UP]], %[[GATE]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.moe_gate {{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[UP]]{{[, ]}}{{.*}}%[[GATE]]{{[, ]}}{{.*}}label = "moe_gate_20"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_linear_f32_5x32x20 weights [@weight.arg4](%[[OFFSETS]], %[[GATE]], %[[DOWN:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @weight.arg4 :
+// CHECK-NEXT: kernel.moe_linear {{.*}}%[[OFFSETS]]{{[, ]}}{{.*}}%[[GATE]]{{[, ]}}{{.*}}%[[DOWN:[0-9]+]]{{[, ]}}{{.*}}label = "moe_linear_f32_5x32x20"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @moe_combine_32 weights [](%[[PLACES]], %[[WEIGHTS]], %[[DOWN]], %{{.*}}) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.moe_combine {{.*}}%[[PLACES]]{{[, ]}}{{.*}}%[[WEIGHTS]]{{[, ]}}{{.*}}%[[DOWN]]{{[, ]}}{{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "moe_combine_32"
+// CHECK-NEXT: {{^ +}$}}
 func.func @f(%x: tensor<8x32xf32>, %r: tensor<5x32xf32>, %gate: tensor<5x20x32xbf16>, %up: tensor<5x20x32xbf16>,
              %down: tensor<5x32x20xf32>) -> tensor<8x32xf32> {
   %l = llm.linear %x, %r : tensor<8x32xf32>, tensor<5x32xf32> -> tensor<8x5xf32>

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program --split-input-file | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program --mllm-synchronize-program --split-input-file | FileCheck %s
 
 // A function that is no step: arguments and constants are inputs or weights,
 // counts are set when they change, results are outputs at the end.
@@ -11,10 +11,17 @@
 // CHECK-DAG: input "constant0"(%[[C:.*]]) columns 20 : memref<7x32xf32>
 // CHECK: entry_point
 // CHECK-NEXT: set_field num_tokens to 7
-// CHECK-NEXT: instruction @round_rows_24 weights [](%[[X]], %[[WORDS:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.round_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[WORDS:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_24"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
 // The sum is added as it is stored.
-// CHECK-NEXT: instruction @linear_bf16_20x24_add weights [@weight.arg1](%[[WORDS]], %[[C]], %[[Y:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @weight.arg1 :
+// CHECK-NEXT: kernel.linear {{.*}}%[[WORDS]]{{[, ]}}{{.*}}%[[C]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_bf16_20x24_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: output "result0"(%[[Y]]) columns 20 : memref<7x32xf32>
 // CHECK-NEXT: exit
 func.func @f(%x: tensor<7x24xf32>, %w: tensor<20x24xbf16>) -> tensor<7x20xf32> {
@@ -27,15 +34,21 @@ func.func @f(%x: tensor<7x24xf32>, %w: tensor<20x24xbf16>) -> tensor<7x20xf32> {
 // -----
 
 // Index arrays are what the context points to; narrow results are rounded.
-// CHECK: kernel @round_bf16_16 "elementwise"
 // CHECK: mllm.program.fragment @llmir_step code
 // CHECK: input "arg0"(%[[IDS:.*]]) columns 9 : memref<1x16xi32>
 // CHECK: entry_point
 // CHECK-NEXT: set_field token_ids at %[[IDS]]
 // CHECK-NEXT: set_field num_tokens to 9
-// CHECK-NEXT: instruction @embedding_f32_50x16 weights [@weight.arg1](%[[Y:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @weight.arg1 :
+// CHECK-NEXT: kernel.embedding {{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_50x16"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @round_bf16_16 weights [](%[[Y]], %[[Y]])
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[Y]]{{[, ]}}{{.*}}label = "round_bf16_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 func.func @f(%ids: tensor<9xi32>, %t: tensor<50x16xf32>) -> tensor<9x16xbf16> {
   %y = llm.embedding %ids, %t : tensor<9xi32>, tensor<50x16xf32> -> tensor<9x16xbf16>
   return %y : tensor<9x16xbf16>
@@ -54,9 +67,12 @@ func.func @f(%ids: tensor<9xi32>, %t: tensor<50x16xf32>) -> tensor<9x16xbf16> {
 // CHECK-NEXT: set_layer 1
 // CHECK-NEXT: set_field num_tokens to 6
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @append_kv_f32
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.append_kv {{.*}}label = "append_kv_f32
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: set_layer 3
-// CHECK: instruction @append_kv_f32
+// CHECK: kernel.append_kv {{.*}}label = "append_kv_f32
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: exit
 func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {llm.num_ranks = 2 : i64} {
   %c0 = llm.create_paged_cache : !cache
@@ -77,11 +93,15 @@ func.func @f(%k: tensor<6x1x16xf32>, %ids: tensor<2xi32>) -> !cache attributes {
 // CHECK: runtime_call check_slots(%{{.*}}, %[[S:.*]]) [2]
 // CHECK: set_field slot_mapping at %[[S]]
 // CHECK: barrier
-// CHECK-NEXT: instruction @append_kv_f32_3x8
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.append_kv {{.*}}label = "append_kv_f32_3x8
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: runtime_call check_slots(%{{.*}}, %[[T:.*]]) [2]
 // CHECK-NEXT: set_field slot_mapping at %[[T]]
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @append_kv_f32_3x8
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.append_kv {{.*}}label = "append_kv_f32_3x8
+// CHECK-NEXT: {{^ +}$}}
 !cache = !llm.paged_kv_cache<f32, 1, 3, 8, 8, 64>
 func.func @append_twice(%c: !cache, %k: tensor<2x3x8xf32>) -> !cache {
   %s = arith.constant dense<[0, 1]> : tensor<2xi32>
@@ -104,7 +124,9 @@ func.func @append_twice(%c: !cache, %k: tensor<2x3x8xf32>) -> !cache {
 // CHECK-DAG: set_field seq_lens at %[[FOUND]]
 // CHECK-DAG: set_field num_sequences to 2
 // CHECK: barrier
-// CHECK-NEXT: instruction @lookup_kv_f32
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.lookup_kv {{.*}}label = "lookup_kv_f32
+// CHECK-NEXT: {{^ +}$}}
 func.func @lookup(%c: !cache, %b: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x20x1x16xf32> {
   %layer = arith.constant 1 : index
   %k, %v = llm.lookup_kv %c, %b, %n layer(%layer)
@@ -123,7 +145,8 @@ func.func @lookup(%c: !cache, %b: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<
 // CHECK-DAG: set_field block_tables at %[[T]]
 // CHECK-DAG: set_field seq_lens at %[[N]]
 // CHECK-DAG: set_field query_offsets at %[[O]]
-// CHECK: instruction @paged_attention_f32
+// CHECK: kernel.paged_attention {{.*}}label = "paged_attention_f32
+// CHECK-NEXT: {{^ +}$}}
 func.func @batched(%c: !cache, %q: tensor<2x3x2x16xf32>, %b: tensor<2xi32>, %n: tensor<2xi32>, %m: tensor<2x2x3x12xf32>) -> tensor<2x3x2x16xf32> {
   %o = llm.paged_attention %q, %c, %b, %n mask(%m)
     : (tensor<2x3x2x16xf32>, !cache, tensor<2xi32>, tensor<2xi32>, tensor<2x2x3x12xf32>) -> tensor<2x3x2x16xf32>

@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --split-input-file | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program --split-input-file | FileCheck %s
 
 // When results may be written over their operands, and where barriers stand.
 // What rows of an embedding matmuls read, each worker makes for itself in a step
@@ -19,11 +19,25 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
   %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [%t, 1, 16] : tensor<?x16xf32> into tensor<?x1x16xf32>
   // %y is read again below, under its other name: rope needs a buffer of its own.
   // Whole heads stay with the worker that computed them.
-  // CHECK: instruction @embedding_f32_100x16 weights [@e](%{{.*}}) replicated :
+  // CHECK: rope_angles
+  // CHECK-NEXT: {{^ +}$}}
+  // CHECK-NEXT: instruction replicated {
+  // CHECK-NEXT: get_weight @e :
+  // CHECK-NEXT: kernel.embedding {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "embedding_f32_100x16"
+  // CHECK-NEXT: {{^ +}$}}
   // CHECK-NEXT: barrier unless_few{{$}}
-  // CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%{{.*}}, %[[Y:.*]]) :
-  // CHECK-NEXT: instruction @rope_1x16 weights [](%{{.*}}, %{{.*}}, %[[Y]], %[[R:[0-9]+]]) :
-  // CHECK-NEXT: instruction @add_16 weights [](%[[Y]], %[[R]], %[[Y]]) :
+  // CHECK-NEXT: instruction {
+  // CHECK-NEXT: get_weight @w :
+  // CHECK-NEXT: kernel.linear {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16"
+  // CHECK-NEXT: {{^ +}$}}
+  // CHECK-NEXT: instruction {
+  // CHECK-NEXT: kernel.rope {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[Y]]{{[, ]}}{{.*}}%[[R:[0-9]+]]{{[, ]}}{{.*}}label = "rope_1x16"
+  // CHECK-NEXT: {{^ +}$}}
+  // CHECK-NEXT: instruction {
+  // CHECK-NEXT: kernel.elementwise {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[R]]{{[, ]}}{{.*}}%[[Y]]{{[, ]}}{{.*}}label = "add_16"
+  // CHECK: program.yield
+  // CHECK-NEXT: {{^ +}$}}
+  // CHECK-NEXT: {{^ +}$}}
   %r = llm.rope %h, %pos {frequencies = array<f64: 1.0, 0.1>} : tensor<?x1x16xf32>, tensor<?xi32>
   %m = tensor.collapse_shape %r [[0], [1, 2]] : tensor<?x1x16xf32> into tensor<?x16xf32>
   %z = llm.add %y, %m : tensor<?x16xf32>
@@ -39,29 +53,43 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
-// CHECK: kernel @mul_16 "elementwise" {{.*}} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>] {
-// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
-// %b has two uses (in one op) and so has %a: both end a kernel; %d and %c do not.
-// CHECK: kernel @silu_16 "elementwise"
-// CHECK: kernel @mul_add_add_16 "elementwise" {{.*}} [memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>] {
+// CHECK: entry_point
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @e :
+// CHECK-NEXT: kernel.embedding {{.*}}%[[BX:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @w :
+// CHECK-NEXT: kernel.linear {{.*}}%[[BX]]{{[, ]}}{{.*}}%[[BY:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16"
+// CHECK-NEXT: {{^ +}$}}
+// Every worker multiplies its own columns of the product; %x was complete
+// before the barrier and ends here, so the result lies over it. But other
+// workers may still read %x for their product.
+// CHECK-NEXT: barrier
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[BX]]{{[, ]}}{{.*}}%[[BY]]{{[, ]}}{{.*}}%[[BX]]{{[, ]}}{{.*}}label = "mul_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[BX]]{{[, ]}}{{.*}}%[[BB:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[BB]]{{[, ]}}{{.*}}%[[BX]]{{[, ]}}{{.*}}%[[BY]]{{[, ]}}{{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "mul_add_add_16"
 // CHECK-NEXT: ^bb0(%[[B:.*]]: f32, %[[A:.*]]: f32, %[[Y:.*]]: f32):
 // CHECK-NEXT: %[[D:.*]] = arith.mulf %[[B]], %[[B]]
 // CHECK-NEXT: %[[C:.*]] = arith.addf %[[A]], %[[Y]]
 // CHECK-NEXT: %[[Z:.*]] = arith.addf %[[D]], %[[C]]
 // CHECK-NEXT: yield %[[Z]]
-// CHECK: entry_point
-// CHECK-NEXT: instruction @embedding_f32_100x16 weights [@e](%[[BX:[0-9]+]]) :
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @linear_f32_16x16 weights [@w](%[[BX]], %[[BY:[0-9]+]]) :
-// Every worker multiplies its own columns of the product; %x was complete
-// before the barrier and ends here, so the result lies over it. But other
-// workers may still read %x for their product.
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @mul_16 weights [](%[[BX]], %[[BY]], %[[BX]]) :
-// CHECK-NEXT: instruction @silu_16 weights [](%[[BX]], %[[BB:[0-9]+]]) :
-// CHECK-NEXT: instruction @mul_add_add_16 weights [](%[[BB]], %[[BX]], %[[BY]], %{{[0-9]+}}) :
-// CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @select_rows_16
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.select_rows {{.*}}label = "select_rows_16
+// CHECK-NEXT: {{^ +}$}}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
@@ -85,22 +113,40 @@ mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
 mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK: weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["w", "w1"] at [7168, 8192]{{$}}
-// CHECK: kernel @copy_16 "elementwise"
+// CHECK: instruction replicated {
+// CHECK-NEXT: get_weight @e :
+// CHECK-NEXT: kernel.embedding {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: barrier unless_few{{$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[OWN:[0-9]+]]{{[, ]}}{{.*}}label = "copy_16"
 // CHECK-NEXT: ^bb0(%[[E:.*]]: f32):
 // CHECK-NEXT: yield %[[E]]
-// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) replicated :
-// CHECK-NEXT: barrier unless_few{{$}}
-// CHECK-NEXT: instruction @copy_16 weights [](%[[X]], %[[OWN:[0-9]+]]) :
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: set_layer 0
 // CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: label "layers.0"
 // A sum is not stored where other workers still read the matmul's input.
-// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w](%[[OWN]], %[[OWN]], %[[Y:[0-9]+]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @w :
+// CHECK-NEXT: kernel.linear {{.*}}%[[OWN]]{{[, ]}}{{.*}}%[[OWN]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @copy_16 weights [](%[[Y]], %[[OWN]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[OWN]]{{[, ]}}{{.*}}label = "copy_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: jump_next_layer "layers.0" below 2
-// CHECK-NEXT: instruction @mul_16 weights [](%[[OWN]], %[[X]], %{{[0-9]+}}) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[OWN]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "mul_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
@@ -129,16 +175,33 @@ mllm.tensor.register @w : tensor<16x16xf32> {source = "w"}
 mllm.tensor.register @w1 : tensor<16x16xf32> {source = "w1"}
 // CHECK: weight @w "tiles16" "f32" [16, 16] bytes 1024 sources ["w"] at [7168]{{$}}
 // CHECK-NEXT: weight @w1 "tiles16" "f32" [16, 16] bytes 1024 sources ["w1"] at [8192]{{$}}
-// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) replicated :
+// CHECK: instruction replicated {
+// CHECK-NEXT: get_weight @e :
+// CHECK-NEXT: kernel.embedding {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: set_layer 0
 // CHECK-NEXT: barrier unless_few{{$}}
 // CHECK-NEXT: label "layers.0"
-// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w](%[[X]], %[[X]], %[[Y:[0-9]+]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @w :
+// CHECK-NEXT: kernel.linear {{.*}}%[[X]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%[[Y:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK: jump_next_layer "layers.0" below 1
 // CHECK: label "layers.1"
-// CHECK-NEXT: instruction @linear_f32_16x16_add weights [@w1](%[[X]], %[[X]], %[[Y1:[0-9]+]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @w1 :
+// CHECK-NEXT: kernel.linear {{.*}}%[[X]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%[[Y1:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK: jump_next_layer "layers.1" below 1
-// CHECK-NEXT: instruction @mul_16 weights [](%[[Y]], %[[Y1]], %{{[0-9]+}}) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[Y]]{{[, ]}}{{.*}}%[[Y1]]{{[, ]}}{{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}label = "mul_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, %lens: tensor<?xi32>, %slots: tensor<?xi32>, %tables: tensor<?x?xi32>, %rows: tensor<?xi32>, %cache: !cache) -> (tensor<?x16xf32>, !cache) {
   %e = llm.weight @e : tensor<100x16xf32>
   %x = llm.embedding %ids, %e : tensor<?xi32>, tensor<100x16xf32> -> tensor<?x16xf32>
@@ -176,11 +239,14 @@ mllm.tensor.register @w5 : tensor<16x16xf32> {source = "w5"}
 // CHECK-NEXT: weight @w4 {{.*}} sources ["w4"] at [12288] first_layer 4{{$}}
 // CHECK: set_layer 0
 // CHECK: label "layers.0"
-// CHECK: linear_f32_16x16_add weights [@w0](%[[X:[0-9]+]],
+// CHECK: get_weight @w0 :
+// CHECK-NEXT: kernel.linear {{.*}} ins(%[[X:[0-9]+]] : {{.*}}label = "linear_f32_16x16_add"
 // CHECK: jump_next_layer "layers.0" below 2
 // CHECK-NEXT: set_layer 2
 // CHECK-NEXT: label "layers.1"
-// CHECK-NEXT: linear_f32_16x16_mul weights [@w2](%[[X]],
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @w2 :
+// CHECK-NEXT: kernel.linear {{.*}} ins(%[[X]] : {{.*}}label = "linear_f32_16x16_mul"
 // CHECK: jump_next_layer "layers.1" below 4
 // CHECK: set_layer 5
 // CHECK: jump_next_layer "layers.2" below 6
@@ -228,7 +294,9 @@ func.func private @b(%x: tensor<?x16xf32>, %layer: index, %w: tensor<16x16xf32>)
 // CHECK: fragment @llmir_step code
 // CHECK: set_layer 1
 // CHECK-NEXT: barrier
-// CHECK-NEXT: instruction @append_kv_f32_1x16
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.append_kv {{.*}}label = "append_kv_f32_1x16
+// CHECK-NEXT: {{^ +}$}}
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -251,12 +319,23 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 // write over what it does not carry.
 
 // CHECK: fragment @llmir_step code
-// CHECK: instruction @embedding_f32_100x16 weights [@e](%[[X:[0-9]+]]) :
-// CHECK: instruction @copy_16 weights [](%[[X]], %[[B:[0-9]+]]) :
-// CHECK: instruction @add_16 weights [](%[[X]], %[[B]], %[[X]]) :
+// CHECK: get_weight @e :
+// CHECK-NEXT: kernel.embedding {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}label = "embedding_f32_100x16"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[B:[0-9]+]]{{[, ]}}{{.*}}label = "copy_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[B]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}label = "add_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK: jump_next_layer
-// CHECK: instruction @silu_16 weights [](%[[X]], %[[S:[0-9]+]]) :
-// CHECK: instruction @mul_16 weights [](%[[X]], %[[S]],
+// CHECK: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[S:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.elementwise ins(%[[X]], %[[S]] : {{.*}}label = "mul_16"
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}
@@ -286,10 +365,15 @@ func.func private @one(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
 // first of them may not write over it.
 
 // CHECK: fragment @llmir_step code
-// CHECK: instruction @linear_f32_16x16 weights [@w](%{{[0-9]+}}, %[[V:[0-9]+]]) :
-// CHECK-NOT: instruction @silu_16 weights [](%[[V]], %[[V]])
-// CHECK: instruction @silu_16 weights [](%[[V]], %[[S:[0-9]+]]) :
-// CHECK: instruction @mul_add_16 weights [](%[[V]], %[[S]],
+// CHECK: get_weight @w :
+// CHECK-NEXT: kernel.linear {{.*}}%{{[0-9]+}}{{[, ]}}{{.*}}%[[V:[0-9]+]]{{[, ]}}{{.*}}label = "linear_f32_16x16"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NOT: kernel.elementwise ins(%[[V]] : {{.*}} outs(%[[V]] :
+// CHECK: kernel.elementwise {{.*}}%[[V]]{{[, ]}}{{.*}}%[[S:[0-9]+]]{{[, ]}}{{.*}}label = "silu_16"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.elementwise ins(%[[V]], %[[S]] : {{.*}}label = "mul_add_16"
 
 !cache = !llm.paged_kv_cache<f32, 2, 1, 16, 16, 128>
 mllm.tensor.register @e : tensor<100x16xf32> {source = "e"}

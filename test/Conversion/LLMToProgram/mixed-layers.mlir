@@ -1,8 +1,7 @@
-// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s
-// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s --check-prefix=KERNELS
+// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // Layers whose weights are stored in different formats, as in files of Q4_K_M:
-// each stretch of equal ones is a loop of its own, and kernels are shared.
+// each run of equal ones is a loop of its own, and equal matmuls have equal kernels.
 
 !cache = !llm.paged_kv_cache<bf16, 4, 2, 8, 16, 128>
 !four = !llm.quantized_tensor<i4, [256, 256], false, false, -1, 256, 4, format = q4_k>
@@ -13,25 +12,23 @@
 // CHECK: weight @w2 "tiles16" "int6:g16:k256:f16" [256, 256] bytes 53760 sources ["w2"] at {{.*}} first_layer 2
 // CHECK: weight @w3 "tiles16" "int4:g32:k256:min:f16" [256, 256] bytes 37888 sources ["w3"] at {{.*}} first_layer 3
 
-// KERNELS-COUNT-1: format = "int4:g32:k256:min:f16", over = "tokens", rows = 256
-// KERNELS-NOT: format = "int4:g32:k256:min:f16"
-// KERNELS: format = "int6:g16:k256:f16", over = "tokens", rows = 256
-// KERNELS-NOT: format = "int4:g32:k256:min:f16"
-
 // The rows that a layer function quantizes are made anew in each of its loops.
 // CHECK: label "layers.0"
-// CHECK: instruction @[[QUANTIZE:quantize_rows[^ ]*]] weights
-// CHECK: instruction @[[FOUR:quantized_linear[^ ]*]] weights [@w0]
+// CHECK: kernel.quantize_rows ins({{.*}}) outs({{.*}}) [[QUANTIZE:{.*}]]
+// CHECK: get_weight @w0 :
+// CHECK-NEXT: kernel.linear {{.*}} [[FOUR:{columns = 256 : i64, format = "int4:g32:k256:min:f16", .*}]]
 // CHECK: jump_next_layer "layers.0" below 2
 // CHECK: set_layer 2
 // CHECK: label "layers.1"
-// CHECK: instruction @quantize_rows
-// CHECK: weights [@w2]
+// CHECK: kernel.quantize_rows
+// CHECK: get_weight @w2 :
+// CHECK-NEXT: kernel.linear {{.*}} {columns = 256 : i64, format = "int6:g16:k256:f16",
 // CHECK: jump_next_layer "layers.1" below 3
 // CHECK: set_layer 3
 // CHECK: label "layers.2"
-// CHECK: instruction @[[QUANTIZE]] weights
-// CHECK: instruction @[[FOUR]] weights [@w3]
+// CHECK: kernel.quantize_rows ins({{.*}}) outs({{.*}}) [[QUANTIZE]]
+// CHECK: get_weight @w3 :
+// CHECK-NEXT: kernel.linear {{.*}} [[FOUR]]
 // CHECK: jump_next_layer "layers.2" below 4
 
 mllm.tensor.register @embed : !llm.quantized_tensor<i6, [100, 256], true, false, -1, 256, 6, format = q6_k> {source = "embed"}

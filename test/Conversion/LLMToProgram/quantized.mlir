@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --split-input-file --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s
+// RUN: llmir-opt %s --split-input-file --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // A step of two equal layers whose projections -llm-quantize has rewritten: the
 // parameters are packed as integers, and only so.
@@ -13,21 +13,29 @@
 // 16 lines and 2 * 16 scales; 4 tiles of 2 lines, 16 scales and 16 zero points.
 // CHECK-NEXT: weight @l0.down "tiles16" "int8:g32" [16, 64] bytes 1152 sources ["l0.down", "l1.down"] at [29184, 30336] rope_unpermute_heads 1{{$}}
 // CHECK-NEXT: weight @l0.up "tiles16" "int4:asym" [64, 16] bytes 832 sources ["l0.up", "l1.up"] at [31488, 32320]{{$}}
-// CHECK-NEXT: }
-
-// CHECK: mllm.program.fragment @kernels text
-// CHECK: kernel @quantize_rows_64x32 "quantize_rows" {columns = 64 : i64, group = 32 : i64, over = "tokens", padded = 32 : i64, segment = 32 : i64} [memref<8x64xf32>, memref<8x32xf32>]
-// CHECK: kernel @quantized_linear_16x64 "quantized_linear" {bias = false, columns = 64 : i64, format = "int8:g32", over = "tokens", rows = 16 : i64, segment = 32 : i64} [memref<8x32xf32>, memref<8x16xf32>]
-// CHECK: kernel @quantized_linear_64x16 "quantized_linear" {bias = true, columns = 16 : i64, format = "int4:asym", over = "tokens", rows = 64 : i64, segment = 0 : i64} [memref<8x16xf32>, memref<8x64xf32>]
+// CHECK-NEXT: {{^ +}$}}
 
 // Two products of one value share its bytes.
 // CHECK: label "layers.0"
-// CHECK: instruction @quantize_rows_64x32 weights [](%[[X:.*]], %[[BYTES:.*]]) replicated :
+// CHECK: instruction replicated {
+// CHECK-NEXT: kernel.quantize_rows {{.*}}%[[X:[0-9]+]]{{[, ]}}{{.*}}%[[BYTES:[0-9]+]]{{[, ]}}{{.*}}memref<8x32xf32>) {columns = 64 : i64, group = 32 : i64, label = "quantize_rows_64x32", padded = 32 : i64, segment = 32 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few
-// CHECK-NEXT: instruction @quantized_linear_16x64 weights [@l0.down](%[[BYTES]], %[[A:.*]]) :
-// CHECK-NEXT: instruction @quantized_linear_16x64_add weights [@l0.down](%[[BYTES]], %[[A]], %[[A]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.down :
+// CHECK-NEXT: kernel.linear {{.*}}%[[BYTES]]{{[, ]}}{{.*}}%[[A:[0-9]+]]{{[, ]}}{{.*}}{columns = 64 : i64, format = "int8:g32", label = "quantized_linear_16x64", rows = 16 : i64, segment = 32 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.down :
+// CHECK-NEXT: kernel.linear {{.*}}%[[BYTES]]{{[, ]}}{{.*}}%[[A]]{{[, ]}}{{.*}}%[[A]]{{[, ]}}{{.*}}label = "quantized_linear_16x64_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NOT: quantize_rows
-// CHECK: instruction @quantized_linear_64x16 weights [@l0.up, @l0.bias]
+// CHECK: get_weight @l0.up :
+// CHECK-NEXT: get_weight @l0.bias :
+// CHECK-NEXT: kernel.linear {{.*}}bias({{.*}} {columns = 16 : i64, format = "int4:asym", label = "quantized_linear_64x16", rows = 64 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK: jump_next_layer
 mllm.tensor.register @embed : tensor<100x64xf32> {source = "embed"}
 mllm.tensor.register @l0.down : tensor<16x64xf32> {rope_unpermute_heads = 1 : i64, source = "l0.down"}
@@ -71,9 +79,10 @@ func.func @step(%ids: tensor<?xi32>, %pos: tensor<?xi32>, %offs: tensor<?xi32>, 
 
 // In a function, integers are rows of numbers that the program packs.
 
-// CHECK: kernel @pack_integers_5x64 "pack_integers" {column_stride = 5 : i64, columns = 64 : i64, format = "int8:g32", grid_columns = 5 : i64, row_stride = 1 : i64, rows = 5 : i64, scale_group_stride = 5 : i64, scale_row_stride = 1 : i64, scale_rows = 1 : i64
-// CHECK: instruction @pack_integers_5x64 weights [](%[[Q:.*]], %[[S:.*]], %[[W:.*]]) :
-// CHECK: instruction @quantized_linear_5x64 weights [](%[[W]], %{{.*}}, %{{.*}}) : memref<18x16xf32>
+// CHECK: kernel.pack_integers {{.*}}%[[Q:[0-9]+]]{{[, ]}}{{.*}}%[[S:[0-9]+]]{{[, ]}}{{.*}}%[[W:[0-9]+]]{{[, ]}}{{.*}}{column_stride = 5 : i64, columns = 64 : i64, format = "int8:g32", grid_columns = 5 : i64, label = "pack_integers_5x64", row_stride = 1 : i64, rows = 5 : i64, scale_group_stride = 5 : i64, scale_row_stride = 1 : i64
+// CHECK-NEXT: {{^ +}$}}
+// CHECK: kernel.linear weights(%[[W]] : memref<18x16xf32>) {{.*}}label = "quantized_linear_5x64"
+// CHECK-NEXT: {{^ +}$}}
 func.func @main(%x: tensor<3x64xf32>, %q: !llm.quantized_tensor<i8, [64, 5], true, true, 1, 32, 8>, %s: tensor<2x5xf32>) -> tensor<3x5xf32> {
   %y = llm.quantized_matmul %x, %q, %s : (tensor<3x64xf32>, !llm.quantized_tensor<i8, [64, 5], true, true, 1, 32, 8>, tensor<2x5xf32>) -> tensor<3x5xf32>
   return %y : tensor<3x5xf32>

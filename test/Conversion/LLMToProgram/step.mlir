@@ -1,4 +1,4 @@
-// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" | FileCheck %s
+// RUN: llmir-opt %s --convert-llm-to-program="token-budget=8 max-logit-rows=4" --mllm-synchronize-program | FileCheck %s
 
 // A step of three equal layers, as the optimize stage leaves it.
 
@@ -17,39 +17,7 @@
 // CHECK-NEXT: weight @l0.gate "tiles16" "int8:g32:f16" [48, 32] bytes 1664 sources ["l0.gate", "l1.gate", "l2.gate"] at [19968, 21632, 23296]{{$}}
 // CHECK-NEXT: weight @l0.up
 // CHECK-NEXT: weight @l0.down
-// CHECK-NEXT: }
-
-// Equal kernels are declared once; what differs only in the rows it works over
-// is another kernel.
-// CHECK: mllm.program.fragment @kernels text {
-// CHECK-NEXT: kernel @rope_angles "rope_angles" {frequencies = array<f64: 1.000000e+00, 1.000000e-01, 1.000000e-02, 1.000000e-03>, scaling = 1.000000e+00 : f64} [memref<8x16xf32>, memref<8x16xf32>]
-// CHECK-NEXT: kernel @embedding_bf16_100x32 "embedding" {columns = 32 : i64, format = "bf16", rows = 100 : i64} [memref<8x32xf32>]
-// CHECK-NEXT: kernel @rms_norm_1x32 "rms_norm" {columns = 32 : i64, eps = 1.000000e-05 : f64, groups = 1 : i64, over = "tokens"}
-// CHECK-NEXT: kernel @round_rows_32 "round_rows"
-// CHECK-NEXT: kernel @linear_bf16_32x32
-// CHECK-NEXT: kernel @linear_bf16_16x32
-// CHECK-NEXT: kernel @rope_4x8 "rope" {head_dim = 8 : i64, heads = 4 : i64, rotary_dim = 8 : i64}
-// CHECK-NEXT: kernel @rope_2x8
-// CHECK-NEXT: kernel @append_kv_bf16_2x8 "append_kv" {block_size = 16 : i64, head_dim = 8 : i64, kv_format = "bf16", kv_heads = 2 : i64}
-// CHECK-NEXT: kernel @paged_attention_bf16_4x2x8 "paged_attention" {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, partial_rows = 2048 : i64, scale = 2.500000e-01 : f64}
-// CHECK: kernel @add_32 "elementwise" {columns = 32 : i64, over = "tokens"}
-// CHECK: kernel @quantized_linear_48x32
-
-// A chain of element-wise ops is computed on the sums of the last matmul that
-// feeds it, beside an element of each other operand.
-// CHECK-NEXT: kernel @linear_bf16_48x32_silu_mul "linear" {{.*}} [memref<8x16xf32>, memref<8x48xf32>, memref<8x48xf32>] {
-// CHECK-NEXT: ^bb0(%[[UP:.*]]: f32, %[[GATE:.*]]: f32):
-// CHECK: %[[E:.*]] = math.exp
-// CHECK: %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
-// CHECK: %[[SILU:.*]] = arith.divf %[[GATE]], %[[SUM]]
-// CHECK: %[[ACT:.*]] = arith.mulf %[[SILU]], %[[UP]]
-// CHECK: yield %[[ACT]]
-// CHECK: kernel @linear_bf16_32x48_add
-// CHECK: kernel @select_rows_32
-// CHECK-NEXT: kernel @rms_norm_1x32_1 "rms_norm" {columns = 32 : i64, eps = 1.000000e-05 : f64, groups = 1 : i64, over = "logit_rows"} [memref<4x32xf32>, memref<4x32xf32>]
-// CHECK-NEXT: kernel @round_rows_32_1
-// CHECK-NEXT: kernel @linear_bf16_100x32 "linear" {bias = false, columns = 32 : i64, format = "bf16", over = "logit_rows", rows = 100 : i64} [memref<4x16xf32>, memref<4x112xf32>]
-// CHECK-NEXT: }
+// CHECK-NEXT: {{^ +}$}}
 
 // In a step of up to 8 tokens every worker has angles, norms and rounded rows for
 // itself: then a layer has five barriers, and one more where attention is split.
@@ -61,49 +29,118 @@
 // CHECK: %[[LOGITS:.*]] = mllm.program.logits : memref<4x112xf32>
 // CHECK-NEXT: entry_point
 // Angles are made once for all layers.
-// CHECK-NEXT: instruction @rope_angles weights [](%[[COS]], %[[SIN]]) replicated :
-// CHECK-NEXT: instruction @embedding_bf16_100x32 weights [@embed](%[[X]]) :
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.rope_angles {{.*}}%[[COS]]{{[, ]}}{{.*}}%[[SIN]]{{[, ]}}{{.*}}{frequencies = array<f64: 1.000000e+00, 1.000000e-01, 1.000000e-02, 1.000000e-03>, label = "rope_angles"}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @embed :
+// CHECK-NEXT: kernel.embedding weights({{.*}} : memref<7168xi8>) outs(%[[X]] : memref<8x32xf32>) {columns = 32 : i64, format = "bf16", label = "embedding_bf16_100x32", rows = 100 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // The layers are a loop over the layer register.
 // CHECK-NEXT: set_layer 0
 // CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: label "layers.0"
-// CHECK-NEXT: instruction @rms_norm_1x32 weights [@l0.norm](%[[X]], %[[N]]) replicated :
-// CHECK-NEXT: instruction @round_rows_32 weights [](%[[N]], %[[R:.*]]) replicated :
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: get_weight @l0.norm :
+// CHECK-NEXT: kernel.rms_norm weights({{.*}} : memref<32xf32>) ins(%[[X]] : memref<8x32xf32>) outs(%[[N]] : memref<8x32xf32>) {columns = 32 : i64, eps = 1.000000e-05 : f64, label = "rms_norm_1x32"}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.round_rows {{.*}}%[[N]]{{[, ]}}{{.*}}%[[R:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few{{$}}
 // The three projections write different buffers, in units of whole heads, which
 // the worker that has computed them rotates and appends.
-// CHECK-NEXT: instruction @linear_bf16_32x32 weights [@l0.q](%[[R]], %[[Q:.*]]) :
-// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.k](%[[R]], %[[K:.*]]) :
-// CHECK-NEXT: instruction @linear_bf16_16x32 weights [@l0.v](%[[R]], %[[V:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.q :
+// CHECK-NEXT: kernel.linear {{.*}}%[[R]]{{[, ]}}{{.*}}%[[Q:[0-9]+]]{{[, ]}}{{.*}}label = "linear_bf16_32x32"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.k :
+// CHECK-NEXT: kernel.linear {{.*}}%[[R]]{{[, ]}}{{.*}}%[[K:[0-9]+]]{{[, ]}}{{.*}}label = "linear_bf16_16x32"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.v :
+// CHECK-NEXT: kernel.linear {{.*}}%[[R]]{{[, ]}}{{.*}}%[[V:[0-9]+]]{{[, ]}}{{.*}}label = "linear_bf16_16x32"
+// CHECK-NEXT: {{^ +}$}}
 // A rotation writes over its input.
-// CHECK-NEXT: instruction @rope_4x8 weights [](%[[COS]], %[[SIN]], %[[Q]], %[[Q]])
-// CHECK-NEXT: instruction @rope_2x8 weights [](%[[COS]], %[[SIN]], %[[K]], %[[K]])
-// CHECK-NEXT: instruction @append_kv_bf16_2x8 weights [](%[[K]], %[[V]])
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.rope {{.*}}%[[COS]]{{[, ]}}{{.*}}%[[SIN]]{{[, ]}}{{.*}}%[[Q]]{{[, ]}}{{.*}}%[[Q]]{{[, ]}}{{.*}}{head_dim = 8 : i64, heads = 4 : i64, label = "rope_4x8", rotary_dim = 8 : i64}
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.rope {{.*}}%[[COS]]{{[, ]}}{{.*}}%[[SIN]]{{[, ]}}{{.*}}%[[K]]{{[, ]}}{{.*}}%[[K]]{{[, ]}}{{.*}}label = "rope_2x8"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.append_kv {{.*}}%[[K]]{{[, ]}}{{.*}}%[[V]]{{[, ]}}{{.*}}{block_size = 16 : i64, head_dim = 8 : i64, kv_format = "bf16", kv_heads = 2 : i64, label = "append_kv_bf16_2x8", value_dim = 8 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @paged_attention_bf16_4x2x8 weights [](%[[Q]], %{{.*}}, %[[A:.*]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.paged_attention ins(%[[Q]] : memref<8x32xf32>) partials(%[[P:[0-9]+]] : memref<2048x{{[0-9]+}}xf32>) outs(%[[A:[0-9]+]] : memref<8x32xf32>) {block_size = 16 : i64, head_dim = 8 : i64, heads = 4 : i64, kv_format = "bf16", kv_heads = 2 : i64, label = "paged_attention_bf16_4x2x8", scale = 2.500000e-01 : f64, value_dim = 8 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier if_split
-// CHECK-NEXT: instruction @merge_attention_bf16_4x2x8
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.merge_attention partials(%[[P]] {{.*}}outs(%[[A]] {{.*}}label = "merge_attention_bf16_4x2x8
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @add_32 weights [](%[[X]], %[[A]], %[[X]])
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: kernel.elementwise {{.*}}%[[X]]{{[, ]}}{{.*}}%[[A]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}label = "add_32"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @quantize_rows_32x32 weights [](%[[X]], %[[B:.*]]) replicated :
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.quantize_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[B:[0-9]+]]{{[, ]}}{{.*}}label = "quantize_rows_32x32"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few{{$}}
-// CHECK-NEXT: instruction @quantized_linear_48x32 weights [@l0.gate](%[[B]], %[[G:.*]]) :
-// CHECK-NEXT: instruction @round_rows_32 weights [](%[[X]], %[[RX:.*]]) replicated :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.gate :
+// CHECK-NEXT: kernel.linear {{.*}}%[[B]]{{[, ]}}{{.*}}%[[G:[0-9]+]]{{[, ]}}{{.*}}label = "quantized_linear_48x32"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.round_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[RX:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few{{$}}
-// CHECK-NEXT: instruction @linear_bf16_48x32_silu_mul weights [@l0.up](%[[RX]], %[[G]], %[[G]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.up :
+// CHECK-NEXT: kernel.linear {{.*}}%[[RX]]{{[, ]}}{{.*}}%[[G]]{{[, ]}}{{.*}}%[[G]]{{[, ]}}{{.*}}label = "linear_bf16_48x32_silu_mul"
+// A chain of element-wise ops is computed on the sums of the last matmul that
+// feeds it, beside an element of each other operand.
+// CHECK-NEXT: ^bb0(%[[UP:.*]]: f32, %[[GATE:.*]]: f32):
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: %[[SUM:.*]] = arith.addf %[[E]], %{{.*}}
+// CHECK: %[[SILU:.*]] = arith.divf %[[GATE]], %[[SUM]]
+// CHECK: %[[ACT:.*]] = arith.mulf %[[SILU]], %[[UP]]
+// CHECK: yield %[[ACT]]
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
-// CHECK-NEXT: instruction @round_rows_48 weights [](%[[G]], %[[RG:.*]]) replicated :
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.round_rows {{.*}}%[[G]]{{[, ]}}{{.*}}%[[RG:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_48"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few{{$}}
 // The sum lands in the buffer that the next layer reads: nothing is copied.
-// CHECK-NEXT: instruction @linear_bf16_32x48_add weights [@l0.down](%[[RG]], %[[X]], %[[X]]) :
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @l0.down :
+// CHECK-NEXT: kernel.linear {{.*}}%[[RG]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}%[[X]]{{[, ]}}{{.*}}label = "linear_bf16_32x48_add"
+// CHECK: program.yield
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier{{$}}
 // CHECK-NEXT: jump_next_layer "layers.0" below 3
-// CHECK-NEXT: instruction @select_rows_32 weights [](%[[X]], %[[S:.*]]) replicated :
-// CHECK-NEXT: instruction @rms_norm_1x32_1 weights [@norm](%[[S]], %[[SN:.*]]) replicated :
-// CHECK-NEXT: instruction @round_rows_32_1 weights [](%[[SN]], %[[SR:.*]]) replicated :
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.select_rows {{.*}}%[[X]]{{[, ]}}{{.*}}%[[S:[0-9]+]]{{[, ]}}{{.*}}label = "select_rows_32"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: get_weight @norm :
+// CHECK-NEXT: kernel.rms_norm over logit_rows {{.*}}%[[S]]{{[, ]}}{{.*}}%[[SN:[0-9]+]]{{[, ]}}{{.*}}label = "rms_norm_1x32"
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: instruction replicated {
+// CHECK-NEXT: kernel.round_rows over logit_rows {{.*}}%[[SN]]{{[, ]}}{{.*}}%[[SR:[0-9]+]]{{[, ]}}{{.*}}label = "round_rows_32"
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: barrier unless_few{{$}}
-// CHECK-NEXT: instruction @linear_bf16_100x32 weights [@embed](%[[SR]], %[[LOGITS]])
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: get_weight @embed :
+// CHECK-NEXT: kernel.linear over logit_rows weights({{.*}} : memref<7168xi8>) ins(%[[SR]] : memref<4x16xf32>) outs(%[[LOGITS]] : memref<4x112xf32>) {columns = 32 : i64, format = "bf16", label = "linear_bf16_100x32", rows = 100 : i64}
+// CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: exit
 // CHECK-NOT: func.func
 

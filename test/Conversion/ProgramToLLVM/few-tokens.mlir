@@ -36,13 +36,17 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 1024 : i64, few
   // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
   // CHECK: %[[COUNT:.*]] = llvm.select %[[FEW]], %[[ONE]], %[[WORKERS]]
   // CHECK: llvm.call @k(%[[CTX]], %[[FIRST]], %[[COUNT]], %{{.*}}, %[[X]], %[[Y]])
-  mllm.program.instruction @k weights [] (%x, %y) replicated : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction replicated {
+    mllm.program.call @k(%x, %y) : memref<8x16xf32>, memref<8x16xf32>
+  }
   // CHECK: llvm.cond_br %[[FEW]], ^[[AFTER:.*]], ^[[WAIT:.*]]
   // CHECK: ^[[WAIT]]:
   // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   // CHECK: ^[[AFTER]]:
   mllm.program.barrier unless_few
   // CHECK: llvm.call @k(%[[CTX]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[Y]], %[[X]])
-  mllm.program.instruction @k weights [] (%y, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.program.call @k(%y, %x) : memref<8x16xf32>, memref<8x16xf32>
+  }
   mllm.program.exit
 }

@@ -28,7 +28,9 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.store %[[X]], %[[IDS]]
   mllm.program.set_field token_ids at %x : memref<1x16xi32>
   // CHECK: llvm.call @k(%[[COPY]], %[[WORKER]], %[[WORKERS]], %{{.*}}, %[[X]])
-  mllm.program.instruction @k weights [] (%x) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.program.call @k(%x) : memref<1x16xi32>
+  }
   // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]]) : !llvm.ptr, (!llvm.ptr, i64) -> ()
   mllm.program.barrier
   // CHECK: %[[ZERO:.*]] = llvm.mlir.constant(0 : i64)

@@ -10,13 +10,29 @@ mllm.program.fragment @step code {
 // -----
 
 // A kernel that is still a description.
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "select_rows" {} []
+mllm.program.fragment @step code {
+  %x = mllm.program.buffer offset 0 : memref<8x16xf32>
+  mllm.program.entry_point
+  mllm.program.instruction {
+    // expected-error@+1 {{has no code yet; -emit-kernels makes a function of it}}
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
+  mllm.program.exit
+}
+
+// -----
+
+// A function that is not LLVM's yet.
+func.func @k(%ctx: i64, %worker: i64, %workers: i64, %layer: i64, %x: memref<8x16xf32>) {
+  return
 }
 mllm.program.fragment @step code {
+  %x = mllm.program.buffer offset 0 : memref<8x16xf32>
   mllm.program.entry_point
-  // expected-error@+1 {{calls kernel @k, for which no code was emitted}}
-  mllm.program.instruction @k weights [] ()
+  mllm.program.instruction {
+    // expected-error@+1 {{calls @k, which is not a function of LLVM yet}}
+    mllm.program.call @k(%x) : memref<8x16xf32>
+  }
   mllm.program.exit
 }
 

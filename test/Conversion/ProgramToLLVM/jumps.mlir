@@ -27,7 +27,9 @@ mllm.program.fragment @llmir_step code attributes {arena_bytes = 64 : i64} {
   mllm.program.jump_if "body" (%more) : memref<1x16xi32>
   mllm.program.jump "end"
   mllm.program.label "body"
-  mllm.program.instruction @work weights [] (%more) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.program.call @work(%more) : memref<1x16xi32>
+  }
   mllm.program.barrier
   mllm.program.jump "head"
   mllm.program.label "end"

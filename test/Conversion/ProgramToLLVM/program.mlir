@@ -61,7 +61,10 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.call %[[FUNCTION]](%[[CTX]], %[[WORKER]], %[[SITE]], %[[LAYER]])
   // CHECK: llvm.br ^[[ON]]
   // CHECK: ^[[ON]]:
-  mllm.program.instruction @linear weights [@many] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @many : memref<1024xi8>
+    mllm.program.call @linear(%w, %x, %x) : memref<1024xi8>, memref<8x16xf32>, memref<8x16xf32>
+  }
   // The barrier is a function of the runtime's table, which comes first.
   // CHECK: %[[TABLE_AT:.*]] = llvm.getelementptr %[[CTX]][0]
   // CHECK: %[[RUNTIME:.*]] = llvm.load %[[TABLE_AT]]
@@ -84,7 +87,10 @@ mllm.program.fragment @llmir_step code {
   // CHECK: llvm.call @linear(%[[CTX]], %[[WORKER]], %[[WORKERS]], %[[NEXT]], %[[ONE]], %[[X]], %[[LOGITS]])
   // CHECK: %[[SITE2:.*]] = llvm.mlir.constant(2 : i64)
   // CHECK: llvm.call %{{.*}}(%[[CTX]], %[[WORKER]], %[[SITE2]], %[[NEXT]])
-  mllm.program.instruction @linear weights [@one] (%x, %l) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @one : memref<1024xi8>
+    mllm.program.call @linear(%w, %x, %l) : memref<1024xi8>, memref<8x16xf32>, memref<8x16xf32>
+  }
   // CHECK: llvm.return
   mllm.program.exit
 }
