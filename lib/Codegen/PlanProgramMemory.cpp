@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Codegen/Passes.h"
-#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
 #include "llmir/Support/IntervalPlanner.h"
@@ -21,6 +20,7 @@
 
 using namespace mlir;
 using namespace llmir::mllm::program;
+using llmir::mllm::kernel::KernelOpInterface;
 
 namespace llmir {
 
@@ -163,47 +163,49 @@ static std::optional<int64_t> bufferBytes(BufferOp buffer,
   return static_cast<int64_t>(llvm::alignTo(bytes, kAlignment));
 }
 
-/// The kernels of all fragments by name; none for those that have become
-/// functions.
-using KernelMap = DenseMap<StringAttr, KernelOp>;
-static KernelMap kernelsOf(ModuleOp module) {
-  KernelMap kernels;
-  for (FragmentOp fragment : module.getOps<FragmentOp>())
-    for (KernelOp kernel : fragment.getOps<KernelOp>())
-      kernels.insert({kernel.getSymNameAttr(), kernel});
-  return kernels;
-}
-
-/// What a kernel only writes it does not read; anything else may be read. Of
-/// several kernels the first that touches the buffer decides.
-static bool mayRead(OpOperand &use, const KernelMap &kernels) {
-  auto instruction = dyn_cast<InstructionOp>(use.getOwner());
-  if (!instruction)
-    return true;
-  for (const KernelCall &call : instruction.getCalls()) {
-    if (!llvm::is_contained(call.buffers, use.get()))
-      continue;
-    KernelOp kernel = kernels.lookup(call.kernel.getAttr());
-    size_t inputs = call.buffers.size();
-    if (kernel)
-      inputs -= std::min<size_t>(countOutputs(kernel), inputs);
-    return llvm::is_contained(call.buffers.take_front(inputs), use.get());
-  }
-  return true;
-}
-
-/// Whether the op, which runs kernels or the runtime, may write the buffer.
-static bool mayWrite(Operation *op, Value buffer, const KernelMap &kernels) {
+/// The ops that access buffers: the kernels of an instruction, or, once code is
+/// emitted, its calls; or the op itself.
+static SmallVector<Operation *> accessesOf(Operation &op) {
   auto instruction = dyn_cast<InstructionOp>(op);
   if (!instruction)
-    return true;
-  return llvm::any_of(instruction.getCalls(), [&](const KernelCall &call) {
-    KernelOp kernel = kernels.lookup(call.kernel.getAttr());
-    size_t outputs = call.buffers.size();
-    if (kernel)
-      outputs = std::min<size_t>(countOutputs(kernel), outputs);
-    return llvm::is_contained(call.buffers.take_back(outputs), buffer);
+    return {&op};
+  SmallVector<Operation *> work;
+  for (Operation &nested : instruction.getBody().front())
+    if (!isa<GetWeightOp>(nested))
+      work.push_back(&nested);
+  return work;
+}
+
+/// The buffers that the op accesses, some of them perhaps several times.
+static SmallVector<Value> touchedBuffers(Operation &op) {
+  SmallVector<Value> buffers;
+  for (Operation *work : accessesOf(op))
+    llvm::copy_if(work->getOperands(), std::back_inserter(buffers),
+                  [](Value v) { return !v.getDefiningOp<GetWeightOp>(); });
+  return buffers;
+}
+
+/// Whether a kernel accesses the buffer in that way; another op may.
+template <typename Accesses>
+static bool mayAccess(Operation *op, Value buffer, Accesses accesses) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return !kernel || llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    return operand.get() == buffer && accesses(kernel, operand);
   });
+}
+
+static bool mayRead(Operation *op, Value buffer) {
+  return mayAccess(op, buffer,
+                   [](KernelOpInterface kernel, OpOperand &operand) {
+                     return kernel.readsOperand(operand);
+                   });
+}
+
+static bool mayWrite(Operation *op, Value buffer) {
+  return mayAccess(op, buffer,
+                   [](KernelOpInterface kernel, OpOperand &operand) {
+                     return kernel.writesOperand(operand);
+                   });
 }
 
 static bool isPerWorker(Value buffer) {
@@ -216,8 +218,7 @@ namespace {
 /// where jumps lead.
 class TouchCollector {
 public:
-  TouchCollector(FragmentOp fragment, const KernelMap &kernels)
-      : fragment(fragment), kernels(kernels) {}
+  explicit TouchCollector(FragmentOp fragment) : fragment(fragment) {}
 
   /// Fails where workers could meet in a way that no plan prevents.
   LogicalResult collect();
@@ -239,7 +240,6 @@ private:
   LogicalResult checkNesting();
 
   FragmentOp fragment;
-  const KernelMap &kernels;
   SmallVector<Branch> branches;
   Place here;
   UnderWay underWay;
@@ -279,9 +279,10 @@ LogicalResult TouchCollector::goThrough() {
     ++here.op;
     if (failed(visit(op)))
       return failure();
-    for (OpOperand &use : op.getOpOperands())
-      if (auto buffer = use.get().getDefiningOp<BufferOp>())
-        touch(buffer, mayRead(use, kernels));
+    for (Operation *work : accessesOf(op))
+      for (Value operand : work->getOperands())
+        if (auto buffer = operand.getDefiningOp<BufferOp>())
+          touch(buffer, mayRead(work, operand));
     if (isa<InstructionOp>(op)) {
       for (const auto &pointer : underWay.pointers)
         for (Operation *buffer : pointer.second)
@@ -336,11 +337,15 @@ void TouchCollector::wait(BarrierOp barrier) {
 }
 
 LogicalResult TouchCollector::run(Operation &op) {
-  underWay.many |= op.getNumOperands() > 0 || !underWay.pointers.empty();
-  underWay.few |= !llvm::all_of(op.getOperands(), isPerWorker) ||
-                  !underWay.pointers.empty();
-  for (Value buffer : op.getOperands()) {
-    if (!mayWrite(&op, buffer, kernels))
+  SmallVector<Value> buffers = touchedBuffers(op);
+  underWay.many |= !buffers.empty() || !underWay.pointers.empty();
+  underWay.few |=
+      !llvm::all_of(buffers, isPerWorker) || !underWay.pointers.empty();
+  for (Value buffer : buffers) {
+    if (llvm::none_of(accessesOf(op), [&](Operation *work) {
+          return llvm::is_contained(work->getOperands(), buffer) &&
+                 mayWrite(work, buffer);
+        }))
       continue;
     underWay.written.insert(buffer);
     if (underWay.decided.contains(buffer))
@@ -505,16 +510,14 @@ struct PlanProgramMemoryPass
   using PlanProgramMemoryBase::PlanProgramMemoryBase;
 
   void runOnOperation() override {
-    const KernelMap kernels = kernelsOf(getOperation());
     for (FragmentOp fragment : getOperation().getOps<FragmentOp>())
-      if (fragment.getKind() == FragmentKind::Code &&
-          failed(plan(fragment, kernels)))
+      if (fragment.getKind() == FragmentKind::Code && failed(plan(fragment)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult plan(FragmentOp fragment, const KernelMap &kernels) {
-    TouchCollector touches(fragment, kernels);
+  LogicalResult plan(FragmentOp fragment) {
+    TouchCollector touches(fragment);
     if (failed(touches.collect()))
       return failure();
     if (touches.buffers.empty())

@@ -21,7 +21,7 @@
 
 #include "../../tools/llmir/MachinePeak.h"
 #include "../../tools/llmir/MemoryBandwidth.h"
-#include "KernelHarness.h"
+#include "AttentionHarness.h"
 
 #include "llmir/ABI/KVBlockLayout.h"
 #include "llmir/Artifact/CpuFeatures.h"
@@ -131,28 +131,31 @@ double median(std::vector<double> values) {
 
 class AttentionBench {
 public:
-  AttentionBench(const PagedAttentionSpec &spec, KVFormat format,
+  AttentionBench(const AttentionAttributes &attention, KVFormat format,
                  const CPULevel &level)
-      : spec(spec), format(format), level(level) {}
+      : attention(attention), format(format), level(level) {}
 
   bool run(const Work &work, WorkerTeam &team, cli::MemoryReader &reader);
 
 private:
-  PagedAttentionSpec spec;
+  AttentionAttributes attention;
   KVFormat format;
   const CPULevel &level;
 };
 
 bool AttentionBench::run(const Work &work, WorkerTeam &team,
                          cli::MemoryReader &reader) {
-  KVBlockLayout layout{spec.kvHeads, spec.headDim, spec.blockSize,
-                       kvStoredBytes(format)};
+  KVBlockLayout layout{attention.kvHeads, attention.headDim,
+                       attention.blockSize, kvStoredBytes(format)};
   Pool pool(layout, format, work);
-  int64_t rows = pool.inputs.numTokens, columns = spec.heads * spec.headDim;
+  int64_t rows = pool.inputs.numTokens,
+          columns = attention.heads * attention.headDim;
   KernelProgram program;
   unsigned q = program.addBuffer(rows, columns);
   unsigned out = program.addBuffer(rows, columns);
-  program.call(spec, {}, {q, out});
+  attention.call<kernel::PagedAttentionOp>(
+      program, /*sinks=*/mlir::Value(), program[q], /*mask=*/mlir::Value(),
+      /*partials=*/mlir::Value(), program[out]);
   program.finish();
   Expected<LoadedProgram> loaded = program.load(level);
   if (!loaded) {
@@ -212,20 +215,20 @@ int main(int argc, char **argv) {
       findCPULevel(argc > 6 ? argv[6] : CpuFeatures::host().level());
   if (!format || !level)
     return fail("there is no such format or level");
-  PagedAttentionSpec spec;
-  spec.kvFormat = argv[1];
-  spec.heads = std::stoll(argv[2]);
-  spec.kvHeads = std::stoll(argv[3]);
-  spec.headDim = std::stoll(argv[4]);
-  spec.blockSize = argc > 5 ? std::stoll(argv[5]) : 64;
-  spec.scale = 1 / std::sqrt(static_cast<double>(spec.headDim));
+  AttentionAttributes attention;
+  attention.kvFormat = argv[1];
+  attention.heads = std::stoll(argv[2]);
+  attention.kvHeads = std::stoll(argv[3]);
+  attention.headDim = attention.valueDim = std::stoll(argv[4]);
+  attention.blockSize = argc > 5 ? std::stoll(argv[5]) : 64;
+  attention.scale = 1 / std::sqrt(static_cast<double>(attention.headDim));
   auto team = WorkerTeam::create(1);
   if (!team)
     return fail(team.takeStatus().message());
   auto reader = cli::MemoryReader::create(**team, int64_t(128) << 20);
   if (!reader)
     return fail(reader.takeStatus().message());
-  AttentionBench bench(spec, *format, *level);
+  AttentionBench bench(attention, *format, *level);
   for (const Work &work :
        {Work{16, 4096, 1, 0, true}, Work{16, 4096, 1}, Work{16, 4096, 1, 256},
         Work{1, 512, 512}, Work{1, 2048, 2048}})

@@ -39,6 +39,9 @@ enum class MaskShape {
   OneColumns ///< One row of [head, query, key]: no padding between.
 };
 
+/// Where the sinks are.
+enum class OperandPlace { None, Weight, Buffer };
+
 struct Features {
   const char *name;
   int64_t heads, kvHeads, headDim, valueDim, blockSize;
@@ -163,7 +166,7 @@ public:
   Status failure;
 
 private:
-  PagedAttentionSpec spec() const;
+  AttentionAttributes attributes() const;
   void load(const CPULevel &level);
   int64_t firstRow(size_t sequence) const;
 };
@@ -189,39 +192,41 @@ AttentionRun::AttentionRun(const Features &features, TensorFormat format,
   load(level);
 }
 
-PagedAttentionSpec AttentionRun::spec() const {
-  PagedAttentionSpec spec;
-  spec.kvFormat = tensorFormatInfo(format).name;
-  spec.heads = features.heads;
-  spec.kvHeads = features.kvHeads;
-  spec.headDim = features.headDim;
-  spec.valueDim = features.valueDim;
-  spec.blockSize = batch.layout.blockSize;
-  spec.scale = scale;
-  spec.causal = features.causal;
-  spec.window = features.window;
-  spec.softCap = features.softCap;
-  spec.sinks = features.sinks;
-  spec.alibiSlopes.assign(slopes.begin(), slopes.end());
-  spec.maskStrides.assign(mask.strides.begin(), mask.strides.end());
-  return spec;
+AttentionAttributes AttentionRun::attributes() const {
+  AttentionAttributes result;
+  result.kvFormat = tensorFormatInfo(format).name;
+  result.heads = features.heads;
+  result.kvHeads = features.kvHeads;
+  result.headDim = features.headDim;
+  result.valueDim = features.valueDim;
+  result.blockSize = batch.layout.blockSize;
+  result.scale = scale;
+  result.causal = features.causal;
+  result.window = features.window;
+  result.softCap = features.softCap;
+  result.alibiSlopes.assign(slopes.begin(), slopes.end());
+  result.maskStrides.assign(mask.strides.begin(), mask.strides.end());
+  return result;
 }
 
 void AttentionRun::load(const CPULevel &level) {
   KernelProgram program;
-  std::vector<unsigned> buffers;
-  std::vector<std::string> weights;
-  buffers.push_back(
-      q = program.addBuffer(kTokens, features.heads * features.headDim));
-  if (features.mask != MaskShape::None)
-    buffers.push_back(maskBuffer = program.addBuffer(mask.rows, mask.columns));
+  mlir::Value sinksOperand, maskOperand;
+  q = program.addBuffer(kTokens, features.heads * features.headDim);
+  if (features.mask != MaskShape::None) {
+    maskBuffer = program.addBuffer(mask.rows, mask.columns);
+    maskOperand = program[maskBuffer];
+  }
   if (features.sinks == OperandPlace::Weight)
-    weights.push_back(program.addVector(sinks));
-  if (features.sinks == OperandPlace::Buffer)
-    buffers.push_back(sinksBuffer = program.addBuffer(1, features.heads));
-  buffers.push_back(
-      out = program.addBuffer(kTokens, features.heads * features.valueDim));
-  program.call(spec(), weights, buffers);
+    sinksOperand = program.weight(program.addVector(sinks));
+  if (features.sinks == OperandPlace::Buffer) {
+    sinksBuffer = program.addBuffer(1, features.heads);
+    sinksOperand = program[sinksBuffer];
+  }
+  out = program.addBuffer(kTokens, features.heads * features.valueDim);
+  attributes().call<kernel::PagedAttentionOp>(
+      program, sinksOperand, program[q], maskOperand,
+      /*partials=*/mlir::Value(), program[out]);
   program.finish();
   Expected<LoadedProgram> result = program.load(level);
   if (result)

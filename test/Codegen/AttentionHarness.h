@@ -21,6 +21,34 @@
 
 namespace llmir::test {
 
+/// The attributes of attention kernels, and how tests call them.
+struct AttentionAttributes {
+  std::string kvFormat;
+  int64_t heads = 0, kvHeads = 0, headDim = 0, valueDim = 0, blockSize = 0;
+  double scale = 0;
+  bool causal = true;
+  int64_t window = 0;
+  double softCap = 0;
+  std::vector<double> alibiSlopes = {};
+  std::vector<int64_t> maskStrides = {};
+
+  kernel::AttentionShape shape() const {
+    return {heads, kvHeads, headDim, valueDim};
+  }
+  /// Adds a kernel with these attributes.
+  template <typename OpT, typename... Operands>
+  void call(KernelProgram &program, Operands... operands) const {
+    mlir::Builder b(program.getContext());
+    program.call<OpT>(
+        operands..., llvm::StringRef(kvFormat), heads, kvHeads, headDim,
+        valueDim, blockSize, scale, causal, window, softCap,
+        alibiSlopes.empty() ? mlir::DenseF64ArrayAttr()
+                            : b.getDenseF64ArrayAttr(alibiSlopes),
+        maskStrides.empty() ? mlir::DenseI64ArrayAttr()
+                            : b.getDenseI64ArrayAttr(maskStrides));
+  }
+};
+
 /// Keys and queries of one sequence: the queries are its last tokens.
 struct SequenceShape {
   int64_t keys, queries;

@@ -123,11 +123,11 @@ AttentionProgram::AttentionProgram(TensorFormat format, const Geometry &shape,
   c.out = program.addBuffer(kBudget, shape.heads * shape.valueDim);
   std::string name(tensorFormatInfo(format).name);
   program.setLayer(kLayer);
-  program.call(AppendKVSpec{name, shape.kvHeads, shape.headDim, shape.blockSize,
-                            shape.valueDim},
-               {}, {c.k, c.v});
+  program.call<kernel::AppendKVOp>(
+      program[c.k], program[c.v], llvm::StringRef(name), shape.kvHeads,
+      shape.headDim, shape.valueDim, shape.blockSize);
   program.barrier();
-  PagedAttentionSpec attention;
+  AttentionAttributes attention;
   attention.kvFormat = name;
   attention.heads = shape.heads;
   attention.kvHeads = shape.kvHeads;
@@ -135,7 +135,9 @@ AttentionProgram::AttentionProgram(TensorFormat format, const Geometry &shape,
   attention.valueDim = shape.valueDim;
   attention.blockSize = shape.blockSize;
   attention.scale = c.scale;
-  program.call(attention, {}, {c.q, c.out});
+  attention.call<kernel::PagedAttentionOp>(
+      program, /*sinks=*/mlir::Value(), program[c.q], /*mask=*/mlir::Value(),
+      /*partials=*/mlir::Value(), program[c.out]);
   program.finish();
   Expected<LoadedProgram> result = program.load(level);
   if (result)

@@ -38,7 +38,7 @@ protected:
   std::vector<float> run(bool splits, int64_t workers);
   std::vector<double> expected() const;
 
-  PagedAttentionSpec spec;
+  AttentionAttributes attention;
   std::unique_ptr<CachedBatch> batch;
   std::unique_ptr<LoadedProgram> loaded;
   std::vector<float> queries, sinks;
@@ -48,34 +48,33 @@ protected:
 void AttentionSplits::SetUp() {
   auto [level, format, window] = GetParam();
   LLMIR_SKIP_UNLESS_RUNNABLE(level);
-  spec.kvFormat = tensorFormatInfo(format).name;
-  spec.heads = 28;
-  spec.kvHeads = 4; // Groups of three heads and of one.
-  spec.headDim = 40;
-  spec.blockSize = 16;
-  spec.scale = 1 / std::sqrt(40.0);
-  spec.window = window;
-  spec.sinks = OperandPlace::Buffer;
-  PartialResults size = partialResults(spec);
-  spec.partialRows = size.rows;
+  attention.kvFormat = tensorFormatInfo(format).name;
+  attention.heads = 28;
+  attention.kvHeads = 4; // Groups of three heads and of one.
+  attention.headDim = attention.valueDim = 40;
+  attention.blockSize = 16;
+  attention.scale = 1 / std::sqrt(40.0);
+  attention.window = window;
+  kernel::PartialResults size = attention.shape().partialResults();
   batch = std::make_unique<CachedBatch>(
       format,
-      KVBlockLayout{spec.kvHeads, spec.headDim, spec.blockSize,
+      KVBlockLayout{attention.kvHeads, attention.headDim, attention.blockSize,
                     tensorFormatInfo(format).bytesPerBlock},
       kSequences, 5);
   Random random(12);
-  queries = random.values(kTokens * spec.heads * spec.headDim, -2, 2);
-  sinks = random.values(spec.heads, -1, 1);
+  queries = random.values(kTokens * attention.heads * attention.headDim, -2, 2);
+  sinks = random.values(attention.heads, -1, 1);
   KernelProgram program;
-  q = program.addBuffer(kTokens, spec.heads * spec.headDim);
-  sinksBuffer = program.addBuffer(1, spec.heads);
+  q = program.addBuffer(kTokens, attention.heads * attention.headDim);
+  sinksBuffer = program.addBuffer(1, attention.heads);
   partials = program.addBuffer(size.rows, size.columns);
-  out = program.addBuffer(kTokens, spec.heads * spec.headDim);
-  program.call(spec, {}, {q, sinksBuffer, partials, out});
+  out = program.addBuffer(kTokens, attention.heads * attention.headDim);
+  attention.call<kernel::PagedAttentionOp>(
+      program, program[sinksBuffer], program[q],
+      /*mask=*/mlir::Value(), program[partials], program[out]);
   program.barrier();
-  MergeAttentionSpec merge;
-  static_cast<PagedAttentionSpec &>(merge) = spec;
-  program.call(merge, {}, {sinksBuffer, partials, out});
+  attention.call<kernel::MergeAttentionOp>(program, program[sinksBuffer],
+                                           program[partials], program[out]);
   program.finish();
   Expected<LoadedProgram> result = program.load(*level);
   ASSERT_TRUE(result) << result.status().message();
@@ -97,22 +96,22 @@ std::vector<float> AttentionSplits::run(bool splits, int64_t workers) {
 std::vector<double> AttentionSplits::expected() const {
   auto [level, format, window] = GetParam();
   AttentionRounding rounding(*level, format);
-  reference::Tensor sinkTensor(reference::ElementKind::F32, {spec.heads},
+  reference::Tensor sinkTensor(reference::ElementKind::F32, {attention.heads},
                                std::vector<double>(sinks.begin(), sinks.end()));
   reference::AttentionParams params;
-  params.scale = spec.scale;
+  params.scale = attention.scale;
   params.causal = true;
   params.window = window;
   params.sinks = &sinkTensor;
   rounding.apply(params);
-  int64_t d = spec.headDim, token = 0;
-  std::vector<double> result(kTokens * spec.heads * d);
+  int64_t d = attention.headDim, token = 0;
+  std::vector<double> result(kTokens * attention.heads * d);
   for (size_t s = 0; s < kSequences.size(); ++s) {
     std::vector<double> keys = batch->cached(batch->keys[s]);
     std::vector<double> values = batch->cached(batch->values[s]);
     for (int64_t i = 0; i < kSequences[s].queries; ++i, ++token)
-      for (int64_t h = 0; h < spec.heads; ++h) {
-        int64_t row = token * spec.heads + h;
+      for (int64_t h = 0; h < attention.heads; ++h) {
+        int64_t row = token * attention.heads + h;
         std::vector<double> query(queries.begin() + row * d,
                                   queries.begin() + (row + 1) * d);
         reference::AttentionRow facts;
@@ -120,12 +119,12 @@ std::vector<double> AttentionSplits::expected() const {
         facts.headDim = facts.valueDim = d;
         facts.keys = kSequences[s].keys;
         facts.position = kSequences[s].keys - kSequences[s].queries + i;
-        const int64_t kvHead = h / (spec.heads / spec.kvHeads);
+        const int64_t kvHead = h / (attention.heads / attention.kvHeads);
         facts.key = [&](int64_t j) {
-          return &keys[(j * spec.kvHeads + kvHead) * d];
+          return &keys[(j * attention.kvHeads + kvHead) * d];
         };
         facts.value = [&](int64_t j) {
-          return &values[(j * spec.kvHeads + kvHead) * d];
+          return &values[(j * attention.kvHeads + kvHead) * d];
         };
         facts.batch = facts.maskRow = 0;
         facts.head = h;

@@ -37,18 +37,30 @@ protected:
   std::vector<std::pair<unsigned, std::vector<float>>> inputs;
 };
 
+/// The attributes of a copy_box.
+struct Box {
+  std::vector<int64_t> sizes, fromStrides, toStrides;
+  int64_t fromColumns, from, toColumns, to;
+
+  void call(KernelProgram &program, unsigned in, unsigned out) const {
+    program.call<kernel::CopyBoxOp>(program[in], program[out], sizes,
+                                    fromColumns, from, fromStrides, toColumns,
+                                    to, toStrides);
+  }
+};
+
 /// The box, element by element, on flat tensors.
-void copyBox(const CopyBoxSpec &spec, const std::vector<float> &x,
+void copyBox(const Box &box, const std::vector<float> &x,
              std::vector<float> &out) {
   int64_t count = 1;
-  for (int64_t size : spec.sizes)
+  for (int64_t size : box.sizes)
     count *= size;
   for (int64_t number = 0; number < count; ++number) {
-    int64_t rest = number, from = spec.from, to = spec.to;
-    for (size_t d = spec.sizes.size(); d-- > 0;) {
-      from += rest % spec.sizes[d] * spec.fromStrides[d];
-      to += rest % spec.sizes[d] * spec.toStrides[d];
-      rest /= spec.sizes[d];
+    int64_t rest = number, from = box.from, to = box.to;
+    for (size_t d = box.sizes.size(); d-- > 0;) {
+      from += rest % box.sizes[d] * box.fromStrides[d];
+      to += rest % box.sizes[d] * box.toStrides[d];
+      rest /= box.sizes[d];
     }
     out[to] = x[from];
   }
@@ -58,7 +70,7 @@ void copyBox(const CopyBoxSpec &spec, const std::vector<float> &x,
 
 TEST_P(CopyKernels, EveryElementGoesWhereTheStridesSay) {
   struct Case {
-    CopyBoxSpec spec;
+    Box box;
     int64_t fromRows, toRows;
     unsigned in = 0, out = 0;
   };
@@ -81,16 +93,16 @@ TEST_P(CopyKernels, EveryElementGoesWhereTheStridesSay) {
       {{{5, 18}, {0, 1}, {18, 1}, 18, 0, 18, 0}, 1, 5}};
   std::vector<WrittenRows> outputs;
   for (Case &c : cases) {
-    c.in = addInput(c.fromRows, c.spec.fromColumns);
-    c.out = program.addBuffer(c.toRows + 1, c.spec.toColumns);
-    program.call(c.spec, {}, {c.in, c.out});
+    c.in = addInput(c.fromRows, c.box.fromColumns);
+    c.out = program.addBuffer(c.toRows + 1, c.box.toColumns);
+    c.box.call(program, c.in, c.out);
     outputs.push_back({c.out, c.toRows});
   }
   ASSERT_NO_FATAL_FAILURE(loadWithInputs());
   run(StepInputs(), outputs);
   for (const auto &[c, input] : llvm::zip(cases, inputs)) {
-    std::vector<float> expected(c.toRows * c.spec.toColumns);
-    copyBox(c.spec, input.second, expected);
+    std::vector<float> expected(c.toRows * c.box.toColumns);
+    copyBox(c.box, input.second, expected);
     EXPECT_TRUE(sameBits(loaded->rows(c.out, c.toRows), expected))
         << "case " << &c - cases.data();
   }
@@ -101,11 +113,11 @@ TEST_P(CopyKernels, BoxesJoinInOneTensor) {
   unsigned beside = program.addBuffer(7, 33), over = program.addBuffer(7, 9);
   std::vector<float> besideExpected(7 * 33), overExpected(7 * 9);
   int64_t at = 0;
-  auto copy = [&](CopyBoxSpec spec, int64_t rows, unsigned out,
+  auto copy = [&](Box box, int64_t rows, unsigned out,
                   std::vector<float> &expected) {
-    unsigned in = addInput(rows, spec.fromColumns);
-    program.call(spec, {}, {in, out});
-    copyBox(spec, inputs.back().second, expected);
+    unsigned in = addInput(rows, box.fromColumns);
+    box.call(program, in, out);
+    copyBox(box, inputs.back().second, expected);
   };
   for (int64_t width : {5, 12, 16}) {
     copy({{7, width}, {width, 1}, {33, 1}, width, 0, 33, at}, 7, beside,
@@ -122,7 +134,7 @@ TEST_P(CopyKernels, BoxesJoinInOneTensor) {
 
 TEST_P(CopyKernels, IntegersAreCopiedWithoutPadding) {
   unsigned in = program.addIntegers(3, 5), out = program.addIntegers(5, 3);
-  program.call(CopyBoxSpec{{15}, {1}, {1}, 5, 0, 3, 0}, {}, {in, out});
+  Box{{15}, {1}, {1}, 5, 0, 3, 0}.call(program, in, out);
   ASSERT_NO_FATAL_FAILURE(load());
   std::vector<int32_t> values{1, -2, 3,  INT32_MAX,  INT32_MIN, 6,  7, 8,
                               9, 10, 11, 0x7fc00001, 13,        14, 15};

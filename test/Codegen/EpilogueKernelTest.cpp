@@ -31,7 +31,7 @@ struct EpilogueCase {
   const char *name;
   size_t operands; ///< Of the chain beside the sum.
   KernelProgram::ScalarBody body;
-  int64_t unit;
+  int64_t grain;
   bool bias, inPlace;
 };
 
@@ -53,13 +53,13 @@ std::vector<EpilogueCase> cases() {
        [](OpBuilder &b, Location loc, ValueRange v) -> Value {
          return arith::AddFOp::create(b, loc, v[1], v[0]);
        },
-       0, false, true},
+       1, false, true},
       {"gelu", 0,
        [](OpBuilder &b, Location loc, ValueRange v) {
          return emitGelu(b, loc, v[0]);
        },
        2, true, false},
-      {"gated", 1, gated, 0, false, false},
+      {"gated", 1, gated, 1, false, false},
       {"sum of products", 2,
        [](OpBuilder &b, Location loc, ValueRange v) -> Value {
          Value square = arith::MulFOp::create(b, loc, v[1], v[1]);
@@ -99,9 +99,6 @@ TEST_P(EpilogueKernels, SameBitsAsOneAfterTheOther) {
             TensorFormat::F16, kRows, kColumns,
             randomMatrix(TensorFormat::F16, kRows, kColumns, random));
       }
-      std::vector<std::string> weights{matrix};
-      if (c.bias)
-        weights.push_back(bias);
       EpilogueBuffers b;
       b.x = program.addBuffer(kMostRows, kColumns);
       for (size_t i = 0; i < c.operands; ++i)
@@ -110,30 +107,20 @@ TEST_P(EpilogueKernels, SameBitsAsOneAfterTheOther) {
       b.apart = program.addBuffer(kMostRows, kRows);
       b.together =
           c.inPlace ? b.operands.back() : program.addBuffer(kMostRows, kRows);
-      auto callBoth = [&](auto spec) {
-        spec.rows = kRows;
-        spec.columns = kColumns;
-        spec.bias = c.bias;
-        spec.unit = c.unit;
-        std::vector<unsigned> chain{b.sums}, fused{b.x};
-        chain.insert(chain.end(), b.operands.begin(), b.operands.end());
-        fused.insert(fused.end(), b.operands.begin(), b.operands.end());
-        chain.push_back(b.apart);
-        fused.push_back(b.together);
-        program.call(spec, weights, {b.x, b.sums});
-        program.callElementwise({kRows, RowSpace::Tokens, c.unit}, chain,
-                                c.body);
-        program.callMatmul(spec, weights, fused, c.body);
+      std::string format = quantized ? integers.name() : "f16";
+      auto callLinear = [&](const std::vector<unsigned> &operands,
+                            unsigned out) {
+        return program.call<kernel::LinearOp>(
+            program.weight(matrix), program.weight(c.bias ? bias : ""),
+            program[b.x], program[operands], program[out], StringRef(format),
+            kRows, kColumns, /*segment=*/IntegerAttr(), c.grain);
       };
-      if (quantized) {
-        QuantizedLinearSpec spec;
-        spec.format = integers.name();
-        callBoth(spec);
-      } else {
-        LinearSpec spec;
-        spec.format = "f16";
-        callBoth(spec);
-      }
+      callLinear({}, b.sums);
+      std::vector<unsigned> chain{b.sums};
+      chain.insert(chain.end(), b.operands.begin(), b.operands.end());
+      program.callElementwise(chain, b.apart, kRows, c.body, c.grain);
+      KernelProgram::setBody(callLinear(b.operands, b.together).getBody(),
+                             b.operands.size() + 1, c.body);
       buffers.push_back(b);
     }
   ASSERT_NO_FATAL_FAILURE(load());

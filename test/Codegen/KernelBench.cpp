@@ -149,24 +149,25 @@ struct BenchProgram {
 
 void BenchProgram::build() {
   if (options.quantize) {
-    program.call(QuantizeRowsSpec{columns, group, row.segment, row.padded,
-                                  RowSpace::Tokens},
-                 {}, {x, bytes});
+    program.call<kernel::QuantizeRowsOp>(program[x], program[bytes], columns,
+                                         group, row.segment, row.padded);
     return program.finish();
   }
-  QuantizedLinearSpec linear{layout.format.name(), layout.rows, columns};
-  linear.segment = segment;
   std::string weights = program.addPacked(layout, someWeights(layout));
   auto addOperands = [](mlir::OpBuilder &b, mlir::Location loc,
                         mlir::ValueRange x) -> mlir::Value {
     return mlir::arith::AddFOp::create(b, loc, x[0], x[1]);
   };
+  std::vector<unsigned> inputs;
   if (options.add)
-    program.callMatmul(linear, {weights},
-                       {bytes, program.addBuffer(tokens, layout.rows), y},
-                       addOperands);
-  else
-    program.call(linear, {weights}, {bytes, y});
+    inputs.push_back(program.addBuffer(tokens, layout.rows));
+  std::string format = layout.format.name();
+  auto linear = program.call<kernel::LinearOp>(
+      program.weight(weights), /*bias=*/mlir::Value(), program[bytes],
+      program[inputs], program[y], llvm::StringRef(format), layout.rows,
+      columns, program.sizeOrNone(segment));
+  if (options.add)
+    KernelProgram::setBody(linear.getBody(), 2, addOperands);
   program.finish();
 }
 

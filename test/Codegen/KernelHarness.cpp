@@ -34,8 +34,6 @@ namespace llmir::test {
 
 /// Bytes behind each buffer that nobody may touch.
 static constexpr int64_t kGuardBytes = 256;
-/// A quiet NaN that no computation makes.
-static constexpr uint32_t kUnwritten = 0x7fc0dead;
 
 //===----------------------------------------------------------------------===//
 // Memory, random numbers
@@ -94,6 +92,8 @@ LLMIRStepContext LoadedProgram::contextOf(const StepInputs &inputs) {
 void LoadedProgram::run(const StepInputs &inputs, int64_t workers) {
   LLMIRStepContext context = contextOf(inputs);
   if (image) {
+    if (!phases.empty() && workers > 1)
+      expectOwnAccesses(inputs, workers);
     runStepThreads(image->step(), context, workers);
     EXPECT_EQ(tileCounts().configured, 0) << "a kernel kept its tiles";
     return;
@@ -224,7 +224,6 @@ KernelProgram::KernelProgram()
     : context(createCompilerContext()),
       module(ModuleOp::create(UnknownLoc::get(context.get()))),
       data(addFragment(*module, "weights", FragmentKind::Data)),
-      text(addFragment(*module, "kernels", FragmentKind::Text)),
       buffersAt(context.get()),
       code(addFragment(*module, "llmir_step", FragmentKind::Code)) {
   context->loadDialect<math::MathDialect>();
@@ -285,6 +284,10 @@ KernelProgram::declareWeight(const char *layout, std::string_view format,
                    static_cast<int64_t>(packed.front().size()),
                    data.getStrArrayAttr(sources), offsets, firstLayer,
                    /*rope_unpermute_heads=*/0, /*slice=*/DenseI64ArrayAttr());
+  int64_t bytes = static_cast<int64_t>(packed.front().size());
+  weightTypes[name] = shape.size() == 1
+                          ? MemRefType::get({bytes / 4}, data.getF32Type())
+                          : MemRefType::get({bytes}, data.getI8Type());
   return name;
 }
 
@@ -354,39 +357,52 @@ std::string KernelProgram::addVector(const std::vector<float> &values) {
                        /*firstLayer=*/0);
 }
 
-void KernelProgram::addCall(StringRef kind, DictionaryAttr parameters,
-                            const std::vector<std::string> &weights,
-                            const std::vector<unsigned> &operands,
-                            const ScalarBody &body) {
-  std::string name = kind.str() + "_" + std::to_string(numKernels++);
-  SmallVector<Type> types;
-  SmallVector<Value> values;
-  for (unsigned operand : operands) {
-    values.push_back(bufferValues[operand]);
-    types.push_back(values.back().getType());
-  }
-  Location loc = module->getLoc();
-  auto kernel = KernelOp::create(text, loc, name, kind, parameters,
-                                 text.getTypeArrayAttr(types));
-  if (body) {
-    Block &block = kernel.getBody().emplaceBlock();
-    for (size_t i = 0; i + 1 < operands.size(); ++i)
-      block.addArgument(text.getF32Type(), loc);
-    OpBuilder inside = OpBuilder::atBlockEnd(&block);
-    YieldOp::create(inside, loc, body(inside, loc, block.getArguments()));
-  }
-  SmallVector<Attribute> names;
-  for (const std::string &weight : weights)
-    names.push_back(FlatSymbolRefAttr::get(context.get(), weight));
-  InstructionOp::create(code, loc, FlatSymbolRefAttr::get(context.get(), name),
-                        code.getArrayAttr(names), values);
+SmallVector<Value>
+KernelProgram::operator[](const std::vector<unsigned> &numbers) const {
+  return llvm::map_to_vector(
+      numbers, [&](unsigned number) { return bufferValues[number]; });
 }
 
-void KernelProgram::callElementwise(const ElementwiseSpec &spec,
-                                    const std::vector<unsigned> &operands,
-                                    const ScalarBody &body) {
-  addCall(ElementwiseSpec::kind, toParameters(context.get(), spec), {},
-          operands, body);
+Value KernelProgram::weight(const std::string &name) {
+  if (name.empty())
+    return {};
+  nextWeights.push_back(
+      GetWeightOp::create(code, module->getLoc(), weightTypes.at(name), name));
+  return nextWeights.back();
+}
+
+IntegerAttr KernelProgram::sizeOrNone(int64_t size) {
+  return size == 0 ? IntegerAttr() : code.getI64IntegerAttr(size);
+}
+
+OpBuilder KernelProgram::beginInstruction() {
+  auto instruction =
+      InstructionOp::create(code, module->getLoc(), /*replicated=*/false);
+  Block &block = instruction.getBody().emplaceBlock();
+  for (GetWeightOp weight : nextWeights)
+    weight->moveBefore(&block, block.end());
+  nextWeights.clear();
+  return OpBuilder::atBlockEnd(&block);
+}
+
+void KernelProgram::setBody(Region &region, size_t elements,
+                            const ScalarBody &body) {
+  OpBuilder b(region.getContext());
+  Location loc = b.getUnknownLoc();
+  Block &block = region.emplaceBlock();
+  for (size_t i = 0; i < elements; ++i)
+    block.addArgument(b.getF32Type(), loc);
+  b.setInsertionPointToEnd(&block);
+  YieldOp::create(b, loc, body(b, loc, block.getArguments()));
+}
+
+void KernelProgram::callElementwise(const std::vector<unsigned> &inputs,
+                                    unsigned out, int64_t columns,
+                                    const ScalarBody &body, int64_t grain,
+                                    RowSpace over) {
+  auto op = call<kernel::ElementwiseOp>((*this)[inputs], (*this)[out], columns,
+                                        grain, over);
+  setBody(op.getBody(), inputs.size(), body);
 }
 
 void KernelProgram::barrier() { BarrierOp::create(code, module->getLoc()); }
@@ -469,6 +485,11 @@ Expected<LoadedProgram> KernelProgram::load(const CPULevel &level) const {
     if (!mapped)
       return mapped.takeStatus();
     loaded.image = std::move(*mapped);
+    loaded.context = context;
+    loaded.module = cast<ModuleOp>(module.get()->clone());
+    // An instruction of emulated tiles takes microseconds.
+    if (!canEmulateTiles(level.name.str()))
+      loaded.phases = phasesOf(*loaded.module);
   } else {
     loaded.foreign = std::move(*image);
   }

@@ -15,10 +15,11 @@
 #ifndef LLMIR_TEST_CODEGEN_KERNELHARNESS_H
 #define LLMIR_TEST_CODEGEN_KERNELHARNESS_H
 
+#include "AccessCheck.h"
+
 #include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Codegen/CPULevel.h"
-#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Support/IntegerLayout.h"
 #include "llmir/Support/Status.h"
@@ -36,11 +37,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace llmir::test {
 
 using namespace mllm::program;
+using mllm::kernel::RowSpace;
+namespace kernel = mllm::kernel;
 
 /// Memory on a 64-byte line, as the runtime gives it.
 class AlignedBytes {
@@ -97,6 +101,9 @@ struct WrittenRows {
   int64_t rows;
 };
 
+/// The kernels between two barriers.
+using KernelPhase = std::vector<kernel::KernelOpInterface>;
+
 /// A compiled program with memory of its own.
 class LoadedProgram {
 public:
@@ -115,7 +122,8 @@ public:
   /// The same of a row's padding.
   std::vector<float> padding(unsigned buffer, int64_t row) const;
 
-  /// One step by that many threads.
+  /// One step by that many threads. In a program without jumps, fails the test
+  /// if a worker touches what KernelOpInterface does not give it.
   void run(const StepInputs &inputs, int64_t workers);
 
   /// Remembers the arena, to see later what a step wrote.
@@ -129,6 +137,7 @@ private:
   friend class KernelProgram;
   explicit LoadedProgram(const CPULevel &level) : level(&level) {}
   LLMIRStepContext contextOf(const StepInputs &inputs);
+  void expectOwnAccesses(const StepInputs &inputs, int64_t workers);
   std::vector<uint8_t> copyOfArena() const {
     return {arena.data(), arena.data() + arena.size()};
   }
@@ -136,10 +145,23 @@ private:
   const CPULevel *level;
   std::optional<CodeImage> image; ///< Of a level of this processor.
   std::vector<uint8_t> foreign;   ///< Of one that is emulated.
+  /// The kernels whose accesses are checked, in a module of their own.
+  std::shared_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<KernelPhase> phases;
   AlignedBytes arena, weights;
   std::vector<uint8_t> before;
   std::vector<BufferPlace> buffers;
 };
+
+/// The weights of a matmul; without name, there is no bias.
+struct WeightNames {
+  std::string matrix, bias;
+};
+
+/// The phases of a program without jumps, whose barriers are those of every
+/// step; none for other programs.
+std::vector<KernelPhase> phasesOf(mlir::ModuleOp module);
 
 /// Builds a module of fragments. Buffers are placed by hand, each on memory of
 /// its own with a guard behind it, so that the test can fill and read them.
@@ -165,27 +187,32 @@ public:
                         const std::vector<std::vector<uint8_t>> &stored,
                         int64_t firstLayer = 0);
 
-  template <typename Spec>
-  void call(const Spec &spec, const std::vector<std::string> &weights,
-            const std::vector<unsigned> &operands) {
-    addCall(Spec::kind, toParameters(context.get(), spec), weights, operands,
-            nullptr);
+  /// The operand of a kernel that is a buffer.
+  mlir::Value operator[](unsigned buffer) const { return bufferValues[buffer]; }
+  llvm::SmallVector<mlir::Value>
+  operator[](const std::vector<unsigned> &numbers) const;
+  /// The operand of the next kernel that is a weight; null without name.
+  mlir::Value weight(const std::string &name);
+  /// An optional size of a kernel; null where it is 0.
+  mlir::IntegerAttr sizeOrNone(int64_t size);
+
+  /// Adds an instruction with one kernel, built from operands and attributes in
+  /// the order of the op. Numbers of floating point may be given as double.
+  template <typename OpT, typename... Args> OpT call(Args &&...args) {
+    mlir::OpBuilder inside = beginInstruction();
+    return OpT::create(inside, module->getLoc(),
+                       argument(std::forward<Args>(args))...);
   }
-  /// The scalar computation of an element-wise kernel.
+  /// A scalar computation on elements.
   using ScalarBody = std::function<mlir::Value(
       mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
-  void callElementwise(const ElementwiseSpec &spec,
-                       const std::vector<unsigned> &operands,
-                       const ScalarBody &body);
-  /// A matmul that stores what the body makes of each sum, and of an element of
-  /// each operand between the input and the output.
-  template <typename Spec>
-  void callMatmul(const Spec &spec, const std::vector<std::string> &weights,
-                  const std::vector<unsigned> &operands,
-                  const ScalarBody &body) {
-    addCall(Spec::kind, toParameters(context.get(), spec), weights, operands,
-            body);
-  }
+  void callElementwise(const std::vector<unsigned> &inputs, unsigned out,
+                       int64_t columns, const ScalarBody &body,
+                       int64_t grain = 1, RowSpace over = RowSpace::Tokens);
+  /// Gives a kernel its scalar region, of that many elements.
+  static void setBody(mlir::Region &region, size_t elements,
+                      const ScalarBody &body);
+  mlir::MLIRContext *getContext() const { return context.get(); }
   void barrier();
   void setLayer(int64_t layer);
   void label(const std::string &name);
@@ -200,21 +227,28 @@ public:
 
 private:
   unsigned addBuffer(BufferPlace place, mlir::Type element);
-  void addCall(llvm::StringRef kind, mlir::DictionaryAttr parameters,
-               const std::vector<std::string> &weights,
-               const std::vector<unsigned> &operands, const ScalarBody &body);
+  /// Where the kernel of a new instruction is built, after its weights.
+  mlir::OpBuilder beginInstruction();
+  template <typename T> static decltype(auto) argument(T &&value) {
+    if constexpr (std::is_floating_point_v<std::decay_t<T>>)
+      return llvm::APFloat(static_cast<double>(value));
+    else
+      return std::forward<T>(value);
+  }
   std::string declareWeight(const char *layout, std::string_view format,
                             const std::vector<int64_t> &shape,
                             const std::vector<std::vector<uint8_t>> &packed,
                             int64_t firstLayer);
 
-  std::unique_ptr<mlir::MLIRContext> context;
+  std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::OpBuilder data, text, buffersAt, code;
+  mlir::OpBuilder data, buffersAt, code;
   std::vector<BufferPlace> buffers;
   std::vector<mlir::Value> bufferValues;
+  llvm::StringMap<mlir::Type> weightTypes;
+  std::vector<GetWeightOp> nextWeights; ///< Of the next kernel.
   std::vector<uint8_t> weightBytes;
-  int64_t arenaBytes = 0, numKernels = 0, numWeights = 0;
+  int64_t arenaBytes = 0, numWeights = 0;
 };
 
 //===----------------------------------------------------------------------===//

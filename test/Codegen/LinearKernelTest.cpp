@@ -60,28 +60,33 @@ struct LinearProgram {
     Random random(static_cast<uint64_t>(format) + 1);
     KernelProgram program;
     std::string name(tensorFormatInfo(format).name);
-    std::vector<std::vector<std::string>> operands;
+    std::vector<WeightNames> weights;
     for (LinearCase &c : cases) {
       c.stored = randomMatrix(format, c.rows, c.columns, random);
       c.weights = decodeMatrix(format, c.rows, c.columns, c.stored);
       c.x = program.addBuffer(kBudget, c.columns);
       c.y = program.addBuffer(kBudget, c.rows);
-      operands.push_back(
-          {program.addMatrix(format, c.rows, c.columns, c.stored)});
+      weights.push_back(
+          {program.addMatrix(format, c.rows, c.columns, c.stored), ""});
       if (c.hasBias) {
         c.bias = random.values(c.rows);
-        operands.back().push_back(program.addVector(c.bias));
+        weights.back().bias = program.addVector(c.bias);
       }
       if (!roundsRows())
         continue;
-      c.words = program.addBuffer(kBudget, RoundRowsSpec::words(c.columns));
-      program.call(RoundRowsSpec{c.columns, c.over}, {}, {c.x, c.words});
+      c.words =
+          program.addBuffer(kBudget, kernel::RoundRowsOp::words(c.columns));
+      program.call<kernel::RoundRowsOp>(program[c.x], program[c.words],
+                                        c.columns, c.over);
     }
     program.barrier();
     for (size_t i = 0; i < cases.size(); ++i) {
       const LinearCase &c = cases[i];
-      program.call(LinearSpec{name, c.rows, c.columns, c.hasBias, c.over},
-                   operands[i], {roundsRows() ? c.words : c.x, c.y});
+      program.call<kernel::LinearOp>(
+          program.weight(weights[i].matrix), program.weight(weights[i].bias),
+          program[roundsRows() ? c.words : c.x], mlir::ValueRange(),
+          program[c.y], llvm::StringRef(name), c.rows, c.columns,
+          /*segment=*/mlir::IntegerAttr(), /*grain=*/1, c.over);
     }
     program.finish();
     Expected<LoadedProgram> result = program.load(level);
@@ -300,7 +305,7 @@ TEST_P(LinearKernels, RoundRowsToNearestEven) {
     loaded.run(inputs, 2);
     std::vector<float> words = loaded.rows(c.words, 5);
     const auto *halves = reinterpret_cast<const uint16_t *>(words.data());
-    int64_t stride = 2 * RoundRowsSpec::words(c.columns);
+    int64_t stride = 2 * kernel::RoundRowsOp::words(c.columns);
     for (int64_t t = 0; t < 5; ++t) {
       for (int64_t k = 0; k < c.columns; ++k)
         EXPECT_EQ(halves[t * stride + k], floatToBf16(x[t * c.columns + k]))

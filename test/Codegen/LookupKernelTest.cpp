@@ -70,10 +70,9 @@ TEST_P(LookupKernels, GatherWhatIsStoredAndZeros) {
   KernelProgram program;
   unsigned k = program.addBuffer(rows + 1, shape.kvHeads * shape.headDim);
   unsigned v = program.addBuffer(rows + 1, shape.kvHeads * shape.valueDim);
-  program.call(LookupKVSpec{std::string(tensorFormatInfo(format).name),
-                            shape.kvHeads, shape.headDim, shape.blockSize,
-                            shape.valueDim, kRows},
-               {}, {k, v});
+  program.call<kernel::LookupKVOp>(
+      program[k], program[v], llvm::StringRef(tensorFormatInfo(format).name),
+      shape.kvHeads, shape.headDim, shape.valueDim, shape.blockSize, kRows);
   program.finish();
   Expected<LoadedProgram> loaded = program.load(*level);
   ASSERT_TRUE(loaded) << loaded.status().message();

@@ -33,32 +33,44 @@ StepInputs inputsOf(int64_t tokens) {
   return inputs;
 }
 
-/// The numbers of the greatest logits, the lower of equal ones first.
-std::vector<int32_t> bestExperts(const MoERouteSpec &spec,
-                                 const float *logits) {
-  std::vector<int32_t> order(spec.experts);
+/// The attributes of a moe_route.
+struct Route {
+  int64_t experts, topK;
+  bool sigmoid, normalize;
+
+  void call(KernelProgram &program, unsigned in, unsigned weights,
+            unsigned chosen) const {
+    program.call<kernel::MoERouteOp>(program[in], program[weights],
+                                     program[chosen], experts, topK, sigmoid,
+                                     normalize);
+  }
+};
+
+/// The experts of the greatest logits, the lower of equal ones first.
+std::vector<int32_t> bestExperts(const Route &route, const float *logits) {
+  std::vector<int32_t> order(route.experts);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
   });
-  order.resize(spec.topK);
+  order.resize(route.topK);
   return order;
 }
 
-std::vector<double> routeWeights(const MoERouteSpec &spec, const float *logits,
+std::vector<double> routeWeights(const Route &route, const float *logits,
                                  const std::vector<int32_t> &chosen) {
-  double most = *std::max_element(logits, logits + spec.experts), all = 0;
-  for (int64_t e = 0; e < spec.experts; ++e)
+  double most = *std::max_element(logits, logits + route.experts), all = 0;
+  for (int64_t e = 0; e < route.experts; ++e)
     all += std::exp(logits[e] - most);
   std::vector<double> weights;
   double sum = 0;
   for (int32_t e : chosen) {
-    weights.push_back(spec.sigmoid ? 1 / (1 + std::exp(-double(logits[e])))
-                                   : std::exp(logits[e] - most) / all);
+    weights.push_back(route.sigmoid ? 1 / (1 + std::exp(-double(logits[e])))
+                                    : std::exp(logits[e] - most) / all);
     sum += weights.back();
   }
   for (double &weight : weights)
-    weight /= spec.normalize ? sum : 1;
+    weight /= route.normalize ? sum : 1;
   return weights;
 }
 
@@ -66,7 +78,7 @@ std::vector<double> routeWeights(const MoERouteSpec &spec, const float *logits,
 
 TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
   struct Case {
-    MoERouteSpec spec;
+    Route route;
     std::vector<float> logits = {};
     unsigned in = 0, weights = 0, chosen = 0;
   };
@@ -78,7 +90,7 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
         cases.push_back({{experts, topK, sigmoid, normalize}});
   Random random(61);
   for (Case &c : cases) {
-    int64_t experts = c.spec.experts;
+    int64_t experts = c.route.experts;
     c.logits = random.values(kMostRows * experts, -6.0f, 6.0f);
     // Row 1: all equal. Row 2: pairs of equal ones. Row 3: saturated scores.
     // Row 4: impossible experts.
@@ -86,13 +98,13 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
       c.logits[experts + e] = 0.5f;
       c.logits[2 * experts + e] = static_cast<float>((e / 2 * 7) % 5);
       c.logits[3 * experts + e] = 60 + static_cast<float>((e * 3) % 7);
-      if (e >= c.spec.topK)
+      if (e >= c.route.topK)
         c.logits[4 * experts + e] = -INFINITY;
     }
     c.in = program.addBuffer(kMostRows, experts);
-    c.weights = program.addBuffer(kMostRows, c.spec.topK);
-    c.chosen = program.addIntegers(kMostRows, c.spec.topK);
-    program.call(c.spec, {}, {c.in, c.weights, c.chosen});
+    c.weights = program.addBuffer(kMostRows, c.route.topK);
+    c.chosen = program.addIntegers(kMostRows, c.route.topK);
+    c.route.call(program, c.in, c.weights, c.chosen);
   }
   ASSERT_NO_FATAL_FAILURE(load());
   for (const Case &c : cases)
@@ -106,27 +118,26 @@ TEST_P(MoEKernels, RouteChoosesTheBestExperts) {
       std::vector<int32_t> chosen;
       std::vector<double> weights;
       for (int64_t t = 0; t < tokens; ++t) {
-        const float *logits = c.logits.data() + t * c.spec.experts;
-        std::vector<int32_t> best = bestExperts(c.spec, logits);
-        for (double weight : routeWeights(c.spec, logits, best))
+        const float *logits = c.logits.data() + t * c.route.experts;
+        std::vector<int32_t> best = bestExperts(c.route, logits);
+        for (double weight : routeWeights(c.route, logits, best))
           weights.push_back(weight);
         chosen.insert(chosen.end(), best.begin(), best.end());
       }
       EXPECT_EQ(loaded->integers(c.chosen, tokens), chosen)
-          << c.spec.topK << " of " << c.spec.experts;
+          << c.route.topK << " of " << c.route.experts;
       EXPECT_LE(normalizedError(loaded->rows(c.weights, tokens), weights),
                 1e-10)
-          << c.spec.topK << " of " << c.spec.experts;
+          << c.route.topK << " of " << c.route.experts;
     }
   }
 }
 
 TEST_P(MoEKernels, RouteOfNaNStaysAmongTheExperts) {
-  MoERouteSpec spec{4, 3, false, true};
   unsigned in = program.addBuffer(kMostRows, 4),
            weights = program.addBuffer(kMostRows, 3),
            chosen = program.addIntegers(kMostRows, 3);
-  program.call(spec, {}, {in, weights, chosen});
+  Route{4, 3, false, true}.call(program, in, weights, chosen);
   ASSERT_NO_FATAL_FAILURE(load());
   loaded->setRows(in, {NAN, 1, NAN, 2, NAN, NAN, NAN, NAN});
   loaded->run(inputsOf(2), 2);
@@ -199,17 +210,29 @@ private:
     return result;
   }
 
-  static QuantizeRowsSpec quantizeRows(const FFN &ffn, int64_t rows,
-                                       int64_t columns) {
+  /// Rows of bytes beside a matrix [rows, columns].
+  static QuantizedRowLayout quantizedRow(const FFN &ffn, int64_t rows,
+                                         int64_t columns) {
     if (!ffn.bytes)
       return {};
     IntegerFormat format = *IntegerFormat::ofBlocks(ffn.format);
-    auto row = QuantizedRowLayout::forWeights(
+    return QuantizedRowLayout::forWeights(
         {format, rows, columns}, commonSegment(columns, format.group, 32));
-    return {columns, 32, row.segment, row.padded};
   }
-  static int64_t wordsOf(const QuantizeRowsSpec &spec) {
-    return QuantizedRowLayout{spec.columns, spec.segment, spec.padded}.words();
+  void callQuantizeRows(const QuantizedRowLayout &row, unsigned x, unsigned out,
+                        int64_t choices) {
+    program.call<kernel::QuantizeRowsOp>(program[x], program[out], row.columns,
+                                         /*group=*/32, row.segment, row.padded,
+                                         choices);
+  }
+  void callLinear(const FFN &ffn, const Experts &experts, int64_t rows,
+                  int64_t columns, const QuantizedRowLayout &row,
+                  unsigned offsets, unsigned x, unsigned out) {
+    std::string format = packedFormatName(ffn.format);
+    program.call<kernel::MoELinearOp>(
+        program.weight(experts.name), program[offsets], program[x],
+        program[out], llvm::StringRef(format), ffn.experts, rows, columns,
+        program.sizeOrNone(ffn.bytes ? row.segment : 0));
   }
 
   /// The kernels in the order in which a program calls them.
@@ -223,23 +246,23 @@ private:
     unsigned placesOf = program.addIntegers(1, places);
     // Beside bf16, rows are words of two numbers; beside integers, of bytes.
     bool inWords = ffn.format == TensorFormat::BF16;
-    QuantizeRowsSpec forGate = quantizeRows(ffn, ffn.inner, ffn.hidden);
-    QuantizeRowsSpec forDown = quantizeRows(ffn, ffn.hidden, ffn.inner);
+    QuantizedRowLayout forGate = quantizedRow(ffn, ffn.inner, ffn.hidden);
+    QuantizedRowLayout forDown = quantizedRow(ffn, ffn.hidden, ffn.inner);
     auto width = [&](int64_t columns) {
       if (ffn.bytes)
-        return wordsOf(columns == ffn.hidden ? forGate : forDown);
-      return inWords ? RoundRowsSpec::words(columns) : columns;
+        return (columns == ffn.hidden ? forGate : forDown).words();
+      return inWords ? kernel::RoundRowsOp::words(columns) : columns;
     };
     unsigned x = ffn.xBuffer;
     if (ffn.bytes) {
       x = program.addBuffer(kMostRows, width(ffn.hidden));
-      program.call(forGate, {}, {ffn.xBuffer, x});
+      callQuantizeRows(forGate, ffn.xBuffer, x, /*choices=*/1);
       ffn.scratch.push_back({x, 1});
     }
     if (inWords) {
       x = program.addBuffer(kMostRows, width(ffn.hidden));
-      program.call(RoundRowsSpec{ffn.hidden, RowSpace::Tokens}, {},
-                   {ffn.xBuffer, x});
+      program.call<kernel::RoundRowsOp>(program[ffn.xBuffer], program[x],
+                                        ffn.hidden);
       ffn.scratch.push_back({x, 1});
     }
     unsigned rows = program.addBuffer(places, width(ffn.hidden));
@@ -249,34 +272,32 @@ private:
         inWords ? program.addBuffer(places, width(ffn.inner)) : gate;
     unsigned down = program.addBuffer(places, ffn.hidden);
     ffn.out = program.addBuffer(kMostRows, ffn.hidden);
-    std::string format = packedFormatName(ffn.format);
-    MoELinearSpec wide{format, ffn.experts, ffn.inner, ffn.hidden,
-                       ffn.bytes ? forGate.segment : 0};
-    MoELinearSpec narrow{format, ffn.experts, ffn.hidden, ffn.inner,
-                         ffn.bytes ? forDown.segment : 0};
-    program.call(MoESortSpec{ffn.experts, ffn.topK}, {},
-                 {ffn.chosenBuffer, offsets, pairs, placesOf});
+    program.call<kernel::MoESortOp>(program[ffn.chosenBuffer], program[offsets],
+                                    program[pairs], program[placesOf],
+                                    ffn.experts, ffn.topK);
     program.barrier();
-    program.call(MoEGatherSpec{width(ffn.hidden), ffn.topK}, {},
-                 {pairs, x, rows});
+    program.call<kernel::MoEGatherOp>(program[pairs], program[x], program[rows],
+                                      width(ffn.hidden), ffn.topK);
     program.barrier();
-    program.call(wide, {ffn.gate.name}, {offsets, rows, gate});
-    program.call(wide, {ffn.up.name}, {offsets, rows, up});
-    program.call(MoEGateSpec{ffn.inner, ffn.topK, inWords}, {},
-                 {gate, up, gated});
+    callLinear(ffn, ffn.gate, ffn.inner, ffn.hidden, forGate, offsets, rows,
+               gate);
+    callLinear(ffn, ffn.up, ffn.inner, ffn.hidden, forGate, offsets, rows, up);
+    program.call<kernel::MoEGateOp>(program[gate], program[up], program[gated],
+                                    ffn.inner, ffn.topK, inWords);
     program.barrier();
     if (ffn.bytes) {
       unsigned quantized = program.addBuffer(places, width(ffn.inner));
-      forDown.topK = ffn.topK;
-      program.call(forDown, {}, {gated, quantized});
+      callQuantizeRows(forDown, gated, quantized, ffn.topK);
       program.barrier();
       ffn.scratch.push_back({quantized, ffn.topK});
       gated = quantized;
     }
-    program.call(narrow, {ffn.down.name}, {offsets, gated, down});
+    callLinear(ffn, ffn.down, ffn.hidden, ffn.inner, forDown, offsets, gated,
+               down);
     program.barrier();
-    program.call(MoECombineSpec{ffn.hidden, ffn.topK}, {},
-                 {placesOf, ffn.weightBuffer, down, ffn.out});
+    program.call<kernel::MoECombineOp>(program[placesOf],
+                                       program[ffn.weightBuffer], program[down],
+                                       program[ffn.out], ffn.hidden, ffn.topK);
     for (unsigned buffer : {rows, gate, up, gated, down})
       ffn.scratch.push_back({buffer, ffn.topK});
     for (unsigned buffer : {offsets, pairs, placesOf})

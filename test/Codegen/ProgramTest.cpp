@@ -1,4 +1,4 @@
-// RUN: llmir-codegen-tests --gtest_filter='Programs*'
+// RUN: llmir-codegen-tests --gtest_filter='Programs*:KernelEmission.*'
 //===----------------------------------------------------------------------===//
 //
 // Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
@@ -15,6 +15,7 @@
 #include "KernelHarness.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include "llvm/Object/ELFObjectFile.h"
 
@@ -56,10 +57,12 @@ struct LoopProgram {
         program.addLayers(TensorFormat::F16, kWidth, kWidth, stored, first);
     program.setLayer(first);
     program.label("layers");
-    program.call(LinearSpec{"f16", kWidth, kWidth, false, RowSpace::Tokens},
-                 {weight}, {x, y});
+    program.call<kernel::LinearOp>(
+        program.weight(weight), /*bias=*/mlir::Value(), program[x],
+        mlir::ValueRange(), program[y], llvm::StringRef("f16"), kWidth, kWidth,
+        /*segment=*/mlir::IntegerAttr());
     program.barrier();
-    program.callElementwise({kWidth, RowSpace::Tokens}, {y, x}, same);
+    program.callElementwise({y}, x, kWidth, same);
     program.barrier();
     program.jumpNextLayer("layers", first + layers);
     program.finish();
@@ -155,6 +158,41 @@ TEST_P(Programs, ImageNeedsNothingAndIsNeverWritten) {
     for (const auto &symbol : llvm::drop_begin(*symbols))
       EXPECT_TRUE(symbol.isDefined());
   }
+}
+
+namespace {
+/// Makes a kernel of an op that nobody has an emitter for.
+struct CopyAsKernel
+    : kernel::KernelOpInterface::ExternalModel<CopyAsKernel,
+                                               mlir::memref::CopyOp> {
+  kernel::WorkDivision getWorkDivision(mlir::Operation *) const {
+    return kernel::WorkDivision::first();
+  }
+  std::optional<kernel::WorkDivision> getDivisionOf(mlir::Operation *,
+                                                    mlir::OpOperand &) const {
+    return std::nullopt;
+  }
+  int64_t getRowsOf(mlir::Operation *, mlir::OpOperand &,
+                    const kernel::StepLimits &limits) const {
+    return limits.tokens;
+  }
+  bool hasFixedSize(mlir::Operation *) const { return false; }
+};
+} // namespace
+
+TEST(KernelEmission, RefusesAKernelWithoutEmitter) {
+  KernelProgram program;
+  program.getContext()->loadDialect<mlir::memref::MemRefDialect>();
+  mlir::memref::CopyOp::attachInterface<CopyAsKernel>(*program.getContext());
+  unsigned x = program.addBuffer(2, 16), y = program.addBuffer(2, 16);
+  program.call<mlir::memref::CopyOp>(program[x], program[y]);
+  program.finish();
+  auto image = program.compile(cpuLevels().front());
+  ASSERT_FALSE(image);
+  EXPECT_NE(
+      image.status().message().find("'memref.copy' op has no emitter for CPUs"),
+      std::string::npos)
+      << image.status().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(, Programs, testing::ValuesIn(allLevels()),

@@ -31,9 +31,15 @@ int64_t product(llvm::ArrayRef<int64_t> sizes) {
   return result;
 }
 
+/// The cells of a tensor that share a scale.
+struct Grid {
+  std::vector<int64_t> shape, cell;
+  int64_t columns, gridColumns;
+};
+
 /// A tensor with a grid of scales, and its buffers.
 struct QuantTensor {
-  QuantGrid grid;
+  Grid grid;
   int64_t bits = 8;
   bool symmetric = true;
   bool i32ZeroPoints = false;
@@ -70,7 +76,7 @@ struct QuantTensor {
 /// Every way in which scales are shared out, on tensors of several shapes.
 std::vector<QuantTensor> tensors() {
   std::vector<QuantTensor> result;
-  auto add = [&](QuantGrid grid) {
+  auto add = [&](const Grid &grid) {
     for (auto [bits, symmetric] : {std::pair(8, true), std::pair(8, false),
                                    std::pair(4, false), std::pair(16, true)})
       result.push_back({grid, bits, symmetric});
@@ -95,23 +101,18 @@ float quotient(float x, float scale) {
 
 class QuantKernels : public KernelTest {
 protected:
-  /// Buffers for x and its scales, and operands in the order of the kernels
-  /// that take both.
-  std::vector<unsigned> addOperands(QuantTensor &tensor) {
+  /// Buffers for x and its scales.
+  void addOperands(QuantTensor &tensor) {
     tensor.in = program.addBuffer(tensor.rows(), tensor.grid.columns);
-    std::vector<unsigned> operands{tensor.in, addScales(tensor)};
-    if (!tensor.symmetric)
-      operands.push_back(tensor.zeroPointBuffer);
-    return operands;
-  }
-  unsigned addScales(QuantTensor &tensor) {
     int64_t columns = tensor.grid.gridColumns;
     tensor.scaleBuffer = program.addBuffer(tensor.gridRows(), columns);
     if (tensor.i32ZeroPoints)
       tensor.zeroPointBuffer = program.addIntegers(tensor.gridRows(), columns);
     else if (!tensor.symmetric)
       tensor.zeroPointBuffer = program.addBuffer(tensor.gridRows(), columns);
-    return tensor.scaleBuffer;
+  }
+  mlir::Value zeroPointsOf(const QuantTensor &tensor) {
+    return tensor.symmetric ? mlir::Value() : program[tensor.zeroPointBuffer];
   }
   void randomScales(QuantTensor &tensor, Random &random) {
     tensor.scales = random.values(tensor.cells(), 0.01f, 0.05f);
@@ -150,11 +151,13 @@ TEST_P(QuantKernels, QuantizeIsExact) {
   for (QuantTensor &tensor : cases) {
     randomScales(tensor, random);
     tensor.x = random.values(tensor.size(), -9.0f, 9.0f);
-    std::vector<unsigned> operands = addOperands(tensor);
+    addOperands(tensor);
     tensor.out = program.addBuffer(tensor.rows(), tensor.grid.columns);
-    operands.push_back(tensor.out);
-    program.call(QuantizeSpec{tensor.grid, tensor.bits, tensor.symmetric}, {},
-                 operands);
+    const Grid &grid = tensor.grid;
+    program.call<kernel::QuantizeOp>(
+        program[tensor.in], program[tensor.scaleBuffer], zeroPointsOf(tensor),
+        program[tensor.out], tensor.bits, grid.shape, grid.cell, grid.columns,
+        grid.gridColumns);
     outputs.push_back({tensor.out, tensor.rows()});
   }
   ASSERT_NO_FATAL_FAILURE(load());
@@ -183,10 +186,13 @@ TEST_P(QuantKernels, DequantizeIsExact) {
     for (int64_t i = 0; i < tensor.size(); ++i)
       tensor.x.push_back(
           std::nearbyintf(random.uniform(tensor.least(), tensor.greatest())));
-    std::vector<unsigned> operands = addOperands(tensor);
+    addOperands(tensor);
     tensor.out = program.addBuffer(tensor.rows(), tensor.grid.columns);
-    operands.push_back(tensor.out);
-    program.call(DequantizeSpec{tensor.grid, tensor.symmetric}, {}, operands);
+    const Grid &grid = tensor.grid;
+    program.call<kernel::DequantizeOp>(
+        program[tensor.in], program[tensor.scaleBuffer], zeroPointsOf(tensor),
+        program[tensor.out], grid.shape, grid.cell, grid.columns,
+        grid.gridColumns);
     outputs.push_back({tensor.out, tensor.rows()});
   }
   ASSERT_NO_FATAL_FAILURE(load());
@@ -219,9 +225,11 @@ TEST_P(QuantKernels, ScalesAndZeroPointsUseTheRange) {
       if (cell == 2)
         tensor.x[i] = std::fabs(tensor.x[i]) + 1;
     }
-    std::vector<unsigned> operands = addOperands(tensor);
-    program.call(QuantParamsSpec{tensor.grid, tensor.bits, tensor.symmetric},
-                 {}, operands);
+    addOperands(tensor);
+    const Grid &grid = tensor.grid;
+    program.call<kernel::QuantParamsOp>(
+        program[tensor.in], program[tensor.scaleBuffer], zeroPointsOf(tensor),
+        tensor.bits, grid.shape, grid.cell, grid.columns, grid.gridColumns);
     outputs.push_back({tensor.scaleBuffer, tensor.gridRows()});
     if (!tensor.symmetric)
       outputs.push_back({tensor.zeroPointBuffer, tensor.gridRows()});

@@ -208,30 +208,33 @@ struct QuantProgram {
   explicit QuantProgram(const CPULevel &level) {
     Random random(5);
     KernelProgram program;
-    std::vector<std::vector<std::string>> operands;
+    std::vector<WeightNames> weights;
     for (QuantCase &c : cases) {
-      operands.push_back({program.addPacked(c.layout, makeWeights(c, random))});
+      weights.push_back(
+          {program.addPacked(c.layout, makeWeights(c, random)), ""});
       c.x = program.addBuffer(kBudget, c.columns);
       c.y = program.addBuffer(kBudget, c.rows);
       if (c.hasBias) {
         c.bias = random.values(c.rows);
-        operands.back().push_back(program.addVector(c.bias));
+        weights.back().bias = program.addVector(c.bias);
       }
       if (!c.hasBytes())
         continue;
       auto row = QuantizedRowLayout::forWeights(c.layout, c.segment);
       c.quantizedX = program.addBuffer(kBudget, row.words());
       int64_t group = c.activationGroup ? c.activationGroup : c.columns;
-      program.call(
-          QuantizeRowsSpec{c.columns, group, row.segment, row.padded, c.over},
-          {}, {c.x, c.quantizedX});
+      program.call<kernel::QuantizeRowsOp>(program[c.x], program[c.quantizedX],
+                                           c.columns, group, row.segment,
+                                           row.padded, /*choices=*/1, c.over);
     }
     program.barrier();
     for (size_t i = 0; i < cases.size(); ++i) {
       const QuantCase &c = cases[i];
-      program.call(QuantizedLinearSpec{c.format, c.rows, c.columns, c.hasBias,
-                                       c.segment, c.over},
-                   operands[i], {c.hasBytes() ? c.quantizedX : c.x, c.y});
+      program.call<kernel::LinearOp>(
+          program.weight(weights[i].matrix), program.weight(weights[i].bias),
+          program[c.hasBytes() ? c.quantizedX : c.x], mlir::ValueRange(),
+          program[c.y], llvm::StringRef(c.format), c.rows, c.columns,
+          program.sizeOrNone(c.segment), /*grain=*/1, c.over);
     }
     program.finish();
     Expected<LoadedProgram> result = program.load(level);

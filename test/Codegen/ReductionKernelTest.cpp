@@ -87,14 +87,11 @@ TEST_P(ReductionKernels, LayerNormAgreesWithFloat64) {
     }
     norm.in = program.addBuffer(kMostRows, width);
     norm.out = program.addBuffer(kMostRows, width);
-    std::vector<std::string> weights;
-    if (norm.hasWeight)
-      weights.push_back(program.addVector(norm.weight));
-    if (norm.hasBias)
-      weights.push_back(program.addVector(norm.bias));
-    program.call(LayerNormSpec{norm.columns, norm.groups, norm.eps,
-                               norm.hasWeight, norm.hasBias, norm.over},
-                 weights, {norm.in, norm.out});
+    program.call<kernel::LayerNormOp>(
+        program.weight(norm.hasWeight ? program.addVector(norm.weight) : ""),
+        program.weight(norm.hasBias ? program.addVector(norm.bias) : ""),
+        program[norm.in], program[norm.out], norm.columns, norm.groups,
+        norm.eps, norm.over);
     outputs.push_back(norm.out);
   }
   ASSERT_NO_FATAL_FAILURE(load());
@@ -118,7 +115,9 @@ TEST_P(ReductionKernels, LayerNormKeepsSmallDifferencesFromALargeMean) {
     norm.x.push_back(65536 + 0.5f * static_cast<float>(random.bits() % 9));
   norm.in = program.addBuffer(kMostRows, columns);
   norm.out = program.addBuffer(kMostRows, columns);
-  program.call(LayerNormSpec{columns, 1, norm.eps}, {}, {norm.in, norm.out});
+  program.call<kernel::LayerNormOp>(
+      /*weight=*/mlir::Value(), /*bias=*/mlir::Value(), program[norm.in],
+      program[norm.out], columns, /*groups=*/1, norm.eps);
   ASSERT_NO_FATAL_FAILURE(load());
   loaded->setRows(norm.in, norm.x);
   run(inputsOf(1), {norm.out}, 1);
@@ -136,9 +135,9 @@ TEST_P(ReductionKernels, RmsNormWithoutWeightAgreesWithFloat64) {
     norm.x = random.values(kMostRows * groups * columns, -3.0f, 3.0f);
     norm.in = program.addBuffer(kMostRows, groups * columns);
     norm.out = program.addBuffer(kMostRows, groups * columns);
-    RmsNormSpec spec{columns, groups, norm.eps};
-    spec.weight = false;
-    program.call(spec, {}, {norm.in, norm.out});
+    program.call<kernel::RmsNormOp>(/*weight=*/mlir::Value(), program[norm.in],
+                                    program[norm.out], columns, groups,
+                                    norm.eps);
     outputs.push_back(norm.out);
     norms.push_back(std::move(norm));
   }
@@ -195,7 +194,8 @@ TEST_P(ReductionKernels, SoftmaxAgreesWithFloat64) {
     }
     c.in = program.addBuffer(kMostRows, width);
     c.out = program.addBuffer(kMostRows, width);
-    program.call(SoftmaxSpec{columns, groups}, {}, {c.in, c.out});
+    program.call<kernel::SoftmaxOp>(program[c.in], program[c.out], columns,
+                                    groups);
     outputs.push_back(c.out);
     cases.push_back(std::move(c));
   }
@@ -217,12 +217,20 @@ TEST_P(ReductionKernels, WorkInPlace) {
            out = program.addBuffer(kMostRows, 60);
   unsigned norm = program.addBuffer(kMostRows, 60),
            normOut = program.addBuffer(kMostRows, 60);
-  program.call(SoftmaxSpec{10, 6}, {}, {x, out});
+  auto callSoftmax = [&](unsigned in, unsigned to) {
+    program.call<kernel::SoftmaxOp>(program[in], program[to], 10, 6);
+  };
+  auto callLayerNorm = [&](unsigned in, unsigned to) {
+    program.call<kernel::LayerNormOp>(
+        /*weight=*/mlir::Value(), /*bias=*/mlir::Value(), program[in],
+        program[to], 10, 6, 1e-5);
+  };
+  callSoftmax(x, out);
   program.barrier();
-  program.call(SoftmaxSpec{10, 6}, {}, {x, x});
-  program.call(LayerNormSpec{10, 6, 1e-5}, {}, {norm, normOut});
+  callSoftmax(x, x);
+  callLayerNorm(norm, normOut);
   program.barrier();
-  program.call(LayerNormSpec{10, 6, 1e-5}, {}, {norm, norm});
+  callLayerNorm(norm, norm);
   ASSERT_NO_FATAL_FAILURE(load());
   Random random(31);
   loaded->setRows(x, random.values(rows * 60));

@@ -26,8 +26,8 @@ constexpr int64_t kBudget = 16;
 class RopeKernels : public KernelTest {};
 
 /// base^(-2i / dimension).
-llvm::SmallVector<double> frequencies(int64_t rotaryDim, double base) {
-  llvm::SmallVector<double> result;
+std::vector<double> frequencies(int64_t rotaryDim, double base) {
+  std::vector<double> result;
   for (int64_t i = 0; i < rotaryDim / 2; ++i)
     result.push_back(std::pow(base, -2.0 * i / rotaryDim));
   return result;
@@ -37,17 +37,20 @@ llvm::SmallVector<double> frequencies(int64_t rotaryDim, double base) {
 
 TEST_P(RopeKernels, AnglesAgreeWithFloat64) {
   struct Table {
-    RopeAnglesSpec spec;
+    std::vector<double> frequencies;
+    double scaling;
     unsigned cosines, sines;
   };
   std::vector<Table> tables;
   for (int64_t dim : {2, 6, 10, 64, 128})
     for (double scaling : {1.0, 1.1386}) {
-      RopeAnglesSpec spec{frequencies(dim, dim < 64 ? 1e4 : 5e5), scaling};
-      unsigned cosines = program.addBuffer(kBudget, dim / 2);
-      unsigned sines = program.addBuffer(kBudget, dim / 2);
-      program.call(spec, {}, {cosines, sines});
-      tables.push_back({spec, cosines, sines});
+      Table table{frequencies(dim, dim < 64 ? 1e4 : 5e5), scaling,
+                  program.addBuffer(kBudget, dim / 2),
+                  program.addBuffer(kBudget, dim / 2)};
+      program.call<kernel::RopeAnglesOp>(program[table.cosines],
+                                         program[table.sines],
+                                         table.frequencies, scaling);
+      tables.push_back(std::move(table));
     }
   ASSERT_NO_FATAL_FAILURE(load());
 
@@ -57,17 +60,17 @@ TEST_P(RopeKernels, AnglesAgreeWithFloat64) {
   inputs.numTokens = static_cast<int64_t>(inputs.positions.size());
   loaded->run(inputs, 1);
   for (const Table &table : tables) {
-    size_t half = table.spec.frequencies.size();
+    size_t half = table.frequencies.size();
     std::vector<float> cosines = loaded->rows(table.cosines, inputs.numTokens);
     std::vector<float> sines = loaded->rows(table.sines, inputs.numTokens);
     for (size_t t = 0; t < inputs.positions.size(); ++t)
       for (size_t i = 0; i < half; ++i) {
-        double angle = inputs.positions[t] * table.spec.frequencies[i];
+        double angle = inputs.positions[t] * table.frequencies[i];
         // Rounding to f32 alone is half of 2^-23, near the scaling.
-        EXPECT_NEAR(cosines[t * half + i], std::cos(angle) * table.spec.scaling,
+        EXPECT_NEAR(cosines[t * half + i], std::cos(angle) * table.scaling,
                     0x1.01p-24 * 2)
             << "position " << inputs.positions[t] << ", pair " << i;
-        EXPECT_NEAR(sines[t * half + i], std::sin(angle) * table.spec.scaling,
+        EXPECT_NEAR(sines[t * half + i], std::sin(angle) * table.scaling,
                     0x1.01p-24 * 2)
             << "position " << inputs.positions[t] << ", pair " << i;
       }
@@ -81,22 +84,28 @@ TEST_P(RopeKernels, AnglesAgreeWithFloat64) {
 }
 
 namespace {
+/// The attributes of a rope.
+struct Rotation {
+  int64_t heads, headDim, rotaryDim;
+  bool interleaved = false;
+};
+
 struct RopeCase {
-  RopeSpec spec;
+  Rotation rotation;
   bool inPlace;
   std::vector<float> x;
   unsigned cosines, sines, in, out;
 };
 
 /// The rotation of one row, in f64 on the angles' f32.
-std::vector<double> rotate(const RopeSpec &spec, const float *x,
+std::vector<double> rotate(const Rotation &rotation, const float *x,
                            const float *cosines, const float *sines) {
-  std::vector<double> out(x, x + spec.heads * spec.headDim);
-  int64_t half = spec.rotaryDim / 2;
-  for (int64_t h = 0; h < spec.heads; ++h)
+  std::vector<double> out(x, x + rotation.heads * rotation.headDim);
+  int64_t half = rotation.rotaryDim / 2;
+  for (int64_t h = 0; h < rotation.heads; ++h)
     for (int64_t i = 0; i < half; ++i) {
-      int64_t low = h * spec.headDim + (spec.halves ? i : 2 * i);
-      int64_t high = low + (spec.halves ? half : 1);
+      int64_t low = h * rotation.headDim + (rotation.interleaved ? 2 * i : i);
+      int64_t high = low + (rotation.interleaved ? 1 : half);
       double c = cosines[i], s = sines[i];
       out[low] = x[low] * c - x[high] * s;
       out[high] = x[high] * c + x[low] * s;
@@ -107,27 +116,31 @@ std::vector<double> rotate(const RopeSpec &spec, const float *x,
 
 TEST_P(RopeKernels, RotateHalvesOrPairsOfEveryHead) {
   constexpr int64_t tokens = 5;
-  const RopeSpec shapes[] = {
-      {6, 10, 10},          {3, 6, 6},          {4, 64, 64},
-      {2, 128, 128},        {5, 64, 32},        {3, 80, 20},
-      {1, 256, 256},        {6, 10, 10, false}, {1, 2, 2, false},
-      {4, 64, 64, false},   {5, 64, 32, false}, {3, 80, 20, false},
-      {1, 256, 256, false}, {3, 70, 68, false}};
+  const Rotation shapes[] = {
+      {6, 10, 10},         {3, 6, 6},         {4, 64, 64},
+      {2, 128, 128},       {5, 64, 32},       {3, 80, 20},
+      {1, 256, 256},       {6, 10, 10, true}, {1, 2, 2, true},
+      {4, 64, 64, true},   {5, 64, 32, true}, {3, 80, 20, true},
+      {1, 256, 256, true}, {3, 70, 68, true}};
   std::vector<RopeCase> cases;
   std::vector<unsigned> written;
   Random random(13);
-  for (const RopeSpec &spec : shapes)
+  for (const Rotation &rotation : shapes)
     for (bool inPlace : {false, true}) {
-      RopeCase c{spec,
+      RopeCase c{rotation,
                  inPlace,
-                 random.values(tokens * spec.heads * spec.headDim),
-                 program.addBuffer(kBudget, spec.rotaryDim / 2),
-                 program.addBuffer(kBudget, spec.rotaryDim / 2),
-                 program.addBuffer(kBudget, spec.heads * spec.headDim),
+                 random.values(tokens * rotation.heads * rotation.headDim),
+                 program.addBuffer(kBudget, rotation.rotaryDim / 2),
+                 program.addBuffer(kBudget, rotation.rotaryDim / 2),
+                 program.addBuffer(kBudget, rotation.heads * rotation.headDim),
                  0};
       c.out = inPlace ? c.in
-                      : program.addBuffer(kBudget, spec.heads * spec.headDim);
-      program.call(spec, {}, {c.cosines, c.sines, c.in, c.out});
+                      : program.addBuffer(kBudget,
+                                          rotation.heads * rotation.headDim);
+      program.call<kernel::RopeOp>(program[c.cosines], program[c.sines],
+                                   program[c.in], program[c.out],
+                                   rotation.heads, rotation.headDim,
+                                   rotation.rotaryDim, rotation.interleaved);
       written.push_back(c.out);
       cases.push_back(std::move(c));
     }
@@ -141,8 +154,8 @@ TEST_P(RopeKernels, RotateHalvesOrPairsOfEveryHead) {
     Random angles(17);
     std::vector<std::vector<float>> cosines, sines;
     for (const RopeCase &c : cases) {
-      cosines.push_back(angles.values(tokens * c.spec.rotaryDim / 2));
-      sines.push_back(angles.values(tokens * c.spec.rotaryDim / 2));
+      cosines.push_back(angles.values(tokens * c.rotation.rotaryDim / 2));
+      sines.push_back(angles.values(tokens * c.rotation.rotaryDim / 2));
       loaded->setRows(c.cosines, cosines.back());
       loaded->setRows(c.sines, sines.back());
       loaded->setRows(c.in, c.x);
@@ -158,16 +171,16 @@ TEST_P(RopeKernels, RotateHalvesOrPairsOfEveryHead) {
           EXPECT_EQ(value, 0.0f) << "padding of token " << t;
       if (workers == 1) {
         std::vector<double> expected;
-        int64_t width = c.spec.heads * c.spec.headDim;
+        int64_t width = c.rotation.heads * c.rotation.headDim;
         for (int64_t t = 0; t < tokens; ++t) {
-          auto row = rotate(c.spec, c.x.data() + t * width,
-                            cosines[i].data() + t * c.spec.rotaryDim / 2,
-                            sines[i].data() + t * c.spec.rotaryDim / 2);
+          auto row = rotate(c.rotation, c.x.data() + t * width,
+                            cosines[i].data() + t * c.rotation.rotaryDim / 2,
+                            sines[i].data() + t * c.rotation.rotaryDim / 2);
           expected.insert(expected.end(), row.begin(), row.end());
         }
         EXPECT_LE(normalizedError(actual, expected), 1e-10)
-            << c.spec.heads << " heads of " << c.spec.headDim
-            << (c.spec.halves ? ", halves" : ", pairs");
+            << c.rotation.heads << " heads of " << c.rotation.headDim
+            << (c.rotation.interleaved ? ", pairs" : ", halves");
         withOneWorker.push_back(actual);
       } else {
         EXPECT_TRUE(sameBits(actual, withOneWorker[i]))

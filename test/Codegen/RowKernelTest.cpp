@@ -53,8 +53,10 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
       int64_t rows = 37;
       auto stored = randomMatrix(format, rows, columns, random);
       unsigned out = program.addBuffer(kBudget, columns);
-      program.call(EmbeddingSpec{packedFormatName(format), rows, columns},
-                   {program.addMatrix(format, rows, columns, stored)}, {out});
+      std::string name = packedFormatName(format);
+      program.call<kernel::EmbeddingOp>(
+          program.weight(program.addMatrix(format, rows, columns, stored)),
+          program[out], llvm::StringRef(name), rows, columns);
       tables.push_back({format, rows, columns,
                         decodeMatrix(format, rows, columns, stored), out});
       outputs.push_back(out);
@@ -82,7 +84,7 @@ TEST_P(RowKernels, EmbeddingDecodesRowsExactly) {
 TEST_P(RowKernels, SelectRowsCopiesTheListedRows) {
   unsigned x = program.addBuffer(kBudget, 37);
   unsigned out = program.addBuffer(4, 37);
-  program.call(SelectRowsSpec{37}, {}, {x, out});
+  program.call<kernel::SelectRowsOp>(program[x], program[out], 37);
   ASSERT_NO_FATAL_FAILURE(load());
   Random random(5);
   std::vector<float> values = random.values(9 * 37);
@@ -100,7 +102,7 @@ TEST_P(RowKernels, SelectRowsCopiesTheListedRows) {
 TEST_P(RowKernels, SelectRowsOfNoneWritesNothing) {
   unsigned x = program.addBuffer(kBudget, 16);
   unsigned out = program.addBuffer(4, 16);
-  program.call(SelectRowsSpec{16}, {}, {x, out});
+  program.call<kernel::SelectRowsOp>(program[x], program[out], 16);
   ASSERT_NO_FATAL_FAILURE(load());
   StepInputs inputs;
   inputs.numTokens = 9;
@@ -135,8 +137,9 @@ TEST_P(RowKernels, RmsNormAgreesWithFloat64) {
       norm.x[2 * width + i] *= 1e12f;
     norm.in = program.addBuffer(kBudget, width);
     norm.out = program.addBuffer(kBudget, width);
-    program.call(RmsNormSpec{norm.columns, norm.groups, norm.eps, norm.over},
-                 {program.addVector(norm.weight)}, {norm.in, norm.out});
+    program.call<kernel::RmsNormOp>(
+        program.weight(program.addVector(norm.weight)), program[norm.in],
+        program[norm.out], norm.columns, norm.groups, norm.eps, norm.over);
     outputs.push_back(norm.out);
   }
   ASSERT_NO_FATAL_FAILURE(load());
@@ -170,9 +173,9 @@ TEST_P(RowKernels, RmsNormWorksInPlace) {
   Random random(8);
   std::vector<float> weight = random.values(10), values = random.values(4 * 60);
   std::string name = program.addVector(weight);
-  RmsNormSpec spec{10, 6, 1e-5, RowSpace::Tokens};
-  program.call(spec, {name}, {x, out});
-  program.call(spec, {name}, {copy, copy});
+  for (auto [from, to] : {std::pair(x, out), std::pair(copy, copy)})
+    program.call<kernel::RmsNormOp>(program.weight(name), program[from],
+                                    program[to], 10, 6, 1e-5);
   ASSERT_NO_FATAL_FAILURE(load());
   loaded->setRows(x, values);
   loaded->setRows(copy, values);
@@ -211,7 +214,7 @@ TEST_P(RowKernels, ElementwiseChainAgreesWithFloat64) {
                 random.values(rows * columns, -12.0f, 12.0f),
                 random.values(rows * columns, -3.0f, 3.0f)};
     program.callElementwise(
-        {columns, RowSpace::Tokens}, {chain.a, chain.b, chain.out},
+        {chain.a, chain.b}, chain.out, columns,
         [](mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange in) {
           return mlir::Value(
               mlir::arith::MulFOp::create(b, loc, silu(b, loc, in[0]), in[1]));
@@ -244,10 +247,11 @@ TEST_P(RowKernels, SiluHoldsAtTheEnds) {
   unsigned in = program.addBuffer(kBudget, 16);
   unsigned out = program.addBuffer(kBudget, 16);
   program.callElementwise(
-      {16, RowSpace::LogitRows}, {in, out},
+      {in}, out, 16,
       [](mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange values) {
         return silu(b, loc, values[0]);
-      });
+      },
+      /*grain=*/1, RowSpace::LogitRows);
   ASSERT_NO_FATAL_FAILURE(load());
   loaded->setRows(in, x);
   StepInputs inputs;
@@ -265,7 +269,7 @@ TEST_P(RowKernels, ElementwiseWritesOverItsInput) {
   unsigned a = program.addBuffer(kBudget, 33),
            b = program.addBuffer(kBudget, 33);
   program.callElementwise(
-      {33, RowSpace::Tokens}, {a, b, a},
+      {a, b}, a, 33,
       [](mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange in) {
         return mlir::Value(
             mlir::arith::AddFOp::create(builder, loc, in[0], in[1]));

@@ -45,9 +45,7 @@ protected:
       operands.push_back(program.addBuffer(rows, columns));
     for (const ScalarBody &body : bodies) {
       outputs.push_back(program.addBuffer(rows, columns));
-      operands.push_back(outputs.back());
-      program.callElementwise({columns, RowSpace::Tokens}, operands, body);
-      operands.pop_back();
+      program.callElementwise(operands, outputs.back(), columns, body);
     }
     load();
     if (HasFatalFailure())

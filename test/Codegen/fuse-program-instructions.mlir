@@ -6,9 +6,6 @@
 mllm.program.fragment @weights data {
   mllm.program.weight @w "vector" "f32" [16] bytes 64 sources ["w"] at [0]
 }
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @chain
 mllm.program.fragment @chain code {
   // CHECK: %[[A:.*]] = mllm.program.buffer
@@ -19,11 +16,25 @@ mllm.program.fragment @chain code {
   %c = mllm.program.buffer : memref<8x16xf32>
   // CHECK: entry_point
   mllm.program.entry_point
-  // CHECK-NEXT: mllm.program.instruction @k weights [@w](%[[A]], %[[B]]), @k weights [](%[[B]], %[[C]]), @k weights [@w](%[[B]], %[[A]]) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.instruction @k weights [@w] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.instruction @k weights [] (%b, %c) : memref<8x16xf32>, memref<8x16xf32>
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT: %[[W0:.*]] = mllm.program.get_weight @w : memref<16xf32>
+  // CHECK-NEXT: %[[W1:.*]] = mllm.program.get_weight @w : memref<16xf32>
+  // CHECK-NEXT: mllm.kernel.rms_norm weights(%[[W0]] : {{.*}}) ins(%[[A]] : {{.*}}) outs(%[[B]] :
+  // CHECK-NEXT: mllm.kernel.softmax ins(%[[B]] : {{.*}}) outs(%[[C]] :
+  // CHECK-NEXT: mllm.kernel.rms_norm weights(%[[W1]] : {{.*}}) ins(%[[B]] : {{.*}}) outs(%[[A]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @w : memref<16xf32>
+    mllm.kernel.rms_norm weights(%w : memref<16xf32>) ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16, eps = 1.0e-5}
+  }
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
   // Reads what the first has written.
-  mllm.program.instruction @k weights [@w] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    %w = mllm.program.get_weight @w : memref<16xf32>
+    mllm.kernel.rms_norm weights(%w : memref<16xf32>) ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16, eps = 1.0e-5}
+  }
   // CHECK-NEXT: exit
   mllm.program.exit
 }
@@ -33,9 +44,6 @@ mllm.program.fragment @chain code {
 // Neighbours that read the same buffer, or write where the other reads, do not
 // feed each other.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @apart
 mllm.program.fragment @apart code {
   // CHECK: %[[A:.*]] = mllm.program.buffer
@@ -45,12 +53,24 @@ mllm.program.fragment @apart code {
   // CHECK: %[[C:.*]] = mllm.program.buffer
   %c = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  // CHECK: mllm.program.instruction @k weights [](%[[A]], %[[B]]) : memref
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
-  // CHECK-NEXT: mllm.program.instruction @k weights [](%[[A]], %[[C]]) : memref
-  mllm.program.instruction @k weights [] (%a, %c) : memref<8x16xf32>, memref<8x16xf32>
-  // CHECK-NEXT: mllm.program.instruction @k weights [](%[[B]], %[[A]]) : memref
-  mllm.program.instruction @k weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  // CHECK: mllm.program.instruction {
+  // CHECK-NEXT: softmax ins(%[[A]] : {{.*}}) outs(%[[B]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT: softmax ins(%[[A]] : {{.*}}) outs(%[[C]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT: softmax ins(%[[B]] : {{.*}}) outs(%[[A]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -58,36 +78,42 @@ mllm.program.fragment @apart code {
 
 // What stands between them keeps them apart, whatever it is.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @between
 mllm.program.fragment @between code attributes {few_tokens = 8 : i64} {
   %a = mllm.program.buffer : memref<8x16xf32>
   %i = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  // CHECK-COUNT-6: mllm.program.instruction @k weights [](%{{[0-9]*}}, %{{[0-9]*}}) : memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  // CHECK-COUNT-6: mllm.program.instruction {{{.*[[:space:]]+.*}}softmax{{.*[[:space:]]+}}}
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier unless_few
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.label "here"
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.jump_if "here" (%i) : memref<1x16xi32>
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.set_field num_tokens to 7
-  mllm.program.instruction @k weights [] (%a, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
 // -----
 
-// One that every worker does whole and one that is shared out are two.
+// One that every worker does whole and one that is divided are two.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @replicated
 mllm.program.fragment @replicated code attributes {few_tokens = 8 : i64} {
   // CHECK: %[[A:.*]] = mllm.program.buffer
@@ -97,10 +123,21 @@ mllm.program.fragment @replicated code attributes {few_tokens = 8 : i64} {
   // CHECK: %[[C:.*]] = mllm.program.buffer
   %c = mllm.program.buffer per_worker : memref<8x16xf32>
   mllm.program.entry_point
-  // CHECK: mllm.program.instruction @k weights [](%[[A]], %[[B]]), @k weights [](%[[B]], %[[C]]) replicated : memref
-  mllm.program.instruction @k weights [] (%a, %b) replicated : memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.instruction @k weights [] (%b, %c) replicated : memref<8x16xf32>, memref<8x16xf32>
-  // CHECK-NEXT: mllm.program.instruction @k weights [](%[[C]], %[[A]]) : memref
-  mllm.program.instruction @k weights [] (%c, %a) : memref<8x16xf32>, memref<8x16xf32>
+  // CHECK: mllm.program.instruction replicated {
+  // CHECK-NEXT: softmax ins(%[[A]] : {{.*}}) outs(%[[B]] :
+  // CHECK-NEXT: softmax ins(%[[B]] : {{.*}}) outs(%[[C]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction replicated {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
+  mllm.program.instruction replicated {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
+  // CHECK-NEXT: mllm.program.instruction {
+  // CHECK-NEXT: softmax ins(%[[C]] : {{.*}}) outs(%[[A]] :
+  // CHECK-NEXT: {{^ *}}}
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%c : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }

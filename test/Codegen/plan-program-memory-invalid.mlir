@@ -22,15 +22,14 @@ mllm.program.fragment @step code {
 
 // Nobody may begin the next turn while others are still in this one.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 mllm.program.fragment @step code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "again"
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   // expected-error@+1 {{goes back while what runs since the last barrier may still run; a barrier must stand before it}}
   mllm.program.jump_if "again" (%n) : memref<1x16xi32>
   mllm.program.exit
@@ -40,14 +39,13 @@ mllm.program.fragment @step code {
 
 // The same where steps of few tokens pass the barrier by.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 mllm.program.fragment @step code attributes {few_tokens = 4 : i64} {
   %x = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
   mllm.program.label "layers"
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier unless_few
   // expected-error@+1 {{goes back while what runs since the last barrier may still run; a barrier must stand before it}}
   mllm.program.jump_next_layer "layers" below 4
@@ -58,15 +56,14 @@ mllm.program.fragment @step code attributes {few_tokens = 4 : i64} {
 
 // What a jump has brought along still runs.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 mllm.program.fragment @step code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "again"
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.jump_if "over" (%n) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
@@ -95,13 +92,17 @@ mllm.program.fragment @step code {
 
 // All workers must see the same number.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
-}
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   // expected-error@+1 {{reads a number that an instruction since the last barrier may have written; a barrier must stand before it, or workers go different ways}}
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
   mllm.program.label "end"
@@ -112,14 +113,18 @@ mllm.program.fragment @step code {
 
 // Also where the way to it has a barrier that another way has not.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
-}
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   %m = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.jump_if "over" (%m) : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.label "over"
@@ -133,9 +138,6 @@ mllm.program.fragment @step code {
 
 // Nobody changes the number before all have read it.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
-}
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
@@ -143,7 +145,14 @@ mllm.program.fragment @step code {
   mllm.program.barrier
   mllm.program.label "over"
   // expected-error@+1 {{writes the number by which a jump before it goes; a barrier must stand between them, since others may still read it}}
-  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.exit
 }
 
@@ -152,15 +161,19 @@ mllm.program.fragment @step code {
 // Nor where the jump leads back: who is fast writes the next turn's number while
 // others still read that of this one.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
-}
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.label "again"
   // expected-error@+1 {{writes the number by which a jump before it goes; a barrier must stand between them, since others may still read it}}
-  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.barrier
   mllm.program.jump_if "again" (%n) : memref<1x16xi32>
   mllm.program.exit
@@ -170,9 +183,6 @@ mllm.program.fragment @step code {
 
 // Nor where one jump back leads to another, and that to the instruction.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "fill" {} [memref<1x16xi32>]
-}
 mllm.program.fragment @step code {
   %n = mllm.program.buffer : memref<1x16xi32>
   %m = mllm.program.buffer : memref<1x16xi32>
@@ -182,7 +192,14 @@ mllm.program.fragment @step code {
   mllm.program.barrier
   mllm.program.label "over"
   // expected-error@+1 {{writes the number by which a jump before it goes}}
-  mllm.program.instruction @k weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.barrier
   mllm.program.label "inner"
   mllm.program.jump_if "out" (%m) : memref<1x16xi32>

@@ -3,11 +3,6 @@
 // Buffers that are not alive together share memory; the largest is placed
 // first. A phase ends at a barrier.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-  mllm.program.kernel @wide "k" {} [memref<8x16xf32>, memref<8x32xf32>]
-  mllm.program.kernel @narrow "k" {} [memref<8x32xf32>, memref<8x16xf32>]
-}
 // 512 bytes of %a, %b, %d; 1024 of %c.
 // CHECK-LABEL: @chain code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @chain code {
@@ -20,11 +15,17 @@ mllm.program.fragment @chain code {
   // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
   %d = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @wide weights [] (%b, %c) : memref<8x16xf32>, memref<8x32xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x32xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @narrow weights [] (%c, %d) : memref<8x32xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%c : memref<8x32xf32>) outs(%d : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -32,9 +33,6 @@ mllm.program.fragment @chain code {
 
 // Between two barriers workers run ahead of each other: nothing is shared.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @one_phase code attributes {arena_bytes = 2048 : i64}
 mllm.program.fragment @one_phase code {
   // CHECK-NEXT: buffer offset 0
@@ -46,8 +44,12 @@ mllm.program.fragment @one_phase code {
   // CHECK-NEXT: buffer offset 1536
   %d = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
-  mllm.program.instruction @k weights [] (%c, %d) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%c : memref<8x16xf32>) outs(%d : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -56,9 +58,6 @@ mllm.program.fragment @one_phase code {
 // What enters a loop lives until the loop's end: %x is read again in the next
 // round. What is made and used inside is free again within the round.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @loop code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @loop code {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
@@ -70,15 +69,23 @@ mllm.program.fragment @loop code {
   %b = mllm.program.buffer : memref<8x16xf32>
   %c = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.set_layer 0
   mllm.program.label "layers"
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%b, %c) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump_next_layer "layers" below 4
   mllm.program.exit
@@ -90,9 +97,6 @@ mllm.program.fragment @loop code {
 // either: %carried must not share with %a, which is written before %carried is
 // read in the next round.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @carried code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @carried code {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
@@ -104,14 +108,22 @@ mllm.program.fragment @carried code {
   // CHECK-NEXT: buffer offset 512 : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.label "layers"
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%carried, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%carried : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%b, %carried) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%carried : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump_next_layer "layers" below 4
   mllm.program.exit
@@ -121,9 +133,6 @@ mllm.program.fragment @carried code {
 
 // The same for a value that comes into the loop with no barrier before it.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @enters code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @enters code {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
@@ -133,14 +142,22 @@ mllm.program.fragment @enters code {
   // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.label "layers"
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   // The last use of %x in a round.
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%b, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump_next_layer "layers" below 4
   mllm.program.exit
@@ -172,9 +189,6 @@ mllm.program.fragment @no_buffers code {
 // lives until the field is set again. Inputs live from the start, outputs to the
 // end.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @pointers code
 mllm.program.fragment @pointers code {
   // Phases 0 and 1; %b, which begins in phase 1, may not share its place.
@@ -194,12 +208,18 @@ mllm.program.fragment @pointers code {
   %more = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
   mllm.program.set_field token_ids at %ids : memref<1x16xi32>
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.set_field token_ids at %more : memref<1x16xi32>
-  mllm.program.instruction @k weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.output "result0" (%a) columns 16 : memref<8x16xf32>
   mllm.program.output "result1" (%x) columns 16 : memref<8x16xf32>
   mllm.program.exit
@@ -214,9 +234,6 @@ mllm.program.fragment @pointers code {
 // others must do without that barrier: %x, %y and %z are alive at once. The
 // workers' pages follow behind whole pages.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @few code attributes {arena_bytes = 4096 : i64, few_tokens = 2 : i64, worker_bytes = 4096 : i64}
 mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   // CHECK-NEXT: buffer offset 0 : memref<8x16xf32>
@@ -230,21 +247,26 @@ mllm.program.fragment @few code attributes {few_tokens = 2 : i64} {
   // CHECK-NEXT: buffer offset 1024 : memref<8x16xf32>
   %z = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %a) replicated : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction replicated {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier unless_few
-  mllm.program.instruction @k weights [] (%a, %y) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%y : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier unless_few
-  mllm.program.instruction @k weights [] (%x, %b) replicated : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction replicated {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier unless_few
-  mllm.program.instruction @k weights [] (%b, %z) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%z : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
 // -----
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // A loop that a jump closes and another jump leaves: what it carries round lives
 // all through it, what is made and used inside is free again within the turn.
 // CHECK-LABEL: @jumps code attributes {arena_bytes = 1600 : i64}
@@ -260,17 +282,27 @@ mllm.program.fragment @jumps code {
   // CHECK-NEXT: buffer offset [[A]] : memref<8x16xf32>
   %c = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.label "again"
   mllm.program.jump_if "end" (%n) : memref<1x16xi32>
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%b, %c) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%c, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%c : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump "again"
   mllm.program.label "end"
@@ -283,9 +315,6 @@ mllm.program.fragment @jumps code {
 // passes over, keeps what the turn before has left there, and %d may not share
 // its place.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @skipped code attributes {arena_bytes = 2560 : i64}
 mllm.program.fragment @skipped code {
   %n = mllm.program.buffer : memref<8x16xi32>
@@ -295,20 +324,32 @@ mllm.program.fragment @skipped code {
   %c = mllm.program.buffer : memref<8x16xf32>
   %d = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.label "again"
-  mllm.program.instruction @k weights [] (%x, %d) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%d : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%d, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%d : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump_if "over" (%n) : memref<8x16xi32>
-  mllm.program.instruction @k weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.label "over"
-  mllm.program.instruction @k weights [] (%a, %c) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%c : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%c, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%c : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump_if "again" (%n) : memref<8x16xi32>
   mllm.program.exit
@@ -319,20 +360,21 @@ mllm.program.fragment @skipped code {
 // Without a barrier before it, a jump forwards leaves those behind who still
 // run: what they touch lives until the label, and %a and %b do not share.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @no_barrier code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @no_barrier code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %a = mllm.program.buffer : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.jump "end"
   mllm.program.barrier
   mllm.program.label "end"
-  mllm.program.instruction @k weights [] (%b, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -340,21 +382,22 @@ mllm.program.fragment @no_barrier code {
 
 // With one, they are done.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @barrier_first code attributes {arena_bytes = 1024 : i64}
 mllm.program.fragment @barrier_first code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %a = mllm.program.buffer : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.jump "end"
   mllm.program.barrier
   mllm.program.label "end"
-  mllm.program.instruction @k weights [] (%b, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -362,16 +405,16 @@ mllm.program.fragment @barrier_first code {
 
 // Of several kernels in one instruction all buffers live together.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-}
 // CHECK-LABEL: @fused code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @fused code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %a = mllm.program.buffer : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %a), @k weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 }
 
@@ -381,24 +424,34 @@ mllm.program.fragment @fused code {
 // that decides: %n, which is made and read inside of the loop, does not share
 // its place with %a, which the turn begins with.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @k "k" {} [memref<8x16xf32>, memref<8x16xf32>]
-  mllm.program.kernel @more "more" {} [memref<8x16xf32>, memref<8x16xi32>]
-}
 // CHECK-LABEL: @decided code attributes {arena_bytes = 1536 : i64}
 mllm.program.fragment @decided code {
   %x = mllm.program.buffer : memref<8x16xf32>
   %a = mllm.program.buffer : memref<8x16xf32>
   %n = mllm.program.buffer : memref<8x16xi32>
   mllm.program.entry_point
-  mllm.program.instruction @k weights [] (%x, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
   mllm.program.label "again"
-  mllm.program.instruction @k weights [] (%x, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%x : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @k weights [] (%a, %x) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%a : memref<8x16xf32>) outs(%x : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.barrier
-  mllm.program.instruction @more weights [] (%x, %n) : memref<8x16xf32>, memref<8x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops ins(%x : memref<8x16xf32>) outs(%n : memref<8x16xi32>)
+        {sizes = array<i64: 8, 16>, parallel = 2, columns = 16,
+         maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index, %element: f32):
+      %number = arith.fptosi %element : f32 to i32
+      mllm.program.yield %number : i32
+    }
+  }
   mllm.program.barrier
   mllm.program.jump_if "again" (%n) : memref<8x16xi32>
   mllm.program.exit
@@ -409,9 +462,6 @@ mllm.program.fragment @decided code {
 // A field points to what either way has set it to: kernels behind the label may
 // read %a and %b, and %c, which lives there alone, shares with neither, but with %n.
 
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @fill "fill" {} [memref<1x16xi32>]
-}
 // CHECK-LABEL: @fields code attributes {arena_bytes = 192 : i64}
 // CHECK-NEXT: buffer offset 128
 // CHECK-NEXT: buffer offset 0
@@ -423,9 +473,30 @@ mllm.program.fragment @fields code {
   %b = mllm.program.buffer : memref<1x16xi32>
   %c = mllm.program.buffer : memref<1x16xi32>
   mllm.program.entry_point
-  mllm.program.instruction @fill weights [] (%a) : memref<1x16xi32>
-  mllm.program.instruction @fill weights [] (%b) : memref<1x16xi32>
-  mllm.program.instruction @fill weights [] (%n) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%a : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%b : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%n : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.set_field token_ids at %a : memref<1x16xi32>
   mllm.program.barrier
   mllm.program.jump_if "over" (%n) : memref<1x16xi32>
@@ -433,6 +504,13 @@ mllm.program.fragment @fields code {
   mllm.program.label "over"
   mllm.program.barrier
   mllm.program.barrier
-  mllm.program.instruction @fill weights [] (%c) : memref<1x16xi32>
+  mllm.program.instruction {
+    mllm.kernel.loops outs(%c : memref<1x16xi32>)
+        {sizes = array<i64: 1, 16>, parallel = 2, columns = 16, maps = [affine_map<(d0, d1) -> (d0, d1)>]} apply {
+    ^bb0(%row: index, %column: index):
+      %zero = arith.constant 0 : i32
+      mllm.program.yield %zero : i32
+    }
+  }
   mllm.program.exit
 }

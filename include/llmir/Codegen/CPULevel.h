@@ -32,7 +32,7 @@ enum class ByteDots {
   AMX,       ///< VPDPBUSD's, and tiles.
 };
 
-/// How a level adds two products of bf16 numbers to an f32 lane.
+/// How a level adds two products of bf16 values to an f32 lane.
 enum class Bf16Dots {
   None,      ///< Both widened to f32 and multiplied there.
   VDPBF16PS, ///< Two at once.
@@ -57,7 +57,7 @@ struct CPULevel {
   RegisterTile gemmBlocks, gemmIntegers; ///< Several tokens.
   RegisterTile gemvBlocks;               ///< One token.
 
-  /// One instruction multiplies bf16 numbers and adds twos.
+  /// One instruction multiplies bf16 values and adds pairs of products.
   bool hasBf16Dots() const { return bf16Dots != Bf16Dots::None; }
 
   /// What LLVM and artifacts call the kind of machine.

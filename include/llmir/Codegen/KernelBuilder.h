@@ -16,7 +16,7 @@
 
 #include "llmir/ABI/StepFields.h"
 #include "llmir/Codegen/CPULevel.h"
-#include "llmir/Dialect/MLLM/KernelSpec.h"
+#include "llmir/Dialect/MLLM/Kernels/KernelInterface.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -29,8 +29,11 @@ namespace llmir {
 /// width: levels differ in how many registers LLVM gives a vector.
 constexpr int64_t kLanes = 16;
 
+/// A range [first, last) of work.
+using WorkRange = std::pair<mlir::Value, mlir::Value>;
+
 /// Builds one kernel function:
-///   func @name(%ctx, %worker, %workers, %layer, weights…, buffers…)
+///   func @name(%ctx, %worker, %workers, %layer, operands…)
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   KernelBuilder(mlir::Location loc, mlir::OpBuilder &builder,
@@ -39,20 +42,26 @@ public:
 
   const CPULevel &level() const { return cpuLevel; }
 
-  /// Creates the function with its entry block and moves into it. Weight types
-  /// are memrefs, as buffer types are.
+  /// Creates the function with its entry block and moves into it. The function
+  /// has an argument for each operand of the kernel: of the operand's type, or,
+  /// for a weight, of its packed form (bytes of a matrix, f32 elements of a
+  /// vector), whatever the type of the memory that holds it.
   mlir::func::FuncOp beginKernel(llvm::StringRef name,
-                                 llvm::ArrayRef<mlir::Type> weightTypes,
-                                 llvm::ArrayRef<mlir::Type> bufferTypes);
+                                 mllm::kernel::KernelOpInterface kernel);
   /// Ends the function.
   void endKernel();
 
   mlir::Value ctx() const { return contextArg; }
-  mlir::Value worker() const { return workerArg; }
-  mlir::Value workers() const { return workersArg; }
   mlir::Value layer() const { return layerArg; }
-  mlir::Value weight(unsigned i) const { return weightArgs[i]; }
-  mlir::Value buffer(unsigned i) const { return bufferArgs[i]; }
+  /// The function's argument for an operand of the kernel.
+  mlir::Value argument(mlir::OpOperand &operand) const {
+    return operandArgs[operand.getOperandNumber()];
+  }
+  /// The same of an optional operand; null where it is absent.
+  mlir::Value argument(mlir::MutableOperandRange operand) const;
+  /// The same of a variadic operand.
+  llvm::SmallVector<mlir::Value>
+  arguments(mlir::MutableOperandRange operands) const;
 
   //===--------------------------------------------------------------------===//
   // Types and constants
@@ -81,7 +90,7 @@ public:
   mlir::Value mul(mlir::Value a, int64_t b) {
     return b == 1 ? a : mul(a, index(b));
   }
-  /// Quotient and remainder of non-negative numbers.
+  /// Quotient and remainder of non-negative values.
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value rem(mlir::Value a, mlir::Value b);
   mlir::Value div(mlir::Value a, int64_t b) {
@@ -101,11 +110,11 @@ public:
   mlir::Value subf(mlir::Value a, mlir::Value b);
   mlir::Value mulf(mlir::Value a, mlir::Value b);
   mlir::Value divf(mlir::Value a, mlir::Value b);
-  /// The greater of two numbers; the second where either is NaN.
+  /// The greater of two values; the second where either is NaN.
   mlir::Value maxf(mlir::Value a, mlir::Value b);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes = kLanes);
   mlir::Value lane(mlir::Value vector, int64_t i);
-  /// A vector of at most 16 lanes as one of 16, `fill` behind its own.
+  /// A vector of at most 16 lanes as one of 16, `fill` after its own.
   mlir::Value widen(mlir::Value vector, double fill);
   /// Folds the lanes of a vector pairwise, halves first: a fixed tree, so that
   /// the bits never depend on how LLVM would order a reduction.
@@ -155,12 +164,13 @@ public:
                          int64_t lanes = kLanes);
   void storeVector(mlir::Value vector, mlir::Value memref,
                    mlir::ValueRange indices);
-  /// Writes zero behind the first `used` columns of a row: rows are padded to
-  /// whole tiles, and kernels count on padding being zero.
+  /// Writes zero after the first `used` columns of a row: rows are padded to
+  /// whole tiles, and kernels rely on padding being zero.
   void zeroPadding(mlir::Value buffer, mlir::Value row, int64_t used);
-  /// The same where work is dealt out by heads: the last head's worker does it.
-  void zeroPaddingBehindHeads(mlir::Value buffer, mlir::Value row,
-                              mlir::Value head, int64_t heads, int64_t headDim);
+  /// The same in kernels that are divided by heads: the worker of the last head
+  /// does it.
+  void zeroPaddingAfterHeads(mlir::Value buffer, mlir::Value row,
+                             mlir::Value head, int64_t heads, int64_t headDim);
   mlir::Value load(mlir::Value memref, mlir::ValueRange indices);
   void store(mlir::Value value, mlir::Value memref, mlir::ValueRange indices);
 
@@ -180,23 +190,42 @@ public:
   mlir::Value contextIndex(StepField field);
   /// Element `i` of an i32 array of the context, as an index.
   mlir::Value contextArray(StepField field, mlir::Value i);
-  /// Number of rows that a kernel works over.
-  mlir::Value rowCount(mllm::program::RowSpace over);
+  /// Number of rows of the kernel's row space.
+  mlir::Value rowCount();
 
-  /// This worker's contiguous share [first, last) of `count` items, in whole
-  /// units of `unit` items (0 is 1) but for the last.
-  std::pair<mlir::Value, mlir::Value> share(mlir::Value count,
-                                            int64_t unit = 1);
-  /// The same of heads that lie side by side in rows, `headDim` columns each.
-  std::pair<mlir::Value, mlir::Value> shareHeads(int64_t heads,
-                                                 int64_t headDim) {
-    return share(index(heads), mllm::program::headsPerUnit(headDim));
-  }
+  //===--------------------------------------------------------------------===//
+  // The worker's part of the work
+  //
+  // Each of these is for kernels whose work division has a certain unit, and
+  // gives what the division (KernelOpInterface::getWorkDivision) assigns to
+  // this worker. Emitters do not see the number of the worker.
+  //===--------------------------------------------------------------------===//
+
+  /// Rows: of those of the row space, times the rows per row.
+  WorkRange rowRange();
+  /// Columns: the column tiles.
+  WorkRange tileRange();
+  /// Columns in whole heads: of `heads` heads in a row, each of `headDim`
+  /// columns.
+  WorkRange headRange(int64_t heads, int64_t headDim);
+  /// Heads: body(row, head) for this worker's pairs of `rows` rows.
+  void overHeads(mlir::Value rows,
+                 llvm::function_ref<void(mlir::Value, mlir::Value)> body);
+  /// Items: of `count` items, or of their total cost.
+  WorkRange itemRange(mlir::Value count);
+  /// Elements: of `count` pieces of work, which the emitter chooses.
+  WorkRange elementRange(mlir::Value count);
+  /// First, or elements that are a single piece of work.
+  void onFirstWorker(llvm::function_ref<void()> body);
 
 private:
+  /// A contiguous range of `count` pieces, in whole grains but for the last.
+  WorkRange divide(mlir::Value count, int64_t grain = 1);
+
   const CPULevel &cpuLevel;
+  mllm::kernel::WorkDivision division;
   mlir::Value contextArg, workerArg, workersArg, layerArg;
-  llvm::SmallVector<mlir::Value> weightArgs, bufferArgs;
+  llvm::SmallVector<mlir::Value> operandArgs;
 };
 
 } // namespace llmir

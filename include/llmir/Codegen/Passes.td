@@ -15,24 +15,26 @@ def PlanProgramMemory : Pass<"plan-program-memory", "::mlir::ModuleOp"> {
   let summary = "Give each buffer of a program its place in the arena";
   let description = [{
     A buffer lives from the phase (the instructions between two barriers) that
-    first touches it to the phase that last does; buffers touched in a loop live
-    for the whole loop when they carry a value around it. A loop is what lies
-    between a label and a jump back to it. Where a jump leads forwards, what has
-    run since the last barrier before it may still be running behind the label,
-    and lives until there. Buffers whose lives do not meet share memory, in
-    64-byte lines: see `llmir/Support/IntervalPlanner.h`.
+    accesses it first to the phase that accesses it last; buffers that are
+    accessed in a loop live for the whole loop if they carry a value from one
+    iteration to the next. A loop is the code between a label and a jump back to
+    it. At a forward jump, instructions since the last barrier may still be
+    running after the label, so their buffers live until there. Buffers whose
+    lifetimes do not overlap share memory, in 64-byte lines: see
+    `llmir/Support/IntervalPlanner.h`.
 
     ```mlir
     %a = mllm.program.buffer : memref<512x64xf32>
     // becomes
     %a = mllm.program.buffer offset 131072 : memref<512x64xf32>
     ```
-    The fragment receives `arena_bytes`. Buffers `per_worker` get a place in the
-    workers' own memory as well, where they share it as one worker goes through
-    the code, with no more rows than a step of few tokens has; the fragment
-    receives `worker_bytes`, a multiple of 4096. Does nothing to a fragment
-    without buffers. Fails where a buffer has more than 2^46 bytes, or a fragment
-    more than 65536 buffers.
+    The fragment receives `arena_bytes`. Buffers that are `per_worker` also get
+    an offset in the worker's own memory, with as many rows as a decode-sized
+    step has; a worker executes the code in order, so there they share memory as
+    soon as the last instruction that accesses one is done. The fragment receives
+    `worker_bytes`, a multiple of 4096. Does nothing to a fragment without
+    buffers. Fails if a buffer has more than 2^46 bytes, or a fragment more than
+    65536 buffers.
   }];
   let statistics = [
     Statistic<"numBuffers", "buffers", "Buffers placed">,
@@ -47,19 +49,26 @@ def FuseProgramInstructions
   let description = [{
     Two instructions that follow each other become one with the kernels of both
     where the second reads what the first writes. In a program that has its
-    barriers nothing stands between such two only where equal shares of the work
-    belong to the same worker, so the kernels need no barrier inside the
-    instruction either.
+    barriers, nothing stands between two such instructions only where the same
+    worker has both parts of the work, so their kernels need no barrier inside
+    the instruction either.
 
     ```mlir
-    mllm.program.instruction @norm weights [@w] (%x, %y) : T, T
-    mllm.program.instruction @twice weights [] (%y, %z) : T, T
+    mllm.program.instruction {
+      mllm.kernel.softmax ins(%x : …) outs(%y : …) {columns = 64}
+    }
+    mllm.program.instruction {
+      mllm.kernel.round_rows ins(%y : …) outs(%z : …) {columns = 64}
+    }
     // becomes
-    mllm.program.instruction @norm weights [@w] (%x, %y), @twice weights [] (%y, %z) : T, T, T, T
+    mllm.program.instruction {
+      mllm.kernel.softmax ins(%x : …) outs(%y : …) {columns = 64}
+      mllm.kernel.round_rows ins(%y : …) outs(%z : …) {columns = 64}
+    }
     ```
     Leaves alone: instructions with a barrier, a label, a jump or a field of the
     step context between them, instructions of which only one is `replicated`,
-    and neighbours that do not feed each other. A profile shows each kernel as
+    and neighbors that do not feed each other. A profile shows each kernel as
     before. Not part of a pipeline; for programs that people read and edit.
   }];
   let statistics = [
@@ -67,19 +76,24 @@ def FuseProgramInstructions
 }
 
 def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
-  let summary = "Emit a function for each kernel of the program";
+  let summary = "Emit functions for the kernels of the program";
   let description = [{
-    Each `mllm.program.kernel` becomes a private function of the same name: a
-    matmul or attention through the micro-kernel emitter, a norm or an
-    element-wise chain as linalg on row tiles.
+    Replaces each kernel by a call of a private function that does its work on a
+    CPU. Kernels that are equal but for their labels and buffers (the same op
+    with the same attributes, operand types and scalar region) share a function.
+    It is named after the label of the first of them.
 
     ```mlir
-    mllm.program.kernel @add_64 elementwise {columns = 64 : i64, …} […] { … }
+    mllm.kernel.softmax ins(%x : …) outs(%y : …) {columns = 64, label = "softmax_64"}
     // becomes
-    func.func private @add_64(%ctx: !llvm.ptr, %worker: index, …) { scf.for … }
+    mllm.program.call @softmax_64 (%x, %y) {label = "softmax_64"} : …
+    // of
+    func.func private @softmax_64(%ctx: !llvm.ptr, %worker: index, %workers: index,
+                                  %layer: index, %x: …, %y: …) { scf.for … }
     ```
-    Fails on a kernel of unknown kind, on missing parameters, and on operand
-    types that do not fit the kind. The text fragment is erased.
+    The emitter of each op is looked up in `KernelEmitters::forCPU`, to which the
+    dialects of plugins add those of their own kernels. Fails on a kernel that
+    has none. Text fragments are erased.
   }];
   let options = [
     Option<"level", "level", "std::string", /*default=*/"\"x86-64-v4\"",
@@ -89,7 +103,7 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
-  let statistics = [Statistic<"numKernels", "kernels", "Kernels emitted">];
+  let statistics = [Statistic<"numKernels", "kernels", "Functions emitted">];
 }
 
 def VectorizeRowTiles : Pass<"vectorize-row-tiles", "::mlir::func::FuncOp"> {

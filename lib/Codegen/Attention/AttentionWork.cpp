@@ -1,0 +1,180 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionWork.h"
+
+#include "llmir/ABI/AttentionSplit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+/// Rows of a whole item: enough for keys and values to be read from the first
+/// level of cache while they meet all of them.
+static constexpr int64_t kItemRows = 32;
+
+AttentionWork::AttentionWork(KernelBuilder &kb, const AttentionOptions &options)
+    : kb(kb), causal(options.causal), window(options.window),
+      headsPerItem(options.itemHeads), headBlocks(options.heads / headsPerItem),
+      tokensPerItem(std::max<int64_t>(kItemRows / headsPerItem, 1)) {}
+
+Value AttentionWork::max(Value a, Value b) {
+  return kb.createOrFold<arith::MaxSIOp>(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+QueryTile AttentionWork::makeTile(Value sequence, Value number,
+                                  Value partials) {
+  Value first = kb.contextArray(StepField::query_offsets, sequence);
+  Value last = kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
+  QueryTile tile;
+  tile.sequence = sequence;
+  tile.length = kb.contextArray(StepField::seq_lens, sequence);
+  tile.firstQuery = kb.mul(number, tokensPerItem);
+  tile.firstToken = kb.add(first, tile.firstQuery);
+  tile.tokens = kb.min(kb.sub(last, tile.firstToken), kb.index(tokensPerItem));
+  tile.position = kb.sub(tile.length, kb.sub(last, tile.firstToken));
+  tile.keyBegin =
+      window ? notNegative(kb.add(tile.position, 1 - window)) : kb.index(0);
+  tile.keyEnd =
+      causal ? notNegative(kb.add(tile.position, tile.tokens)) : tile.length;
+  tile.firstChunk = kb.div(tile.keyBegin, kAttentionChunk);
+  tile.chunkEnd = max(ceilDiv(tile.keyEnd, kAttentionChunk), tile.firstChunk);
+  tile.partials = partials;
+  return tile;
+}
+
+SmallVector<Value> AttentionWork::overTiles(ArrayRef<Value> initial,
+                                            TileBody body) {
+  SmallVector<Value> start{kb.index(0)};
+  llvm::append_range(start, initial);
+  Value sequences = kb.contextIndex(StepField::num_sequences);
+  SmallVector<Value> result = kb.reduce(
+      kb.index(0), sequences, 1, start, [&](Value sequence, ValueRange before) {
+        Value first = kb.contextArray(StepField::query_offsets, sequence);
+        Value last =
+            kb.contextArray(StepField::query_offsets, kb.add(sequence, 1));
+        return kb.reduce(
+            kb.index(0), ceilDiv(kb.sub(last, first), tokensPerItem), 1,
+            SmallVector<Value>(before), [&](Value number, ValueRange carried) {
+              QueryTile tile = makeTile(sequence, number, carried[0]);
+              Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
+              SmallVector<Value> next{
+                  kb.add(carried[0], kb.mul(tile.tokens, chunks))};
+              llvm::append_range(next, body(tile, carried.drop_front()));
+              return next;
+            });
+      });
+  result.erase(result.begin());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+/// Of one item of the tile, about as the time that it takes: the keys that it
+/// reads, and what multiplies them.
+Value AttentionWork::cost(const QueryTile &tile, Value split) {
+  Value seen = notNegative(kb.sub(tile.keyEnd, tile.keyBegin));
+  Value keys =
+      arith::SelectOp::create(kb, split, kb.index(kAttentionChunk), seen);
+  Value blocks = ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock);
+  return kb.mul(kb.add(keys, kSpanKeys), kb.add(blocks, 1));
+}
+
+Value AttentionWork::countItems(const QueryTile &tile, Value split) {
+  Value chunks = arith::SelectOp::create(
+      kb, split, kb.sub(tile.chunkEnd, tile.firstChunk), kb.index(1));
+  return kb.mul(chunks, headBlocks);
+}
+
+Value AttentionWork::itemPartials(const QueryTile &tile, Value headBlock,
+                                  Value chunk) {
+  // Each item has room for its rows in whole blocks.
+  Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
+  Value before =
+      kb.add(kb.mul(tile.partials, headBlocks),
+             kb.mul(kb.add(kb.mul(headBlock, chunks), chunk), tile.tokens));
+  return kb.mul(before, roundUpTo(headsPerItem, kRowBlock));
+}
+
+Value AttentionWork::partialRow(const QueryTile &tile, Value token, Value head,
+                                Value chunk) {
+  Value row = kb.add(kb.mul(token, headsPerItem), kb.rem(head, headsPerItem));
+  return kb.add(itemPartials(tile, kb.div(head, headsPerItem), chunk), row);
+}
+
+AttentionItem AttentionWork::itemOf(const AttentionGroup &group,
+                                    Value headBlock) {
+  AttentionItem item;
+  item.tile = group.tile;
+  item.firstHead = kb.mul(headBlock, headsPerItem);
+  item.firstChunk = group.firstChunk;
+  item.chunkEnd = group.chunkEnd;
+  item.partialRow = itemPartials(
+      group.tile, headBlock, kb.sub(group.firstChunk, group.tile.firstChunk));
+  return item;
+}
+
+/// Items [first, end) of a tile, which are numbered by chunk and then by head.
+void AttentionWork::overGroupsOf(
+    const QueryTile &tile, Value split, Value first, Value end,
+    llvm::function_ref<void(const AttentionGroup &)> body) {
+  Value one = kb.index(1);
+  Value together = kb.div(kb.index(mostRows()), itemRows(tile));
+  kb.loop(kb.div(first, headBlocks), ceilDiv(end, headBlocks), one,
+          [&](Value chunk) {
+            AttentionGroup group;
+            group.tile = tile;
+            group.firstChunk = kb.add(tile.firstChunk, chunk);
+            group.chunkEnd = arith::SelectOp::create(
+                kb, split, kb.add(group.firstChunk, one), tile.chunkEnd);
+            Value before = kb.mul(chunk, headBlocks);
+            Value last = kb.min(kb.sub(end, before), kb.index(headBlocks));
+            kb.loop(notNegative(kb.sub(first, before)), last, together,
+                    [&](Value block) {
+                      group.firstBlock = block;
+                      group.blockEnd = kb.min(kb.add(block, together), last);
+                      body(group);
+                    });
+          });
+}
+
+void AttentionWork::overGroups(
+    Value split, llvm::function_ref<void(const AttentionGroup &)> body) {
+  Value total = overTiles(
+      {kb.index(0)},
+      [&](const QueryTile &tile, ValueRange sum) -> SmallVector<Value> {
+        return {
+            kb.add(sum[0], kb.mul(cost(tile, split), countItems(tile, split)))};
+      })[0];
+  auto [begin, end] = kb.itemRange(total);
+  overTiles(
+      {kb.index(0)},
+      [&, begin = begin, end = end](const QueryTile &tile,
+                                    ValueRange before) -> SmallVector<Value> {
+        Value each = cost(tile, split), count = countItems(tile, split);
+        // The first item whose middle does not lie before `border`.
+        Value middle = kb.add(before[0], kb.div(each, 2));
+        auto firstAt = [&](Value border) {
+          Value distance = notNegative(kb.sub(border, middle));
+          return kb.min(
+              kb.div(kb.add(distance, kb.sub(each, kb.index(1))), each), count);
+        };
+        overGroupsOf(tile, split, firstAt(begin), firstAt(end), body);
+        return {kb.add(before[0], kb.mul(each, count))};
+      });
+}
+
+} // namespace llmir

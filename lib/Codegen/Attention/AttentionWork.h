@@ -1,0 +1,141 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The work of attention: what one item is, and who does it.
+//
+// An item is a tile of neighbouring tokens of one sequence with query heads of
+// one KV head, so that all its rows share every key and value. Keys are cut
+// into chunks at fixed positions, each of which starts from zero; chunks are
+// merged in ascending order. Where a step splits its sequences, an item is one
+// chunk, and its result goes to a buffer of partial results; else it is all of
+// them.
+//
+// Items are numbered over the step and have a cost that all workers know; each
+// worker has the items whose middle lies in its share of the whole cost. Items
+// of few rows are done in groups, of neighbouring heads: span by span, all
+// heads of each, as they lie in memory. Nothing about a row depends on who
+// computes it or beside what.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_ATTENTIONWORK_H
+#define LLMIR_LIB_CODEGEN_ATTENTIONWORK_H
+
+#include "AttentionProducts.h"
+
+namespace llmir {
+
+/// The attributes of an attention kernel, or of one that merges its results.
+struct AttentionOptions {
+  int64_t heads, headDim, valueDim;
+  int64_t kvHeads;
+  int64_t itemHeads; ///< Query heads of an item.
+  double scale;
+  bool causal;
+  int64_t window;
+  double softCap;
+  llvm::ArrayRef<double> alibiSlopes;
+  llvm::ArrayRef<int64_t> maskStrides;
+
+  template <typename OpT>
+  explicit AttentionOptions(OpT op)
+      : heads(op.getHeads()), headDim(op.getHeadDim()),
+        valueDim(op.getValueDim()), kvHeads(op.getKvHeads()),
+        itemHeads(op.getShape().itemHeads()),
+        scale(op.getScale().convertToDouble()), causal(op.getCausal()),
+        window(op.getWindow()), softCap(op.getSoftCap().convertToDouble()),
+        alibiSlopes(op.getAlibiSlopes().value_or(llvm::ArrayRef<double>())),
+        maskStrides(op.getMaskStrides().value_or(llvm::ArrayRef<int64_t>())) {}
+};
+
+/// A tile of tokens of one sequence, and which keys its rows see together.
+struct QueryTile {
+  mlir::Value sequence;
+  mlir::Value firstToken; ///< Of the step.
+  mlir::Value firstQuery; ///< Of the sequence's tokens in the step.
+  mlir::Value tokens;
+  mlir::Value position; ///< Of the first token; may be negative.
+  mlir::Value length;   ///< Of the sequence.
+  mlir::Value keyBegin, keyEnd;
+  mlir::Value firstChunk, chunkEnd;
+  mlir::Value partials; ///< Pairs of token and chunk before this tile's.
+};
+
+/// One item: some query heads of a tile, and some of its chunks.
+struct AttentionItem {
+  QueryTile tile;
+  mlir::Value firstHead;
+  mlir::Value firstChunk, chunkEnd;
+  /// First of the item's rows of partial results.
+  mlir::Value partialRow;
+};
+
+/// Items of one worker that are done together: blocks of heads [first, end) of
+/// a tile.
+struct AttentionGroup {
+  QueryTile tile;
+  mlir::Value firstBlock, blockEnd;
+  mlir::Value firstChunk, chunkEnd;
+};
+
+class AttentionWork {
+public:
+  AttentionWork(KernelBuilder &kb, const AttentionOptions &options);
+
+  /// Most rows of a group, each item's in whole blocks.
+  int64_t mostRows() const {
+    return roundUpTo(headsPerItem * tokensPerItem, kRowBlock);
+  }
+  /// Rows of an item of the tile, in whole blocks.
+  mlir::Value itemRows(const QueryTile &tile) {
+    return kb.mul(ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock),
+                  kRowBlock);
+  }
+  int64_t itemHeads() const { return headsPerItem; }
+
+  /// body(tile, carried) for every tile of the step, in order.
+  using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      const QueryTile &, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> overTiles(llvm::ArrayRef<mlir::Value> initial,
+                                           TileBody body);
+  /// body(group) for every group of this worker. `split` is an i1.
+  void overGroups(mlir::Value split,
+                  llvm::function_ref<void(const AttentionGroup &)> body);
+  /// The item of a block of heads of the group.
+  AttentionItem itemOf(const AttentionGroup &group, mlir::Value headBlock);
+  /// Row of partial results of one head of a tile's token and of one of its
+  /// chunks (counted from 0).
+  mlir::Value partialRow(const QueryTile &tile, mlir::Value token,
+                         mlir::Value head, mlir::Value chunk);
+
+  mlir::Value max(mlir::Value a, mlir::Value b);
+  mlir::Value notNegative(mlir::Value value) { return max(value, kb.index(0)); }
+  mlir::Value ceilDiv(mlir::Value value, int64_t by) {
+    return kb.div(kb.add(value, by - 1), by);
+  }
+
+private:
+  QueryTile makeTile(mlir::Value sequence, mlir::Value number,
+                     mlir::Value partials);
+  mlir::Value cost(const QueryTile &tile, mlir::Value split);
+  mlir::Value countItems(const QueryTile &tile, mlir::Value split);
+  mlir::Value itemPartials(const QueryTile &tile, mlir::Value headBlock,
+                           mlir::Value chunk);
+  void overGroupsOf(const QueryTile &tile, mlir::Value split, mlir::Value first,
+                    mlir::Value end,
+                    llvm::function_ref<void(const AttentionGroup &)> body);
+
+  KernelBuilder &kb;
+  bool causal;
+  int64_t window;
+  int64_t headsPerItem, headBlocks, tokensPerItem;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_ATTENTIONWORK_H

@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernels of the paged KV cache share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_CODEGEN_CACHEKERNELS_H
+#define LLMIR_LIB_CODEGEN_CACHEKERNELS_H
+
+#include "../Common/Emitters.h"
+
+#include "llmir/ABI/KVBlockLayout.h"
+
+namespace llmir {
+
+/// The cache that a verified kernel accesses.
+struct KernelCache {
+  KVFormat format;
+  KVBlockLayout layout;
+};
+KernelCache cacheOf(kernel::KernelOpInterface kernel);
+
+/// The tensors' format whose values a cell of that cache holds; not of Q8.
+inline TensorFormat storedFormat(KVFormat format) {
+  return format == KVFormat::F32   ? TensorFormat::F32
+         : format == KVFormat::F16 ? TensorFormat::F16
+                                   : TensorFormat::BF16;
+}
+
+/// Start of the current layer in the KV pool.
+inline mlir::Value layerBase(KernelBuilder &kb) {
+  mlir::Value stride = kb.contextIndex(StepField::kv_layer_stride);
+  return kb.advance(kb.contextPointer(StepField::kv_pool),
+                    kb.mul(kb.layer(), stride));
+}
+
+/// Bytes from the start of a head's part of a block to an element of its K or
+/// V: KVBlockLayout::keyOffset and valueOffset, for head 0, as code.
+mlir::Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout,
+                    mlir::Value token, mlir::Value dim);
+mlir::Value valueByte(KernelBuilder &kb, const KVBlockLayout &layout,
+                      mlir::Value token, mlir::Value dim);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_CODEGEN_CACHEKERNELS_H

@@ -1,0 +1,201 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Integers times quantized activations of 16 tokens at once, by tiles (AMX).
+//
+// Lines of integers of 8 bits are the rows of a tile as they lie in memory;
+// those of fewer bits are unpacked to the stack first. The rows of the other
+// tile are a segment of 16 rows of x. A segment's integer sums go through the
+// stack to vector registers, where they are scaled and added to the chains as
+// in any other kernel: the integers are the same, and so are the bits.
+//
+// Tokens that no 16 are left of are multiplied by vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ByteActivations.h"
+#include "MatrixTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace llmir {
+namespace {
+
+/// Tokens of a register tile.
+constexpr int64_t kTokens = MatrixTiles::kMostTokens;
+/// Values of K that one product adds up at most.
+constexpr int64_t kChunkValues = 4 * MatrixTiles::kMostWords;
+/// A longer segment has a loop over its chunks.
+constexpr int64_t kMostChunks = 2;
+
+class ByteTiles : public ByteActivations {
+public:
+  ByteTiles(KernelBuilder &kb, const IntegerWeights &weights, Value x,
+            const QuantizedRowLayout &row, const MatmulOutput &output)
+      : ByteActivations(kb, weights, x, row, output), output(output), tiles(kb),
+        lines(createKernelScratch(kb, MatrixTiles::kMostWords * kLineBytes)),
+        sums(createKernelScratch(kb, 2 * kSumBytes)) {}
+
+  /// Whether all segments are whole, in whole words and lines.
+  static bool canEmit(const IntegerMatrixLayout &layout,
+                      const QuantizedRowLayout &row) {
+    return row.padded == row.segment && layout.columns % row.segment == 0 &&
+           layout.block() % row.segment == 0;
+  }
+
+  /// All of this worker's row tiles, for tokens in sixteens.
+  void emit();
+
+private:
+  static constexpr int64_t kSumBytes = kTokens * kTileRows * 4;
+  // Segments of a stretch take turns with two tiles of sums, so that one is
+  // multiplied while the other is scaled.
+  enum Tile { Sums, OtherSums, Chunk, ChunkLines, Rest, RestLines };
+
+  SmallVector<Value> dot(const Segment &segment, Value token,
+                         int64_t tokens) override;
+  /// sums += the products of `words`, 16 or what is left of a segment.
+  void addChunk(Tile sums, const Words &words, Value token);
+  /// Where the lines of these words lie, as signed bytes or as they are.
+  Value linesOf(const Words &words);
+  int64_t rowBytes() const {
+    return cast<MemRefType>(x.getType()).getDimSize(1) * 4;
+  }
+  bool isWhole() const { return layout.format.bits == 8; }
+
+  MatmulOutput output;
+  MatrixTiles tiles;
+  Value lines, sums; ///< On the stack.
+};
+
+} // namespace
+
+void ByteTiles::emit() {
+  using Kind = MatrixTiles::Kind;
+  int64_t segment = row.wordsPerSegment();
+  int64_t rest = segment % MatrixTiles::kMostWords;
+  SmallVector<MatrixTiles::Shape> shapes{{Kind::Sums}, {Kind::Sums}, {}, {}};
+  if (segment >= MatrixTiles::kMostWords) {
+    shapes[Chunk] = {Kind::Activations};
+    shapes[ChunkLines] = {Kind::Weights};
+  }
+  if (rest > 0) {
+    shapes.push_back({Kind::Activations, rest});
+    shapes.push_back({Kind::Weights, rest});
+  }
+  tiles.configure(shapes, kb.index(kTokens));
+  auto [first, last] = kb.tileRange();
+  auto multiply = [&](Value tile, Value token) {
+    SmallVector<Value> results = emitSums(tile, token, kTokens);
+    for (int64_t t = 0; t < kTokens; ++t)
+      output.store(kb, results[t], kb.add(token, t), kb.mul(tile, kTileRows));
+  };
+  int64_t panel = MatrixTiles::panelTokens(rowBytes(), kTokens);
+  kb.loop(output.firstToken, output.endToken, kb.index(panel),
+          [&, first = first, last = last](Value from) {
+            Value end = kb.min(kb.add(from, panel), output.endToken);
+            kb.loop(first, last, kb.index(1), [&](Value tile) {
+              kb.loop(from, end, kb.index(kTokens),
+                      [&](Value token) { multiply(tile, token); });
+            });
+          });
+  tiles.release();
+}
+
+SmallVector<Value> ByteTiles::dot(const Segment &segment, Value token,
+                                  int64_t tokens) {
+  const Stretch &stretch = segment.stretch;
+  int64_t number = segment.first / row.segment % 2;
+  Tile tile = number == 0 ? Sums : OtherSums;
+  tiles.zero(tile);
+  Value word = kb.mul(segment.number, row.wordsPerSegment());
+  int64_t chunks = segment.values / kChunkValues;
+  int64_t rest = segment.values % kChunkValues / 4;
+  // A segment that has lines of its own.
+  bool isAlone = segment.values == stretch.values;
+  if (isAlone && chunks > kMostChunks) {
+    int64_t bytes = kChunkValues / layout.bundleValues() *
+                    layout.bundleLines() * kLineBytes;
+    auto wordsOf = [&](Value chunk, int64_t count) {
+      return Words{{kb.add(stretch.lines.front(), kb.mul(chunk, bytes))},
+                   0,
+                   count,
+                   kb.add(word, kb.mul(chunk, MatrixTiles::kMostWords))};
+    };
+    kb.loop(0, chunks, 1, [&](Value chunk) {
+      addChunk(tile, wordsOf(chunk, MatrixTiles::kMostWords), token);
+    });
+    if (rest > 0)
+      addChunk(tile, wordsOf(kb.index(chunks), rest), token);
+  } else {
+    for (int64_t w = 0; w < segment.values / 4; w += MatrixTiles::kMostWords) {
+      int64_t count = std::min(MatrixTiles::kMostWords, segment.values / 4 - w);
+      addChunk(tile,
+               {stretch.lines, segment.first / 4 + w, count, kb.add(word, w)},
+               token);
+    }
+  }
+  Value area = kb.advance(sums, kb.index(number * kSumBytes));
+  tiles.store(tile, area, kTileRows * 4);
+  SmallVector<Value> results = startsOf(segment, token, tokens, /*bias=*/0);
+  for (int64_t t = 0; t < tokens; ++t)
+    results[t] = arith::AddIOp::create(
+        kb, results[t],
+        kb.loadAt(kb.i32x16(), area, kb.index(t * kTileRows * 4)));
+  return results;
+}
+
+void ByteTiles::addChunk(Tile sums, const Words &words, Value token) {
+  bool isRest = words.count < MatrixTiles::kMostWords;
+  Tile activations = isRest ? Rest : Chunk,
+       lines = isRest ? RestLines : ChunkLines;
+  tiles.load(lines, linesOf(words), kLineBytes);
+  tiles.load(activations, addressOf(kb, x, {token, words.column}), rowBytes());
+  bool isUnsigned = isWhole() && !layout.format.isSigned();
+  tiles.dotBytes(sums, activations, lines,
+                 isUnsigned ? MatrixTiles::Weights::Unsigned
+                            : MatrixTiles::Weights::Signed);
+}
+
+Value ByteTiles::linesOf(const Words &words) {
+  Value start = words.lines.front();
+  if (isWhole())
+    return addressOf(kb, weights.bytes,
+                     kb.add(start, words.first * kLineBytes));
+  IntegerLines stored = linesAt(start);
+  Type bytes = kb.vec(kLineBytes, kb.getI8Type());
+  for (int64_t w = 0; w < words.count; ++w) {
+    Value line =
+        vector::BitCastOp::create(kb, bytes, stored.bytes(words.first + w));
+    if (int64_t bias = layout.format.storedBias())
+      line = kb.sub(line, kb.intConstant(bytes, bias));
+    kb.storeAt(line, lines, kb.index(w * kLineBytes));
+  }
+  return lines;
+}
+
+void emitByteTiles(KernelBuilder &kb, const IntegerWeights &weights, Value x,
+                   const QuantizedRowLayout &row, const MatmulOutput &output) {
+  MatmulOutput rest = output;
+  if (ByteTiles::canEmit(weights.layout, row)) {
+    Value count = kb.sub(output.endToken, output.firstToken);
+    Value whole = kb.sub(count, kb.rem(count, kTokens));
+    rest.firstToken = kb.add(output.firstToken, whole);
+    MatmulOutput many = output;
+    many.endToken = rest.firstToken;
+    Value areMany =
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::ne, whole, kb.index(0));
+    kb.when(areMany, [&] { ByteTiles(kb, weights, x, row, many).emit(); });
+  }
+  ByteActivations(kb, weights, x, row, rest).emit();
+}
+
+} // namespace llmir

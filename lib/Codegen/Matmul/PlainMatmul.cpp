@@ -1,0 +1,218 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The micro-kernel emitter for weights of plain formats: y = x W^T, a line of
+// 64 bytes from each of some row tiles after the other.
+//
+// f32 and f16 are multiplied as f32, one fused multiply-add for each value of
+// K. bf16 is multiplied by words of two bf16 numbers (RoundRowsSpec), for each
+// of them first the second value and then the first, which is what vdpbf16ps
+// does; a level without it does the same with two fused multiply-adds.
+// vdpbf16ps reads denormals as zero and writes zero for them; all else is the
+// same (measured on Zen 5 over all exponents).
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatmulTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace llmir {
+namespace {
+
+/// Lines that one turn of the loop over K reads of each row tile.
+constexpr int64_t kLinesPerTurn = 2;
+/// The most tokens that share a line: with so many, a line takes longer to
+/// multiply than to read.
+constexpr int64_t kMostTokens = 12;
+/// Weights that a second-level cache keeps while rows of x go by.
+constexpr int64_t kGroupBytes = 512 << 10;
+
+class PlainMatmul : public MatmulTiles {
+public:
+  PlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
+              Value weights, Value x, MatmulOutput output)
+      : MatmulTiles(kb, shapesFor(kb.level(), layout), std::move(output)),
+        layout(layout), weights(weights), x(x) {}
+
+private:
+  static TileShapes shapesFor(const CPULevel &level,
+                              const PackedMatrixLayout &layout);
+  SmallVector<Value> emitSums(ArrayRef<Value> tiles, Value token,
+                              int64_t tokens) override;
+  /// Adds a line of each row tile, which begin at `starts`.
+  SmallVector<Value> addLine(ArrayRef<Value> starts, Value line, Value token,
+                             int64_t tokens, ValueRange accumulators);
+  /// Value `v` of a line of each row tile, times those of the tokens.
+  void addValues(ArrayRef<Value> lines, int64_t v, Value column, Value token,
+                 int64_t tokens, MutableArrayRef<Value> sums);
+  /// Both values of a line of bf16.
+  void addPairs(ArrayRef<Value> lines, Value column, Value token,
+                int64_t tokens, MutableArrayRef<Value> sums);
+
+  const PackedMatrixLayout &layout;
+  Value weights, x;
+};
+
+} // namespace
+
+/// Whether lines are operands as they are: f32, and bf16 where an instruction
+/// multiplies that.
+static bool takesLines(const CPULevel &level, TensorFormat format) {
+  return format == TensorFormat::F32 ||
+         (format == TensorFormat::BF16 && level.hasBf16Dots());
+}
+
+TileShapes PlainMatmul::shapesFor(const CPULevel &level,
+                                  const PackedMatrixLayout &layout) {
+  bool taken = takesLines(level, layout.format);
+  // Registers beside lines and sums: the word that a row of x gives to all
+  // lanes; where lines are widened, what both halves of it become, the mask for
+  // that, and one more without which LLVM spills.
+  int64_t others = taken ? 2 : 5;
+  int64_t perVector = kLanes * 32 / level.vectorBits;
+  auto fits = [&](int64_t rowTiles, int64_t tokens) {
+    // A line that one token multiplies is used at once.
+    int64_t lines = tokens > 1 ? rowTiles : 1;
+    int64_t vectors = rowTiles * tokens + lines * (taken ? 1 : 2);
+    return vectors * perVector + others <= level.vectorRegisters;
+  };
+  // Many tokens meet a group of row tiles: it stays in the cache.
+  int64_t streams = 4 * layout.tileBytes() <= kGroupBytes ? 4 : 2;
+  // Rows are words of two bf16 numbers beside weights of bf16, else f32.
+  int64_t rowBytes =
+      layout.columns * (layout.format == TensorFormat::BF16 ? 2 : 4);
+  TileShapes shapes{layout.numTiles(), layout.tileBytes(), rowBytes, {}};
+  double best = 0;
+  for (int64_t tokens = 1; tokens <= kMostTokens; ++tokens) {
+    int64_t rowTiles = streams;
+    while (rowTiles > 1 && !fits(rowTiles, tokens))
+      rowTiles /= 2;
+    if (!fits(rowTiles, tokens))
+      break;
+    shapes.rowTiles.push_back(rowTiles);
+    double products = rowTiles * perVector * tokens,
+           loads = rowTiles * perVector + tokens;
+    if (products / loads > best) {
+      best = products / loads;
+      shapes.many = tokens;
+    }
+  }
+  return shapes;
+}
+
+SmallVector<Value> PlainMatmul::emitSums(ArrayRef<Value> tiles, Value token,
+                                         int64_t tokens) {
+  SmallVector<Value> starts;
+  for (Value tile : tiles)
+    starts.push_back(kb.mul(tile, layout.tileBytes()));
+  SmallVector<Value> sums(tiles.size() * tokens,
+                          kb.floatConstant(kb.f32x16(), 0.0));
+  int64_t lines = layout.tileBytes() / kLineBytes;
+  int64_t whole = lines / kLinesPerTurn * kLinesPerTurn;
+  auto addLines = [&](Value first, int64_t count, SmallVector<Value> carried) {
+    for (int64_t i = 0; i < count; ++i)
+      carried = addLine(starts, kb.add(first, i), token, tokens, carried);
+    return carried;
+  };
+  if (whole > 0)
+    sums = kb.reduce(kb.index(0), kb.index(whole), kLinesPerTurn, sums,
+                     [&](Value line, ValueRange carried) {
+                       return addLines(line, kLinesPerTurn,
+                                       SmallVector<Value>(carried));
+                     });
+  return addLines(kb.index(whole), lines - whole, sums);
+}
+
+SmallVector<Value> PlainMatmul::addLine(ArrayRef<Value> starts, Value line,
+                                        Value token, int64_t tokens,
+                                        ValueRange accumulators) {
+  SmallVector<Value> lines, sums(accumulators);
+  for (Value start : starts) {
+    Value offset = kb.add(start, kb.mul(line, kLineBytes));
+    lines.push_back(vector::BitCastOp::create(
+        kb, kb.i32x16(), kb.loadVector(weights, offset, kLineBytes)));
+  }
+  if (layout.format == TensorFormat::BF16) {
+    addPairs(lines, line, token, tokens, sums);
+    return sums;
+  }
+  Value column = kb.mul(line, layout.valuesPerLine());
+  for (int64_t v = 0; v < layout.valuesPerLine(); ++v)
+    addValues(lines, v, kb.add(column, v), token, tokens, sums);
+  return sums;
+}
+
+void PlainMatmul::addValues(ArrayRef<Value> lines, int64_t v, Value column,
+                            Value token, int64_t tokens,
+                            MutableArrayRef<Value> sums) {
+  SmallVector<Value> values;
+  for (Value line : lines)
+    values.push_back(decodeWords(kb, layout.format, line)[v]);
+  for (int64_t t = 0; t < tokens; ++t) {
+    Value activation = kb.broadcast(kb.load(x, {kb.add(token, t), column}));
+    for (auto [r, value] : llvm::enumerate(values)) {
+      Value &sum = sums[r * tokens + t];
+      sum = kb.fma(value, activation, sum);
+    }
+  }
+}
+
+/// accumulator + weights . activations, both pairs of bf16 in 16 words.
+static Value addDots(KernelBuilder &kb, Value accumulator, Value weights,
+                     Value activations) {
+  Type pairs = kb.vec(2 * kLanes, kb.getBF16Type());
+  Value w = vector::BitCastOp::create(kb, pairs, weights);
+  Value x = vector::BitCastOp::create(kb, pairs, activations);
+  return LLVM::CallIntrinsicOp::create(
+             kb, accumulator.getType(),
+             kb.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+             ValueRange{accumulator, w, x})
+      .getResult(0);
+}
+
+void PlainMatmul::addPairs(ArrayRef<Value> lines, Value column, Value token,
+                           int64_t tokens, MutableArrayRef<Value> sums) {
+  bool hasDots = kb.level().hasBf16Dots();
+  SmallVector<SmallVector<Value>> values;
+  for (Value line : lines)
+    if (!hasDots)
+      values.push_back(decodeWords(kb, TensorFormat::BF16, line));
+  for (int64_t t = 0; t < tokens; ++t) {
+    Value word = arith::BitcastOp::create(
+        kb, kb.getI32Type(), kb.load(x, {kb.add(token, t), column}));
+    Value words = kb.broadcast(word);
+    SmallVector<Value> numbers;
+    if (!hasDots)
+      numbers = decodeWords(kb, TensorFormat::BF16, words);
+    for (auto [r, line] : llvm::enumerate(lines)) {
+      Value &sum = sums[r * tokens + t];
+      if (hasDots) {
+        sum = addDots(kb, sum, line, words);
+        continue;
+      }
+      sum = kb.fma(values[r][1], numbers[1], sum);
+      sum = kb.fma(values[r][0], numbers[0], sum);
+    }
+  }
+}
+
+/// y = x W^T.
+void emitPlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
+                     Value weights, Value x, const MatmulOutput &output) {
+  if (layout.format == TensorFormat::BF16 &&
+      kb.level().bf16Dots == Bf16Dots::AMX)
+    return emitPlainTiles(kb, layout, weights, x, output);
+  PlainMatmul(kb, layout, weights, x, output).emit();
+}
+
+} // namespace llmir

@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernels whose places are numbers in a buffer. No number makes them touch
+// what is not the buffer's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+/// The index at a place, from the end where it is negative; perhaps still
+/// beyond either end.
+static Value loadIndex(KernelBuilder &kb, Value buffer, ValueRange place,
+                       int64_t bound) {
+  Value index = kb.toIndex(kb.load(buffer, place));
+  Value isNegative =
+      arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, kb.index(0));
+  return arith::SelectOp::create(kb, isNegative, kb.add(index, bound), index);
+}
+
+/// The maps of the index and the two buffers of a gather or scatter.
+static SmallVector<AffineMap> mapsOf(ArrayAttr maps) {
+  return SmallVector<AffineMap>(maps.getAsValueRange<AffineMapAttr>());
+}
+
+static LogicalResult emitGather(KernelBuilder &kb, kernel::GatherOp op) {
+  Value indices = kb.argument(op.getIndicesMutable());
+  Value x = kb.argument(op.getXMutable());
+  Value out = kb.argument(op.getOutMutable());
+  SmallVector<AffineMap> maps = mapsOf(op.getMaps());
+  int64_t bound = op.getBound();
+  emitNest(kb, op.getSizes(), /*isShared=*/true, [&](ValueRange point) {
+    Value index =
+        loadIndex(kb, indices, placeAt(kb, maps[0], point, Value()), bound);
+    index = arith::MaxSIOp::create(kb, index, kb.index(0));
+    index = arith::MinSIOp::create(kb, index, kb.index(bound - 1));
+    Value element = kb.load(x, placeAt(kb, maps[1], point, index));
+    kb.store(element, out, placeAt(kb, maps[2], point, Value()));
+  });
+  emitPadding(kb, out, op.getColumns());
+  return success();
+}
+
+static LogicalResult emitScatter(KernelBuilder &kb, kernel::ScatterOp op) {
+  Value indices = kb.argument(op.getIndicesMutable());
+  Value x = kb.argument(op.getXMutable());
+  Value out = kb.argument(op.getOutMutable());
+  SmallVector<AffineMap> maps = mapsOf(op.getMaps());
+  int64_t bound = op.getBound(), indexed = op.getIndexed();
+  auto write = [&](ValueRange point, Value index) {
+    Value element = kb.load(x, placeAt(kb, maps[1], point, Value()));
+    kb.store(element, out, placeAt(kb, maps[2], point, index));
+  };
+  // Each worker has a share of the indices' values: it goes through all points
+  // and writes those that are its own, so that the order is the points'.
+  auto [first, last] = kb.elementRange(kb.index(bound));
+  ArrayRef<int64_t> sizes = op.getSizes();
+  auto atIndex = [&, first = first, last = last](ValueRange outer) {
+    SmallVector<Value> origin(outer);
+    origin.resize(sizes.size(), kb.index(0));
+    Value index =
+        loadIndex(kb, indices, placeAt(kb, maps[0], origin, Value()), bound);
+    Value isOwn = arith::AndIOp::create(
+        kb, arith::CmpIOp::create(kb, arith::CmpIPredicate::sge, index, first),
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, last));
+    kb.when(isOwn, [&] {
+      emitNest(kb, sizes.drop_front(indexed), /*isShared=*/false,
+               [&](ValueRange inner) {
+                 SmallVector<Value> point(outer);
+                 llvm::append_range(point, inner);
+                 write(point, index);
+               });
+    });
+  };
+  emitNest(kb, sizes.take_front(indexed), /*isShared=*/false, atIndex);
+  return success();
+}
+
+void addGatherEmitters(KernelEmitters &emitters) {
+  emitters.add(emitGather);
+  emitters.add(emitScatter);
+}
+
+} // namespace llmir

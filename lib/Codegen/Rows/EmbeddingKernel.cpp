@@ -1,0 +1,247 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rows of a packed table as f32, exactly: of a plain format line by line, of
+// integers block by block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/Emitters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace llmir {
+namespace {
+
+/// What reading one row of a packed table takes.
+class RowReader {
+public:
+  /// Reads row `id` into row `token` of the result.
+  RowReader(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t tileBytes,
+            Value id, Value token)
+      : kb(kb), weights(kb.argument(op.getTableMutable())),
+        out(kb.argument(op.getOutMutable())),
+        start(kb.mul(kb.div(id, kTileRows), tileBytes)),
+        lane(kb.rem(id, kTileRows)), token(token) {}
+
+protected:
+  /// A scalar of `bytes` bytes at that offset of the table.
+  Value loadScalar(Value offset, int64_t bytes, Type type) {
+    Value raw = kb.loadVector(weights, offset, bytes);
+    Value cast = vector::BitCastOp::create(kb, kb.vec(1, type), raw);
+    return kb.lane(cast, 0);
+  }
+  /// The row's four bytes of the line at that offset.
+  Value loadWord(Value line) {
+    return loadScalar(kb.add(line, kb.mul(lane, 4)), 4, kb.getI32Type());
+  }
+
+  KernelBuilder &kb;
+  Value weights, out, start, lane, token;
+};
+
+class PlainRowReader : RowReader {
+public:
+  PlainRowReader(KernelBuilder &kb, kernel::EmbeddingOp op,
+                 const PackedMatrixLayout &table, Value id, Value token)
+      : RowReader(kb, op, table.tileBytes(), id, token), table(table) {}
+
+  void read() {
+    int64_t perLine = table.valuesPerLine();
+    kb.loop(0, table.linesPerTile(), 1, [&](Value line) {
+      Value word = loadWord(kb.add(start, kb.mul(line, kLineBytes)));
+      for (auto [v, value] :
+           llvm::enumerate(decodeWords(kb, table.format, word)))
+        kb.store(value, out,
+                 {token, kb.add(kb.mul(line, perLine), int64_t(v))});
+    });
+  }
+
+private:
+  const PackedMatrixLayout &table;
+};
+
+class IntegerRowReader : RowReader {
+public:
+  IntegerRowReader(KernelBuilder &kb, kernel::EmbeddingOp op,
+                   const IntegerMatrixLayout &table, Value id, Value token)
+      : RowReader(kb, op, table.tileBytes(), id, token), table(table),
+        bits(table.format.bits) {}
+
+  void read() {
+    int64_t size = table.block();
+    kb.loop(0, table.numBlocks(), 1, [&](Value number) {
+      block = kb.add(start, kb.mul(number, table.blockBytes(size)));
+      d = scaleAt(table.scalesAt(size));
+      if (table.format.minima)
+        dmin = scaleAt(table.minsAt(size));
+      k = kb.mul(number, size);
+      kb.loop(0, size / table.group(), 1,
+              [&](Value group) { readGroup(group); });
+    });
+  }
+
+private:
+  /// One of 16 numbers in the format of scales.
+  Value scaleAt(int64_t offset) {
+    TensorFormat format = table.format.scales;
+    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    Value place = kb.add(kb.add(block, offset), kb.mul(lane, size));
+    if (format == TensorFormat::F32)
+      return loadScalar(place, size, kb.getF32Type());
+    Type half = format == TensorFormat::F16 ? Type(kb.getF16Type())
+                                            : Type(kb.getI16Type());
+    Value stored = loadScalar(place, size, half);
+    if (format == TensorFormat::F16)
+      return arith::ExtFOp::create(kb, kb.getF32Type(), stored);
+    Value wide = arith::ExtUIOp::create(kb, kb.getI32Type(), stored);
+    Value bits =
+        arith::ShLIOp::create(kb, wide, kb.intConstant(kb.getI32Type(), 16));
+    return arith::BitcastOp::create(kb, kb.getF32Type(), bits);
+  }
+  /// The row's sub-scale or sub-minimum of a group of the block.
+  Value subScale(int64_t offset, Value group) {
+    Value place =
+        kb.add(kb.add(kb.add(block, offset), kb.mul(group, kTileRows)), lane);
+    Value byte = loadScalar(place, 1, kb.getI8Type());
+    return arith::SIToFPOp::create(kb, kb.getF32Type(), byte);
+  }
+  void readGroup(Value group);
+  /// Four neighbours from value `four * 4` of the block on, as they are stored,
+  /// in the bytes of an i32.
+  Value storedFour(Value four);
+
+  const IntegerMatrixLayout &table;
+  int64_t bits;
+  Value block, d, dmin, k;
+};
+
+} // namespace
+
+static Value mask(KernelBuilder &kb, Value x, int64_t bits) {
+  return arith::AndIOp::create(kb, x, kb.intConstant(x.getType(), bits));
+}
+
+/// x >> shift, where the shift is an index.
+static Value shiftRight(KernelBuilder &kb, Value x, Value shift) {
+  Value count = arith::IndexCastOp::create(kb, x.getType(), shift);
+  return arith::ShRUIOp::create(kb, x, count);
+}
+
+void IntegerRowReader::readGroup(Value group) {
+  int64_t values = table.group();
+  Value scale = d, min = dmin;
+  if (table.format.superGroup > 0) {
+    scale = kb.mulf(d, subScale(table.subScalesAt(table.block()), group));
+    if (min) {
+      Value subMin = subScale(table.subMinsAt(table.block()), group);
+      min = kb.mulf(arith::NegFOp::create(kb, dmin), subMin);
+    }
+  }
+  kb.loop(0, values / 4, 1, [&](Value i) {
+    Value four = kb.add(kb.mul(group, values / 4), i);
+    Value word = vector::BroadcastOp::create(kb, kb.vec(1, kb.getI32Type()),
+                                             storedFour(four));
+    Value bytes =
+        vector::BitCastOp::create(kb, kb.vec(4, kb.getI8Type()), word);
+    Type i32x4 = kb.vec(4, kb.getI32Type());
+    Value q = bits == 8 && table.format.isSigned()
+                  ? Value(arith::ExtSIOp::create(kb, i32x4, bytes))
+                  : Value(arith::ExtUIOp::create(kb, i32x4, bytes));
+    if (int64_t bias = table.format.storedBias())
+      q = arith::SubIOp::create(kb, q, kb.intConstant(i32x4, bias));
+    Type f32x4 = kb.vec(4, kb.getF32Type());
+    Value numbers = arith::SIToFPOp::create(kb, f32x4, q);
+    // A product is exact, so that adding to it rounds once.
+    Value result = arith::MulFOp::create(
+        kb, numbers, vector::BroadcastOp::create(kb, f32x4, scale));
+    if (min)
+      result = arith::AddFOp::create(
+          kb, result, vector::BroadcastOp::create(kb, f32x4, min));
+    kb.storeVector(result, out, {token, kb.add(k, kb.mul(four, 4))});
+  });
+}
+
+Value IntegerRowReader::storedFour(Value four) {
+  if (bits == 8)
+    return loadWord(kb.add(block, kb.mul(four, kLineBytes)));
+  // Of a bundle of eight fours, two lie in each line of nibbles.
+  int64_t perBundle = table.bundleValues() / 4;
+  Value inBundle = kb.rem(four, perBundle);
+  Value lines = kb.add(
+      block, kb.mul(kb.div(four, perBundle), table.bundleLines() * kLineBytes));
+  Value low = loadWord(kb.add(lines, kb.mul(kb.div(inBundle, 2), kLineBytes)));
+  Value q =
+      mask(kb, shiftRight(kb, low, kb.mul(kb.rem(inBundle, 2), 4)), 0x0f0f0f0f);
+  if (bits == 4)
+    return q;
+  // High bits of several fours share a line behind those.
+  int64_t width = bits - 4, perLine = 8 / width;
+  Value highLine = kb.add(kb.div(inBundle, perLine), 4);
+  Value high = loadWord(kb.add(lines, kb.mul(highLine, kLineBytes)));
+  Value shift = kb.mul(kb.rem(inBundle, perLine), width);
+  Value part = mask(kb, shiftRight(kb, high, shift),
+                    width == 1 ? 0x01010101 : 0x03030303);
+  Value shifted =
+      arith::ShLIOp::create(kb, part, kb.intConstant(kb.getI32Type(), 4));
+  return arith::OrIOp::create(kb, q, shifted);
+}
+
+/// The row of a token in a table of `rows` rows; an id that no row has selects
+/// the nearest row, since anyone may call a function.
+static Value rowOf(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
+                   Value token) {
+  StepField ids =
+      op.getByPosition() ? StepField::positions : StepField::token_ids;
+  Value id = kb.contextArray(ids, token);
+  id = arith::MaxSIOp::create(kb, id, kb.index(0));
+  return arith::MinSIOp::create(kb, id, kb.index(rows - 1));
+}
+
+/// read(id, token) for each token of this worker, ids being rows of a table of
+/// `rows` rows; zero after `stored` columns.
+static void overTokens(KernelBuilder &kb, kernel::EmbeddingOp op, int64_t rows,
+                       int64_t stored,
+                       llvm::function_ref<void(Value, Value)> read) {
+  Value out = kb.argument(op.getOutMutable());
+  int64_t padded = cast<MemRefType>(out.getType()).getDimSize(1);
+  auto [first, last] = kb.rowRange();
+  kb.loop(first, last, kb.index(1), [&](Value token) {
+    read(rowOf(kb, op, rows, token), token);
+    Value zero = kb.f32(0.0);
+    kb.loop(stored, padded, 1,
+            [&](Value k) { kb.store(zero, out, {token, k}); });
+  });
+}
+
+static LogicalResult emitEmbedding(KernelBuilder &kb, kernel::EmbeddingOp op) {
+  int64_t rows = op.getRows(), columns = op.getColumns();
+  if (auto integers = IntegerFormat::fromName(op.getFormat())) {
+    IntegerMatrixLayout table{*integers, rows, columns};
+    overTokens(kb, op, rows, columns, [&](Value id, Value token) {
+      IntegerRowReader(kb, op, table, id, token).read();
+    });
+    return success();
+  }
+  PackedMatrixLayout table{*tensorFormatFromName(op.getFormat()), rows,
+                           columns};
+  overTokens(kb, op, rows, table.linesPerTile() * table.valuesPerLine(),
+             [&](Value id, Value token) {
+               PlainRowReader(kb, op, table, id, token).read();
+             });
+  return success();
+}
+
+void addEmbeddingEmitters(KernelEmitters &emitters) {
+  emitters.add(emitEmbedding);
+}
+
+} // namespace llmir

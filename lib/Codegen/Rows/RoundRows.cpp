@@ -1,0 +1,39 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Activations to bf16, once per row and for all matmuls of it. Integers round,
+// as everywhere: an instruction that flushes denormals would round otherwise at
+// one level than at the others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/Emitters.h"
+
+using namespace mlir;
+
+namespace llmir {
+
+static LogicalResult emitRoundRows(KernelBuilder &kb, kernel::RoundRowsOp op) {
+  Value x = kb.argument(op.getXMutable());
+  Value out = kb.argument(op.getOutMutable());
+  // Rows of f32 are zero behind their columns, and so are the words of that.
+  int64_t columns = roundUpTo(op.getColumns(), kLanes);
+  auto [first, last] = kb.rowRange();
+  kb.loop(first, last, kb.index(1), [&](Value row) {
+    kb.loop(0, columns, kLanes, [&](Value k) {
+      Value elements = kb.loadVector(x, {row, k});
+      kb.storeVector(roundToWords(kb, elements), out, {row, kb.div(k, 2)});
+    });
+    kb.zeroPadding(out, row, columns / 2);
+  });
+  return success();
+}
+
+void addRowRounders(KernelEmitters &emitters) { emitters.add(emitRoundRows); }
+
+} // namespace llmir
