@@ -12,13 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramInput.h"
-#include "StepKernelNeeds.h"
 
-#include "llmir/Dialect/MLLM/KernelSpec.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
-
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <map>
 
@@ -26,6 +22,11 @@ using namespace mlir;
 using namespace llmir::mllm::program;
 
 namespace llmir {
+
+using mllm::kernel::CacheGeometry;
+using mllm::kernel::KernelOpInterface;
+using mllm::kernel::StepLimits;
+using mllm::kernel::WeightNeed;
 
 namespace {
 /// What the layer register may hold; empty: the place is not reached.
@@ -56,18 +57,17 @@ private:
   LogicalResult checkCodeOp(Operation &op);
   LogicalResult checkWeights();
   LogicalResult checkWeight(WeightOp weight);
-  LogicalResult checkKernel(KernelOp kernel);
-  LogicalResult checkCache(KernelOp kernel);
-  LogicalResult checkCall(InstructionOp op, const KernelCall &call);
-  LogicalResult checkTable(InstructionOp op, KernelOp kernel, int64_t rows);
-  LogicalResult checkShape(InstructionOp op, KernelOp kernel, WeightOp weight,
-                           size_t number);
+  LogicalResult checkInstruction(InstructionOp op);
+  LogicalResult checkKernel(KernelOpInterface kernel);
+  LogicalResult checkRows(KernelOpInterface kernel);
+  LogicalResult checkOwnRows(KernelOpInterface kernel);
+  LogicalResult checkCache(KernelOpInterface kernel);
+  LogicalResult checkWeightsOf(KernelOpInterface kernel);
+  LogicalResult checkNeed(KernelOpInterface kernel, const WeightNeed &need);
+  LogicalResult checkTable(KernelOpInterface kernel);
   LogicalResult checkLayers();
-  LogicalResult checkLayersOf(Operation &op, LayerRange layers);
+  LogicalResult checkLayersOf(InstructionOp op, LayerRange layers);
   LogicalResult checkNames();
-  LogicalResult checkRegion(KernelOp kernel);
-  LogicalResult checkOwnRows(InstructionOp op, const KernelCall &call,
-                             KernelOp kernel);
   StepLimits limits() const {
     return {info.tokenBudget, info.maxLogitRows, info.contextLength};
   }
@@ -91,14 +91,9 @@ private:
 LogicalResult StepProgramChecker::check() {
   if (failed(checkParts()) || failed(checkNames()) || failed(checkWeights()))
     return failure();
-  for (FragmentOp fragment : program.getOps<FragmentOp>())
-    for (KernelOp kernel : fragment.getBody().getOps<KernelOp>())
-      if (failed(checkKernel(kernel)))
-        return failure();
   for (InstructionOp op : code.getBody().getOps<InstructionOp>())
-    for (const KernelCall &call : op.getCalls())
-      if (failed(checkCall(op, call)))
-        return failure();
+    if (failed(checkInstruction(op)))
+      return failure();
   return checkLayers();
 }
 
@@ -223,164 +218,149 @@ LogicalResult StepProgramChecker::checkWeight(WeightOp weight) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-LogicalResult StepProgramChecker::checkKernel(KernelOp kernel) {
-  for (NamedAttribute parameter : kernel.getParameters())
-    if (auto number = dyn_cast<IntegerAttr>(parameter.getValue());
-        number && !isa<BoolAttr>(number) &&
-        !number.getType().isSignlessInteger(64))
-      return kernel.emitOpError("parameter '")
-             << parameter.getName().strref() << "' is " << number
-             << ", expected an integer of type i64";
-  FailureOr<StepKernelNeeds> needs = needsOf(kernel, limits());
-  if (failed(needs))
-    return failure();
-  if (needs->rows.size() != kernel.getOperandTypes().size())
-    return kernel.emitOpError("takes ")
-           << kernel.getOperandTypes().size() << " buffers, its kind "
-           << needs->rows.size();
-  for (auto [number, attribute, rows] :
-       llvm::enumerate(kernel.getOperandTypes(), needs->rows)) {
-    auto type = dyn_cast<MemRefType>(cast<TypeAttr>(attribute).getValue());
-    if (!type || type.getRank() != 2 || type.getDimSize(0) < rows)
-      return kernel.emitOpError("takes ")
-             << attribute << " as buffer " << number
-             << ", but the largest step has " << rows << " rows for it";
+LogicalResult StepProgramChecker::checkInstruction(InstructionOp op) {
+  for (Operation &each : op.getBody().front()) {
+    if (auto kernel = dyn_cast<KernelOpInterface>(each)) {
+      if (failed(checkKernel(kernel)))
+        return failure();
+    } else if (isa<CallOp>(each)) {
+      return each.emitOpError("calls generated code; a program runs kernels");
+    }
   }
-  return failed(checkRegion(kernel)) ? failure() : checkCache(kernel);
-}
-
-/// A number that code can be made for.
-static bool isScalar(Type type) {
-  auto integer = dyn_cast<IntegerType>(type);
-  return integer ? integer.getWidth() <= 64
-                 : isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
-                       IndexType>(type);
-}
-
-/// Ops that do nothing but compute, for any operands: a division by zero would
-/// end the process.
-LogicalResult StepProgramChecker::checkRegion(KernelOp kernel) {
-  for (Operation &op : kernel.getBody().getOps())
-    if (!isa<YieldOp>(op) && (op.getNumRegions() != 0 || !isPure(&op) ||
-                              (op.getDialect()->getNamespace() != "arith" &&
-                               op.getDialect()->getNamespace() != "math") ||
-                              !llvm::all_of(op.getResultTypes(), isScalar)))
-      return op.emitOpError("is no scalar computation of a kernel");
   return success();
 }
 
-/// What a kernel says of the cache is what the runtime makes.
-LogicalResult StepProgramChecker::checkCache(KernelOp kernel) {
-  auto format = kernel.getParameters().getAs<StringAttr>("kv_format");
-  if (!format)
-    return success();
-  int64_t values = kernelParameter(kernel, "value_dim");
-  if (format.getValue() != kvFormatName(info.kvFormat) ||
-      kernelParameter(kernel, "kv_heads") != info.numKVHeads ||
-      kernelParameter(kernel, "head_dim") != info.headDim ||
-      kernelParameter(kernel, "block_size") != info.kvBlockSize ||
-      (values != 0 && values != info.headDim))
-    return kernel.emitOpError("is for another KV cache than the artifact's, "
-                              "which has blocks of ")
-           << info.kvBlockSize << " tokens, " << info.numKVHeads << " heads of "
-           << info.headDim << " " << kvFormatName(info.kvFormat);
+LogicalResult StepProgramChecker::checkKernel(KernelOpInterface kernel) {
+  if (kernel.hasFixedSize())
+    return kernel->emitOpError(
+        "has a fixed size, as kernels of functions do; "
+        "the kernels of a step get theirs from the step");
+  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+    if (attribute.getName() != kLabelAttr && !attribute.getNameDialect())
+      return kernel->emitOpError("does not know the attribute '")
+             << attribute.getName().strref() << "'";
+  return success(
+      succeeded(checkWeightsOf(kernel)) && succeeded(checkRows(kernel)) &&
+      succeeded(checkOwnRows(kernel)) && succeeded(checkCache(kernel)));
+}
+
+/// The weight that an operand is; null for a buffer.
+static GetWeightOp weightOf(OpOperand &operand) {
+  return operand.get().getDefiningOp<GetWeightOp>();
+}
+
+/// Whether the operand is read as a weight is. The op's verifier holds its size
+/// against what is read.
+static bool isWeightOperand(KernelOpInterface kernel, OpOperand &operand) {
+  return llvm::any_of(kernel.getWeightNeeds(), [&](const WeightNeed &need) {
+    return need.operand == operand.getOperandNumber();
+  });
+}
+
+LogicalResult StepProgramChecker::checkRows(KernelOpInterface kernel) {
+  for (OpOperand &operand : kernel->getOpOperands()) {
+    if (isWeightOperand(kernel, operand))
+      continue;
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    const int64_t rows = kernel.getRowsOf(operand, limits());
+    if (!type || type.getRank() != 2 || type.getDimSize(0) < rows)
+      return kernel->emitOpError("takes ")
+             << operand.get().getType() << " as operand "
+             << operand.getOperandNumber() << ", but the largest step has "
+             << rows << " rows for it";
+  }
   return success();
 }
 
-LogicalResult StepProgramChecker::checkCall(InstructionOp op,
-                                            const KernelCall &call) {
-  auto kernel = find<KernelOp>(call.kernel);
-  if (!kernel)
-    return op.emitOpError("calls ")
-           << call.kernel << ", which no text fragment declares";
-  FailureOr<StepKernelNeeds> needs = needsOf(kernel, limits());
-  if (failed(needs) || failed(checkOwnRows(op, call, kernel)))
-    return failure();
-  if (needs->weights != static_cast<int64_t>(call.weights.size()))
-    return op.emitOpError("gives ")
-           << call.weights.size() << " weights to " << call.kernel
-           << ", which takes " << needs->weights
-           << "; a step's weights are those of the artifact";
-  for (auto [number, name] : llvm::enumerate(call.weights))
-    if (failed(checkShape(op, kernel, find<WeightOp>(name), number)))
-      return failure();
-  return success();
-}
-
-/// What each worker has for itself has the rows of a step of few tokens.
-LogicalResult StepProgramChecker::checkOwnRows(InstructionOp op,
-                                               const KernelCall &call,
-                                               KernelOp kernel) {
+/// What each worker has for itself has the rows of a decode-sized step.
+LogicalResult StepProgramChecker::checkOwnRows(KernelOpInterface kernel) {
   auto few = code->getAttrOfType<IntegerAttr>(kFewTokensAttr);
   if (!few)
     return success();
   StepLimits ofFew = limits();
   ofFew.tokens = std::min(ofFew.tokens, few.getInt());
   ofFew.logitRows = std::min(ofFew.logitRows, few.getInt());
-  FailureOr<StepKernelNeeds> needs = needsOf(kernel, ofFew);
-  if (failed(needs))
-    return failure();
-  for (auto [number, value, rows] :
-       llvm::enumerate(call.buffers, needs->rows)) {
-    auto buffer = value.getDefiningOp<BufferOp>();
+  for (OpOperand &operand : kernel->getOpOperands()) {
+    auto buffer = operand.get().getDefiningOp<BufferOp>();
     if (!buffer || !buffer.getPerWorker())
       continue;
-    int64_t own =
-        std::min(cast<MemRefType>(value.getType()).getDimSize(0), few.getInt());
+    const int64_t rows = kernel.getRowsOf(operand, ofFew);
+    const int64_t own = std::min(
+        cast<MemRefType>(buffer.getType()).getDimSize(0), few.getInt());
     if (rows > own)
-      return op.emitOpError("uses ")
-             << rows << " rows of buffer " << number << " of " << call.kernel
+      return kernel->emitOpError("uses ")
+             << rows << " rows of operand " << operand.getOperandNumber()
              << ", which is per_worker and has " << own
              << " in a step of few tokens";
   }
   return success();
 }
 
-/// An embedding's table has a row for every id or position that a step may
-/// name.
-LogicalResult StepProgramChecker::checkTable(InstructionOp op, KernelOp kernel,
-                                             int64_t rows) {
-  if (kernel.getKind() != "embedding")
+/// What a kernel says of the cache is what the runtime makes.
+LogicalResult StepProgramChecker::checkCache(KernelOpInterface kernel) {
+  std::optional<CacheGeometry> cache = kernel.getCacheGeometry();
+  if (!cache)
     return success();
-  auto tokenIds = kernel.getParameters().getAs<BoolAttr>("token_ids");
-  bool positions = tokenIds && !tokenIds.getValue();
-  int64_t wanted = positions ? info.contextLength : info.vocabSize;
-  if (rows >= wanted)
-    return success();
-  return op.emitOpError("looks up rows of a table of ")
-         << rows << "; there are " << wanted
-         << (positions ? " positions" : " tokens");
+  if (cache->format != llvm::StringRef(kvFormatName(info.kvFormat)) ||
+      cache->kvHeads != info.numKVHeads || cache->headDim != info.headDim ||
+      cache->valueDim != info.headDim || cache->blockSize != info.kvBlockSize)
+    return kernel->emitOpError("is for another KV cache than the artifact's, "
+                               "which has blocks of ")
+           << info.kvBlockSize << " tokens, " << info.numKVHeads << " heads of "
+           << info.headDim << " " << kvFormatName(info.kvFormat);
+  return success();
 }
 
-/// The kernel reads of a weight what it says it does: a matrix in its format,
-/// or a vector of its length.
-LogicalResult StepProgramChecker::checkShape(InstructionOp op, KernelOp kernel,
-                                             WeightOp weight, size_t number) {
-  ArrayRef<int64_t> shape = weight.getShape();
-  int64_t rows = kernelParameter(kernel, "rows"),
-          columns = kernelParameter(kernel, "columns"),
-          experts = kernelParameter(kernel, "experts");
-  auto format = kernel.getParameters().getAs<StringAttr>("format");
-  if (format && number == 0) {
-    SmallVector<int64_t> wanted{rows, columns};
-    if (kernel.getKind() == "moe_linear")
-      wanted.insert(wanted.begin(), experts);
-    if (shape != ArrayRef(wanted) || weight.getFormat() != format.getValue())
-      return op.emitOpError("gives ")
-             << kernel.getSymName() << ", which reads " << format.getValue()
-             << " [" << wanted << "], a weight of " << weight.getFormat()
-             << " [" << shape << "]";
-    return checkTable(op, kernel, rows);
-  }
-  int64_t wanted = format ? rows
-                   : kernel.getParameters().get("heads")
-                       ? kernelParameter(kernel, "heads")
-                       : columns;
-  if (shape != ArrayRef(wanted))
-    return op.emitOpError("gives ")
-           << kernel.getSymName() << ", which reads a vector of " << wanted
-           << ", a weight of [" << shape << "]";
-  return success();
+/// Weights are read where the kernel needs one, and nowhere else.
+LogicalResult StepProgramChecker::checkWeightsOf(KernelOpInterface kernel) {
+  for (const WeightNeed &need : kernel.getWeightNeeds())
+    if (failed(checkNeed(kernel, need)))
+      return failure();
+  for (OpOperand &operand : kernel->getOpOperands())
+    if (GetWeightOp weight = weightOf(operand);
+        weight && !isWeightOperand(kernel, operand))
+      return kernel->emitOpError("takes the weight ")
+             << weight.getWeightAttr() << " as operand "
+             << operand.getOperandNumber() << ", which is a buffer";
+  return checkTable(kernel);
+}
+
+/// The kernel reads of a weight what that is: a matrix in its format, or a
+/// vector of its length.
+LogicalResult StepProgramChecker::checkNeed(KernelOpInterface kernel,
+                                            const WeightNeed &need) {
+  GetWeightOp get = weightOf(kernel->getOpOperand(need.operand));
+  // A vector may be one row of a buffer.
+  if (!get && need.format.empty())
+    return success();
+  if (!get)
+    return kernel->emitOpError("takes a buffer as operand ")
+           << need.operand << "; a step's weights are those of the artifact";
+  auto weight = find<WeightOp>(get.getWeightAttr());
+  if (weight.getShape() == ArrayRef(need.shape) &&
+      (need.format.empty() || weight.getFormat() == need.format))
+    return success();
+  InFlightDiagnostic diag = kernel->emitOpError("reads ");
+  diag << (need.format.empty() ? StringRef("a vector of") : need.format) << " ["
+       << ArrayRef(need.shape) << "], and weight " << get.getWeightAttr()
+       << " is " << weight.getFormat() << " [" << weight.getShape() << "]";
+  return diag;
+}
+
+/// An embedding's table has a row for every id or position that a step may
+/// name.
+LogicalResult StepProgramChecker::checkTable(KernelOpInterface kernel) {
+  auto embedding = dyn_cast<mllm::kernel::EmbeddingOp>(kernel.getOperation());
+  if (!embedding)
+    return success();
+  const bool byPosition = embedding.getByPosition();
+  const auto rows = static_cast<int64_t>(embedding.getRows());
+  const int64_t wanted = byPosition ? info.contextLength : info.vocabSize;
+  if (rows >= wanted)
+    return success();
+  return kernel->emitOpError("looks up rows of a table of ")
+         << rows << "; there are " << wanted
+         << (byPosition ? " positions" : " tokens");
 }
 
 //===----------------------------------------------------------------------===//
@@ -432,34 +412,31 @@ LogicalResult StepProgramChecker::checkLayers() {
     reach(place + 1, now);
   }
   for (auto [op, layers] : llvm::zip_equal(ops, before))
-    if (!layers.empty() && failed(checkLayersOf(*op, layers)))
+    if (auto instruction = dyn_cast<InstructionOp>(op);
+        instruction && !layers.empty() &&
+        failed(checkLayersOf(instruction, layers)))
       return failure();
   return success();
 }
 
-LogicalResult StepProgramChecker::checkLayersOf(Operation &op,
+LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
                                                 LayerRange layers) {
-  auto instruction = dyn_cast<InstructionOp>(op);
-  if (!instruction)
-    return success();
   auto refuse = [&](const Twine &what, int64_t first, int64_t end) {
     return op.emitOpError("runs for layers ")
            << layers.first << " to " << layers.last << ", but " << what
            << " has layers " << first << " to " << end - 1;
   };
-  for (const KernelCall &call : instruction.getCalls()) {
-    for (Attribute name : call.weights) {
-      auto weight = find<WeightOp>(name);
-      int64_t first = weight.getFirstLayer(),
-              end = first + static_cast<int64_t>(weight.getOffsets().size());
-      if (weight.getOffsets().size() > 1 &&
-          (layers.first < first || layers.last >= end))
-        return refuse("weight @" + weight.getSymName(), first, end);
-    }
-    if (find<KernelOp>(call.kernel).getParameters().get("kv_format") &&
-        layers.last >= info.numLayers)
-      return refuse("the KV cache", 0, info.numLayers);
+  for (auto get : op.getBody().getOps<GetWeightOp>()) {
+    auto weight = find<WeightOp>(get.getWeightAttr());
+    int64_t first = weight.getFirstLayer(),
+            end = first + static_cast<int64_t>(weight.getOffsets().size());
+    if (weight.getOffsets().size() > 1 &&
+        (layers.first < first || layers.last >= end))
+      return refuse("weight @" + weight.getSymName(), first, end);
   }
+  for (KernelOpInterface kernel : kernelsOf(op))
+    if (kernel.getCacheGeometry() && layers.last >= info.numLayers)
+      return refuse("the KV cache", 0, info.numLayers);
   return success();
 }
 

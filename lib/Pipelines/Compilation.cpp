@@ -17,6 +17,7 @@
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Frontend/Frontend.h"
 #include "llmir/Pipelines/Pipelines.h"
 #include "llmir/Pipelines/TargetNames.h"
@@ -326,10 +327,15 @@ Status Compilation::lower() {
   if (fromProgram())
     forgetPlan(*module);
   LLMIR_RETURN_IF_ERROR(runPasses([&](PassManager &pm) {
-    if (fromProgram())
+    if (fromProgram()) {
+      // The author of the text need not place barriers.
+      mllm::SynchronizeProgramOptions barriers;
+      barriers.fewTokens = 0; // As the text has it.
+      pm.addPass(mllm::createSynchronizeProgram(barriers));
       pm.addPass(createPlanProgramMemory());
-    else
+    } else {
       buildProgramStage(pm, stage);
+    }
   }));
   readProgram();
   if (fromProgram() &&

@@ -10,6 +10,7 @@
 
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Conversion/Passes.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +51,7 @@ void buildProgramStage(OpPassManager &pm, const LowerStageOptions &options) {
   conversion.tokenBudget = options.tokenBudget;
   conversion.maxLogitRows = options.maxLogitRows;
   pm.addPass(createConvertLLMToProgram(conversion));
+  pm.addPass(mllm::createSynchronizeProgram());
   pm.addPass(createPlanProgramMemory());
 }
 

@@ -18,6 +18,8 @@ using namespace llmir::mllm::program;
 
 namespace llmir {
 
+using mllm::kernel::KernelOpInterface;
+
 /// Bytes of one row of `columns` in a format of the checkpoint, or in the
 /// scheme that it is quantized to: there, integers and scales without padding.
 static int64_t sourceRowBytes(StringRef formatName, int64_t columns) {
@@ -52,8 +54,8 @@ public:
   std::vector<StepSite> take() { return std::move(sites); }
 
 private:
-  StepSite describe(const KernelCall &call);
-  void addWeight(StepSite &site, WeightOp weight, const KernelCall &user);
+  StepSite describe(KernelOpInterface kernel);
+  void addWeight(StepSite &site, WeightOp weight, KernelOpInterface user);
   template <typename Op> Op find(SymbolRefAttr name) {
     for (FragmentOp fragment : module.getOps<FragmentOp>())
       if (auto op = dyn_cast_or_null<Op>(
@@ -70,18 +72,17 @@ private:
 };
 } // namespace
 
-/// The numbers that the kernel multiplies its matrices by.
-static std::string inputsOf(KernelOp kernel, StringRef weightFormat) {
-  auto segment = kernel.getParameters().getAs<IntegerAttr>("segment");
-  if (segment && segment.getInt() > 0)
+/// The type of the elements that the kernel multiplies its matrices by.
+static std::string inputsOf(KernelOpInterface kernel, StringRef weightFormat) {
+  // Every kernel that takes rows in segments takes them as integers.
+  if (kernel->hasAttr("segment"))
     return "int8";
   return weightFormat == "bf16" ? "bf16" : "f32";
 }
 
 void SiteReader::addWeight(StepSite &site, WeightOp weight,
-                           const KernelCall &user) {
+                           KernelOpInterface user) {
   ArrayRef<int64_t> shape = weight.getShape();
-  auto kernel = find<KernelOp>(user.kernel);
   if (shape.size() < 2) {
     site.sourceBytes += weight.getBytes();
     site.packedBytes += weight.getBytes();
@@ -93,28 +94,28 @@ void SiteReader::addWeight(StepSite &site, WeightOp weight,
       matrices * rows * sourceRowBytes(weight.getFormat(), columns);
   site.packedBytes += weight.getBytes();
   site.products += rows * columns;
-  site.inputs = inputsOf(kernel, weight.getFormat());
+  site.inputs = inputsOf(user, weight.getFormat());
   if (matrices == 1)
     return;
   // The kernel's rows are (token, choice) pairs.
-  auto places = cast<MemRefType>(user.buffers.back().getType());
+  auto places = cast<MemRefType>(user->getOperands().back().getType());
   site.experts = matrices;
   site.chosen =
       std::clamp<int64_t>(places.getDimSize(0) / tokenBudget, 1, matrices);
   site.products *= site.chosen;
 }
 
-StepSite SiteReader::describe(const KernelCall &call) {
+StepSite SiteReader::describe(KernelOpInterface kernel) {
   StepSite site;
-  site.name = call.kernel.getValue().str();
-  auto kernel = find<KernelOp>(call.kernel);
-  site.kind = kernel.getKind().str();
-  auto over = kernel.getParameters().getAs<StringAttr>("over");
-  site.logitRows = over && over.getValue() == "logit_rows";
+  site.name = labelOf(kernel).str();
+  site.kind = kernel->getName().stripDialect().rsplit('.').second.str();
+  site.logitRows = kernel.getRowSpace() == mllm::kernel::RowSpace::LogitRows;
   // Of the embedding a token needs one row.
-  if (site.kind != "embedding")
-    for (Attribute name : call.weights)
-      addWeight(site, find<WeightOp>(cast<FlatSymbolRefAttr>(name)), call);
+  if (isa<mllm::kernel::EmbeddingOp>(kernel))
+    return site;
+  for (Value operand : kernel->getOperands())
+    if (auto weight = operand.getDefiningOp<GetWeightOp>())
+      addWeight(site, find<WeightOp>(weight.getWeightAttr()), kernel);
   return site;
 }
 
@@ -131,8 +132,8 @@ void SiteReader::read(Operation &op) {
     }
     layer = jump.getLimit();
   } else if (auto instruction = dyn_cast<InstructionOp>(op)) {
-    for (const KernelCall &call : instruction.getCalls())
-      sites.push_back(describe(call));
+    for (KernelOpInterface kernel : kernelsOf(instruction))
+      sites.push_back(describe(kernel));
   } else if (numTraceSites(op) == 1) {
     StepSite site;
     auto call = dyn_cast<RuntimeCallOp>(op);

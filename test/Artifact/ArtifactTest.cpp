@@ -153,7 +153,7 @@ std::vector<Damage> damages() {
        invalid, "is not an LLMIR artifact"},
       {"next format version",
        inHeader([](ArtifactHeader &h) { ++h.formatVersion; }), incompatible,
-       "format version 5; this build reads version 4"},
+       "format version 6; this build reads version 5"},
       {"format version 0",
        inHeader([](ArtifactHeader &h) { h.formatVersion = 0; }), incompatible,
        "format version 0"},

@@ -272,10 +272,21 @@ private:
 
   /// Takes a line away, says it twice, or lets two change places.
   void changeLines() {
+    // Every other time an instruction is one line.
+    const bool whole = pick(2) == 0;
+    bool inside = false;
     std::vector<std::string> lines;
     std::istringstream stream(text.substr(start()));
-    for (std::string line; std::getline(stream, line);)
-      lines.push_back(line);
+    for (std::string line; std::getline(stream, line);) {
+      if (inside)
+        lines.back() += "\n" + line;
+      else
+        lines.push_back(line);
+      if (whole && line.rfind("    mllm.program.instruction", 0) == 0)
+        inside = true;
+      else if (line == "    }")
+        inside = false;
+    }
     const std::string head = text.substr(0, start());
     auto at = [&] { return static_cast<size_t>(pick(lines.size())); };
     size_t one = at(), other = at();

@@ -148,7 +148,7 @@ def check_swapped_layers(bench):
 
 
 def check_constant(bench):
-    pattern = r"(_swiglu \"linear\" .*(?:\n.*){1,6}?arith\.constant )1\.000000e\+00"
+    pattern = r"(kernel\.linear .*_swiglu\".*(?:\n.*){1,6}?arith\.constant )1\.000000e\+00"
     edited, count = re.subn(pattern, r"\g<1>2.000000e+00", bench.text)
     check("the constant of SiLU is found", count == 1, count)
     silu = ops.silu
@@ -156,14 +156,13 @@ def check_constant(bench):
     expected = bench.reference()
     ops.silu = silu
     logits = bench.logits(bench.assemble("constant", edited))
-    # SPEC: 254: the text fragment says what a kernel computes.
     check("an element-wise constant changes what it must", near(logits, expected))
     check("which is another result", not near(logits, bench.reference()))
 
 
 def check_fused(bench):
     text = bench.opt("--fuse-program-instructions", bench.path("whole.txt"))
-    check("instructions are fused", re.search(r"instruction @\S+ weights \[[^\]]*\]\([^)]*\), @", text))
+    check("instructions are fused", re.search(r"kernel\.rope .*\n *mllm\.kernel\.", text))
     made = bench.assemble("fused", text)
     # SPEC: 251
     check("fused instructions give the same bits",
@@ -171,6 +170,29 @@ def check_fused(bench):
     sites = [json.loads(bench.llmir("inspect", each, "--json"))["artifact"]["sites"]
              for each in (made, bench.artifact)]
     check("and are profiled as before", sites[0] == sites[1] and len(sites[0]) > 20, sites)
+
+
+def check_barriers(bench):
+    # The compiler places them, in a text with none and in one with too many.
+    none, removed = re.subn(r"    mllm\.program\.barrier(?: unless_few)?\n", "", bench.text)
+    marked = re.sub(r" per_worker(?: at \d+)?| replicated", "", none)
+    many = bench.text.replace("    mllm.program.instruction", "    mllm.program.barrier\n    mllm.program.instruction")
+    check("barriers are removed", removed > 5 and "barrier if_split" in none and marked != none, removed)
+    for name, text in (("no barriers", marked), ("a barrier everywhere", many)):
+        shown = bench.llmir("compile", "--program", bench.write("barriers.txt", text), "--weights-of",
+                            bench.artifact, "--emit", "program")
+        check(name + ": the compiler places them", shown.strip() == bench.text.strip(), shown)
+
+
+def fixed_kernel(text):
+    found = re.search(r"kernel\.round_rows ins\((%\S+) : (memref<(\d+)x(\d+)xf32>)\)|"
+                      r"kernel\.linear weights\([^)]*\) ins\((%\S+) : (memref<(\d+)x(\d+)xf32>)\)", text)
+    value, type, rows, columns = [group for group in found.groups() if group]
+    size = int(rows) * int(columns)
+    return text.replace("    mllm.program.exit\n", (
+        "    mllm.program.instruction {\n      mllm.kernel.copy_box ins(%s : %s) outs(%s : %s) {sizes = array<i64: %d>, "
+        "from_columns = %s, from_strides = array<i64: 1>, to_columns = %s, to_strides = array<i64: 1>}\n    }\n"
+        "    mllm.program.exit\n") % (value, type, value, type, size, columns, columns))
 
 
 def check_jumps(bench):
@@ -206,10 +228,11 @@ def refusals(bench):
     yield "a limit before the first", text.replace("below %d" % LAYERS, "below -1"), ("below the first",)
     yield "too few rows", text.replace("memref<512x", "memref<256x"), ("512 rows",)
     yield "another cache", text.replace("kv_heads = 2", "kv_heads = 1"), ("another KV cache",)
-    yield "another shape of a weight", re.sub(r"(@linear_\S+ .*?)rows = \d+", r"\g<1>rows = 16", text, 1), (
-        "which reads",)
-    yield "a kernel that does not exist", text.replace('"rms_norm"', '"rms_nor"'), (
-        "which the kernels of a step are not",)
+    yield "another shape of a weight", re.sub(r"(kernel\.linear .*?)rows = \d+", r"\g<1>rows = 16", text, 1), (
+        "and weight @",)
+    yield "a kernel that does not exist", text.replace("kernel.rms_norm ", "kernel.rms_nor "), ("rms_nor",)
+    yield "a kernel of functions", fixed_kernel(text), ("has a fixed size",)
+    yield "a call", re.sub(r"mllm\.kernel\.rope_angles .*", "mllm.program.call @f()", text), ("@f",)
     yield "another entry", text.replace("@llmir_step", "@main"), ("@llmir_step",)
     yield "a function", text.replace("  mllm.program.fragment @weights", (
         "  func.func private @f()\n  mllm.program.fragment @weights")), ("beside the fragments",)
@@ -217,8 +240,8 @@ def refusals(bench):
         "    mllm.program.entry_point\n    mllm.program.set_field num_tokens to 7\n")), (
             "programs of functions",)
     yield "few tokens that are many", re.sub(r"few_tokens = \d+", "few_tokens = 100000", text), ("one of few",)
-    yield "a region that calls", text.replace("arith.negf %arg1 : f32", (
-        "llvm.inline_asm \"nop\", \"=f,f\" %arg1 : (f32) -> f32")), ("is no scalar computation",)
+    yield "a region that calls", re.sub(r"arith\.negf (%\w+) : f32", (
+        r'llvm.inline_asm "nop", "=f,f" \1 : (f32) -> f32'), text), ("is not a scalar computation",)
     yield "a jump to nowhere", text.replace("    mllm.program.exit\n", (
         '    mllm.program.jump "nowhere"\n    mllm.program.exit\n')), ("nowhere",)
     yield "the half of a program", text[:len(text) // 2], ("refused.txt",)
@@ -262,6 +285,7 @@ def main():
     check_swapped_layers(bench)
     check_constant(bench)
     check_fused(bench)
+    check_barriers(bench)
     check_jumps(bench)
     check_refusals(bench)
     return check.finish()

@@ -25,38 +25,31 @@ def edit(text, pattern, replacement, flags=0):
     return edited
 
 
-def linear_kernel(text):
-    """(name, types, operands) of a product without a region."""
-    found = re.search(r"mllm.program.kernel (@linear_f32_\S+) \"linear\" \{bias = false[^\n]*\} "
-                      r"\[([^\n]*)\]\n", text)
-    return found.group(1), found.group(2)
+LINEAR = r"(mllm\.kernel\.linear weights\()(%\S+)( : memref<\d+xi8>)\) ins"  # Without a bias.
 
 
-def weight_as_buffer(text):
-    """The kernel's weight is a buffer that the program packs: of 2048 bytes, for a matrix of 32768."""
-    name, types = linear_kernel(text)
-    text = text.replace("[%s]\n" % types, "[memref<512x1xi32>, %s]\n" % types)
-    call = r"(instruction %s weights )\[[^\]]*\] ?\(([^)]*)\)([^:\n]*): " % re.escape(name)
-    text = re.sub(call, r"\g<1>[] (%packed, \2)\3: memref<512x1xi32>, ", text)
+def with_buffer(text, name, type):
     return text.replace("    mllm.program.entry_point\n",
-                        "    %packed = mllm.program.buffer : memref<512x1xi32>\n    mllm.program.entry_point\n")
+                        "    %%%s = mllm.program.buffer : %s\n    mllm.program.entry_point\n" % (name, type))
+
+
+def weight_as_buffer(text, type):
+    """A kernel's weight is a buffer that the program packs."""
+    return with_buffer(edit(text, LINEAR, r"\1%%packed : %s) ins" % type), "packed", type)
 
 
 def with_mask(text, strides):
-    text = edit(text, r"(\"paged_attention\" \{[^\n]*kv_heads = 2 : i64, )([^\n]*\} \[)(memref<\S+xf32>, )",
-                r"\1mask_strides = array<i64: %s>, \2\3memref<16x16xf32>, " % strides)
-    text = re.sub(r"(instruction @paged_attention\S* weights \[\] ?\()(%\w+, )([^:\n]*: )(memref<\S+>, )",
-                  r"\1\2%mask, \3\4memref<16x16xf32>, ", text)
-    return text.replace("    mllm.program.entry_point\n",
-                        "    %mask = mllm.program.buffer : memref<16x16xf32>\n    mllm.program.entry_point\n")
+    text = edit(text, r"(mllm\.kernel\.paged_attention [^\n]*ins\([^)]*\))( [^\n{]*\{)",
+                r"\1 mask(%%mask : memref<16x16xf32>)\2mask_strides = array<i64: %s>, " % strides)
+    return with_buffer(text, "mask", "memref<16x16xf32>")
 
 
 def refusals(text, experts):
     """(name, text, words of the message)"""
-    yield "a weight that is a buffer", weight_as_buffer(text), "a step's weights are those of the artifact"
-    name, _ = linear_kernel(text)
-    yield "a weight too many", edit(text, r"(instruction %s weights \[)([^\]]*)\]" % re.escape(name),
-                                    r"\1\2, \2]"), "gives 2 weights to " + name
+    yield "a weight that is a buffer", weight_as_buffer(text, "memref<8192x16xf32>"), (
+        "a step's weights are those of the artifact")
+    yield "a small buffer as a weight", weight_as_buffer(text, "memref<32x16xf32>"), "bytes or more"
+    yield "a weight too many", edit(text, LINEAR, r"\1\2\3) bias(\2\3) ins"), "reads a vector of"
     yield "rows of experts in memory of few tokens", edit(
         experts, r"%gated = mllm.program.buffer :", "%gated = mllm.program.buffer per_worker :"), (
             "which is per_worker and has")
@@ -72,34 +65,36 @@ def refusals(text, experts):
         "@main () -> () { prog.fragment @f <CPU> <text> [a:mlir\"array<index: 1>\"] { } }"), array
     yield "MLIR's bytecode", "ML\u00efR" + text, "the byte 195 has no meaning in MLIR's text"
     yield "an attribute that no program has", edit(text, r"module attributes \{", (
-        "module attributes {a = affine_map<(d0) -> (d0)>, ")), "'affine_map<(d0) -> (d0)>"
-    yield "a parameter of another kind", edit(text, r'("embedding" \{)', r'\1over = "logit_rows", '), (
-        "kind 'embedding' does not know")
-    yield "a number of another type", edit(text, r'("rms_norm" \{columns = \d+ : )i64', r"\1i32"), "type i64"
+        "module attributes {a = affine_set<(d0) : (d0 >= 0)>, ")), "'affine_set<(d0) : (d0 >= 0)>"
+    yield "a parameter of another kernel", edit(text, r"(kernel\.embedding [^\n{]*\{)", r"\1choices = 2 : i64, "), (
+        "does not know the attribute 'choices'")
+    yield "a number of another type", edit(text, r"(kernel\.rms_norm [^\n{]*\{columns = \d+ : )i64", r"\1i32"), (
+        "a size from 1 to 2^28")
     yield "a name that stands twice", edit(
         text, r"(    mllm.program.weight @model.norm.weight [^\n]*\n)([^}]*\})", (
             r"\1\2\n  mllm.program.fragment @more data {\n\1  }")), "is the second op called"
     yield "a division by zero", edit(text, r"(\^bb0\([^\n]*\n)", (
         r"\1      %zero = arith.constant 0 : i32\n      %gone = arith.divsi %zero, %zero : i32\n")), (
-            "is no scalar computation")
+            "is not a scalar computation")
     yield "a number of a thousand bits", edit(text, r"(\^bb0\([^\n]*\n)", (
-        r"\1      %wide = arith.constant 7 : i1024\n")), "is no scalar computation"
+        r"\1      %wide = arith.constant 7 : i1024\n")), "is not a scalar computation"
     many = 1 << 20
-    yield "more experts than counts fit on the stack", experts.replace(
-        "experts = 4", "experts = %d" % many).replace("memref<1x16xi32>", "memref<1x%dxi32>" % (many + 16)).replace(
-            '"moe_route" {experts = %d' % many, '"moe_route" {experts = 4'), "the most are"
-    yield "choices without rows for them", experts.replace(
-        '"moe_gather" {columns = 64 : i64, top_k = 2', '"moe_gather" {columns = 64 : i64, top_k = 3'), "rows for it"
+    yield "more experts than counts fit on the stack", edit(
+        experts, r"(kernel\.moe_sort [^\n]*experts = )4", r"\g<1>%d" % many).replace(
+            "memref<1x16xi32>", "memref<1x%dxi32>" % (many + 16)), "65536"
+    yield "choices without rows for them", edit(
+        experts, r"(kernel\.moe_gate [^\n]*top_k = )2", r"\g<1>3"), "rows for it"
+    yield "choices without places for them", edit(
+        experts, r"(kernel\.moe_gather [^\n]*top_k = )2", r"\g<1>3"), "1536 columns or more"
 
 
 def check_lists(bench, experts):
     """Lists that nothing has sorted, or that hold anything: rows stay those of the buffers."""
-    sort = r"    mllm.program.instruction @moe_sort [^\n]*\n"
-    swapped = experts.replace("@moe_gather weights [] (%pairs,", "@moe_gather weights [] (%junk,").replace(
-        "@moe_combine weights [] (%places,", "@moe_combine weights [] (%junk,")
+    sort = r"    mllm.program.instruction \{\n      mllm.kernel.moe_sort [^\n]*\n    \}\n"
+    swapped = edit(edit(experts, r"moe_gather ins\(%pairs,", "moe_gather ins(%junk,"),
+                   r"moe_combine ins\(%places,", "moe_combine ins(%junk,")
     # What was an f32 a moment ago in memory that the planner gives to both.
-    swapped = swapped.replace("    mllm.program.entry_point\n", (
-        "    %junk = mllm.program.buffer : memref<1x1024xi32>\n    mllm.program.entry_point\n"))
+    swapped = with_buffer(swapped, "junk", "memref<1x1024xi32>")
     for name, text in (("experts", experts), ("lists that nobody writes", edit(experts, sort, "")),
                        ("lists of other buffers", swapped)):
         logits = bench.logits(bench.assemble("lists", text))

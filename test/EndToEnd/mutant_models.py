@@ -29,40 +29,35 @@ MOE_BUFFERS = """\
     %gated = mllm.program.buffer : memref<{p}x{h}xf32>
     %mixed = mllm.program.buffer : memref<{t}x{h}xf32>
 """
+# Without barriers, which the compiler places.
 MOE_CODE = """\
-    mllm.program.barrier
-    mllm.program.instruction @moe_route weights [] ({x}, %w, %chosen) : {xt}, memref<{t}x16xf32>, memref<{t}x16xi32>
-    mllm.program.barrier
-    mllm.program.instruction @moe_sort weights [] (%chosen, %offsets, %pairs, %places) : memref<{t}x16xi32>, memref<1x16xi32>, memref<1x{p}xi32>, memref<1x{p}xi32>
-    mllm.program.barrier
-    mllm.program.instruction @moe_gather weights [] (%pairs, {x}, %rows) : memref<1x{p}xi32>, {xt}, memref<{p}x{h}xf32>
-    mllm.program.barrier
-    mllm.program.instruction @moe_gate weights [] (%rows, %rows, %gated) : memref<{p}x{h}xf32>, memref<{p}x{h}xf32>, memref<{p}x{h}xf32>
-    mllm.program.barrier
-    mllm.program.instruction @moe_combine weights [] (%places, %w, %gated, %mixed) : memref<1x{p}xi32>, memref<{t}x16xf32>, memref<{p}x{h}xf32>, memref<{t}x{h}xf32>
-    mllm.program.barrier
-"""
-MOE_KERNELS = """\
-    mllm.program.kernel @moe_route "moe_route" {{experts = 4 : i64, normalize = true, sigmoid = false, top_k = 2 : i64}} [{xt}, memref<{t}x16xf32>, memref<{t}x16xi32>]
-    mllm.program.kernel @moe_sort "moe_sort" {{experts = 4 : i64, top_k = 2 : i64}} [memref<{t}x16xi32>, memref<1x16xi32>, memref<1x{p}xi32>, memref<1x{p}xi32>]
-    mllm.program.kernel @moe_gather "moe_gather" {{columns = {h} : i64, top_k = 2 : i64}} [memref<1x{p}xi32>, {xt}, memref<{p}x{h}xf32>]
-    mllm.program.kernel @moe_gate "moe_gate" {{columns = {h} : i64, rounded = false, top_k = 2 : i64}} [memref<{p}x{h}xf32>, memref<{p}x{h}xf32>, memref<{p}x{h}xf32>]
-    mllm.program.kernel @moe_combine "moe_combine" {{columns = {h} : i64, top_k = 2 : i64}} [memref<1x{p}xi32>, memref<{t}x16xf32>, memref<{p}x{h}xf32>, memref<{t}x{h}xf32>]
+    mllm.program.instruction {{
+      mllm.kernel.moe_route ins({x} : {xt}) outs(%w, %chosen : memref<{t}x16xf32>, memref<{t}x16xi32>) {{experts = 4 : i64, normalize, top_k = 2 : i64}}
+    }}
+    mllm.program.instruction {{
+      mllm.kernel.moe_sort ins(%chosen : memref<{t}x16xi32>) outs(%offsets, %pairs, %places : memref<1x16xi32>, memref<1x{p}xi32>, memref<1x{p}xi32>) {{experts = 4 : i64, top_k = 2 : i64}}
+    }}
+    mllm.program.instruction {{
+      mllm.kernel.moe_gather ins(%pairs, {x} : memref<1x{p}xi32>, {xt}) outs(%rows : memref<{p}x{h}xf32>) {{columns = {h} : i64, top_k = 2 : i64}}
+    }}
+    mllm.program.instruction {{
+      mllm.kernel.moe_gate ins(%rows, %rows : memref<{p}x{h}xf32>, memref<{p}x{h}xf32>) outs(%gated : memref<{p}x{h}xf32>) {{columns = {h} : i64, top_k = 2 : i64}}
+    }}
+    mllm.program.instruction {{
+      mllm.kernel.moe_combine ins(%places, %w, %gated : memref<1x{p}xi32>, memref<{t}x16xf32>, memref<{p}x{h}xf32>) outs(%mixed : memref<{t}x{h}xf32>) {{columns = {h} : i64, top_k = 2 : i64}}
+    }}
 """
 
 
 def with_experts(text):
-    """The program with experts behind the embedding."""
-    embedding = re.search(r"\n    mllm.program.instruction @embedding\S* weights \[[^\]]*\] ?"
-                          r"\((%\S+)\)[^\n]*: (memref<(\d+)x(\d+)xf32>)\n", text)
+    """The program with experts after the embedding."""
+    embedding = re.search(r"\n      mllm\.kernel\.embedding [^\n]*outs\((%\S+) : (memref<(\d+)x(\d+)xf32>)\)[^\n]*\n    \}\n", text)
     x, x_type, tokens, hidden = embedding.groups()
     names = dict(x=x, xt=x_type, t=tokens, h=hidden, p=2 * int(tokens))
     end = embedding.end()
     text = text[:end] + MOE_CODE.format(**names) + text[end:]
-    text = text.replace("    mllm.program.entry_point\n",
+    return text.replace("    mllm.program.entry_point\n",
                         MOE_BUFFERS.format(**names) + "    mllm.program.entry_point\n", 1)
-    kernel = text.index("    mllm.program.kernel ")
-    return text[:kernel] + MOE_KERNELS.format(**names) + text[kernel:]
 
 
 def main():

@@ -125,13 +125,13 @@ def check_recipes(llmir, work):
           shown.count("sym_per_block, bits = 4, block = 128>") == 14
           and shown.count("#mllm.quant<q8_0, ") == 1)
     for recipe, words in (("*.mlp.*=int5:g32", "no form for"), ("*.attention.*=q8", "no projection"),
-                          ("*=q8,*.mlp.*=q4", "comes too late"), ("*=fine", "as a scheme"),
-                          ("*=int8", "table of embeddings"), ("head=", "PATTERN=SCHEME"),
-                          ("head=int4:tensor,*=q8", "table of embeddings"),
+                          ("*=q8,*.mlp.*=q4", "has no effect"), ("*=fine", "invalid scheme"),
+                          ("*=int8", "also an embedding table"), ("head=", "PATTERN=SCHEME"),
+                          ("head=int4:tensor,*=q8", "also an embedding table"),
                           (os.path.join(work, "nowhere"), "nowhere")):
         refused = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", recipe)
         # What a recipe says without any model is wrong usage.
-        code = 2 if words in ("as a scheme", "PATTERN=SCHEME") else 1
+        code = 2 if words in ("invalid scheme", "PATTERN=SCHEME") else 1
         check("--recipe %s is refused" % recipe, refused.code == code and words in refused.err
               and "loc(" not in refused.err and len(refused.err.strip().split("\n")) == 1, refused)
     both = llmir.run("compile", folder, "-o", os.path.join(work, "x"), "--recipe", "*=q8",

@@ -17,7 +17,7 @@
 // FUNCTION: error: loc("model.layers.3.mlp.down_proj"): 'mllm.linalg.linear' op has the type 'tensor<?x8xf32>'
 // PLAN: error: loc("model.layers.3.mlp.down_proj"): 'llm.linear' op needs rows of
 // PARAMETER: error: loc("model.layers.3.mlp.down_proj.weight"): 'mllm.tensor.register' op has no 'source'
-// EMIT: error: loc(fused["model.layers.3.self_attn.kv_cache", "model.layers.3.self_attn.attention"]): 'mllm.program.kernel' op has heads of 8192 numbers
+// EMIT: error: loc(fused["model.layers.3.self_attn.kv_cache", "model.layers.3.self_attn.attention"]): 'mllm.kernel.paged_attention' op has heads of 8192
 
 //--- verify.mlir
 mllm.tensor.register @down : tensor<8x9xf32> {source = "down"} loc("model.layers.3.mlp.down_proj.weight")
