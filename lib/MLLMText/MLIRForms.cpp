@@ -68,8 +68,8 @@ private:
       return fail("the text is not complete");
     StringRef line = rest.split('\n').first;
     return fail("MLIR's text is limited to numbers, texts, symbols, types, "
-                "lists, array<…>, dense<…>, locations and the attributes of "
-                "this program's dialects; '" +
+                "lists, array<…>, dense<…>, affine_map<…>, locations and the "
+                "attributes of this program's dialects; '" +
                 line.take_front(40) + (line.size() > 40 ? "…" : "") +
                 "' begins none of these");
   }
@@ -100,6 +100,9 @@ private:
   bool dense();
   bool elements();
   bool strided();
+  bool affineMap();
+  bool affineNumber(bool isDivisor);
+  bool affineExpression();
   bool dialectForm();
   bool dialectBody(char close);
   bool location();
@@ -269,6 +272,8 @@ bool FormReader::wordAttribute() {
     return dense();
   if (name == "strided" && consume("<"))
     return strided();
+  if (name == "affine_map" && consume("<"))
+    return affineMap();
   if (name == "loc" && consume("("))
     return location() && expect(")");
   rest = start;
@@ -323,6 +328,51 @@ bool FormReader::strided() {
   return expect("[") && list("]", [&] { return integer(); }) &&
          (!consume(",") || (expect("offset") && expect(":") && integer())) &&
          expect(">");
+}
+
+/// "(d0, d1)[s0] -> (d0 floordiv 2, s0)>". MLIR's parser folds constants, and
+/// nests sums as deep as they are long.
+bool FormReader::affineMap() {
+  StringRef start = rest;
+  auto name = [&] { return !word().empty() || refuse(); };
+  return expect("(") && list(")", name) && (!consume("[") || list("]", name)) &&
+         expect("->") && expect("(") &&
+         list(")", [&] { return affineExpression(); }) && expect(">") &&
+         (start.size() - rest.size() <= 1024 ||
+          fail("an affine map has more than 1024 characters"));
+}
+
+/// A literal of an affine map; a divisor is not 0.
+bool FormReader::affineNumber(bool isDivisor) {
+  skipBlanks();
+  StringRef digits = rest.take_while(isDigit);
+  if (digits.empty() || digits.size() > 12 ||
+      (isDivisor && digits.ltrim('0').empty()))
+    return refuse();
+  rest = rest.drop_front(digits.size());
+  return true;
+}
+
+bool FormReader::affineExpression() {
+  return nested([&] {
+    do {
+      consume("-");
+      skipBlanks();
+      if (consume("(")) {
+        if (!affineExpression() || !expect(")"))
+          return false;
+      } else if (!rest.empty() && isDigit(rest[0])) {
+        if (!affineNumber(/*isDivisor=*/false))
+          return false;
+      } else if (word().empty()) {
+        return refuse();
+      }
+      while (consume("mod ") || consume("floordiv ") || consume("ceildiv "))
+        if (!affineNumber(/*isDivisor=*/true))
+          return false;
+    } while (consume("+") || sees("-") || consume("*"));
+    return true;
+  });
 }
 
 bool FormReader::location() {

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parser.h"
+#include "Printer.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/SymbolTable.h"
@@ -43,16 +44,33 @@ static const llvm::StringMap<const OpTextName *> &opsByText() {
 }
 
 /// "prog.CPU.inst.a+b": after the first kernel's name.
-LogicalResult TextParser::parseInstructionKernels(StringRef first, Head &head) {
-  SmallVector<Attribute> kernels{FlatSymbolRefAttr::get(&context, first)};
+LogicalResult TextParser::parseKernelNames(StringRef first, Head &head) {
+  head.kernels.push_back(first.str());
   while (consumeSign('+')) {
     if (!is(Token::Word))
       return unexpected("the name of a kernel");
-    kernels.push_back(FlatSymbolRefAttr::get(&context, token.text));
+    head.kernels.push_back(token.text);
     advance();
   }
-  head.attributes.set("kernels", builder.getArrayAttr(kernels));
   return success();
+}
+
+/// The kernels that the head of an instruction names are those of its region.
+LogicalResult TextParser::checkKernelNames(const Head &head, Operation *op) {
+  auto instruction = dyn_cast<program::InstructionOp>(op);
+  if (head.kernels.empty() || !instruction)
+    return success();
+  // A region without a block is refused by the verifier.
+  SmallVector<StringRef> names;
+  if (!instruction.getBody().empty())
+    names = kernelNames(instruction);
+  if (llvm::equal(names, head.kernels))
+    return success();
+  return error(head.start) << "the instruction is said to run "
+                           << llvm::join(head.kernels, "+")
+                           << ", and its region has "
+                           << (names.empty() ? "no kernel"
+                                             : llvm::join(names, "+"));
 }
 
 /// "linalg.kCPU.LinearOp", "prog.exit", op"arith.addf".
@@ -84,7 +102,7 @@ LogicalResult TextParser::parseOpName(Head &head) {
     head.name = program::InstructionOp::getOperationName();
     advance();
     return after == "inst" ? success()
-                           : parseInstructionKernels(after.drop_front(5), head);
+                           : parseKernelNames(after.drop_front(5), head);
   }
   auto found = opsByText().find((level + "." + after).str());
   if (found == opsByText().end())
@@ -480,6 +498,8 @@ LogicalResult TextParser::makePlain(
                                             [&] { return error(head.start); })))
     return failure();
   keepLocation(op, head);
+  if (failed(checkKernelNames(head, op)))
+    return failure();
   if (head.device && known && deviceTypeOf(op) != *head.device)
     return error(head.start)
            << "the op is said to run on " << ::mllm::deviceName(*head.device)

@@ -45,6 +45,7 @@ private:
     std::optional<::mllm::DeviceTypes> device;
     std::optional<std::string> symbol;
     std::optional<program::FragmentKind> kind;
+    llvm::SmallVector<std::string> kernels; ///< Of an instruction.
     mlir::LocationAttr location;
     mlir::Attribute properties;
     mlir::NamedAttrList attributes;
@@ -103,7 +104,8 @@ private:
   LogicalResult parseOp(mlir::Block &block);
   LogicalResult parseHead(Head &head);
   LogicalResult parseOpName(Head &head);
-  LogicalResult parseInstructionKernels(llvm::StringRef first, Head &head);
+  LogicalResult parseKernelNames(llvm::StringRef first, Head &head);
+  LogicalResult checkKernelNames(const Head &head, mlir::Operation *op);
   LogicalResult parseSubGraph(Head &head, mlir::Block &block);
   LogicalResult parseDeclaration(Head &head, mlir::Block &block);
   LogicalResult parseFragment(Head &head, mlir::Block &block);

@@ -37,13 +37,11 @@ void TextPrinter::printLocation(Operation *op) {
   os << '>';
 }
 
-/// True if all kernel names are valid in "prog.CPU.inst.a+b".
-static bool hasPlainKernels(program::InstructionOp op) {
-  return !op.getKernels().empty() &&
-         llvm::all_of(op.getKernels(), [](Attribute each) {
-           StringRef name = cast<FlatSymbolRefAttr>(each).getValue();
-           return isBareName(name) && !name.contains('.');
-         });
+SmallVector<StringRef> llmir::mllm::kernelNames(program::InstructionOp op) {
+  SmallVector<StringRef> names;
+  for (kernel::KernelOpInterface kernel : program::kernelsOf(op))
+    names.push_back(kernel->getName().stripDialect().rsplit('.').second);
+  return llvm::all_of(names, isBareName) ? names : SmallVector<StringRef>();
 }
 
 SmallVector<NamedAttribute> llmir::mllm::ownAttributes(Operation *op) {
@@ -58,8 +56,6 @@ SmallVector<NamedAttribute> llmir::mllm::ownAttributes(Operation *op) {
       return name == "callee" || name == "res_attrs";
     if (isa<program::FragmentOp>(op))
       return name == "kind";
-    if (auto instruction = dyn_cast<program::InstructionOp>(op))
-      return name == "kernels" && hasPlainKernels(instruction);
     if (isa<RegisterOp>(op))
       return name == "type";
     return name == "mllm.res_attrs";
@@ -70,16 +66,14 @@ SmallVector<NamedAttribute> llmir::mllm::ownAttributes(Operation *op) {
   return found;
 }
 
-/// "prog.CPU.inst.a+b": the kernels in execution order.
+/// "prog.CPU.inst.rms_norm+round_rows": the kernels in execution order.
 void TextPrinter::printInstruction(program::InstructionOp op) {
   os << "prog." << device(op) << ".inst";
-  if (!hasPlainKernels(op))
+  SmallVector<StringRef> names = kernelNames(op);
+  if (names.empty())
     return;
   os << '.';
-  llvm::interleave(
-      op.getKernels(), os,
-      [&](Attribute each) { os << cast<FlatSymbolRefAttr>(each).getValue(); },
-      "+");
+  llvm::interleave(names, os, "+");
 }
 
 /// Everything before the operands.

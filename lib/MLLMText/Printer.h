@@ -30,6 +30,10 @@ bool isBareName(llvm::StringRef name);
 /// head and values.
 llvm::SmallVector<mlir::NamedAttribute> ownAttributes(mlir::Operation *op);
 
+/// The mnemonics of an instruction's kernels, for its head; none after code is
+/// emitted.
+llvm::SmallVector<llvm::StringRef> kernelNames(program::InstructionOp op);
+
 /// Prints ops with the value numbers of their module.
 class TextPrinter {
 public:

@@ -199,7 +199,7 @@ TEST(LayersTest, WrongCallsSayWhy) {
   expect(nn::F::randomLike(x, 1, 0, 3), "draws from");
   expect(nn::PagedAttention(1.0)(x, x, x, i), "rank 4");
   expect(nn::VisionRoPE({1, 3, 2})(Tensor::full({6, 1, 4}, 1)),
-         "in blocks of 2");
+         "rows and columns divisible by 2");
 }
 
 } // namespace

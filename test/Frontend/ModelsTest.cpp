@@ -431,15 +431,15 @@ TEST(ModelsTest, ConfigsWithoutSenseAreRefused) {
   expectRefused<Llama>(with([](LlamaConfig &c) { c.numKVHeads = 5; }),
                        "numHeads is not a multiple of numKVHeads");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.hiddenSize = 2049; }),
-                       "is no even size");
+                       "hiddenSize / numHeads, is not even");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.headSize = 3; }),
-                       "is no even size");
+                       "hiddenSize / numHeads, is not even");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.headSize = -2; }),
-                       "is no even size");
+                       "hiddenSize / numHeads, is not even");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.ropeTheta = -1; }),
                        "must be positive numbers");
   expectRefused<Llama>(with([](LlamaConfig &c) { c.ropeFrequencies = {1}; }),
-                       "has no number for each pair of a head");
+                       "does not have one element per pair of a head");
   QWenConfig qwen;
   qwen.vocabSize = int64_t(1) << 40;
   expectRefused<QWenForCausalLM>(qwen, "QWenConfig: vocabSize is");

@@ -58,7 +58,7 @@ TEST_F(TensorTest, ATensorThatOutlivesItsTraceIsRefused) {
       [&] { return ir::Tensors{Tensor::full({2}, 2)}; });
   ASSERT_EQ(chosen.size(), 1u);
   EXPECT_FALSE(chosen[0].isValid());
-  expectError("whose trace has ended");
+  expectError("is read after the end of its trace");
 
   // Another trace names it, too, and so does the trace of a failed one.
   Function other([&](Function &, const ir::Tensors &inputs) {
@@ -210,9 +210,9 @@ TEST_F(TensorTest, AViewComputesOneSizeOfOpenSizes) {
   });
   halves.load(emptyParameters());
   auto context = ir::trace(halves, Tensor::empty({n}));
-  EXPECT_NE(context->status().message().find(
-                "the number of parts is not known"),
-            std::string::npos)
+  EXPECT_NE(
+      context->status().message().find("the number of parts is not known"),
+      std::string::npos)
       << context->status().message();
 }
 

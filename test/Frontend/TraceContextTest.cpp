@@ -215,7 +215,7 @@ TEST(TraceContextTest, AfterAFailedBranchNothingIsTraced) {
   loop.load(emptyParameters());
   context = ir::trace(loop, Tensor::empty({1}));
   ASSERT_FALSE(context->status());
-  EXPECT_NE(context->status().message().find("neither of this trace"),
+  EXPECT_NE(context->status().message().find("neither belongs to this trace"),
             std::string::npos)
       << context->status().message();
 }

@@ -58,6 +58,9 @@ constexpr const char *kForms[] = {
     "ui4",
     "tensor<?x4xf32, #mllm.tensor<kQNN>>",
     "memref<4x?xf32, strided<[?, 1], offset: 7>, 3>",
+    "affine_map<() -> ()>",
+    "affine_map<(d0, d1)[s0] -> (d0 * 2 + s0 - 1, -(d1 + 3) mod 7)>",
+    "affine_map<(d0) -> (d0 floordiv 4, d0 ceildiv 4)>",
     "vector<4xi32>",
     "tuple<i32, tuple<>>",
     "(tensor<2xf32>, index) -> (f32, f64)",
@@ -108,7 +111,15 @@ TEST_F(MLIRFormsTest, OfNoAttributeAreRefused) {
       {"!llm.quantized_tensor<i8, [1], array<index: 1>>", "not 'index'"},
       {"tensor<4xf32, array<index: 1>>", "not 'index'"},
       {"loc(fused<array<index: 1>>[\"a\"])", "not 'index'"},
-      {"affine_map<(d0) -> (d0)>", "'affine_map<(d0) -> (d0)>' begins none"},
+      {"affine_map<(d0) - (d0)>", "'- (d0)>' begins none"},
+      {"affine_map<(d0) -> (d0 +)>", "')>' begins none"},
+      {"affine_map<(d0) -> (d0 mod 0)>", "'0)>' begins none"},
+      {"affine_map<(d0) -> (d0 floordiv -2)>", "'-2)>' begins none"},
+      {"affine_map<(d0) -> (d0 ceildiv d0)>", "'d0)>' begins none"},
+      {"affine_map<(d0) -> (1234567890123)>", "'1234567890123)>' begins none"},
+      {"affine_map<(d0) -> ((d0)>", "'>' begins none"},
+      {"affine_map<(d0) -> (array<index: 1>)>", "'<index: 1>)>' begins none"},
+      {"affine_set<(d0) : (d0 >= 0)>", "begins none of these"},
       {"sparse<0, 1> : tensor<2xi8>", "begins none of these"},
       {"dense_resource<a> : tensor<2xi8>", "begins none of these"},
       {"distinct[0]<1>", "begins none of these"},
@@ -128,8 +139,15 @@ TEST_F(MLIRFormsTest, OfNoAttributeAreRefused) {
         << text << ": " << whyNotMLIRForm(text, kDepth);
   EXPECT_NE(whyNotMLIRForm(std::string(70, '9'), kDepth).find("64 characters"),
             std::string::npos);
-  for (const char *open : {"[", "(", "{a = ", "tuple<", "#mllm.a<", "loc(a(",
-                           "#mllm.a<(", "() -> ("}) {
+  std::string sum = "d0";
+  for (int i = 0; i < 1000; ++i)
+    sum += " + d0";
+  EXPECT_NE(whyNotMLIRForm("affine_map<(d0) -> (" + sum + ")>", kDepth)
+                .find("an affine map has more than 1024 characters"),
+            std::string::npos);
+  for (const char *open :
+       {"[", "(", "{a = ", "tuple<", "#mllm.a<", "loc(a(", "#mllm.a<(",
+        "() -> (", "affine_map<() -> (", "affine_map<() -> (("}) {
     std::string text;
     for (int i = 0; i < 100000; ++i)
       text += open;

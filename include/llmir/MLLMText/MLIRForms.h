@@ -14,8 +14,8 @@
 //   attribute  number [: type] | "text" | @symbol | true | false | unit | type
 //              | [attribute, ...] | {name = attribute, ...}
 //              | array<number type: number, ...> | dense<...> : type
-//              | strided<[...], offset: n> | #dialect.name<...> | #alias
-//              | loc(...)
+//              | strided<[...], offset: n> | affine_map<(d0, ...) -> (...)>
+//              | #dialect.name<...> | #alias | loc(...)
 //   type       i32 | index | f32 | ... | tensor<...> | memref<...>
 //              | vector<...> | complex<...> | tuple<...>
 //              | (type, ...) -> type | !dialect.name<...> | !alias

@@ -41,20 +41,21 @@ mllm.graph.subgraph @model(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %1 = mllm.graph.call_graph @layer(%0) : (tensor<8x16xf32>) -> tensor<8x16xf32>
   mllm.cf.return %1 : tensor<8x16xf32>
 }
-mllm.program.fragment @kernels text {
-  mllm.program.kernel @twice "elementwise" {columns = 16 : i64, over = "tokens"} [memref<8x16xf32>, memref<8x16xf32>] {
-  ^bb0(%x: f32):
-    %s = arith.addf %x, %x : f32
-    mllm.program.yield %s : f32
-  }
-}
 mllm.program.fragment @step code {
   %a = mllm.program.buffer : memref<8x16xf32>
   %b = mllm.program.buffer : memref<8x16xf32>
   mllm.program.entry_point
-  mllm.program.instruction @twice weights [] (%a, %b) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.elementwise ins(%a : memref<8x16xf32>) outs(%b : memref<8x16xf32>) {columns = 16} apply {
+    ^bb0(%x: f32):
+      %s = arith.addf %x, %x : f32
+      mllm.program.yield %s : f32
+    }
+  }
   mllm.program.label "again"
-  mllm.program.instruction @twice weights [] (%b, %a) : memref<8x16xf32>, memref<8x16xf32>
+  mllm.program.instruction {
+    mllm.kernel.softmax ins(%b : memref<8x16xf32>) outs(%a : memref<8x16xf32>) {columns = 16}
+  }
   mllm.program.exit
 })";
 
@@ -109,7 +110,8 @@ TEST_F(LevelsTest, EachHasOpsOfItsOwn) {
   EXPECT_EQ(count<linalg::LinalgIROp>(ops), 2u);
   EXPECT_EQ(count<tensor::TensorIROp>(ops), 2u);
   EXPECT_EQ(count<cf::CfIROp>(ops), 2u);
-  EXPECT_EQ(count<program::ProgramIROp>(ops), 11u);
+  EXPECT_EQ(count<program::ProgramIROp>(ops), 9u);
+  EXPECT_EQ(count<kernel::KernelIROp>(ops), 2u);
   for (const op_ptr_t &op : ops) {
     EXPECT_TRUE(op->isa_<Op>());
     EXPECT_FALSE(op->isa_<Val>());
@@ -121,7 +123,7 @@ TEST_F(LevelsTest, EachHasOpsOfItsOwn) {
 TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
   auto context = read(kLevels);
   ASSERT_TRUE(context) << diagnostic;
-  int results = 0, arguments = 0, instructions = 0;
+  int results = 0, arguments = 0, kernels = 0;
   for (const op_ptr_t &op : allOps(context)) {
     // A result is its op's alone, and is read by who names it.
     for (const node_ptr_t &output : op->outputs()) {
@@ -151,18 +153,18 @@ TEST_F(LevelsTest, ValuesFlowFromOpToOp) {
         EXPECT_EQ(argument->belongsTo(), op);
         ++arguments;
       }
-    // Buffers are what the instructions of a program read and write.
-    if (op->isa_<program::InstructionOp>()) {
+    // Buffers are what the kernels of a program read and write.
+    if (op->isa_<kernel::KernelIROp>()) {
       EXPECT_EQ(op->inputs().size(), 2u);
       for (const node_ptr_t &input : op->inputs())
         EXPECT_TRUE(
             input->cast_<Val>()->producerOp()->isa_<program::BufferOp>());
-      ++instructions;
+      ++kernels;
     }
   }
   EXPECT_EQ(results, 8); // The sum within the kernel is of another dialect.
   EXPECT_EQ(arguments, 2);
-  EXPECT_EQ(instructions, 2);
+  EXPECT_EQ(kernels, 2);
 }
 
 // SPEC: 315: a value is made once, before it is read.
