@@ -1,14 +1,15 @@
 #!/bin/sh
 # The compiler launcher of builds with clang and ccache: lets clones share what they compile.
 #
-#   compile.sh SOURCE_DIR RELATIVE_DIR CCACHE COMPILER ARGUMENT...
+#   compile.sh SOURCE_DIR CCACHE COMPILER ARGUMENT...
 #
-# SOURCE_DIR is the clone, RELATIVE_DIR the path to it from the build folder. ccache makes most paths
-# relative by itself (CCACHE_BASEDIR), but not those of a precompiled header, which follow -Xclang. A
-# precompiled header stores absolute paths, so each clone compiles its own; ccache identifies it by the
-# sources it was made of (CCACHE_PCH_EXTSUM reads OUTPUT.sum).
-source_dir=$1 relative_dir=$2 ccache=$3
-shift 3
+# ccache makes most paths within SOURCE_DIR relative by itself (CCACHE_BASEDIR), but not those of a
+# precompiled header, which follow -Xclang. A precompiled header stores absolute paths, so each clone
+# compiles its own; ccache identifies it by the sources it was made of (CCACHE_PCH_EXTSUM reads
+# OUTPUT.sum).
+source_dir=$1 ccache=$2
+shift 2
+relative_dir=$(realpath --relative-to=. "$source_dir")
 
 makes_header=
 for argument; do

@@ -65,9 +65,9 @@ for file in $(sources 'include/*.td' | xargs grep -lE '^def .*Dialect *: *Dialec
   generate "$dialect" "" gen-dialect-doc "$ops" "-dialect=$dialect" "-op-exclude-regex=^$dialect\\.($names)\\."
   sed -i "0,/^## /s/^## /${pages%,}.\n\n&/" "$folder/$dialect.md"
 done
-for file in $(sources 'include/*Interfaces.td' 'include/*/Passes.td'); do
+for file in $(sources 'include/*Interface.td' 'include/*Interfaces.td' 'include/*/Passes.td'); do
   case "$file" in
-  *Interfaces.td)
+  *Interface.td | *Interfaces.td)
     generate "$(basename "$file" .td)" "" gen-op-interface-docs "$file" ;;
   */Dialect/*)
     area=$(sed -n 's|.*/Dialect/\([^/]*\)/.*|\1|p' <<<"$file")

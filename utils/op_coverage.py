@@ -251,6 +251,7 @@ class MLLMDialect(Dialect):
          r"LogicalResult \w+::convert\w+\(mllm::{op} op\)|\.Case\(\[&\]\(mllm::{op} \w+\)", "function"),
         ("lib/Conversion/ProgramToLLVM", r"\b{op}\b", "machine code"),
         ("lib/Codegen", r"\bprogram::{op}\b|\b{op} op\b|getOps<{op}>", "machine code"),
+        ("lib/Codegen", r"LogicalResult emit\w+\(KernelBuilder &kb,\s*kernel::{op} op\)", "emitter"),
     )
     round_trip = ("--mlir-print-op-generic", "--emit-bytecode")
     rule_folder = "/MLLM/"
@@ -258,7 +259,7 @@ class MLLMDialect(Dialect):
         "`verifier`: the labelled rules beyond the constraints of the operands' types. `types`: whether the types of",
         "results follow from operands and attributes. `reference`: where the interpreter evaluates the op. `bound`: the",
         "NMSE of compiled code to it, 0 where it is exact. `lowering`: `step` in decoders, `function` in functions of",
-        "static shapes, `machine code` from a program. `three syntaxes`: MLIR's pretty and generic text and its",
+        "static shapes, `machine code` from a program, `emitter` from a kernel. `three syntaxes`: MLIR's pretty and generic text and its",
         "bytecode. `notation`: the MLLM text format. `NumPy`: cases against an independent computation. `executed by`:",
         "tests that compare compiled code with the reference.")
 
@@ -269,9 +270,21 @@ class MLLMDialect(Dialect):
                 "NumPy": self.oracle, "executed by": self.executed_by}
 
     def lowerings_of(self, op):
-        """Classes of other levels may have the same names as those of programs."""
-        is_program = op.mnemonic.startswith("program.")
-        return [each for each in self.lowerings if (each[2] == "machine code") == is_program]
+        """Classes of other levels may have the same names as those of programs and kernels."""
+        own = {"program": ("machine code",), "kernel": ("emitter",)}.get(op.mnemonic.split(".")[0], ("step", "function"))
+        return [each for each in self.lowerings if each[2] in own]
+
+    def reference(self, op):
+        """The same holds for what is interpreted."""
+        return "" if op.mnemonic.startswith(("program.", "kernel.")) else super().reference(op)
+
+    def executed_by(self, op):
+        """Kernels are run by tests that also check what each worker touches."""
+        if not op.mnemonic.startswith("kernel."):
+            return super().executed_by(op)
+        calls = re.compile(rf"\bcall<kernel::{op.cpp_class}>\(")
+        return links([path for path in files_under("test/Codegen", ".cpp") if calls.search(read(path))
+                      and path.endswith("Test.cpp") or f"call{op.cpp_class[:-2]}(" in read(path)])
 
     def types(self, op):
         if "InferTypeOpInterface" in self.traits(op):

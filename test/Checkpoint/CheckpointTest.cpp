@@ -107,7 +107,7 @@ TEST_F(CheckpointTest, RefusesOtherPaths) {
   refuse(folder.write("a.safetensors", oneTensor("w")),
          StatusCode::InvalidArgument, {"a.safetensors", "give the folder"});
   refuse(folder.write("a.txt", "hello"), StatusCode::InvalidArgument,
-         {"a.txt", "no checkpoint"});
+         {"a.txt", "not a checkpoint"});
   refuse(folder.write("a.gguf", ""), StatusCode::InvalidFile, {"a.gguf"});
   ASSERT_EQ(mkfifo((folder / "pipe.gguf").c_str(), 0600), 0);
   refuse(folder / "pipe.gguf", StatusCode::InvalidFile,

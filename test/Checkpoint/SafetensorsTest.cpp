@@ -132,7 +132,7 @@ TEST(SafetensorsTest, RefusesBadHeaders) {
        {"'w'", "overflows"}},
       {one(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])"),
        4,
-       {"'w'", "hold 4 bytes", "F32 [2] needs 8"}},
+       {"'w'", "cover 4 bytes", "F32 [2] needs 8"}},
       {one(R"("dtype":"F4","shape":[3],"data_offsets":[0,2])"),
        2,
        {"'w'", "3 values of F4 are not whole bytes"}},

@@ -60,13 +60,13 @@ REFUSED_FORMS = (
     ("%x: tensor<4x1x0xf32>", "%0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 2, 2>} : tensor<4x1x0xf32>",
      "tensor<4x1x0xf32>", "vision_rope: a size of 0 beside that of the tokens"),
     ("%x: tensor<1048576x1x64xf32>", "%0 = mllm.linalg.vision_rope %x {grid = array<i64: 1, 1024, 1024>} : "
-     "tensor<1048576x1x64xf32>", "tensor<1048576x1x64xf32>", "vision_rope: a table of more than 16777216 numbers"),
+     "tensor<1048576x1x64xf32>", "tensor<1048576x1x64xf32>", "vision_rope: a table of more than 16777216 elements would be materialized"),
     ("%x: tensor<8192xf32>", "%0 = mllm.linalg.stft %x, %x {n_fft = 8192 : i64} : "
      "(tensor<8192xf32>, tensor<8192xf32>) -> tensor<4097x5x2xf32>", "tensor<4097x5x2xf32>",
-     "stft: a table of more than 16777216 numbers"),
+     "stft: a table of more than 16777216 elements would be materialized"),
     ("%x: tensor<1x33554432xf32>", "%0 = mllm.linalg.layer_norm %x {normalized_shape = array<i64: 33554432>, "
      "eps = 1.0e-5 : f64} : tensor<1x33554432xf32>", "tensor<1x33554432xf32>",
-     "layer_norm: a table of more than 16777216 numbers"),
+     "layer_norm: a table of more than 16777216 elements would be materialized"),
 )
 # Some forms of an op that is exported otherwise.
 PARTLY = ("only f32, i64, i32 and bool on the CPU are exported", "integer division rounds differently in ONNX",

@@ -331,7 +331,7 @@ func.func @wrapping_pad(%n: index {check.values = 9223372036854775807 : index}, 
 // -----
 
 func.func @recursion(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 nested calls; is a function recursive?}}
+  // expected-error @+1 {{'func.call' op cannot be evaluated: more than 200 calls are in one another; does a function call itself?}}
   %y = func.call @recursion(%x) : (tensor<3xf32>) -> tensor<3xf32>
   return %y : tensor<3xf32>
 }

@@ -19,7 +19,8 @@ check = Checks()
 # What a command must print, beside ending with 0.
 SHOWN = (
     (r"llmir run model\.gguf", r"\w+ \w+"),
-    (r"llmir bench model\.llmir", r"tg128"),
+    (r"llmir bench model\.llmir$", r"tg128"),
+    (r"llmir bench model\.llmir .*-n 8\b", r"tg8"),
     (r"--llm-optimization-pipeline", r"check\.expect_close"),
     (r"--interpret ", r"\d+ expectations? hold"),
     (r"--compare ", r"\d+ expectations? hold"),
