@@ -194,8 +194,7 @@ bool AccessChecker::isOwn(const CheckedOperand &operand, int64_t row,
 
 /// Whether the elements of a worker follow from the division.
 static bool isKnown(const CheckedOperand &operand) {
-  return operand.division && operand.division->isKnown() &&
-         operand.division->unit != WorkUnit::Items;
+  return operand.division && operand.division->isKnown();
 }
 
 template <typename Body>

@@ -6,8 +6,7 @@
 
 // A matmul reads what other workers have normalized: in a decode-sized step each
 // worker makes the rows itself. Columns of the same division are a worker's own.
-// Barriers that are in the text already are placed anew, but for that of a step
-// that splits attention.
+// Barriers that are in the text already are placed anew.
 
 // CHECK-LABEL: fragment @rows_and_columns code attributes {few_tokens = 8 : i64}
 // CHECK: %[[N:.*]] = mllm.program.buffer per_worker
@@ -25,7 +24,6 @@
 // CHECK: program.yield
 // CHECK-NEXT: {{^ +}$}}
 // CHECK-NEXT: {{^ +}$}}
-// CHECK-NEXT: mllm.program.barrier if_split{{$}}
 // CHECK-NEXT: mllm.program.barrier{{$}}
 // CHECK-NEXT: instruction {
 // CHECK-NEXT: kernel.rms_norm
@@ -40,7 +38,6 @@
 // NONE: kernel.linear
 // NONE-NOT: mllm.program.barrier
 // NONE: kernel.elementwise
-// NONE: mllm.program.barrier if_split{{$}}
 // NONE: mllm.program.barrier{{$}}
 // NONE: kernel.rms_norm
 
@@ -69,9 +66,57 @@ mllm.program.fragment @rows_and_columns code {
       mllm.program.yield %a : f32
     }
   }
-  mllm.program.barrier if_split
   mllm.program.instruction {
     mllm.kernel.rms_norm ins(%y : memref<32x16xf32>) outs(%z : memref<32x16xf32>) {columns = 16, eps = 1.0e-5}
+  }
+  mllm.program.exit
+}
+
+// -----
+
+// Only a step that splits attention has partial results, and nobody but the
+// kernel knows whose elements of a result are whose: attention of the same
+// queries to another window waits.
+
+// CHECK-LABEL: fragment @attention code
+// CHECK: paged_attention
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: mllm.program.barrier if_split{{$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: merge_attention
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: mllm.program.barrier{{$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: paged_attention
+// CHECK-NEXT: {{^ +}$}}
+// CHECK-NEXT: mllm.program.barrier{{$}}
+// CHECK-NEXT: instruction {
+// CHECK-NEXT: elementwise
+
+mllm.program.fragment @attention code {
+  %q = mllm.program.buffer : memref<32x64xf32>
+  %p = mllm.program.buffer : memref<2048x48xf32>
+  %y = mllm.program.buffer : memref<32x64xf32>
+  mllm.program.entry_point
+  mllm.program.instruction {
+    mllm.kernel.paged_attention ins(%q : memref<32x64xf32>) partials(%p : memref<2048x48xf32>)
+        outs(%y : memref<32x64xf32>)
+        {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
+  }
+  mllm.program.instruction {
+    mllm.kernel.merge_attention partials(%p : memref<2048x48xf32>) outs(%y : memref<32x64xf32>)
+        {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25}
+  }
+  mllm.program.instruction {
+    mllm.kernel.paged_attention ins(%q : memref<32x64xf32>) outs(%y : memref<32x64xf32>)
+        {kv_format = "bf16", heads = 4, kv_heads = 2, head_dim = 16, value_dim = 16, block_size = 16, scale = 0.25,
+         window = 8}
+  }
+  mllm.program.instruction {
+    mllm.kernel.elementwise ins(%y : memref<32x64xf32>) outs(%y : memref<32x64xf32>) {columns = 64} apply {
+    ^bb0(%a: f32):
+      mllm.program.yield %a : f32
+    }
   }
   mllm.program.exit
 }

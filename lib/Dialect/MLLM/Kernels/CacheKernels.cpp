@@ -155,14 +155,14 @@ template <typename Op> static SmallVector<WeightNeed> needOfSinks(Op op) {
 //===----------------------------------------------------------------------===//
 
 WorkDivision PagedAttentionOp::getWorkDivision() {
-  return WorkDivision::items(getHeads());
+  return WorkDivision::items();
 }
 
-std::optional<WorkDivision>
-PagedAttentionOp::getDivisionOf(OpOperand &operand) {
-  if (writesOperand(operand))
-    return getWorkDivision();
-  return std::nullopt;
+SplitCondition PagedAttentionOp::getConditionOf(OpOperand &operand) {
+  if (!getPartials() || !writesOperand(operand))
+    return SplitCondition::Always;
+  return &operand == &getOutMutable() ? SplitCondition::UnlessSplit
+                                      : SplitCondition::IfSplit;
 }
 
 SmallVector<WeightNeed> PagedAttentionOp::getWeightNeeds() {
@@ -245,17 +245,12 @@ LogicalResult PagedAttentionOp::verify() {
 // MergeAttentionOp
 //===----------------------------------------------------------------------===//
 
-// Only in a step that splits attention does it write, and then the attention
-// before it has not: for their readers both are one division.
 WorkDivision MergeAttentionOp::getWorkDivision() {
-  return WorkDivision::items(getHeads());
+  return WorkDivision::items();
 }
 
-std::optional<WorkDivision>
-MergeAttentionOp::getDivisionOf(OpOperand &operand) {
-  if (&operand == &getPartialsMutable() || &operand == &getOutMutable())
-    return getWorkDivision();
-  return std::nullopt;
+SplitCondition MergeAttentionOp::getConditionOf(OpOperand &) {
+  return SplitCondition::IfSplit;
 }
 
 SmallVector<WeightNeed> MergeAttentionOp::getWeightNeeds() {

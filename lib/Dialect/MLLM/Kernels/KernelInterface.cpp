@@ -46,8 +46,9 @@ SmallVector<KernelAccess> accessesOf(Operation *op) {
   SmallVector<MemoryEffects::EffectInstance> effects = effectsOf(op);
   SmallVector<KernelAccess> accesses;
   for (OpOperand &operand : op->getOpOperands())
-    accesses.push_back(
-        {operand.get(), false, false, kernel.getDivisionOf(operand)});
+    accesses.push_back({operand.get(), false, false,
+                        kernel.getDivisionOf(operand),
+                        kernel.getConditionOf(operand)});
   KernelAccess cache;
   for (const MemoryEffects::EffectInstance &effect : effects) {
     KernelAccess *access = nullptr;

@@ -158,8 +158,8 @@ SmallVector<ProgramAccess> accessesOf(kernel::KernelOpInterface kernel,
     StepCount rows;
     if (access.division)
       rows = fields.rows(access.division->over);
-    touched.push_back(
-        {access.buffer, access.reads, access.writes, access.division, rows});
+    touched.push_back({access.buffer, access.reads, access.writes,
+                       access.division, rows, access.condition});
   }
   for (const auto &[field, buffers] : fields.pointers)
     if (field != StepField::kv_pool)

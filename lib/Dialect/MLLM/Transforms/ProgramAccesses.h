@@ -63,6 +63,7 @@ struct ProgramAccess {
   /// The elements that each worker touches; without value, any of them.
   std::optional<kernel::WorkDivision> division;
   StepCount rows; ///< Of the row space of the division.
+  kernel::SplitCondition condition = kernel::SplitCondition::Always;
 
   static ProgramAccess reading(mlir::Value buffer) {
     return {buffer, true, false, std::nullopt, {}};
@@ -73,11 +74,19 @@ struct ProgramAccess {
     return division && division->unit == kernel::WorkUnit::Rows &&
            division->parts == 1 && rows.isCallers();
   }
-  /// Whether two workers may touch the same element, one of them writing.
+  bool isInSteps(bool split) const {
+    return condition == kernel::SplitCondition::Always ||
+           (condition == kernel::SplitCondition::IfSplit) == split;
+  }
+  /// Whether there are steps in which two workers may touch the same element,
+  /// one of them writing.
   bool mayMeet(const ProgramAccess &other) const {
-    return buffer == other.buffer && (writes || other.writes) &&
-           !(division && other.division && *division == *other.division &&
-             rows == other.rows);
+    const bool inOneStep = (isInSteps(true) && other.isInSteps(true)) ||
+                           (isInSteps(false) && other.isInSteps(false));
+    const bool ownElements = division && other.division &&
+                             *division == *other.division && rows == other.rows;
+    return buffer == other.buffer && (writes || other.writes) && inOneStep &&
+           !ownElements;
   }
 };
 

@@ -19,6 +19,8 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace llmir::mllm::program;
 
@@ -159,6 +161,14 @@ private:
   SmallVector<ProgramAccess> list;
 };
 
+/// The kinds of steps that barriers tell apart: those of a few or of many
+/// tokens, that split attention or do not.
+struct StepKind {
+  bool isFew, splits;
+};
+constexpr std::array<StepKind, 4> kStepKinds = {
+    {{false, false}, {false, true}, {true, false}, {true, true}}};
+
 /// Inserts the barriers of a code fragment whose replication is marked.
 class BarrierInsertion {
 public:
@@ -168,31 +178,35 @@ public:
   int64_t insert();
 
 private:
-  /// Before an op that would meet what is under way: in all steps, or only in
-  /// those of many tokens.
-  void waitBefore(Operation &op, bool always, bool unlessFew);
+  using IsNeeded = llvm::function_ref<bool(StepKind, const UnderWay &)>;
+  /// Inserts a barrier before the op for the kinds of steps that need one.
+  void waitBefore(Operation &op, IsNeeded isNeeded);
+  void add(Operation &op, ArrayRef<ProgramAccess> touched);
   void visit(Operation &op);
 
   FragmentOp code;
   const AccessTable &accesses;
   /// What workers that arrive at a label by a jump may still be reading.
   llvm::StringMap<SmallVector<ProgramAccess>> arriving;
-  UnderWay few, many;
+  std::array<UnderWay, kStepKinds.size()> underWay;
   int64_t numBarriers = 0;
 };
 } // namespace
 
-/// The accesses in a decode-sized step: no other worker touches what a worker
-/// has for itself, and an instruction that is replicated works on all rows.
-static SmallVector<ProgramAccess>
-inDecodeSizedStep(Operation *op, ArrayRef<ProgramAccess> touched) {
+/// What the op touches in a step of the kind, of what it touches in any. In a
+/// step of a few tokens, no other worker touches what a worker has for itself,
+/// and an instruction that is replicated works on all rows.
+static SmallVector<ProgramAccess> inSteps(StepKind kind, Operation &op,
+                                          ArrayRef<ProgramAccess> touched) {
   auto instruction = dyn_cast<InstructionOp>(op);
-  bool replicated = instruction && instruction.getReplicated();
+  const bool replicated =
+      kind.isFew && instruction && instruction.getReplicated();
   SmallVector<ProgramAccess> result;
   for (const ProgramAccess &access : touched) {
     auto buffer =
         access.buffer ? access.buffer.getDefiningOp<BufferOp>() : BufferOp();
-    if (buffer && buffer.getPerWorker())
+    if (!access.isInSteps(kind.splits) ||
+        (kind.isFew && buffer && buffer.getPerWorker()))
       continue;
     result.push_back(access);
     if (replicated)
@@ -206,34 +220,45 @@ static ProgramAccess conditionOf(JumpIfOp jump) {
   return ProgramAccess::reading(jump.getCondition());
 }
 
-void BarrierInsertion::waitBefore(Operation &op, bool always, bool unlessFew) {
-  if (!always && !unlessFew)
+void BarrierInsertion::waitBefore(Operation &op, IsNeeded isNeeded) {
+  bool needed = false, unlessFew = true, ifSplit = true;
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
+    if (isNeeded(kind, before)) {
+      needed = true;
+      unlessFew &= !kind.isFew;
+      ifSplit &= kind.splits;
+    }
+  if (!needed)
     return;
+  ifSplit &= !unlessFew;
   OpBuilder b(&op);
-  BarrierOp::create(b, op.getLoc(), /*unless_few=*/!always, /*if_split=*/false);
+  BarrierOp::create(b, op.getLoc(), unlessFew, ifSplit);
   ++numBarriers;
-  many.clear();
-  if (always)
-    few.clear();
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
+    if (!(unlessFew && kind.isFew) && !(ifSplit && !kind.splits))
+      before.clear();
+}
+
+void BarrierInsertion::add(Operation &op, ArrayRef<ProgramAccess> touched) {
+  for (auto [kind, before] : llvm::zip_equal(kStepKinds, underWay))
+    before.add(inSteps(kind, op, touched));
 }
 
 void BarrierInsertion::visit(Operation &op) {
   if (isa<LabelOp, JumpNextLayerOp, JumpOp, JumpIfOp>(op))
-    waitBefore(op, !few.empty(), !many.empty());
-  SmallVector<ProgramAccess> conditions;
+    waitBefore(
+        op, [](StepKind, const UnderWay &before) { return !before.empty(); });
   if (auto label = dyn_cast<LabelOp>(op))
-    conditions = arriving.lookup(label.getName());
+    add(op, arriving.lookup(label.getName()));
   else if (auto jump = dyn_cast<JumpIfOp>(op))
-    conditions.push_back(conditionOf(jump));
-  few.add(conditions);
-  many.add(conditions);
+    add(op, conditionOf(jump));
   auto touched = accesses.find(&op);
   if (touched == accesses.end())
     return;
-  SmallVector<ProgramAccess> own = inDecodeSizedStep(&op, touched->second);
-  waitBefore(op, few.meets(own), many.meets(touched->second));
-  few.add(own);
-  many.add(touched->second);
+  waitBefore(op, [&](StepKind kind, const UnderWay &before) {
+    return before.meets(inSteps(kind, op, touched->second));
+  });
+  add(op, touched->second);
 }
 
 int64_t BarrierInsertion::insert() {
@@ -253,9 +278,8 @@ int64_t BarrierInsertion::insert() {
 /// Removes what the pass inserts.
 static void forgetSynchronization(FragmentOp code) {
   for (Operation &op : llvm::make_early_inc_range(code.getBody().front())) {
-    if (auto barrier = dyn_cast<BarrierOp>(op)) {
-      if (!barrier.getIfSplit())
-        barrier.erase();
+    if (isa<BarrierOp>(op)) {
+      op.erase();
     } else if (auto instruction = dyn_cast<InstructionOp>(op)) {
       instruction.setReplicated(false);
     } else if (auto buffer = dyn_cast<BufferOp>(op)) {

@@ -102,7 +102,7 @@ defvar MLLM_AttentionAttributes = (ins
     Arg<OptionalAttr<DenseI64ArrayAttr>, "elements of the mask from one sequence, head, query, token of the step and key to the next; 0 where the mask does not depend on it">:$mask_strides);
 
 class MLLM_AttentionKernelOp<string mnemonic, list<Trait> traits = []>
-    : MLLM_KernelOp<mnemonic, ["getWeightNeeds", "getCacheGeometry", "getRowsOf", "getDivisionOf"], traits> {
+    : MLLM_KernelOp<mnemonic, ["getWeightNeeds", "getCacheGeometry", "getRowsOf", "getConditionOf"], traits> {
   let extraClassDeclaration = [{
     ::llmir::mllm::kernel::AttentionShape getShape() {
       return {static_cast<int64_t>(getHeads()),
@@ -125,7 +125,7 @@ def MLLMKernel_PagedAttentionOp : MLLM_AttentionKernelOp<"paged_attention",
 
     In a step with `split_attention` the items of work are single chunks of
     keys, whose results go to `partials` instead of `out`; `merge_attention`
-    combines them. Divided by items of equal cost.
+    combines them. Divided by the cost of items.
 
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of
@@ -163,8 +163,7 @@ def MLLMKernel_MergeAttentionOp : MLLM_AttentionKernelOp<"merge_attention"> {
   let description = [{
     Merges the partial results of a `paged_attention` with the same attributes,
     chunks in ascending order, in a step with `split_attention`; does nothing in
-    other steps. A barrier `if_split` must precede it. Divided by items, as the
-    attention that it completes.
+    other steps. Divided by pairs of a token and a head.
 
     Fails verification when:
     - c1: the cache format is unknown, or the block size is not a multiple of

@@ -37,9 +37,9 @@ enum class WorkUnit {
   Rows,     ///< Rows of the kernel's row space; each worker a contiguous range.
   Columns,  ///< Column tiles of all rows; each worker a contiguous range.
   Heads,    ///< (row, head) pairs, dealt out round-robin.
-  Items,    ///< Items of attention, divided by their cost.
   First,    ///< One piece of work, done by the first worker.
-  Elements, ///< Pieces of a kernel of fixed size, which only it knows.
+  Items,    ///< Pieces that only the kernel knows, formed of a step's sizes.
+  Elements, ///< Pieces that only the kernel knows, of fixed sizes.
 };
 
 /// The division of a kernel's work. Kernels with equal divisions touch the same
@@ -49,7 +49,7 @@ struct WorkDivision {
   WorkUnit unit = WorkUnit::Elements;
   RowSpace over = RowSpace::Tokens;
   /// Rows: rows per row of the row space (choices of a mixture of experts).
-  /// Columns: column tiles. Heads, Items: heads. Otherwise 1.
+  /// Columns: column tiles. Heads: heads. Otherwise 1.
   int64_t parts = 1;
   /// Columns: tiles that stay with one worker. Otherwise 1.
   int64_t grain = 1;
@@ -66,15 +66,15 @@ struct WorkDivision {
   static WorkDivision heads(int64_t heads) {
     return {WorkUnit::Heads, RowSpace::Tokens, heads, 1};
   }
-  static WorkDivision items(int64_t heads) {
-    return {WorkUnit::Items, RowSpace::Tokens, heads, 1};
-  }
   static WorkDivision first() { return {WorkUnit::First}; }
+  static WorkDivision items() { return {WorkUnit::Items}; }
   static WorkDivision elements() { return {}; }
 
   /// Whether a worker can tell which elements of a buffer are its own from the
   /// division alone.
-  bool isKnown() const { return unit != WorkUnit::Elements; }
+  bool isKnown() const {
+    return unit != WorkUnit::Items && unit != WorkUnit::Elements;
+  }
   bool operator==(const WorkDivision &other) const {
     return unit == other.unit && over == other.over && parts == other.parts &&
            grain == other.grain;
@@ -95,12 +95,17 @@ constexpr int64_t tilesPerGrain(int64_t headDim) {
   return headsPerGrain(headDim) * headDim / kTileColumns;
 }
 
+/// The steps in which a kernel touches a buffer: all, those that split
+/// attention (`split_attention` of the step context), or the others.
+enum class SplitCondition { Always, IfSplit, UnlessSplit };
+
 /// What a kernel does to one buffer, or to the KV cache.
 struct KernelAccess {
   mlir::Value buffer; ///< Null for the KV cache.
   bool reads = false, writes = false;
   /// The elements that a worker touches; without value, any of them.
   std::optional<WorkDivision> division;
+  SplitCondition condition = SplitCondition::Always;
 };
 
 /// The largest step that a program may be run with.

@@ -52,6 +52,13 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
       }]>,
 
     InterfaceMethod<[{
+        In which steps the kernel touches the operand. By default in all.
+      }], "::llmir::mllm::kernel::SplitCondition", "getConditionOf",
+      (ins "::mlir::OpOperand &":$operand), [{}], [{
+        return ::llmir::mllm::kernel::SplitCondition::Always;
+      }]>,
+
+    InterfaceMethod<[{
         The rows that the kernel works over. By default those of all tokens of
         the step.
       }], "::llmir::mllm::kernel::RowSpace", "getRowSpace", (ins), [{}], [{

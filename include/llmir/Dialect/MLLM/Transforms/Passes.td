@@ -456,10 +456,10 @@ def SynchronizeProgram : Pass<"mllm-synchronize-program", "::mlir::ModuleOp"> {
     With `few-tokens`, kernels that divide rows of the step are replicated where
     that saves a barrier: in a step of at most so many tokens every worker
     computes all rows, in buffers that are `per_worker`. Barriers that only
-    larger steps need become `unless_few`.
+    larger steps need become `unless_few`, and those that only steps need that
+    split attention `if_split`.
 
-    All barriers except those `if_split`, and all marks of replication, are
-    removed first. So the pass is idempotent, and a program whose kernels have
+    All barriers and all marks of replication are removed first. So the pass is idempotent, and a program whose kernels have
     been changed is right again after it; it has to run before memory is planned.
 
     ```mlir
