@@ -109,7 +109,8 @@ StepSite SiteReader::describe(KernelOpInterface kernel) {
   StepSite site;
   site.name = labelOf(kernel).str();
   site.kind = kernel->getName().stripDialect().rsplit('.').second.str();
-  site.logitRows = kernel.getRowSpace() == mllm::kernel::RowSpace::LogitRows;
+  site.logitRows =
+      kernel.getWorkDivision().over == mllm::kernel::RowSpace::LogitRows;
   // Of the embedding a token needs one row.
   if (isa<mllm::kernel::EmbeddingOp>(kernel))
     return site;

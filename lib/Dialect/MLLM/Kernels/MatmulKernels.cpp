@@ -23,8 +23,6 @@ WorkDivision LinearOp::getWorkDivision() {
   return WorkDivision::columns(getOver(), getRows(), getGrain());
 }
 
-RowSpace LinearOp::getRowSpace() { return getOver(); }
-
 std::optional<WorkDivision> LinearOp::getDivisionOf(OpOperand &operand) {
   auto [first, count] = getODSOperandIndexAndLength(3);
   const unsigned number = operand.getOperandNumber();

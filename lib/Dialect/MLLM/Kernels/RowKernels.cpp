@@ -92,8 +92,6 @@ WorkDivision SelectRowsOp::getWorkDivision() {
   return WorkDivision::rows(RowSpace::LogitRows);
 }
 
-RowSpace SelectRowsOp::getRowSpace() { return RowSpace::LogitRows; }
-
 int64_t SelectRowsOp::getRowsOf(OpOperand &operand, const StepLimits &limits) {
   return &operand == &getXMutable() ? limits.tokens : limits.logitRows;
 }
@@ -114,8 +112,6 @@ WorkDivision RmsNormOp::getWorkDivision() {
   return WorkDivision::columns(getOver(), getGroups() * getColumns(),
                                tilesPerGrain(getColumns()));
 }
-
-RowSpace RmsNormOp::getRowSpace() { return getOver(); }
 
 std::optional<WorkDivision> RmsNormOp::getDivisionOf(OpOperand &operand) {
   return divisionOfXAndOut(*this, operand);
@@ -144,8 +140,6 @@ LogicalResult RmsNormOp::verify() {
 WorkDivision LayerNormOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
 }
-
-RowSpace LayerNormOp::getRowSpace() { return getOver(); }
 
 std::optional<WorkDivision> LayerNormOp::getDivisionOf(OpOperand &operand) {
   return divisionOfXAndOut(*this, operand);
@@ -178,8 +172,6 @@ WorkDivision SoftmaxOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
 }
 
-RowSpace SoftmaxOp::getRowSpace() { return getOver(); }
-
 std::optional<WorkDivision> SoftmaxOp::getDivisionOf(OpOperand &operand) {
   return divisionOfXAndOut(*this, operand);
 }
@@ -197,8 +189,6 @@ LogicalResult SoftmaxOp::verify() {
 WorkDivision QuantizeRowsOp::getWorkDivision() {
   return WorkDivision::rows(getOver(), getChoices());
 }
-
-RowSpace QuantizeRowsOp::getRowSpace() { return getOver(); }
 
 int64_t QuantizeRowsOp::getRowsOf(OpOperand &, const StepLimits &limits) {
   return saturatingProduct(limits.rows(getOver()), getChoices());
@@ -232,8 +222,6 @@ WorkDivision RoundRowsOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
 }
 
-RowSpace RoundRowsOp::getRowSpace() { return getOver(); }
-
 std::optional<WorkDivision> RoundRowsOp::getDivisionOf(OpOperand &operand) {
   return divisionOfXAndOut(*this, operand);
 }
@@ -251,8 +239,6 @@ LogicalResult RoundRowsOp::verify() {
 WorkDivision ElementwiseOp::getWorkDivision() {
   return WorkDivision::columns(getOver(), getColumns(), getGrain());
 }
-
-RowSpace ElementwiseOp::getRowSpace() { return getOver(); }
 
 std::optional<WorkDivision> ElementwiseOp::getDivisionOf(OpOperand &) {
   return getWorkDivision();

@@ -59,19 +59,13 @@ def MLLM_KernelOpInterface : OpInterface<"KernelOpInterface", [MemoryEffectsOpIn
       }]>,
 
     InterfaceMethod<[{
-        The rows that the kernel works over. By default those of all tokens of
-        the step.
-      }], "::llmir::mllm::kernel::RowSpace", "getRowSpace", (ins), [{}], [{
-        return ::llmir::mllm::kernel::RowSpace::Tokens;
-      }]>,
-
-    InterfaceMethod<[{
         How many rows of the operand, from the first on, the kernel touches in a
-        step of at most the given sizes. By default those of its row space.
+        step of at most the given sizes. By default those of the row space that
+        the kernel works over.
       }], "int64_t", "getRowsOf",
       (ins "::mlir::OpOperand &":$operand,
            "const ::llmir::mllm::kernel::StepLimits &":$limits), [{}], [{
-        return limits.rows($_op.getRowSpace());
+        return limits.rows($_op.getWorkDivision().over);
       }]>,
 
     InterfaceMethod<[{

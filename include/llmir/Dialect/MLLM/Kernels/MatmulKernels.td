@@ -16,7 +16,7 @@
 include "llmir/Dialect/MLLM/Kernels/KernelBase.td"
 
 def MLLMKernel_LinearOp : MLLM_KernelOp<"linear",
-    ["getRowSpace", "getWeightNeeds", "getDivisionOf"],
+    ["getWeightNeeds", "getDivisionOf"],
     [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let summary = "Rows times a packed matrix";
   let description = [{

@@ -74,7 +74,7 @@ def MLLMKernel_EmbeddingOp : MLLM_KernelOp<"embedding", ["getWeightNeeds"]> {
   }];
 }
 
-def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowSpace", "getRowsOf"]> {
+def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
   let summary = "Copies the rows whose logits are wanted";
   let description = [{
     Row i of the result is the row of `x` that the step lists as its i-th logits
@@ -97,7 +97,7 @@ def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowSpace", "getR
   }];
 }
 
-def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getRowSpace", "getWeightNeeds", "getDivisionOf"]> {
+def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getWeightNeeds", "getDivisionOf"]> {
   let summary = "Divides groups of elements by their root mean square";
   let description = [{
     y = x / sqrt(mean(x^2) + eps) [* weight] over groups of `columns`
@@ -130,7 +130,7 @@ def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getRowSpace", "getWeightN
 }
 
 def MLLMKernel_LayerNormOp : MLLM_KernelOp<"layer_norm",
-    ["getRowSpace", "getWeightNeeds", "getDivisionOf"], [AttrSizedOperandSegments]> {
+    ["getWeightNeeds", "getDivisionOf"], [AttrSizedOperandSegments]> {
   let summary = "Gives groups of elements mean 0 and variance 1";
   let description = [{
     y = (x - mean(x)) / sqrt(variance(x) + eps) [* weight] [+ bias] over groups
@@ -163,7 +163,7 @@ def MLLMKernel_LayerNormOp : MLLM_KernelOp<"layer_norm",
   }];
 }
 
-def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getRowSpace", "getDivisionOf"]> {
+def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getDivisionOf"]> {
   let summary = "Exponentials of groups of elements, divided by their sum";
   let description = [{
     y = exp(x - max(x)) / sum(exp(x - max(x))) over groups of `columns`
@@ -189,7 +189,7 @@ def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getRowSpace", "getDivision
   }];
 }
 
-def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowSpace", "getRowsOf", "getDivisionOf"]> {
+def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowsOf", "getDivisionOf"]> {
   let summary = "Rows of f32 as int8 with a scale per group";
   let description = [{
     For every `group` neighboring elements (the last group may be shorter):
@@ -225,7 +225,7 @@ def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowSpace", "
   }];
 }
 
-def MLLMKernel_RoundRowsOp : MLLM_KernelOp<"round_rows", ["getRowSpace", "getDivisionOf"]> {
+def MLLMKernel_RoundRowsOp : MLLM_KernelOp<"round_rows", ["getDivisionOf"]> {
   let summary = "Rows of f32 rounded to bf16";
   let description = [{
     Each element rounded to nearest even: 4-byte words of two neighbors, the
@@ -255,7 +255,7 @@ def MLLMKernel_RoundRowsOp : MLLM_KernelOp<"round_rows", ["getRowSpace", "getDiv
   }];
 }
 
-def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getRowSpace", "getDivisionOf"],
+def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getDivisionOf"],
     [IsolatedFromAbove]> {
   let summary = "A scalar region applied to each element";
   let description = [{
