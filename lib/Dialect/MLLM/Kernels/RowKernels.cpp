@@ -15,16 +15,6 @@ using namespace mlir;
 
 namespace llmir::mllm::kernel {
 
-/// The division of kernels that read `x` as they write `out`: a worker reads
-/// only the elements that it writes.
-template <typename Op>
-static std::optional<WorkDivision> divisionOfXAndOut(Op op,
-                                                     OpOperand &operand) {
-  if (&operand == &op.getXMutable() || &operand == &op.getOutMutable())
-    return op.getWorkDivision();
-  return std::nullopt;
-}
-
 //===----------------------------------------------------------------------===//
 // RopeAnglesOp
 //===----------------------------------------------------------------------===//
@@ -113,10 +103,6 @@ WorkDivision RmsNormOp::getWorkDivision() {
                                tilesPerGrain(getColumns()));
 }
 
-std::optional<WorkDivision> RmsNormOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
-}
-
 SmallVector<WeightNeed> RmsNormOp::getWeightNeeds() {
   if (!getWeight())
     return {};
@@ -139,10 +125,6 @@ LogicalResult RmsNormOp::verify() {
 
 WorkDivision LayerNormOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
-}
-
-std::optional<WorkDivision> LayerNormOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
 }
 
 SmallVector<WeightNeed> LayerNormOp::getWeightNeeds() {
@@ -172,10 +154,6 @@ WorkDivision SoftmaxOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
 }
 
-std::optional<WorkDivision> SoftmaxOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
-}
-
 LogicalResult SoftmaxOp::verify() {
   const int64_t used = getGroups() * getColumns();
   return verifyRows(*this, {{"x", getX(), used}, // c1
@@ -192,10 +170,6 @@ WorkDivision QuantizeRowsOp::getWorkDivision() {
 
 int64_t QuantizeRowsOp::getRowsOf(OpOperand &, const StepLimits &limits) {
   return saturatingProduct(limits.rows(getOver()), getChoices());
-}
-
-std::optional<WorkDivision> QuantizeRowsOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
 }
 
 LogicalResult QuantizeRowsOp::verify() {
@@ -220,10 +194,6 @@ LogicalResult QuantizeRowsOp::verify() {
 
 WorkDivision RoundRowsOp::getWorkDivision() {
   return WorkDivision::rows(getOver());
-}
-
-std::optional<WorkDivision> RoundRowsOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
 }
 
 LogicalResult RoundRowsOp::verify() {
@@ -266,10 +236,6 @@ LogicalResult ElementwiseOp::verifyRegions() {
 WorkDivision RopeOp::getWorkDivision() {
   return WorkDivision::columns(RowSpace::Tokens, getHeads() * getHeadDim(),
                                tilesPerGrain(getHeadDim()));
-}
-
-std::optional<WorkDivision> RopeOp::getDivisionOf(OpOperand &operand) {
-  return divisionOfXAndOut(*this, operand);
 }
 
 LogicalResult RopeOp::verify() {

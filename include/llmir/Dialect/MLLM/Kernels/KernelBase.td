@@ -75,4 +75,19 @@ class MLLM_KernelOp<string mnemonic, list<string> overrides = [],
   let hasVerifier = 1;
 }
 
+/// A kernel whose workers read of `x` only the elements that they write of
+/// `out`, which may be `x` where both have one type.
+class MLLM_LocalKernelOp<string mnemonic, list<string> overrides = [],
+                         list<Trait> traits = []>
+    : MLLM_KernelOp<mnemonic, overrides # ["getDivisionOf"], traits> {
+  let extraClassDefinition = [{
+    std::optional<::llmir::mllm::kernel::WorkDivision>
+    $cppClass::getDivisionOf(::mlir::OpOperand &operand) {
+      if (&operand == &getXMutable() || &operand == &getOutMutable())
+        return getWorkDivision();
+      return std::nullopt;
+    }
+  }];
+}
+
 #endif // LLMIR_DIALECT_MLLM_KERNELS_KERNELBASE

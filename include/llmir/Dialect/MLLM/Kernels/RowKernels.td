@@ -97,7 +97,7 @@ def MLLMKernel_SelectRowsOp : MLLM_KernelOp<"select_rows", ["getRowsOf"]> {
   }];
 }
 
-def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getWeightNeeds", "getDivisionOf"]> {
+def MLLMKernel_RmsNormOp : MLLM_LocalKernelOp<"rms_norm", ["getWeightNeeds"]> {
   let summary = "Divides groups of elements by their root mean square";
   let description = [{
     y = x / sqrt(mean(x^2) + eps) [* weight] over groups of `columns`
@@ -129,8 +129,8 @@ def MLLMKernel_RmsNormOp : MLLM_KernelOp<"rms_norm", ["getWeightNeeds", "getDivi
   }];
 }
 
-def MLLMKernel_LayerNormOp : MLLM_KernelOp<"layer_norm",
-    ["getWeightNeeds", "getDivisionOf"], [AttrSizedOperandSegments]> {
+def MLLMKernel_LayerNormOp : MLLM_LocalKernelOp<"layer_norm", ["getWeightNeeds"],
+    [AttrSizedOperandSegments]> {
   let summary = "Gives groups of elements mean 0 and variance 1";
   let description = [{
     y = (x - mean(x)) / sqrt(variance(x) + eps) [* weight] [+ bias] over groups
@@ -163,7 +163,7 @@ def MLLMKernel_LayerNormOp : MLLM_KernelOp<"layer_norm",
   }];
 }
 
-def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getDivisionOf"]> {
+def MLLMKernel_SoftmaxOp : MLLM_LocalKernelOp<"softmax"> {
   let summary = "Exponentials of groups of elements, divided by their sum";
   let description = [{
     y = exp(x - max(x)) / sum(exp(x - max(x))) over groups of `columns`
@@ -189,7 +189,7 @@ def MLLMKernel_SoftmaxOp : MLLM_KernelOp<"softmax", ["getDivisionOf"]> {
   }];
 }
 
-def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowsOf", "getDivisionOf"]> {
+def MLLMKernel_QuantizeRowsOp : MLLM_LocalKernelOp<"quantize_rows", ["getRowsOf"]> {
   let summary = "Rows of f32 as int8 with a scale per group";
   let description = [{
     For every `group` neighboring elements (the last group may be shorter):
@@ -225,7 +225,7 @@ def MLLMKernel_QuantizeRowsOp : MLLM_KernelOp<"quantize_rows", ["getRowsOf", "ge
   }];
 }
 
-def MLLMKernel_RoundRowsOp : MLLM_KernelOp<"round_rows", ["getDivisionOf"]> {
+def MLLMKernel_RoundRowsOp : MLLM_LocalKernelOp<"round_rows"> {
   let summary = "Rows of f32 rounded to bf16";
   let description = [{
     Each element rounded to nearest even: 4-byte words of two neighbors, the
@@ -293,7 +293,7 @@ def MLLMKernel_ElementwiseOp : MLLM_KernelOp<"elementwise", ["getDivisionOf"],
   }];
 }
 
-def MLLMKernel_RopeOp : MLLM_KernelOp<"rope", ["getDivisionOf"]> {
+def MLLMKernel_RopeOp : MLLM_LocalKernelOp<"rope"> {
   let summary = "Rotates pairs of elements of each head";
   let description = [{
     The first `rotary_dim` elements of each head, in pairs (i, i + rotary_dim /
