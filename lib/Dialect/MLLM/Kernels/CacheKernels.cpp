@@ -19,10 +19,14 @@ using namespace mlir;
 
 namespace llmir::mllm::kernel {
 
-/// Columns of the keys and of the values of one token.
-static std::pair<int64_t, int64_t> rowColumns(const CacheGeometry &geometry) {
-  return {geometry.kvHeads * geometry.headDim,
-          geometry.kvHeads * geometry.valueDim};
+/// Checks the cache and the rows of keys and values.
+template <typename Op> static LogicalResult verifyKeysAndValues(Op op) {
+  CacheGeometry geometry = geometryOf(op);
+  if (failed(verifyCache(op, geometry))) // c1
+    return failure();
+  return verifyRows( // c2
+      op, {{"keys", op.getKeys(), geometry.kvHeads * geometry.headDim},
+           {"values", op.getValues(), geometry.kvHeads * geometry.valueDim}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,14 +56,7 @@ std::optional<CacheGeometry> AppendKVOp::getCacheGeometry() {
   return geometryOf(*this);
 }
 
-LogicalResult AppendKVOp::verify() {
-  CacheGeometry geometry = geometryOf(*this);
-  if (failed(verifyCache(*this, geometry))) // c1
-    return failure();
-  auto [keys, values] = rowColumns(geometry);
-  return verifyRows(*this, {{"keys", getKeys(), keys}, // c2
-                            {"values", getValues(), values}});
-}
+LogicalResult AppendKVOp::verify() { return verifyKeysAndValues(*this); }
 
 //===----------------------------------------------------------------------===//
 // LookupKVOp
@@ -80,14 +77,7 @@ std::optional<CacheGeometry> LookupKVOp::getCacheGeometry() {
   return geometryOf(*this);
 }
 
-LogicalResult LookupKVOp::verify() {
-  CacheGeometry geometry = geometryOf(*this);
-  if (failed(verifyCache(*this, geometry))) // c1
-    return failure();
-  auto [keys, values] = rowColumns(geometry);
-  return verifyRows(*this, {{"keys", getKeys(), keys}, // c2
-                            {"values", getValues(), values}});
-}
+LogicalResult LookupKVOp::verify() { return verifyKeysAndValues(*this); }
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -143,11 +133,8 @@ template <typename Op> static LogicalResult verifyPartials(Op op) {
 }
 
 template <typename Op> static SmallVector<WeightNeed> needOfSinks(Op op) {
-  if (!op.getSinks())
-    return {};
-  return {{op.getODSOperandIndexAndLength(0).first,
-           "",
-           {static_cast<int64_t>(op.getHeads())}}};
+  return needsOfVectors(
+      {{op.getSinksMutable(), static_cast<int64_t>(op.getHeads())}});
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,24 +24,19 @@ void llmir::mllm::MLLMDialect::addKernelOps() {
   addOperations<
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/RowKernels.cpp.inc"
-      >();
-  addOperations<
+      ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/MatmulKernels.cpp.inc"
-      >();
-  addOperations<
+      ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/CacheKernels.cpp.inc"
-      >();
-  addOperations<
+      ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/ExpertKernels.cpp.inc"
-      >();
-  addOperations<
+      ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/NestKernels.cpp.inc"
-      >();
-  addOperations<
+      ,
 #define GET_OP_LIST
 #include "llmir/Dialect/MLLM/Kernels/QuantKernels.cpp.inc"
       >();

@@ -37,8 +37,7 @@ SmallVector<WeightNeed> LinearOp::getWeightNeeds() {
   SmallVector<WeightNeed> needs;
   needs.push_back(
       {getWeightMutable().getOperandNumber(), getFormat(), {rows, columns}});
-  if (getBias())
-    needs.push_back({getODSOperandIndexAndLength(1).first, "", {rows}});
+  llvm::append_range(needs, needsOfVectors({{getBiasMutable(), rows}}));
   return needs;
 }
 

@@ -24,14 +24,6 @@ static AffineMap mapOf(ArrayAttr maps, int64_t number) {
   return cast<AffineMapAttr>(maps[number]).getValue();
 }
 
-/// Checks that all operands are rows, whatever their length.
-static LogicalResult verifyAnyRows(Operation *op) {
-  for (Value operand : op->getOperands())
-    if (failed(verifyRows(op, {{"buffer", operand, 1}})))
-      return failure();
-  return success();
-}
-
 /// Checks that `columns` of a row of the result are not padding.
 static LogicalResult verifyPadding(Operation *op, Value out, int64_t columns) {
   const int64_t stored = cast<MemRefType>(out.getType()).getDimSize(1);
@@ -87,16 +79,13 @@ LogicalResult LoopsOp::verify() {
   Nest nest{getSizes(), getMaps()};
   const int64_t loops = nest.sizes.size();
   const int64_t parallel = getParallel();
-  if (failed(verifyNestSizes(*this, nest))) // c1
+  if (failed(verifyNest(*this, nest))) // c1, c2, c5
     return failure();
   if (parallel < 0 || parallel > loops) // c1
     return emitOpError("has ") << parallel << " parallel loops of " << loops;
   const bool reduces = parallel < loops;
   if (reduces && getInputs().empty()) // c2
     return emitOpError("reduces without an initial value");
-  if (failed(verifyAnyRows(*this)) ||      // c5
-      failed(verifyNestMaps(*this, nest))) // c2
-    return failure();
   for (unsigned i = 0; i < (reduces ? 2 : 0); ++i)
     for (int64_t d = parallel; d < loops; ++d)
       if (mapOf(getMaps(), getNumOperands() - 1 - i).isFunctionOfDim(d)) // c3
@@ -142,9 +131,7 @@ WorkDivision GatherOp::getWorkDivision() { return WorkDivision::elements(); }
 LogicalResult GatherOp::verify() {
   Nest nest{getSizes(), getMaps(), static_cast<int64_t>(getBound())};
   if (failed(verifyIndexed(*this, /*indexed=*/1)) || // c1
-      failed(verifyNestSizes(*this, nest)) ||        // c2
-      failed(verifyAnyRows(*this)) ||                // c3
-      failed(verifyNestMaps(*this, nest)))           // c2
+      failed(verifyNest(*this, nest)))               // c2, c3
     return failure();
   return verifyPadding(*this, getOut(), getColumns()); // c3
 }
@@ -154,9 +141,7 @@ WorkDivision ScatterOp::getWorkDivision() { return WorkDivision::elements(); }
 LogicalResult ScatterOp::verify() {
   Nest nest{getSizes(), getMaps(), static_cast<int64_t>(getBound())};
   if (failed(verifyIndexed(*this, /*indexed=*/2)) || // c1
-      failed(verifyNestSizes(*this, nest)) ||        // c2
-      failed(verifyAnyRows(*this)) ||                // c4
-      failed(verifyNestMaps(*this, nest)))           // c2
+      failed(verifyNest(*this, nest)))               // c2, c4
     return failure();
   const int64_t loops = nest.sizes.size();
   const int64_t indexed = getIndexed();

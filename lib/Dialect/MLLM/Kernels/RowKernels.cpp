@@ -104,11 +104,8 @@ WorkDivision RmsNormOp::getWorkDivision() {
 }
 
 SmallVector<WeightNeed> RmsNormOp::getWeightNeeds() {
-  if (!getWeight())
-    return {};
-  return {{getODSOperandIndexAndLength(0).first,
-           "",
-           {static_cast<int64_t>(getColumns())}}};
+  return needsOfVectors(
+      {{getWeightMutable(), static_cast<int64_t>(getColumns())}});
 }
 
 LogicalResult RmsNormOp::verify() {
@@ -128,13 +125,9 @@ WorkDivision LayerNormOp::getWorkDivision() {
 }
 
 SmallVector<WeightNeed> LayerNormOp::getWeightNeeds() {
-  SmallVector<WeightNeed> needs;
   const int64_t columns = getColumns();
-  if (getWeight())
-    needs.push_back({getODSOperandIndexAndLength(0).first, "", {columns}});
-  if (getBias())
-    needs.push_back({getODSOperandIndexAndLength(1).first, "", {columns}});
-  return needs;
+  return needsOfVectors(
+      {{getWeightMutable(), columns}, {getBiasMutable(), columns}});
 }
 
 LogicalResult LayerNormOp::verify() {

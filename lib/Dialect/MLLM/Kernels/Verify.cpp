@@ -91,6 +91,14 @@ LogicalResult verifyVector(Operation *op, StringRef name, Value weight,
   return verifyWeight(op, name, weight, packedVectorBytes(size));
 }
 
+SmallVector<WeightNeed> needsOfVectors(ArrayRef<VectorOperand> vectors) {
+  SmallVector<WeightNeed> needs;
+  for (const VectorOperand &vector : vectors)
+    for (OpOperand &operand : vector.operand)
+      needs.push_back({operand.getOperandNumber(), "", {vector.size}});
+  return needs;
+}
+
 FailureOr<TensorFormat> plainFormat(Operation *op, StringRef name) {
   std::optional<TensorFormat> format =
       tensorFormatFromName(std::string_view(name.data(), name.size()));
@@ -242,7 +250,7 @@ static std::optional<Range> rangeOf(AffineExpr expr, const Nest &nest,
   return divideRange(expr.getKind(), *lhs, rhs->first);
 }
 
-LogicalResult verifyNestSizes(Operation *op, const Nest &nest) {
+static LogicalResult verifyNestSizes(Operation *op, const Nest &nest) {
   constexpr int64_t maxLoops = 16, limit = int64_t(1) << 40;
   int64_t points = 1;
   for (int64_t size : nest.sizes)
@@ -254,7 +262,7 @@ LogicalResult verifyNestSizes(Operation *op, const Nest &nest) {
          << " with at most 2^40 points";
 }
 
-LogicalResult verifyNestMaps(Operation *op, const Nest &nest) {
+static LogicalResult verifyNestMaps(Operation *op, const Nest &nest) {
   if (nest.maps.size() != op->getNumOperands())
     return op->emitOpError("has ") << nest.maps.size() << " maps for "
                                    << op->getNumOperands() << " buffers";
@@ -280,6 +288,15 @@ LogicalResult verifyNestMaps(Operation *op, const Nest &nest) {
     }
   }
   return success();
+}
+
+LogicalResult verifyNest(Operation *op, const Nest &nest) {
+  if (failed(verifyNestSizes(op, nest)))
+    return failure();
+  for (Value operand : op->getOperands())
+    if (failed(verifyRows(op, {{"buffer", operand, 1}})))
+      return failure();
+  return verifyNestMaps(op, nest);
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,6 +49,15 @@ mlir::LogicalResult verifyWeight(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value weight, int64_t size);
 
+/// Optional operands that are packed vectors, and the size of each.
+struct VectorOperand {
+  mlir::MutableOperandRange operand;
+  int64_t size;
+};
+/// What a kernel reads of those that it has.
+llvm::SmallVector<WeightNeed>
+needsOfVectors(llvm::ArrayRef<VectorOperand> vectors);
+
 /// What a kernel reads of a packed matrix, and the columns of the rows that it
 /// multiplies by it.
 struct PackedMatrix {
@@ -91,10 +100,9 @@ struct Nest {
   /// Symbols of maps go from 0 to it; 0: there are none.
   int64_t bound = 0;
 };
-/// Checks the number of loops and of points.
-mlir::LogicalResult verifyNestSizes(mlir::Operation *op, const Nest &nest);
-/// Checks that each map gives an element of its operand at every point.
-mlir::LogicalResult verifyNestMaps(mlir::Operation *op, const Nest &nest);
+/// Checks the number of loops and of points, that operands are rows, and that
+/// each map gives an element of its operand at every point.
+mlir::LogicalResult verifyNest(mlir::Operation *op, const Nest &nest);
 
 //===----------------------------------------------------------------------===//
 // Scalar regions
