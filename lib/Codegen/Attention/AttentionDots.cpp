@@ -46,8 +46,8 @@ public:
       Value greater = encodeFloat(kb, TensorFormat::BF16, number);
       kb.storeAt(greater, to, at);
       Value rest = kb.subf(number, widened(greater));
-      kb.storeAt(encodeFloat(kb, TensorFormat::BF16, rest), to,
-                 kb.add(at, planeBytes()));
+      Value lesser = encodeFloat(kb, TensorFormat::BF16, rest);
+      kb.storeAt(lesser, to, kb.add(at, planeBytes()));
     });
   }
 
@@ -225,7 +225,8 @@ private:
     SmallVector<Value> next;
     const Value parts[] = {high, low};
     for (auto [plane, part] : llvm::enumerate(parts)) {
-      kb.storeAt(arith::TruncIOp::create(kb, bytes, part), to,
+      Value truncated = arith::TruncIOp::create(kb, bytes, part);
+      kb.storeAt(truncated, to,
                  kb.add(at, kHeader + static_cast<int64_t>(plane) * count));
       next.push_back(arith::AddIOp::create(kb, sums[plane], part));
     }
@@ -293,14 +294,16 @@ private:
   Value finishScores(ArrayRef<Value> sums, Value query,
                      Value tileKeys) override {
     Value scales = tileScales(kb, layout, tileKeys, false);
-    return kb.mulf(kb.mulf(codeSum(sums), scales), scaleOf(query));
+    Value scaled = kb.mulf(codeSum(sums), scales);
+    return kb.mulf(scaled, scaleOf(query));
   }
   Operands startValues(Value weights, Value before) override {
     return startOf(weights);
   }
   Value finishValues(ArrayRef<Value> sums, Value weights,
                      Value before) override {
-    return kb.fma(codeSum(sums), scaleOf(weights), before);
+    Value sum = codeSum(sums);
+    return kb.fma(sum, scaleOf(weights), before);
   }
 
   IntegerFormat signedBytes; ///< Of the cache: eight bits.

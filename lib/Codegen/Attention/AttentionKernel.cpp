@@ -232,16 +232,16 @@ void AttentionEmitter::overItems(
         body) {
   kb.loop(group.firstBlock, group.blockEnd, kb.index(1), [&](Value block) {
     AttentionItem item = work.itemOf(group, block);
-    Value first =
-        kb.mul(kb.sub(block, group.firstBlock), work.itemRows(group.tile));
+    Value inGroup = kb.sub(block, group.firstBlock);
+    Value first = kb.mul(inGroup, work.itemRows(group.tile));
     auto from = [&](const RowArea &area) {
       return RowArea{area.at(kb, first), area.stride};
     };
     ItemRows rows{kb.mul(group.tile.tokens, work.itemHeads()), from(queries),
                   from(chunkStates), from(totals)};
     if (partials) {
-      Value results = kb.advance(addressOf(kb, partials),
-                                 kb.mul(item.partialRow, state.bytes()));
+      Value base = addressOf(kb, partials);
+      Value results = kb.advance(base, kb.mul(item.partialRow, state.bytes()));
       rows.chunkStates.base =
           arith::SelectOp::create(kb, split, results, rows.chunkStates.base);
     }
@@ -253,8 +253,8 @@ void AttentionEmitter::emitGroup(const AttentionGroup &group) {
   overItems(group, [&](const AttentionItem &item, const ItemRows &rows, Value) {
     prepareQueries(item, rows);
     overRows(rows, [&](Value row) {
-      merger.begin(rows.totals.at(kb, row),
-                   softmax.queryRow(item, work.itemHeads(), row).head);
+      Value total = rows.totals.at(kb, row);
+      merger.begin(total, softmax.queryRow(item, work.itemHeads(), row).head);
     });
   });
   Value merges =
@@ -264,7 +264,8 @@ void AttentionEmitter::emitGroup(const AttentionGroup &group) {
     kb.when(merges, [&] {
       overItems(group, [&](const AttentionItem &, const ItemRows &rows, Value) {
         overRows(rows, [&](Value row) {
-          merger.add(rows.totals.at(kb, row), rows.chunkStates.at(kb, row));
+          Value total = rows.totals.at(kb, row);
+          merger.add(total, rows.chunkStates.at(kb, row));
         });
       });
     });
@@ -364,22 +365,24 @@ void AttentionEmitter::attendBlock(const AttentionItem &item,
                                    const KeySpan &next) {
   // Rows see the more keys the later they are.
   Value firstRow = kb.mul(block, kRowBlock);
-  Value lastRow =
-      kb.min(kb.add(firstRow, kRowBlock - 1), kb.sub(rows.count, kb.index(1)));
+  Value lastOfBlock = kb.add(firstRow, kRowBlock - 1);
+  Value lastRow = kb.min(lastOfBlock, kb.sub(rows.count, kb.index(1)));
   QueryRow first = softmax.queryRow(item, work.itemHeads(), firstRow);
   QueryRow last = softmax.queryRow(item, work.itemHeads(), lastRow);
   Value endKey = kb.add(firstKey, kSpanKeys);
   using Predicate = arith::CmpIPredicate;
-  Value some = both(compare(Predicate::slt, firstKey, last.keyEnd),
-                    compare(Predicate::slt, first.keyBegin, endKey));
+  Value beginsBefore = compare(Predicate::slt, firstKey, last.keyEnd);
+  Value some =
+      both(beginsBefore, compare(Predicate::slt, first.keyBegin, endKey));
   kb.when(some, [&] {
     auto attend = [&](bool whole) {
       attendRows(item, rows, firstRow, firstKey, span, next, whole);
     };
     if (softmax.hasMask())
       return attend(false);
-    Value all = both(compare(Predicate::sle, endKey, first.keyEnd),
-                     compare(Predicate::sle, last.keyBegin, firstKey));
+    Value endsBefore = compare(Predicate::sle, endKey, first.keyEnd);
+    Value all =
+        both(endsBefore, compare(Predicate::sle, last.keyBegin, firstKey));
     scf::IfOp::create(
         kb, all,
         [&](OpBuilder &, Location) {
@@ -406,9 +409,10 @@ void AttentionEmitter::attendRows(const AttentionItem &item,
   kb.loop(0, kRowBlock, 1, [&](Value r) {
     QueryRow row = softmax.queryRow(item, work.itemHeads(),
                                     kb.min(kb.add(firstRow, r), last));
-    softmax.attendSpan(row, firstKey, span, scores.at(kb, r), state,
-                       blockStates.at(kb, r), rescale.at(kb, r), *products,
-                       weights.at(kb, r), whole ? Value() : seen.at(kb, r));
+    Value rowScores = scores.at(kb, r), rowState = blockStates.at(kb, r);
+    Value factor = rescale.at(kb, r), rowWeights = weights.at(kb, r);
+    softmax.attendSpan(row, firstKey, span, rowScores, state, rowState, factor,
+                       *products, rowWeights, whole ? Value() : seen.at(kb, r));
   });
   bool hides = !whole && products->seenBytes() > 0;
   products->addValues(span, next, weights, hides ? &seen : nullptr, rescale,
@@ -442,21 +446,20 @@ static LogicalResult emitMergeAttention(KernelBuilder &kb,
         {}, [&](const QueryTile &tile, ValueRange) -> SmallVector<Value> {
           Value first = kb.mul(tile.firstToken, options.heads);
           Value last = kb.add(first, kb.mul(tile.tokens, options.heads));
-          kb.loop(work.max(first, begin), kb.min(last, end), kb.index(1),
-                  [&](Value row) {
-                    Value token = kb.div(row, options.heads);
-                    Value head = kb.rem(row, options.heads);
-                    merger.begin(total, head);
-                    Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
-                    kb.loop(kb.index(0), chunks, kb.index(1), [&](Value chunk) {
-                      Value from = work.partialRow(
-                          tile, kb.sub(token, tile.firstToken), head, chunk);
-                      merger.add(
-                          total,
-                          kb.advance(partials, kb.mul(from, state.bytes())));
-                    });
-                    merger.finish(total, token, head);
-                  });
+          first = work.max(first, begin);
+          kb.loop(first, kb.min(last, end), kb.index(1), [&](Value row) {
+            Value token = kb.div(row, options.heads);
+            Value head = kb.rem(row, options.heads);
+            merger.begin(total, head);
+            Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
+            kb.loop(kb.index(0), chunks, kb.index(1), [&](Value chunk) {
+              Value from = work.partialRow(tile, kb.sub(token, tile.firstToken),
+                                           head, chunk);
+              merger.add(total,
+                         kb.advance(partials, kb.mul(from, state.bytes())));
+            });
+            merger.finish(total, token, head);
+          });
           return {};
         });
   });

@@ -164,8 +164,8 @@ void AttentionProducts::multiplyTiles(const KeySpan &span, bool ahead,
     for (int64_t t = 0; t < tiles; ++t) {
       ArrayRef<Value> chains =
           ArrayRef(sums).slice((r * tiles + t) * planes(), planes());
-      kb.storeAt(finishScores(chains, rows[r], span.keys[first + t]),
-                 scores.at(kb, kb.index(r)),
+      Value tile = finishScores(chains, rows[r], span.keys[first + t]);
+      kb.storeAt(tile, scores.at(kb, kb.index(r)),
                  kb.index((first + t) * kLanes * 4));
     }
 }

@@ -215,7 +215,8 @@ void AttentionSoftmax::attendSpan(const QueryRow &row, Value firstKey,
     p.push_back(e);
   }
   p = products.prepareWeights(weights, p, span);
-  Value sum = kb.addf(kb.addf(p[0], p[1]), kb.addf(p[2], p[3]));
+  Value firstHalf = kb.addf(p[0], p[1]);
+  Value sum = kb.addf(firstHalf, kb.addf(p[2], p[3]));
   Value sumAt = kb.index(layout.sumBytes());
   Value sums = kb.loadAt(kb.f32x16(), state, sumAt);
   kb.storeAt(kb.fma(sums, kb.broadcast(factor), sum), state, sumAt);

@@ -90,7 +90,8 @@ Value AttentionWork::cost(const QueryTile &tile, Value split) {
   Value keys =
       arith::SelectOp::create(kb, split, kb.index(kAttentionChunk), seen);
   Value blocks = ceilDiv(kb.mul(tile.tokens, headsPerItem), kRowBlock);
-  return kb.mul(kb.add(keys, kSpanKeys), kb.add(blocks, 1));
+  keys = kb.add(keys, kSpanKeys);
+  return kb.mul(keys, kb.add(blocks, 1));
 }
 
 Value AttentionWork::countItems(const QueryTile &tile, Value split) {
@@ -103,15 +104,16 @@ Value AttentionWork::itemPartials(const QueryTile &tile, Value headBlock,
                                   Value chunk) {
   // Each item has room for its rows in whole blocks.
   Value chunks = kb.sub(tile.chunkEnd, tile.firstChunk);
-  Value before =
-      kb.add(kb.mul(tile.partials, headBlocks),
-             kb.mul(kb.add(kb.mul(headBlock, chunks), chunk), tile.tokens));
+  Value before = kb.mul(tile.partials, headBlocks);
+  Value inTile = kb.add(kb.mul(headBlock, chunks), chunk);
+  before = kb.add(before, kb.mul(inTile, tile.tokens));
   return kb.mul(before, roundUpTo(headsPerItem, kRowBlock));
 }
 
 Value AttentionWork::partialRow(const QueryTile &tile, Value token, Value head,
                                 Value chunk) {
-  Value row = kb.add(kb.mul(token, headsPerItem), kb.rem(head, headsPerItem));
+  Value row = kb.mul(token, headsPerItem);
+  row = kb.add(row, kb.rem(head, headsPerItem));
   return kb.add(itemPartials(tile, kb.div(head, headsPerItem), chunk), row);
 }
 
@@ -133,22 +135,22 @@ void AttentionWork::overGroupsOf(
     llvm::function_ref<void(const AttentionGroup &)> body) {
   Value one = kb.index(1);
   Value together = kb.div(kb.index(mostRows()), itemRows(tile));
-  kb.loop(kb.div(first, headBlocks), ceilDiv(end, headBlocks), one,
-          [&](Value chunk) {
-            AttentionGroup group;
-            group.tile = tile;
-            group.firstChunk = kb.add(tile.firstChunk, chunk);
-            group.chunkEnd = arith::SelectOp::create(
-                kb, split, kb.add(group.firstChunk, one), tile.chunkEnd);
-            Value before = kb.mul(chunk, headBlocks);
-            Value last = kb.min(kb.sub(end, before), kb.index(headBlocks));
-            kb.loop(notNegative(kb.sub(first, before)), last, together,
-                    [&](Value block) {
-                      group.firstBlock = block;
-                      group.blockEnd = kb.min(kb.add(block, together), last);
-                      body(group);
-                    });
-          });
+  Value firstChunk = kb.div(first, headBlocks);
+  kb.loop(firstChunk, ceilDiv(end, headBlocks), one, [&](Value chunk) {
+    AttentionGroup group;
+    group.tile = tile;
+    group.firstChunk = kb.add(tile.firstChunk, chunk);
+    group.chunkEnd = arith::SelectOp::create(
+        kb, split, kb.add(group.firstChunk, one), tile.chunkEnd);
+    Value before = kb.mul(chunk, headBlocks);
+    Value last = kb.min(kb.sub(end, before), kb.index(headBlocks));
+    kb.loop(notNegative(kb.sub(first, before)), last, together,
+            [&](Value block) {
+              group.firstBlock = block;
+              group.blockEnd = kb.min(kb.add(block, together), last);
+              body(group);
+            });
+  });
 }
 
 void AttentionWork::overGroups(
@@ -156,8 +158,8 @@ void AttentionWork::overGroups(
   Value total = overTiles(
       {kb.index(0)},
       [&](const QueryTile &tile, ValueRange sum) -> SmallVector<Value> {
-        return {
-            kb.add(sum[0], kb.mul(cost(tile, split), countItems(tile, split)))};
+        Value each = cost(tile, split);
+        return {kb.add(sum[0], kb.mul(each, countItems(tile, split)))};
       })[0];
   auto [begin, end] = kb.itemRange(total);
   overTiles(

@@ -35,23 +35,25 @@ Value keyByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
               Value dim) {
   int64_t cell = layout.cellElements();
   Value row = kb.add(kb.mul(kb.div(dim, cell), layout.blockSize), token);
-  return kb.mul(kb.add(kb.mul(row, cell), kb.rem(dim, cell)),
-                layout.elementBytes);
+  Value element = kb.mul(row, cell);
+  element = kb.add(element, kb.rem(dim, cell));
+  return kb.mul(element, layout.elementBytes);
 }
 
 Value valueByte(KernelBuilder &kb, const KVBlockLayout &layout, Value token,
                 Value dim) {
   int64_t cell = layout.cellElements();
   Value row = kb.add(kb.mul(kb.div(token, cell), layout.paddedValueDim()), dim);
-  Value element = kb.add(kb.mul(row, cell), kb.rem(token, cell));
+  Value element = kb.mul(row, cell);
+  element = kb.add(element, kb.rem(token, cell));
   return kb.add(kb.mul(element, layout.elementBytes), layout.keyTileBytes());
 }
 
 /// A head's part of a block.
 static Value headOfBlock(KernelBuilder &kb, const KVBlockLayout &layout,
                          Value base, Value block, Value head) {
-  return kb.advance(base, kb.add(kb.mul(block, layout.blockBytes()),
-                                 kb.mul(head, layout.headBytes())));
+  Value bytes = kb.mul(block, layout.blockBytes());
+  return kb.advance(base, kb.add(bytes, kb.mul(head, layout.headBytes())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,9 +147,11 @@ void AppendEmitter::writeKey(Value codes, Value dim, int64_t lanes, Value tile,
   Value words =
       vector::BitCastOp::create(kb, kb.vec(count, kb.getI32Type()), codes);
   Value first = kb.add(kb.mul(kb.div(dim, cell), layout.blockSize), offset);
-  for (int64_t i = 0; i * cell < lanes; ++i)
-    kb.storeAt(kb.lane(words, i), tile,
+  for (int64_t i = 0; i * cell < lanes; ++i) {
+    Value word = kb.lane(words, i);
+    kb.storeAt(word, tile,
                kb.mul(kb.add(first, i * layout.blockSize), int64_t(4)));
+  }
 }
 
 void AppendEmitter::writeValue(Value codes, Value dim, Value tile,

@@ -31,8 +31,8 @@ int64_t SpanLocator::partTokens() const {
 Value SpanLocator::blockOf(Value key, Value kvHead) {
   Value entry = kb.min(kb.div(key, layout.blockSize), lastEntry);
   Value block = kb.contextArray(StepField::block_tables, kb.add(table, entry));
-  return kb.advance(base, kb.add(kb.mul(block, layout.blockBytes()),
-                                 kb.mul(kvHead, layout.headBytes())));
+  Value bytes = kb.mul(block, layout.blockBytes());
+  return kb.advance(base, kb.add(bytes, kb.mul(kvHead, layout.headBytes())));
 }
 
 KeySpan SpanLocator::locate(Value firstKey, Value kvHead) {
@@ -65,13 +65,14 @@ void SpanLocator::copyPart(Value block, Value inBlock, Value to,
   Type words = kb.vec(partTokens(), kb.getI32Type());
   Value inWords = kb.mul(inBlock, int64_t(4));
   kb.loop(0, layout.keyDim() / layout.cellElements(), 1, [&](Value cell) {
-    move(words, kb.add(kb.mul(cell, layout.blockSize * 4), inWords),
-         kb.add(kb.mul(cell, kLanes * 4), token * 4));
+    Value from = kb.add(kb.mul(cell, layout.blockSize * 4), inWords);
+    move(words, from, kb.add(kb.mul(cell, kLanes * 4), token * 4));
   });
   int64_t tokenBytes = layout.paddedValueDim() * layout.elementBytes;
   Value first = kb.add(kb.mul(inBlock, tokenBytes), layout.keyTileBytes());
   kb.loop(0, partTokens() * tokenBytes, kLineBytes, [&](Value at) {
-    move(kb.i32x16(), kb.add(first, at),
+    Value from = kb.add(first, at);
+    move(kb.i32x16(), from,
          kb.add(at, tiles.keyTileBytes() + token * tokenBytes));
   });
   for (int64_t i = 0; layout.hasScales() && i < 2; ++i)
@@ -86,7 +87,8 @@ KeySpan SpanLocator::copy(Value firstKey, Value kvHead) {
     Value to = kb.advance(copies, kb.index(t * tiles.headBytes()));
     for (int64_t token = 0; token < kLanes; token += partTokens()) {
       Value key = kb.add(firstKey, t * kLanes + token);
-      copyPart(blockOf(key, kvHead), kb.rem(key, layout.blockSize), to, token);
+      Value block = blockOf(key, kvHead);
+      copyPart(block, kb.rem(key, layout.blockSize), to, token);
     }
     span.keys.push_back(to);
     span.values.push_back(kb.advance(to, kb.index(tiles.keyTileBytes())));

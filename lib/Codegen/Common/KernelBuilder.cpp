@@ -326,7 +326,8 @@ Value KernelBuilder::contextIndex(StepField field) {
 }
 
 Value KernelBuilder::contextArray(StepField field, Value i) {
-  return toIndex(loadAt(getI32Type(), contextPointer(field), mul(i, 4)));
+  Value array = contextPointer(field);
+  return toIndex(loadAt(getI32Type(), array, mul(i, 4)));
 }
 
 Value KernelBuilder::rowCount() {
@@ -369,8 +370,10 @@ void KernelBuilder::overHeads(Value rows,
                               llvm::function_ref<void(Value, Value)> body) {
   assert(division.unit == WorkUnit::Heads && "divided in another way");
   int64_t heads = division.parts;
-  loop(workerArg, mul(rows, heads), workersArg,
-       [&](Value pair) { body(div(pair, heads), rem(pair, heads)); });
+  loop(workerArg, mul(rows, heads), workersArg, [&](Value pair) {
+    Value row = div(pair, heads);
+    body(row, rem(pair, heads));
+  });
 }
 
 WorkRange KernelBuilder::itemRange(Value count) {

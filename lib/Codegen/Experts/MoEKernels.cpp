@@ -61,13 +61,16 @@ static Choice nextChoice(KernelBuilder &kb, Value logits, int64_t experts,
         Value logit = kb.load(logits, {row, expert});
         // Experts come in ascending order: an equal one behind the best is not
         // better, and one behind the last choice is still free.
+        Value less = compare(kb, arith::CmpFPredicate::OLT, logit, last.logit);
+        Value equal = compare(kb, arith::CmpFPredicate::OEQ, logit, last.logit);
+        Value later =
+            compare(kb, arith::CmpIPredicate::sgt, expert, last.expert);
         Value free = arith::OrIOp::create(
-            kb, compare(kb, arith::CmpFPredicate::OLT, logit, last.logit),
-            arith::AndIOp::create(
-                kb, compare(kb, arith::CmpFPredicate::OEQ, logit, last.logit),
-                compare(kb, arith::CmpIPredicate::sgt, expert, last.expert)));
+            kb, less, arith::AndIOp::create(kb, equal, later));
+        Value greater =
+            compare(kb, arith::CmpFPredicate::OGT, logit, carried[0]);
         Value better = arith::OrIOp::create(
-            kb, compare(kb, arith::CmpFPredicate::OGT, logit, carried[0]),
+            kb, greater,
             compare(kb, arith::CmpIPredicate::eq, carried[1], none));
         Value chosen = arith::AndIOp::create(kb, free, better);
         return {select(kb, chosen, logit, carried[0]),
@@ -240,11 +243,11 @@ static LogicalResult emitMoEGate(KernelBuilder &kb, kernel::MoEGateOp op) {
           Value g = kb.loadVector(gate, {place, column});
           Value u = kb.loadVector(up, {place, column});
           Value gated = kb.mulf(mllm::program::emitSilu(kb, kb.getLoc(), g), u);
-          if (rounded)
-            kb.storeVector(roundToWords(kb, gated), out,
-                           {place, kb.div(column, 2)});
-          else
-            kb.storeVector(gated, out, {place, column});
+          if (rounded) {
+            gated = roundToWords(kb, gated);
+            column = kb.div(column, 2);
+          }
+          kb.storeVector(gated, out, {place, column});
         });
         // The last tile's words may be half of a tile.
         if (rounded)
@@ -263,8 +266,9 @@ static std::pair<Value, Value> nextPlace(KernelBuilder &kb, Value places,
       kb.index(0), kb.index(topK), 1, {none, kb.index(0)},
       [&](Value i, ValueRange carried) -> SmallVector<Value> {
         Value place = entry(kb, places, kb.add(kb.mul(token, topK), i));
+        Value later = compare(kb, arith::CmpIPredicate::sgt, place, last);
         Value better = arith::AndIOp::create(
-            kb, compare(kb, arith::CmpIPredicate::sgt, place, last),
+            kb, later,
             compare(kb, arith::CmpIPredicate::slt, place, carried[0]));
         return {select(kb, better, place, carried[0]),
                 select(kb, better, i, carried[1])};

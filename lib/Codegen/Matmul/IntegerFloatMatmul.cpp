@@ -83,8 +83,8 @@ void FloatActivations::addStretch(const Stretch &stretch, Value token,
   for (Value offset : stretch.lines)
     tiles.push_back(linesAt(offset));
   prefetch(stretch.lines, layout.numLines(stretch.values) * kLineBytes);
-  Value k = kb.add(kb.mul(stretch.block.number, layout.block()),
-                   kb.mul(stretch.number, this->stretch));
+  Value k = kb.mul(stretch.block.number, layout.block());
+  k = kb.add(k, kb.mul(stretch.number, this->stretch));
   const int64_t groupSize = layout.group();
   const bool minima = layout.format.minima;
   Value zero = kb.floatConstant(kb.f32x16(), 0.0);
@@ -92,9 +92,10 @@ void FloatActivations::addStretch(const Stretch &stretch, Value token,
   for (int64_t i = 0; i < stretch.values; ++i) {
     SmallVector<Value> numbers = numbersAt(stretch, tiles, i);
     if (minima)
-      for (auto [r, number] : llvm::enumerate(numbers))
-        number = kb.fma(scaleOf(stretch, r, i / groupSize), number,
-                        minOf(stretch, r, i / groupSize));
+      for (auto [r, number] : llvm::enumerate(numbers)) {
+        Value scale = scaleOf(stretch, r, i / groupSize);
+        number = kb.fma(scale, number, minOf(stretch, r, i / groupSize));
+      }
     else if (sums.open.empty())
       sums.open.assign(sums.total.size(), zero);
     SmallVector<Value> &chains = minima ? sums.total : sums.open;

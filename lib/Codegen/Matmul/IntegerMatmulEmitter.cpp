@@ -63,8 +63,8 @@ void ByteActivations::addStretch(const Stretch &stretch, Value token,
                                  int64_t tokens, Sums &sums) {
   int64_t perBlock = ceilDiv(layout.block(), row.segment);
   int64_t perStretch = ceilDiv(this->stretch, row.segment);
-  Value number = kb.add(kb.mul(stretch.block.number, perBlock),
-                        kb.mul(stretch.number, perStretch));
+  Value number = kb.mul(stretch.block.number, perBlock);
+  number = kb.add(number, kb.mul(stretch.number, perStretch));
   for (int64_t first = 0; first < stretch.values; first += row.segment) {
     int64_t values = std::min(row.segment, stretch.values - first);
     addSegment({stretch, first, values, kb.add(number, first / row.segment)},
@@ -137,8 +137,8 @@ SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
       zeros.push_back(arith::AddIOp::create(kb, zeroPointOf(stretch.block, r),
                                             kb.intConstant(kb.i32x16(), bias)));
   for (int64_t t = 0; t < tokens; ++t) {
-    Value minusSum =
-        loadWord(kb.add(token, t), kb.add(segment.number, row.sumsAt()));
+    Value from = kb.add(token, t);
+    Value minusSum = loadWord(from, kb.add(segment.number, row.sumsAt()));
     Value factor = kb.intConstant(kb.getI32Type(), bias);
     Value sums =
         kb.broadcast(zeros.empty() ? kb.mul(minusSum, factor) : minusSum);
@@ -207,8 +207,9 @@ SmallVector<Value> ByteActivations::addWords(const Words &words, Value token,
     for (IntegerLines &tile : tiles)
       operands.push_back(products.weightOperands(tile.bytes(words.first + w)));
     for (int64_t t = 0; t < tokens; ++t) {
-      ByteProducts::Operands activations = products.activationOperands(
-          loadWord(kb.add(token, t), kb.add(words.column, w)));
+      Value from = kb.add(token, t);
+      ByteProducts::Operands activations =
+          products.activationOperands(loadWord(from, kb.add(words.column, w)));
       for (auto [r, operand] : llvm::enumerate(operands))
         products.add(dots[r * tokens + t], operand, activations);
     }

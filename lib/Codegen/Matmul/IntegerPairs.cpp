@@ -85,12 +85,14 @@ private:
   Value numbersOf(const Segment &segment, Value token, int64_t pair,
                   int64_t place) {
     Value first = kb.add(token, 2 * pair);
-    return alternate(numberOf(segment, first, place),
-                     numberOf(segment, kb.add(first, 1), place));
+    Value number = numberOf(segment, first, place);
+    return alternate(number, numberOf(segment, kb.add(first, 1), place));
   }
   /// Lanes of `a` and of `b`, all of which are equal, in turn.
   Value alternate(Value a, Value b) {
-    return vector::InterleaveOp::create(kb, halfOf(a, 0), halfOf(b, 0));
+    a = halfOf(a, 0);
+    b = halfOf(b, 0);
+    return vector::InterleaveOp::create(kb, a, b);
   }
   /// 8 bytes of each token from word `column` on.
   Value loadPair(Value token, Value column);
@@ -149,9 +151,10 @@ SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment, Value token,
   SmallVector<Value> ofRows =
       startsOf(segment, token, 2 * pairs, products.weightBias());
   SmallVector<Value> starts;
-  for (size_t i = 0; i < ofRows.size(); i += 2)
-    starts.push_back(vector::InterleaveOp::create(kb, halfOf(ofRows[i], half),
-                                                  halfOf(ofRows[i + 1], half)));
+  for (size_t i = 0; i < ofRows.size(); i += 2) {
+    Value a = halfOf(ofRows[i], half), b = halfOf(ofRows[i + 1], half);
+    starts.push_back(vector::InterleaveOp::create(kb, a, b));
+  }
   return starts;
 }
 
@@ -192,8 +195,8 @@ SmallVector<Value> BytePairs::addWords(const Words &words, Value token,
           kb, kb.vec(kTileRows * 4, kb.getI8Type()), both));
     }
     for (int64_t p = 0; p < pairs; ++p) {
-      Value activations =
-          loadPair(kb.add(token, 2 * p), kb.add(words.column, w));
+      Value first = kb.add(token, 2 * p);
+      Value activations = loadPair(first, kb.add(words.column, w));
       for (auto [r, rows] : llvm::enumerate(weights)) {
         Value &sum = result[r * pairs + p];
         sum = callPerRegister(kb, "llvm.aarch64.neon.smmla.v4i32.v16i8",

@@ -95,8 +95,10 @@ void ByteTiles::emit() {
   auto [first, last] = kb.tileRange();
   auto multiply = [&](Value tile, Value token) {
     SmallVector<Value> results = emitSums(tile, token, kTokens);
-    for (int64_t t = 0; t < kTokens; ++t)
-      output.store(kb, results[t], kb.add(token, t), kb.mul(tile, kTileRows));
+    for (int64_t t = 0; t < kTokens; ++t) {
+      Value row = kb.add(token, t);
+      output.store(kb, results[t], row, kb.mul(tile, kTileRows));
+    }
   };
   int64_t panel = MatrixTiles::panelTokens(rowBytes(), kTokens);
   kb.loop(output.firstToken, output.endToken, kb.index(panel),

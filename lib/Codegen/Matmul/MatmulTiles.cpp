@@ -42,8 +42,8 @@ void MatmulTiles::emit() {
   kb.when(areFew, [&, first = first] { emitStreams(first, stride); });
   if (wide == 1 && streams == 1)
     return;
-  Value used = arith::SelectOp::create(kb, areMany, kb.mul(groups, wide),
-                                       kb.mul(stride, streams));
+  Value ofPanels = kb.mul(groups, wide), ofStreams = kb.mul(stride, streams);
+  Value used = arith::SelectOp::create(kb, areMany, ofPanels, ofStreams);
   kb.loop(kb.add(first, used), last, kb.index(1),
           [&](Value tile) { emitRest(tile); });
 }

@@ -55,9 +55,9 @@ private:
   }
   Value scalePlace(Value n, Value group) {
     Value last = kb.min(n, kb.index(layout.rows - 1));
-    return kb.add(
-        kb.mul(kb.div(last, op.getScaleRows()), op.getScaleRowStride()),
-        kb.mul(group, op.getScaleGroupStride()));
+    Value place =
+        kb.mul(kb.div(last, op.getScaleRows()), op.getScaleRowStride());
+    return kb.add(place, kb.mul(group, op.getScaleGroupStride()));
   }
 
   KernelBuilder &kb;
@@ -92,18 +92,20 @@ void IntegerPacker::emitGroup(Value tile, Value group, int64_t values,
   int64_t segmentWords =
       ceilDiv(segment, layout.valuesPerLine()) * kLineBytes / 4;
   kb.loop(0, whole, 1, [&](Value i) {
-    emitLines(tile, kb.add(k, kb.mul(i, segment)), segment,
-              kb.add(word, kb.mul(i, segmentWords)));
+    Value first = kb.add(k, kb.mul(i, segment));
+    emitLines(tile, first, segment, kb.add(word, kb.mul(i, segmentWords)));
   });
-  if (int64_t rest = values % segment)
-    emitLines(tile, kb.add(k, whole * segment), rest,
-              kb.add(word, whole * segmentWords));
+  if (int64_t rest = values % segment) {
+    Value first = kb.add(k, whole * segment);
+    emitLines(tile, first, rest, kb.add(word, whole * segmentWords));
+  }
 
   Value tail = kb.add(word, layout.numLines(values) * kLineBytes / 4);
   kb.loop(0, kTileRows, 1, [&](Value lane) {
     Value n = row(tile, lane);
-    Value scale = load(scales, op.getGridColumns(), scalePlace(n, group),
-                       isBelow(n, layout.rows));
+    Value from = scalePlace(n, group);
+    Value scale =
+        load(scales, op.getGridColumns(), from, isBelow(n, layout.rows));
     Value place = kb.add(tail, lane);
     kb.store(scale, out, {kb.div(place, kTileRows), kb.rem(place, kTileRows)});
   });
@@ -115,8 +117,9 @@ void IntegerPacker::emitGroup(Value tile, Value group, int64_t values,
     SmallVector<int64_t> shifts;
     for (int64_t j = 0; j < perWord; ++j) {
       Value n = row(tile, kb.add(kb.mul(i, perWord), j));
-      numbers.push_back(load(zeroPoints, op.getGridColumns(),
-                             scalePlace(n, group), isBelow(n, layout.rows)));
+      Value from = scalePlace(n, group);
+      numbers.push_back(
+          load(zeroPoints, op.getGridColumns(), from, isBelow(n, layout.rows)));
       shifts.push_back(width * j);
     }
     storeWord(numbers, shifts, width, kb.add(kb.add(tail, kTileRows), i));
@@ -136,8 +139,9 @@ void IntegerPacker::emitLines(Value tile, Value k, int64_t values, Value word) {
       SmallVector<Value> numbers;
       for (int64_t i = 0; i < perLine; ++i) {
         Value inSegment = kb.add(kb.mul(line, perLine), i);
-        Value exists = arith::AndIOp::create(kb, isBelow(n, layout.rows),
-                                             isBelow(inSegment, values));
+        Value inRows = isBelow(n, layout.rows);
+        Value exists =
+            arith::AndIOp::create(kb, inRows, isBelow(inSegment, values));
         Value column = kb.add(k, kb.min(inSegment, kb.index(values - 1)));
         numbers.push_back(
             load(q, op.getTensorColumns(),
@@ -170,8 +174,8 @@ void IntegerPacker::storeWord(ArrayRef<Value> numbers, ArrayRef<int64_t> shifts,
     Value shifted = arith::ShLIOp::create(kb, part, kb.intConstant(i32, shift));
     bytes = arith::OrIOp::create(kb, bytes, shifted);
   }
-  kb.store(arith::BitcastOp::create(kb, kb.getF32Type(), bytes), out,
-           {kb.div(word, kTileRows), kb.rem(word, kTileRows)});
+  Value stored = arith::BitcastOp::create(kb, kb.getF32Type(), bytes);
+  kb.store(stored, out, {kb.div(word, kTileRows), kb.rem(word, kTileRows)});
 }
 
 static LogicalResult emitPackIntegers(KernelBuilder &kb,

@@ -201,9 +201,8 @@ void PlainTiles::storeSums(const TileBlock &block, ArrayRef<Value> rowTiles,
     for (int64_t i = 0; i < block.numSums(); ++i) {
       Value sum = kb.loadAt(kb.f32x16(), sums, kb.add(at, i * kSumBytes));
       Value tile = rowTiles[i / block.tokenTiles];
-      output.store(kb, sum,
-                   kb.add(token, kb.add(row, i % block.tokenTiles * kTokens)),
-                   kb.mul(tile, kTileRows));
+      Value to = kb.add(token, kb.add(row, i % block.tokenTiles * kTokens));
+      output.store(kb, sum, to, kb.mul(tile, kTileRows));
     }
   });
 }

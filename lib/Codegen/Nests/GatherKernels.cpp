@@ -71,9 +71,11 @@ static LogicalResult emitScatter(KernelBuilder &kb, kernel::ScatterOp op) {
     origin.resize(sizes.size(), kb.index(0));
     Value index =
         loadIndex(kb, indices, placeAt(kb, maps[0], origin, Value()), bound);
-    Value isOwn = arith::AndIOp::create(
-        kb, arith::CmpIOp::create(kb, arith::CmpIPredicate::sge, index, first),
-        arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, last));
+    Value isFrom =
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::sge, index, first);
+    Value isBefore =
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::slt, index, last);
+    Value isOwn = arith::AndIOp::create(kb, isFrom, isBefore);
     kb.when(isOwn, [&] {
       emitNest(kb, sizes.drop_front(indexed), /*isShared=*/false,
                [&](ValueRange inner) {

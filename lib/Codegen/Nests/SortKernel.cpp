@@ -83,8 +83,8 @@ void SortEmitter::merge(Value row, Value from, Value to, Value left,
         Value r = arith::SelectOp::create(kb, hasRight, heads[1], heads[0]);
         Value leftColumn = kb.load(from, {row, l});
         Value rightColumn = kb.load(from, {row, r});
-        Value passes =
-            mustPass(row, kb.toIndex(leftColumn), kb.toIndex(rightColumn));
+        Value leftNumber = kb.toIndex(leftColumn);
+        Value passes = mustPass(row, leftNumber, kb.toIndex(rightColumn));
         Value noLeft = compare(arith::CmpIPredicate::uge, heads[0], middle);
         Value takesRight = arith::OrIOp::create(
             kb, noLeft, arith::AndIOp::create(kb, hasRight, passes));
@@ -101,8 +101,8 @@ void SortEmitter::merge(Value row, Value from, Value to, Value left,
 void SortEmitter::mergeRuns(Value row, Value from, Value to, int64_t width) {
   Value end = kb.index(columns);
   kb.loop(0, columns, 2 * width, [&](Value left) {
-    merge(row, from, to, left, kb.min(kb.add(left, width), end),
-          kb.min(kb.add(left, 2 * width), end));
+    Value middle = kb.min(kb.add(left, width), end);
+    merge(row, from, to, left, middle, kb.min(kb.add(left, 2 * width), end));
   });
 }
 

@@ -89,8 +89,8 @@ void RowQuantizer::emitGroup(Value token, Value number, int64_t values) {
   int64_t whole = values / segment;
   auto emitSegments = [&](const Divisor &divisor) {
     auto segmentAt = [&](Value i, int64_t size) {
-      emitSegment(token, kb.add(from, kb.mul(i, segment)),
-                  kb.add(firstSegment, i), size, divisor);
+      Value first = kb.add(from, kb.mul(i, segment));
+      emitSegment(token, first, kb.add(firstSegment, i), size, divisor);
     };
     kb.loop(0, whole, 1, [&](Value i) { segmentAt(i, segment); });
     if (int64_t rest = values % segment)
@@ -169,9 +169,9 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
   int64_t whole = values / kLanes * kLanes;
   auto addBytes = [&](Value sums, Value i, int64_t lanes, int64_t words) {
     Value numbers = loadLanes(token, kb.add(from, i), lanes);
-    Value integers = storeBytes(quotients(numbers, divisor),
-                                static_cast<bool>(divisor.inverse), token,
-                                kb.add(firstWord, kb.div(i, 4)), words);
+    Value rounded = quotients(numbers, divisor);
+    Value integers = storeBytes(rounded, static_cast<bool>(divisor.inverse),
+                                token, kb.add(firstWord, kb.div(i, 4)), words);
     return arith::AddIOp::create(kb, sums, integers).getResult();
   };
   Value sums = kb.intConstant(kb.i32x16(), 0);
@@ -188,8 +188,8 @@ void RowQuantizer::emitSegment(Value token, Value from, Value number,
       kb.foldLanes(sums, [&](Value a, Value b) { return kb.add(a, b); });
   Value minusSum = kb.sub(kb.intConstant(kb.getI32Type(), 0), sum);
   kb.store(divisor.scale, out, {token, kb.add(number, row.scalesAt())});
-  kb.store(arith::BitcastOp::create(kb, kb.getF32Type(), minusSum), out,
-           {token, kb.add(number, row.sumsAt())});
+  Value stored = arith::BitcastOp::create(kb, kb.getF32Type(), minusSum);
+  kb.store(stored, out, {token, kb.add(number, row.sumsAt())});
   Value scaledSum =
       kb.mulf(divisor.scale, arith::SIToFPOp::create(kb, kb.getF32Type(), sum));
   kb.store(scaledSum, out, {token, kb.add(number, row.scaledSumsAt())});

@@ -94,7 +94,8 @@ private:
   Value scaleAt(int64_t offset) {
     TensorFormat format = table.format.scales;
     int64_t size = tensorFormatInfo(format).bytesPerBlock;
-    Value place = kb.add(kb.add(block, offset), kb.mul(lane, size));
+    Value place = kb.add(block, offset);
+    place = kb.add(place, kb.mul(lane, size));
     if (format == TensorFormat::F32)
       return loadScalar(place, size, kb.getF32Type());
     Type half = format == TensorFormat::F16 ? Type(kb.getF16Type())
@@ -109,8 +110,8 @@ private:
   }
   /// The row's sub-scale or sub-minimum of a group of the block.
   Value subScale(int64_t offset, Value group) {
-    Value place =
-        kb.add(kb.add(kb.add(block, offset), kb.mul(group, kTileRows)), lane);
+    Value place = kb.add(block, offset);
+    place = kb.add(kb.add(place, kb.mul(group, kTileRows)), lane);
     Value byte = loadScalar(place, 1, kb.getI8Type());
     return arith::SIToFPOp::create(kb, kb.getF32Type(), byte);
   }

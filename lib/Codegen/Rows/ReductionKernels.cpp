@@ -135,9 +135,9 @@ static LogicalResult emitSoftmax(KernelBuilder &kb, kernel::SoftmaxOp op) {
     Value sums = reduceLanes(
         kb, columns, zero, [&](Value i, int64_t lanes, Value partial) {
           Value column = kb.add(start, i);
+          Value elements = kb.loadVector(x, {row, column}, lanes);
           Value e = math::ExpOp::create(
-              kb, kb.subf(kb.loadVector(x, {row, column}, lanes),
-                          kb.broadcast(most, lanes)));
+              kb, kb.subf(elements, kb.broadcast(most, lanes)));
           kb.storeVector(e, out, {row, column});
           return kb.addf(partial, kb.widen(e, 0.0));
         });

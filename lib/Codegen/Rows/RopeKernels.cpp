@@ -131,7 +131,8 @@ void HeadRotation::emit(Value token, Value base) {
                               : loadHalves(token, base, i, lanes);
     Value c = kb.loadVector(cosines, {token, i}, lanes);
     Value s = kb.loadVector(sines, {token, i}, lanes);
-    Sides y{kb.subf(kb.mulf(a, c), kb.mulf(b, s)), kb.fma(b, c, kb.mulf(a, s))};
+    Value ac = kb.mulf(a, c), bs = kb.mulf(b, s);
+    Sides y{kb.subf(ac, bs), kb.fma(b, c, kb.mulf(a, s))};
     if (interleaved)
       storePairs(token, base, i, lanes, y);
     else

@@ -27,7 +27,8 @@ static LogicalResult emitRoundRows(KernelBuilder &kb, kernel::RoundRowsOp op) {
   kb.loop(first, last, kb.index(1), [&](Value row) {
     kb.loop(0, columns, kLanes, [&](Value k) {
       Value elements = kb.loadVector(x, {row, k});
-      kb.storeVector(roundToWords(kb, elements), out, {row, kb.div(k, 2)});
+      Value words = roundToWords(kb, elements);
+      kb.storeVector(words, out, {row, kb.div(k, 2)});
     });
     kb.zeroPadding(out, row, columns / 2);
   });
