@@ -97,6 +97,18 @@ static LogicalResult verifyLabels(FragmentOp fragment) {
   return success();
 }
 
+/// Rule c6: different values are different memory.
+static LogicalResult verifyLogits(FragmentOp fragment) {
+  auto all = fragment.getBody().front().getOps<LogitsOp>();
+  if (llvm::range_size(all) < 2)
+    return success();
+  InFlightDiagnostic diag =
+      (*std::next(all.begin())).emitOpError("is the second in code fragment '")
+      << fragment.getSymName() << "'; there is one buffer of logits";
+  diag.attachNote((*all.begin()).getLoc()) << "the first one";
+  return diag;
+}
+
 template <typename... Allowed>
 static LogicalResult verifyHoldsOnly(FragmentOp fragment, StringRef what) {
   for (Operation &op : fragment.getBody().front())
@@ -111,7 +123,8 @@ LogicalResult FragmentOp::verifyRegions() {
   if (getKind() == FragmentKind::Code) {
     if (getBody().front().empty())
       return emitOpError("code needs one entry_point, found 0");
-    if (failed(verifyCode(*this)) || failed(verifyLabels(*this)))
+    if (failed(verifyCode(*this)) || failed(verifyLabels(*this)) ||
+        failed(verifyLogits(*this)))
       return failure();
     return verifyFewTokens(*this);
   }

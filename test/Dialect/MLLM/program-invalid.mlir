@@ -368,6 +368,18 @@ mllm.program.fragment @step code {
 // -----
 
 mllm.program.fragment @step code {
+  // expected-note@+1 {{the first one}}
+  %a = mllm.program.logits : memref<64x512xf32>
+  // RULE: program.fragment.c6
+  // expected-error@+1 {{is the second in code fragment 'step'; there is one buffer of logits}}
+  %b = mllm.program.logits : memref<32x512xf32>
+  mllm.program.entry_point
+  mllm.program.exit
+}
+
+// -----
+
+mllm.program.fragment @step code {
   mllm.program.entry_point
   mllm.program.label "here"
   // RULE: program.jump.c1

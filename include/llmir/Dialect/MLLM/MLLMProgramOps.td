@@ -58,7 +58,8 @@ def MLLMProgram_FragmentOp : MLLM_ProgramOp<"fragment",
     - c2: a data fragment holds anything but `weight` and `constant` ops;
     - c3: a text fragment holds anything but `constant` ops;
     - c4: an op of a code fragment without `few_tokens` speaks of few tokens;
-    - c5: two labels of a code fragment have the same name.
+    - c5: two labels of a code fragment have the same name;
+    - c6: a code fragment has two `logits`, which would be the same memory.
 
     Example:
     ```mlir
