@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Pieces on one paged cache. A simulation beside the text knows which blocks
-// the sequences have, so that block tables can be constants.
+// Pieces that write to a cache, and the order of all.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Generator.h"
+#include "CacheChain.h"
 
 using namespace llmir;
 using namespace llmir::property;
@@ -20,70 +19,6 @@ using reference::ElementKind;
 using reference::PagedCache;
 using reference::Shape;
 using reference::Tensor;
-
-namespace {
-
-/// The cache and what the program knows of it.
-class Chain {
-public:
-  explicit Chain(Program &p, bool isOwn = false);
-  /// A cache of the program's own, with one step that nothing else sees.
-  void ownStep();
-
-  void step();
-  void finish();
-
-private:
-  // Pieces; each may leave `cache` another value.
-  void appendToNone();
-  void appendBatched();
-  void appendRagged(bool attends);
-  void appendTwice();
-  void appendNothing();
-  void lookupInNewCache();
-  void appendThenAttend();
-  void fused();
-  void ropeAppend();
-  void attend();
-  void lookup();
-  void lookupThenAttend();
-  void fork();
-  void free();
-
-  std::string types(const std::vector<property::Value> &values) const;
-  std::string layerText() const {
-    return layer.empty() ? "" : " layer(" + layer + ")";
-  }
-  int64_t layerNumber() const { return layer.empty() ? 0 : wantedLayer; }
-  property::Value newKeys(int64_t tokens, bool isRagged);
-  property::Value newValues(const property::Value &keys);
-  property::Value query(int64_t tokens, bool isRagged);
-  property::Value outputOf(const property::Value &query) const;
-  std::string attributes();
-  property::Value emptyMask();
-  Tensor idTensor() const;
-  void simulateAppend(int64_t tokens);
-  property::Value rows();
-  property::Value rowsOfAppend(int64_t tokens);
-  int64_t length() const { return lengths; }
-  int64_t blocks() const {
-    return (lengths + geometry.blockSize - 1) / geometry.blockSize;
-  }
-  std::vector<int64_t> offsets(int64_t tokens) const;
-  bool hasRoom(int64_t tokens) const {
-    return lengths + tokens <= geometry.maxSeqLen;
-  }
-
-  Program &p;
-  CacheGeometry geometry;
-  PagedCache simulation;
-  std::string element, type, cache, layer;
-  int64_t wantedLayer = 0, heads = 1;
-  std::vector<int64_t> ids; ///< Sequences that grow together.
-  int64_t nextId = 20, lengths = 0;
-};
-
-} // namespace
 
 static CacheGeometry randomGeometry(Program &p, const std::string &element) {
   CacheGeometry geometry;
@@ -491,113 +426,6 @@ void Chain::ropeAppend() {
                             v.name + " slots(" + room[0].name + ")" +
                             layerText() + " : (" + type + ", " +
                             types({r, v, room[0]}) + ") -> " + type)[0];
-}
-
-//===----------------------------------------------------------------------===//
-// Reading, sequences
-//===----------------------------------------------------------------------===//
-
-void Chain::attend() {
-  if (length() == 0)
-    return;
-  property::Value q = query(1, false), o = outputOf(q);
-  property::Value table = rows();
-  property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
-  std::string extra, extraTypes;
-  if (p.chance(30)) {
-    property::Value m =
-        p.chance(40) ? emptyMask()
-                     : p.argument({int64_t(ids.size()), 1, 1, length()}, "i1");
-    extra += " mask(" + m.name + ")";
-    extraTypes += ", " + typeOf(m);
-  }
-  if (p.chance(20)) {
-    property::Value s = p.argument({heads}, "f32");
-    extra += " sinks(" + s.name + ")";
-    extraTypes += ", " + typeOf(s);
-  }
-  p.addResult(p.emit("llm.paged_attention " + q.name + ", " + cache + ", " +
-                         table.name + ", " + lens.name + layerText() + extra +
-                         attributes() + " : (" + typeOf(q) + ", " + type +
-                         ", " + types({table, lens}) + extraTypes + ") -> " +
-                         typeOf(o),
-                     o.shape, o.element));
-}
-
-/// The first tokens, of which a few may be past a sequence's end; nobody may
-/// read them.
-void Chain::lookup() {
-  if (length() == 0)
-    return;
-  const auto batch = int64_t(ids.size());
-  property::Value table = rows();
-  property::Value lens =
-      p.integers(std::vector<int64_t>(ids.size(), p.number(0, length())));
-  property::Value k{"", {batch, length(), geometry.heads, 4}, element};
-  property::Value v = k;
-  v.shape.back() = geometry.valueDim;
-  const std::string repeated =
-      p.chance(60) ? " {num_heads = " + std::to_string(geometry.heads) + "}"
-                   : "";
-  std::vector<std::string> names = p.emitMany(
-      2, "llm.lookup_kv " + cache + ", " + table.name + ", " + lens.name +
-             layerText() + repeated + " : (" + type + ", " +
-             types({table, lens}) + ") -> (" + types({k, v}) + ")");
-  if (p.chance(60))
-    p.addResult(names[0], typeOf(k));
-  if (p.chance(30))
-    p.addResult(names[1], typeOf(v));
-}
-
-/// Attention to what a lookup gathered.
-void Chain::lookupThenAttend() {
-  if (length() == 0)
-    return;
-  const auto batch = int64_t(ids.size());
-  property::Value table = rows();
-  property::Value lens = p.integers(std::vector<int64_t>(ids.size(), length()));
-  property::Value k{"", {batch, length(), geometry.heads, 4}, element};
-  property::Value v = k;
-  v.shape.back() = geometry.valueDim;
-  std::vector<std::string> names =
-      p.emitMany(2, "llm.lookup_kv " + cache + ", " + table.name + ", " +
-                        lens.name + layerText() + " : (" + type + ", " +
-                        types({table, lens}) + ") -> (" + types({k, v}) + ")");
-  property::Value q = p.argument({batch, 1, heads, 4}, element);
-  property::Value o = outputOf(q);
-  p.addResult(p.emit("llm.attention " + q.name + ", " + names[0] + ", " +
-                         names[1] + attributes() + " : (" + types({q, k, v}) +
-                         ") -> " + typeOf(o),
-                     o.shape, o.element));
-}
-
-/// The forks go on; the originals stay behind.
-void Chain::fork() {
-  if (length() == 0)
-    return;
-  std::vector<int64_t> copies;
-  for (size_t i = 0; i < ids.size(); ++i)
-    copies.push_back(nextId++);
-  property::Value from = p.integers(ids), to = p.integers(copies);
-  cache = p.emitMany(1, "llm.fork_kv " + cache + ", " + from.name + ", " +
-                            to.name + " : (" + type + ", " + types({from, to}) +
-                            ") -> " + type)[0];
-  const Tensor source = idTensor();
-  ids = copies;
-  (void)simulation.fork(source, idTensor());
-}
-
-/// The sequences end; new ones begin.
-void Chain::free() {
-  if (length() == 0)
-    return;
-  property::Value list = p.integers(ids);
-  cache = p.emitMany(1, "llm.free_kv " + cache + ", " + list.name + " : (" +
-                            type + ", " + typeOf(list) + ") -> " + type)[0];
-  (void)simulation.free(idTensor());
-  for (int64_t &id : ids)
-    id = nextId++;
-  lengths = 0;
 }
 
 void Chain::ownStep() { appendRagged(/*attends=*/true); }

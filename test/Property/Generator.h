@@ -115,6 +115,15 @@ inline void choose(Program &p, const std::vector<Piece> &pieces) {
   p.among(pieces)(p);
 }
 
+/// An op whose operands and result are alike.
+inline Value unary(Program &p, const std::string &text, const Value &x) {
+  return p.emit(text + " : " + typeOf(x), x.shape, x.element);
+}
+inline Value binary(Program &p, const std::string &op, const Value &x,
+                    const Value &y) {
+  return unary(p, op + " " + x.name + ", " + y.name, x);
+}
+
 /// What norms have in their text.
 inline constexpr char eps[] = " {eps = 1.0e-3 : f64} : ";
 
