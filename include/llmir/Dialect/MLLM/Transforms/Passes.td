@@ -459,8 +459,9 @@ def SynchronizeProgram : Pass<"mllm-synchronize-program", "::mlir::ModuleOp"> {
     larger steps need become `unless_few`, and those that only steps need that
     split attention `if_split`.
 
-    All barriers and all marks of replication are removed first. So the pass is idempotent, and a program whose kernels have
-    been changed is right again after it; it has to run before memory is planned.
+    All barriers and all marks of replication are removed first. So the pass is
+    idempotent, and a program whose kernels have been changed is right again
+    after it; it has to run before memory is planned.
 
     ```mlir
     mllm.program.instruction { mllm.kernel.moe_sort ins(%chosen …) outs(%offsets, …) … }
