@@ -41,7 +41,8 @@ static Value logOfF64(Scalars s, Value x) {
       arith::SubIOp::create(b, loc, bits,
                             arith::ShLIOp::create(b, loc, e, mantissaBits)),
       b.getF64Type());
-  Value t = s.div(s.add(m, -1.0), s.add(m, 1.0));
+  Value difference = s.add(m, -1.0);
+  Value t = s.div(difference, s.add(m, 1.0));
   Value logM = s.mul(
       t, s.polynomial(s.mul(t, t), {2.0, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9,
                                     2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17}));
@@ -78,13 +79,13 @@ static Value powerWithSign(Scalars s, Value x, Value y, Value magnitude) {
   Value bits = s.bitcast(x, b.getI32Type());
   Value hasSign = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bits,
                                         s.integer(bits.getType(), 0));
-  Value power = s.select(arith::AndIOp::create(b, loc, hasSign, isOdd),
-                         s.negate(magnitude), magnitude);
-  Value isNegative = arith::AndIOp::create(
-      b, loc,
-      s.compare(arith::CmpFPredicate::OLT, x, s.constant(x.getType(), 0.0)),
-      s.compare(arith::CmpFPredicate::OGT, x,
-                s.constant(x.getType(), -INFINITY)));
+  Value changesSign = arith::AndIOp::create(b, loc, hasSign, isOdd);
+  Value power = s.select(changesSign, s.negate(magnitude), magnitude);
+  Value isBelowZero =
+      s.compare(arith::CmpFPredicate::OLT, x, s.constant(x.getType(), 0.0));
+  Value isFinite = s.compare(arith::CmpFPredicate::OGT, x,
+                             s.constant(x.getType(), -INFINITY));
+  Value isNegative = arith::AndIOp::create(b, loc, isBelowZero, isFinite);
   return s.select(
       arith::AndIOp::create(b, loc, isNegative, isNot(wholeExponent)),
       s.constant(x.getType(), NAN), power);
@@ -104,9 +105,9 @@ Value emitPower(OpBuilder &b, Location loc, Value x, Value y) {
   Value isInfinite =
       s.compare(arith::CmpFPredicate::OEQ, math::AbsFOp::create(b, loc, y),
                 s.constant(x.getType(), INFINITY));
-  Value isOne = either(
-      s.compare(arith::CmpFPredicate::OEQ, y, s.constant(x.getType(), 0.0)),
-      s.compare(arith::CmpFPredicate::OEQ, x, one));
+  Value isZeroth =
+      s.compare(arith::CmpFPredicate::OEQ, y, s.constant(x.getType(), 0.0));
+  Value isOne = either(isZeroth, s.compare(arith::CmpFPredicate::OEQ, x, one));
   isOne = either(isOne, arith::AndIOp::create(
                             b, loc, isInfinite,
                             s.compare(arith::CmpFPredicate::OEQ, size, one)));
@@ -176,7 +177,8 @@ Value emitAcosh(OpBuilder &b, Location loc, Value x) {
 Value emitAtanh(OpBuilder &b, Location loc, Value x) {
   Scalars s{b, loc};
   Value wide = s.toF64(x);
-  Value ratio = s.div(s.add(wide, 1.0), s.add(s.negate(wide), 1.0));
+  Value sum = s.add(wide, 1.0);
+  Value ratio = s.div(sum, s.add(s.negate(wide), 1.0));
   Value series = s.mul(wide, s.polynomial(s.mul(wide, wide), {1.0, 1.0 / 3}));
   return s.toF32(
       nearZero(s, wide, 1e-3, series, s.mul(logOfF64(s, ratio), 0.5)));
@@ -192,9 +194,11 @@ Value emitCbrt(OpBuilder &b, Location loc, Value x) {
       math::CbrtOp::create(b, loc, s.select(isSmall, s.mul(x, 0x1p24), x));
   root = s.select(isSmall, s.mul(root, 0x1p-8), root);
   // The root of 0, infinity and NaN is the operand.
-  Value isOrdinary = arith::AndIOp::create(
-      b, loc, s.compare(arith::CmpFPredicate::OGT, size, s.constant(f32, 0.0)),
-      s.compare(arith::CmpFPredicate::OLT, size, s.constant(f32, INFINITY)));
+  Value isAboveZero =
+      s.compare(arith::CmpFPredicate::OGT, size, s.constant(f32, 0.0));
+  Value isFinite =
+      s.compare(arith::CmpFPredicate::OLT, size, s.constant(f32, INFINITY));
+  Value isOrdinary = arith::AndIOp::create(b, loc, isAboveZero, isFinite);
   return s.select(isOrdinary, root, x);
 }
 
@@ -207,7 +211,8 @@ Value emitAtan2(OpBuilder &b, Location loc, Value y, Value x) {
                        math::AbsFOp::create(b, loc, number),
                        s.constant(f32, size));
     };
-    return arith::AndIOp::create(b, loc, is(x), is(y));
+    Value isX = is(x), isY = is(y);
+    return arith::AndIOp::create(b, loc, isX, isY);
   };
   // Two infinities count as equal; for two zeros, the sign of x determines the
   // direction.
@@ -216,8 +221,9 @@ Value emitAtan2(OpBuilder &b, Location loc, Value y, Value x) {
   };
   Value areInfinite = bothAre(INFINITY);
   Value turnsX = arith::OrIOp::create(b, loc, areInfinite, bothAre(0.0));
-  Value angle = math::Atan2Op::create(b, loc, s.select(areInfinite, unit(y), y),
-                                      s.select(turnsX, unit(x), x));
+  Value height = s.select(areInfinite, unit(y), y);
+  Value width = s.select(turnsX, unit(x), x);
+  Value angle = math::Atan2Op::create(b, loc, height, width);
   // Above or below the x axis, also if y is -0.
   return math::CopySignOp::create(b, loc, angle, y);
 }

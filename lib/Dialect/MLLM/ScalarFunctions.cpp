@@ -115,10 +115,10 @@ static ReducedAngle reduceFarAngle(Scalars s, Value x) {
   Value low = s.select(isEarly, word(twoOverPi[1]), word(twoOverPi[2]));
   Value shift = arith::AndIOp::create(b, loc, first, word(63));
   Value rest = arith::SubIOp::create(b, loc, word(63), shift);
-  Value window = arith::OrIOp::create(
-      b, loc, arith::ShLIOp::create(b, loc, high, shift),
-      arith::ShRUIOp::create(
-          b, loc, arith::ShRUIOp::create(b, loc, low, word(1)), rest));
+  Value upper = arith::ShLIOp::create(b, loc, high, shift);
+  Value lower = arith::ShRUIOp::create(
+      b, loc, arith::ShRUIOp::create(b, loc, low, word(1)), rest);
+  Value window = arith::OrIOp::create(b, loc, upper, lower);
   // In units of 2^-62, so that overflow wraps modulo 4.
   Value turns = arith::MulIOp::create(b, loc, m, window);
   Value isNegative =
