@@ -57,11 +57,16 @@ operandOf(Value value, const std::vector<BufferPlace> &buffers) {
   return operand;
 }
 
-static void addAccesses(CheckedPhase &phase,
-                        const mllm::kernel::StepLimits &limits,
+/// Adds what the kernel touches in the checked step.
+static void addAccesses(CheckedPhase &phase, const CheckedStep &step,
                         kernel::KernelOpInterface kernel,
                         const std::vector<BufferPlace> &buffers) {
+  const auto other = step.context.split_attention
+                         ? kernel::SplitCondition::UnlessSplit
+                         : kernel::SplitCondition::IfSplit;
   for (auto [number, access] : llvm::enumerate(kernel.getAccesses())) {
+    if (access.condition == other)
+      continue;
     if (!access.buffer) {
       if (access.writes)
         phase.sharedBlocks.push_back(1);
@@ -77,7 +82,7 @@ static void addAccesses(CheckedPhase &phase,
     if (!kernel.hasFixedSize())
       operand->usedRows =
           std::min(operand->rows,
-                   kernel.getRowsOf(kernel->getOpOperand(number), limits));
+                   kernel.getRowsOf(kernel->getOpOperand(number), step.limits));
     phase.operands.push_back(*operand);
   }
 }
@@ -100,7 +105,7 @@ void LoadedProgram::expectOwnAccesses(const StepInputs &inputs,
   for (const KernelPhase &phase : phases) {
     checked.phases.emplace_back();
     for (kernel::KernelOpInterface kernel : phase) {
-      addAccesses(checked.phases.back(), checked.limits, kernel, buffers);
+      addAccesses(checked.phases.back(), checked, kernel, buffers);
       names += " " + labelOf(kernel).str();
     }
   }
