@@ -49,7 +49,7 @@ AREAS = (
     ("MLLMText", ("include/llmir/MLLMText", "lib/MLLMText"),
      ("Support", "Dialect", "LLM", "MLLM", "mllm/Types.h", "mllm/ir/GeneratedOps.inc")),
     ("Frontend", ("include/mllm", "include/llmir/Frontend", "lib/Frontend"),
-     ("Support", "Checkpoint", "Reference", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "MLLMText")),
+     ("Support", "Checkpoint", "Reference", "Dialect", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "MLLMText")),
     ("Export", ("include/llmir/Export", "lib/Export"),
      ("Support", "Checkpoint", "Reference", "Dialect", "LLM", "MLLM", "Interpreter", "MLLMTransforms", "Frontend")),
     ("Conversion", ("include/llmir/Conversion", "lib/Conversion"),

@@ -16,9 +16,9 @@
 #ifndef LLMIR_LIB_FRONTEND_EMIT_H
 #define LLMIR_LIB_FRONTEND_EMIT_H
 
-#include "Errors.h"
 #include "TensorImpl.h"
 
+#include "llmir/Dialect/Diagnostics.h"
 #include "mllm/nn/Module.h"
 
 #include "mlir/IR/Builders.h"

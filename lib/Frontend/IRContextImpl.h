@@ -18,8 +18,7 @@
 #ifndef LLMIR_LIB_FRONTEND_IRCONTEXTIMPL_H
 #define LLMIR_LIB_FRONTEND_IRCONTEXTIMPL_H
 
-#include "Errors.h"
-
+#include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Reference/Tensor.h"
 #include "mllm/ir/IRContext.h"
 

@@ -109,7 +109,7 @@ bool link(IRContext &context, const std::vector<IRContext::ptr_t> &others) {
       return impl.fail("a context is linked with others, not with itself or "
                        "with null");
     OwningOpRef<mlir::ModuleOp> added;
-    std::string errors = errorsOf(impl.context(), [&] {
+    std::string errors = llmir::errorsOf(impl.context(), [&] {
       added = copyInto(impl.context(), other->impl());
       return success(bool(added));
     });
@@ -120,7 +120,7 @@ bool link(IRContext &context, const std::vector<IRContext::ptr_t> &others) {
   PassManager passes(&impl.context());
   passes.addPass(llmir::mllm::createLinkModules());
   std::string errors =
-      errorsOf(impl.context(), [&] { return passes.run(*whole); });
+      llmir::errorsOf(impl.context(), [&] { return passes.run(*whole); });
   if (!errors.empty())
     return impl.fail("the modules cannot be linked: " + errors);
   if (std::string name = doubledValueSymbol(*whole); !name.empty())

@@ -8,6 +8,7 @@
 
 #include "Tracer.h"
 
+#include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Dialect/MLLM/MLLMCFOps.h"
 #include "llmir/Dialect/MLLM/MLLMTensorOps.h"
 #include "llmir/Interpreter/Values.h"
@@ -225,16 +226,11 @@ void Tracer::callFromModule(SubGraphOp subgraph) {
 }
 
 Status Tracer::verify() {
-  Status verified;
-  ScopedDiagnosticHandler handler(
-      opBuilder.getContext(), [&](Diagnostic &diagnostic) {
-        if (verified && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-          verified = contradiction(diagnostic.getLocation(), diagnostic.str());
-        return success();
-      });
-  if (failed(mlir::verify(*module)) && verified)
-    verified = contradiction(module->getLoc(), "the trace is not valid");
-  return verified;
+  std::vector<ReportedError> errors = collectErrors(
+      *opBuilder.getContext(), [&] { return mlir::verify(*module); });
+  if (errors.empty())
+    return Status::ok();
+  return contradiction(errors.front().location, errors.front().message);
 }
 
 llmir::Expected<OwningOpRef<ModuleOp>> traceModel(MLIRContext &context,

@@ -8,6 +8,7 @@
 
 #include "Parser.h"
 
+#include "llmir/Dialect/Diagnostics.h"
 #include "llmir/MLLMText/MLIRForms.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -65,20 +66,12 @@ LogicalResult TextParser::parseMLIR(StringRef text, const char *place,
                                     llvm::function_ref<bool()> parse) {
   if (std::string why = whyNotMLIRForm(text, kMostDepth); !why.empty())
     return error(place) << why;
-  std::string why;
-  bool parsed;
-  {
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      if (why.empty())
-        why = diagnostic.str();
-      return success();
-    });
-    parsed = parse();
-  }
-  if (parsed)
+  std::vector<llmir::ReportedError> errors =
+      llmir::collectErrors(context, [&] { return success(parse()); });
+  if (errors.empty())
     return success();
   return error(place) << "MLIR does not read this text: "
-                      << (why.empty() ? "it is not complete" : why);
+                      << errors.front().message;
 }
 
 //===----------------------------------------------------------------------===//

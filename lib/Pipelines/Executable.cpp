@@ -13,7 +13,6 @@
 
 #include "mllm/ir/Executable.h"
 
-#include "../Frontend/Errors.h"
 #include "../Frontend/IRContextImpl.h"
 #include "../Frontend/TensorImpl.h"
 

@@ -17,6 +17,7 @@
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
+#include "llmir/Dialect/Diagnostics.h"
 #include "llmir/MLLMText/MLIRForms.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
@@ -24,7 +25,6 @@
 #include "llmir/Support/MappedFile.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -59,22 +59,15 @@ static std::string placeText(Location location) {
 Status withDiagnostics(MLIRContext &context, StatusCode code,
                        const std::string &prefix, const std::string &advice,
                        const std::function<LogicalResult()> &action) {
-  // The first error is the one that says what is wrong.
-  std::string diagnostic;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) {
-    if (d.getSeverity() == DiagnosticSeverity::Error && diagnostic.empty()) {
-      llvm::raw_string_ostream stream(diagnostic);
-      if (std::string place = placeText(d.getLocation()); !place.empty())
-        stream << place << ": ";
-      stream << d;
-    }
-    return success();
-  });
-  if (succeeded(action()))
+  std::vector<ReportedError> errors = collectErrors(context, action);
+  if (errors.empty())
     return Status::ok();
-  return Status(code,
-                prefix + (diagnostic.empty() ? "a pass failed" : diagnostic),
-                advice);
+  // The first error is the one that says what is wrong.
+  const ReportedError &first = errors.front();
+  std::string place = placeText(first.location);
+  if (!place.empty())
+    place += ": ";
+  return Status(code, prefix + place + first.message, advice);
 }
 
 //===----------------------------------------------------------------------===//

@@ -251,7 +251,7 @@ static std::string inferResults(IRContextImpl &impl, Operation *op,
   auto inference = op->getName().getInterface<InferTypeOpInterface>();
   if (!inference)
     return {};
-  return errorsOf(impl.context(), [&] {
+  return llmir::errorsOf(impl.context(), [&] {
     return inference->inferReturnTypes(
         op->getContext(), op->getLoc(), op->getOperands(),
         op->getAttrDictionary(), op->getPropertiesStorage(), op->getRegions(),
@@ -401,7 +401,7 @@ std::string IRContextImpl::verifyAlone(Operation *op) {
     return !region.empty() &&
            llvm::none_of(region, [](Block &block) { return block.empty(); });
   });
-  return errorsOf(context(), [&]() -> LogicalResult {
+  return llmir::errorsOf(context(), [&]() -> LogicalResult {
     if (isa<llmir::mllm::SubGraphOp>(op) &&
         !isa_and_nonnull<mlir::ModuleOp>(op->getParentOp()))
       return op->emitOpError("must be in a module, not in another op");

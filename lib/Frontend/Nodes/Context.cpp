@@ -51,7 +51,7 @@ void IRContext::clearStatus() { impl_->clearStatus(); }
 
 bool IRContext::verify() {
   std::string wrong =
-      errorsOf(impl_->context(), [&] { return mlir::verify(impl_->module()); });
+      llmir::errorsOf(impl_->context(), [&] { return mlir::verify(impl_->module()); });
   return wrong.empty() || impl_->fail("the module is not valid: " + wrong);
 }
 

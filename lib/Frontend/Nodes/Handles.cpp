@@ -53,19 +53,6 @@ void reportFailedCheck(const char *file, int line, const char *condition) {
               condition + " does not hold");
 }
 
-std::string errorsOf(MLIRContext &context,
-                     llvm::function_ref<llvm::LogicalResult()> run) {
-  std::string text;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &each) {
-    if (each.getSeverity() == DiagnosticSeverity::Error)
-      text += (text.empty() ? "" : "; ") + each.str();
-    return success();
-  });
-  if (succeeded(run()))
-    return {};
-  return text.empty() ? "it is not valid" : text;
-}
-
 } // namespace mllm
 
 namespace mllm::ir {
@@ -349,7 +336,7 @@ void forgetOps(IRContext &context) { context.impl().forgetOps(); }
 bool run(IRContext &context, PassManager &passes) {
   IRContextImpl &impl = context.impl();
   std::string errors =
-      errorsOf(impl.context(), [&] { return passes.run(impl.module()); });
+      llmir::errorsOf(impl.context(), [&] { return passes.run(impl.module()); });
   impl.forgetOps();
   return errors.empty() || impl.fail("the passes failed: " + errors);
 }

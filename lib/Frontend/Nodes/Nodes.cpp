@@ -277,7 +277,7 @@ void Node::dump(IRPrinter &printer) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (Operation *op = operationOf(*this)) {
-    std::string errors = errorsOf(owner_->context(),
+    std::string errors = llmir::errorsOf(owner_->context(),
                                   [&] { return printOp(op, stream, printer); });
     if (!errors.empty()) {
       owner_->fail(describe() + " is not printed: " + errors);
@@ -312,7 +312,7 @@ void Region::dump(IRPrinter &printer) const {
         "the text of a region was queried that is no longer in the IR");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  std::string errors = errorsOf(owner_->context(), [&]() -> LogicalResult {
+  std::string errors = llmir::errorsOf(owner_->context(), [&]() -> LogicalResult {
     if (printer.style() != IRPrinter::MLIR)
       return llmir::mllm::printText(*region, stream, optionsOf(printer));
     for (Operation &op : region->getOps())
