@@ -117,7 +117,7 @@ public:
     if (succeeded(outputs))
       for (auto [output, type] :
            llvm::zip_equal(*outputs, op->getResultTypes()))
-        results.push_back(numbersOf(
+        results.push_back(fromElements(
             std::move(output), static_cast<DeviceTypes>(llmir::mllm::deviceOf(
                                    cast<RankedTensorType>(type)))));
     op->erase();

@@ -76,12 +76,16 @@ std::shared_ptr<detail::TensorImpl> tensorOf(RankedTensorType type) {
   return impl;
 }
 
-Tensor numbersOf(reference::Tensor numbers, DeviceTypes device) {
+const reference::Tensor *elementsOf(const Tensor &tensor) {
+  return tensor.hasValues() ? &*tensor.get()->numbers : nullptr;
+}
+
+Tensor fromElements(reference::Tensor elements, DeviceTypes device) {
   auto impl = std::make_shared<detail::TensorImpl>();
   impl->device = device;
-  impl->dims.assign(numbers.shape.begin(), numbers.shape.end());
-  impl->dtype = dataTypeOf(numbers.kind);
-  impl->numbers = std::move(numbers);
+  impl->dims.assign(elements.shape.begin(), elements.shape.end());
+  impl->dtype = dataTypeOf(elements.kind);
+  impl->numbers = std::move(elements);
   return Tensor(std::move(impl));
 }
 
@@ -161,7 +165,7 @@ Tensor Tensor::fromVector(const std::vector<int64_t> &shape,
                std::to_string(numbers.size()) +
                    " elements do not match the shape of " +
                    std::to_string(reference::numElements(shape))));
-  return numbersOf(reference::round(
+  return fromElements(reference::round(
       reference::Tensor(*kind, shape, std::move(numbers)), *kind));
 }
 

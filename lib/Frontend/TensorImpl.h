@@ -13,8 +13,7 @@
 #ifndef LLMIR_LIB_FRONTEND_TENSORIMPL_H
 #define LLMIR_LIB_FRONTEND_TENSORIMPL_H
 
-#include "llmir/Reference/Tensor.h"
-#include "mllm/Tensor.h"
+#include "llmir/Frontend/Elements.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
@@ -62,7 +61,6 @@ std::optional<llmir::reference::ElementKind> elementKind(DataTypes dtype);
 
 /// Creates an implementation of this type, to be completed by the caller.
 std::shared_ptr<detail::TensorImpl> tensorOf(mlir::RankedTensorType type);
-Tensor numbersOf(llmir::reference::Tensor numbers, DeviceTypes device = kCPU);
 
 /// Records and prints the first failure of this thread. Returns a null tensor.
 Tensor failEagerly(llmir::Status failure);

@@ -430,3 +430,17 @@ for_(const Tensor &count, const Tensors &init,
 }
 
 } // namespace mllm::ir
+
+namespace mllm {
+
+Expected<const reference::Tensor *> parameterElements(ir::IRContext &context,
+                                                      std::string_view path) {
+  const auto &source = context.impl().parameter;
+  if (!source)
+    return Status(StatusCode::InvalidArgument,
+                  "the context was not made by a trace of a model with "
+                  "parameters");
+  return source(StringRef(path.data(), path.size()));
+}
+
+} // namespace mllm

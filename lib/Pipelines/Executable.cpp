@@ -13,17 +13,18 @@
 
 #include "mllm/ir/Executable.h"
 
-#include "../Frontend/IRContextImpl.h"
-#include "../Frontend/TensorImpl.h"
-
 #include "llmir/Conversion/BoundSizes.h"
 #include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+#include "llmir/Frontend/Elements.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
 #include "llmir/Runtime/WorkerTeam.h"
+#include "mllm/ir/MLIR.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLM/IR/LLM.h"
@@ -52,7 +53,7 @@ struct Executable::State {
   State(IRContext::ptr_t traced, const CompileOptions &options)
       : context(std::move(traced)), options(options) {}
 
-  mlir::MLIRContext &mlirContext() { return context->impl().context(); }
+  mlir::MLIRContext &mlirContext() { return getMLIRContext(*context); }
   ArrayRef<Type> inputTypes() { return entry.getArgumentTypes(); }
   /// The numbers for the sizes of the inputs.
   Expected<llmir::mllm::SizeBinding> bind(const Tensors &inputs);
@@ -173,14 +174,15 @@ Executable::State::bind(const Tensors &inputs) {
   binding.past = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor &input = inputs[i];
-    if (!input.isValid() || !input.hasValues())
-      return invalid(inputName(i) + " has no numbers");
+    const reference::Tensor *elements = elementsOf(input);
+    if (!elements)
+      return invalid(inputName(i) + " has no elements");
     auto wanted = cast<RankedTensorType>(inputTypes()[i]);
-    if (elementType(&mlirContext(), input.dtype()) != wanted.getElementType() ||
+    if (getElementKind(wanted.getElementType()) != elements->kind ||
         input.rank() != wanted.getRank()) {
       std::string text;
       llvm::raw_string_ostream(text) << wanted;
-      return invalid(inputName(i) + " is " + typeString(*input.get()->numbers) +
+      return invalid(inputName(i) + " is " + typeString(*elements) +
                      ", but the model was traced with " + text);
     }
     LLMIR_RETURN_IF_ERROR(bindNames(i, input.shape(), binding));
@@ -196,14 +198,11 @@ Executable::State::bind(const Tensors &inputs) {
 
 FailureOr<InterpreterValue>
 Executable::State::parameter(llmir::mllm::RegisterOp op) {
-  const auto &source = context->impl().parameter;
-  if (!source)
-    return op.emitOpError("has no numbers: the context was not made by a trace "
-                          "of a model with parameters");
-  Expected<const reference::Tensor *> numbers = source(op.getSymName());
-  if (!numbers)
-    return op.emitOpError("has no numbers: ") << numbers.status().message();
-  return InterpreterValue(**numbers);
+  Expected<const reference::Tensor *> elements =
+      parameterElements(*context, op.getSymName());
+  if (!elements)
+    return op.emitOpError("has no elements: ") << elements.status().message();
+  return InterpreterValue(**elements);
 }
 
 FailureOr<std::unique_ptr<Instance>>
@@ -356,7 +355,7 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
   registerAllLLMIRDialects(registry);
   state->mlirContext().appendDialectRegistry(registry);
   state->mlirContext().loadAllAvailableDialects();
-  state->module = cast<mlir::ModuleOp>(context->impl().module()->clone());
+  state->module = cast<mlir::ModuleOp>(getModule(*context)->clone());
   state->entry = llmir::mllm::entrySubGraph(*state->module);
   if (!state->entry)
     return invalid("the context holds no model: no subgraph is marked 'entry', "
@@ -395,7 +394,7 @@ Expected<Tensors> Executable::run(const Tensors &inputs) {
   std::vector<InterpreterValue> arguments;
   for (const Tensor &input : inputs) {
     llvm::append_range(key, input.shape());
-    arguments.push_back(*input.get()->numbers);
+    arguments.push_back(*elementsOf(input));
   }
   Expected<Instance *> instance =
       state->forAll ? Expected<Instance *>(state->forAll.get())
@@ -412,7 +411,7 @@ Expected<Tensors> Executable::run(const Tensors &inputs) {
   Tensors results;
   for (FunctionRunner::Result &value : *values)
     results.push_back(
-        numbersOf(std::get<reference::Tensor>(std::move(*value))));
+        fromElements(std::get<reference::Tensor>(std::move(*value))));
   return results;
 }
 

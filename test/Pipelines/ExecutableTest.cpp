@@ -394,9 +394,9 @@ TEST(ExecutableTest, InputsThatDoNotFit) {
   const Tensor x = randomTensor({3, 4}), y = randomTensor({3, 1});
   EXPECT_EQ(whyNot(*executable, {x}),
             "the model has 2 inputs, but 1 were given");
-  EXPECT_EQ(whyNot(*executable, {x, Tensor()}), "input 1 has no numbers");
+  EXPECT_EQ(whyNot(*executable, {x, Tensor()}), "input 1 has no elements");
   EXPECT_EQ(whyNot(*executable, {x, Tensor::empty({3, 1})}),
-            "input 1 has no numbers");
+            "input 1 has no elements");
   EXPECT_NE(whyNot(*executable, {x, randomTensor({3})})
                 .find("input 1 is tensor<3xf32>, but the model was traced "
                       "with tensor<?x1xf32"),

@@ -50,8 +50,8 @@ const llmir::Status &IRContext::status() const { return impl_->status(); }
 void IRContext::clearStatus() { impl_->clearStatus(); }
 
 bool IRContext::verify() {
-  std::string wrong =
-      llmir::errorsOf(impl_->context(), [&] { return mlir::verify(impl_->module()); });
+  std::string wrong = llmir::errorsOf(
+      impl_->context(), [&] { return mlir::verify(impl_->module()); });
   return wrong.empty() || impl_->fail("the module is not valid: " + wrong);
 }
 

@@ -335,8 +335,8 @@ void forgetOps(IRContext &context) { context.impl().forgetOps(); }
 
 bool run(IRContext &context, PassManager &passes) {
   IRContextImpl &impl = context.impl();
-  std::string errors =
-      llmir::errorsOf(impl.context(), [&] { return passes.run(impl.module()); });
+  std::string errors = llmir::errorsOf(
+      impl.context(), [&] { return passes.run(impl.module()); });
   impl.forgetOps();
   return errors.empty() || impl.fail("the passes failed: " + errors);
 }

@@ -277,8 +277,8 @@ void Node::dump(IRPrinter &printer) const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (Operation *op = operationOf(*this)) {
-    std::string errors = llmir::errorsOf(owner_->context(),
-                                  [&] { return printOp(op, stream, printer); });
+    std::string errors = llmir::errorsOf(
+        owner_->context(), [&] { return printOp(op, stream, printer); });
     if (!errors.empty()) {
       owner_->fail(describe() + " is not printed: " + errors);
       return;
@@ -312,14 +312,15 @@ void Region::dump(IRPrinter &printer) const {
         "the text of a region was queried that is no longer in the IR");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  std::string errors = llmir::errorsOf(owner_->context(), [&]() -> LogicalResult {
-    if (printer.style() != IRPrinter::MLIR)
-      return llmir::mllm::printText(*region, stream, optionsOf(printer));
-    for (Operation &op : region->getOps())
-      if (failed(printOp(&op, stream, printer)))
-        return failure();
-    return success();
-  });
+  std::string errors =
+      llmir::errorsOf(owner_->context(), [&]() -> LogicalResult {
+        if (printer.style() != IRPrinter::MLIR)
+          return llmir::mllm::printText(*region, stream, optionsOf(printer));
+        for (Operation &op : region->getOps())
+          if (failed(printOp(&op, stream, printer)))
+            return failure();
+        return success();
+      });
   if (!errors.empty())
     owner_->fail("the region is not printed: " + errors);
   else
