@@ -55,7 +55,7 @@ AREAS = (
     ("Conversion", ("include/llmir/Conversion", "lib/Conversion"),
      ("ABI", "Support", "Reference", "Dialect", "LLM", "MLLM", "MLLMTransforms", "LLMTransforms")),
     ("Codegen", ("include/llmir/Codegen", "lib/Codegen"), ("ABI", "Support", "MLLM")),
-    ("Target", ("include/llmir/Target", "lib/Target"), ("Support", "Codegen")),
+    ("Target", ("include/llmir/Target", "lib/Target"), ("Support", "Artifact", "Codegen")),
     ("Pipelines", ("include/llmir/Pipelines", "lib/Pipelines"),
      ("ABI", "Support", "Checkpoint", "Tokenizer", "TokenizerGGUF", "Artifact", "Runtime", "Dialect", "LLM", "MLLM",
       "Interpreter", "MLLMTransforms", "LLMTransforms", "MLLMText", "Frontend", "Export", "Conversion", "Codegen",

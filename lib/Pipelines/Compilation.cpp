@@ -20,9 +20,9 @@
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Frontend/Frontend.h"
 #include "llmir/Pipelines/Pipelines.h"
-#include "llmir/Pipelines/TargetNames.h"
 #include "llmir/Support/FileWriter.h"
 #include "llmir/Target/CPU/CPUTarget.h"
+#include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"

@@ -24,6 +24,7 @@
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
 #include "llmir/Runtime/WorkerTeam.h"
+#include "llmir/Target/CPU/TargetNames.h"
 #include "mllm/ir/MLIR.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,8 +51,9 @@ struct Instance {
 } // namespace
 
 struct Executable::State {
-  State(IRContext::ptr_t traced, const CompileOptions &options)
-      : context(std::move(traced)), options(options) {}
+  State(IRContext::ptr_t traced, const CompileOptions &options,
+        const CPULevel &level)
+      : context(std::move(traced)), options(options), level(level) {}
 
   mlir::MLIRContext &mlirContext() { return getMLIRContext(*context); }
   ArrayRef<Type> inputTypes() { return entry.getArgumentTypes(); }
@@ -63,7 +65,6 @@ struct Executable::State {
                     const llmir::mllm::SizeBinding &binding);
   Expected<Instance *> instanceFor(const std::vector<int64_t> &key,
                                    const llmir::mllm::SizeBinding &sizes);
-  /// Where nativeCPULevel() has one.
   FailureOr<std::unique_ptr<Instance>>
   compileInstance(const llmir::mllm::SizeBinding &sizes);
   /// Code for all sizes within their bounds, or why there is none.
@@ -76,6 +77,7 @@ struct Executable::State {
 
   IRContext::ptr_t context; ///< Has the MLIRContext and the parameters.
   CompileOptions options;
+  const CPULevel &level;
   OwningOpRef<mlir::ModuleOp> module; ///< As it was traced.
   llmir::mllm::SubGraphOp entry;      ///< Of it.
   /// By all sizes.
@@ -239,7 +241,7 @@ Executable::State::compileModule(OwningOpRef<mlir::ModuleOp> copy) {
     return parameter(op);
   };
   FailureOr<FunctionRunner> runner = FunctionRunner::compile(
-      copy->lookupSymbol<func::FuncOp>(name), *nativeCPULevel(), values);
+      copy->lookupSymbol<func::FuncOp>(name), level, values);
   if (failed(runner))
     return failure();
   return std::unique_ptr<Instance>(
@@ -347,10 +349,10 @@ Expected<Executable> compile(const IRContext::ptr_t &context,
   Expected<int64_t> threads = llmir::WorkerTeam::chooseSize(options.threads);
   if (!threads)
     return threads.takeStatus();
-  if (!nativeCPULevel())
-    return Status(StatusCode::Unsupported,
-                  "this CPU is none that code is made for");
-  auto state = std::make_unique<Executable::State>(context, options);
+  Expected<const CPULevel *> level = llmir::nativeCPULevel();
+  if (!level)
+    return level.takeStatus();
+  auto state = std::make_unique<Executable::State>(context, options, **level);
   DialectRegistry registry;
   registerAllLLMIRDialects(registry);
   state->mlirContext().appendDialectRegistry(registry);

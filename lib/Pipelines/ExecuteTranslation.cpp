@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Pipelines/ExecuteTranslation.h"
-#include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Conversion/MLLMToLLM.h"
 
@@ -15,6 +14,7 @@
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/Pipelines/FunctionRunner.h"
+#include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -90,19 +90,28 @@ functionsToRun(Operation *module, const RunOptions &options) {
   return getFunctionsToRun(module, options);
 }
 
+/// The level to compile for.
+static FailureOr<const CPULevel *> levelOf(Operation *module,
+                                           const ExecuteOptions &options) {
+  if (options.level == "native") {
+    Expected<const CPULevel *> native = nativeCPULevel();
+    if (!native)
+      return module->emitError("cannot be run: ") << native.status().message();
+    return *native;
+  }
+  if (const CPULevel *level = findCPULevel(options.level))
+    return level;
+  return module->emitError("cannot be run: no code is generated for the CPU "
+                           "level '")
+         << options.level << "'";
+}
+
 /// Compiles a function and runs it with the arguments that tests have.
 static FailureOr<std::vector<FunctionRunner::Result>>
-execute(func::FuncOp function, const ExecuteOptions &options,
-        ArrayRef<InterpreterValue> arguments) {
-  const std::string &name = options.level;
-  const CPULevel *level =
-      name == "native" ? nativeCPULevel() : findCPULevel(name);
-  if (!level)
-    return function.emitError("cannot be run: no code is generated for the "
-                              "CPU level '")
-           << name << "'";
-  FailureOr<FunctionRunner> runner = FunctionRunner::compile(
-      function, *level, interpreterOptions(options.run));
+execute(func::FuncOp function, const CPULevel &level,
+        const ExecuteOptions &options, ArrayRef<InterpreterValue> arguments) {
+  FailureOr<FunctionRunner> runner =
+      FunctionRunner::compile(function, level, interpreterOptions(options.run));
   if (failed(runner))
     return failure();
   return runner->run(arguments, options.workers);
@@ -126,7 +135,8 @@ static bool trustsIndices(Operation *module) {
 static LogicalResult executeAll(Operation *module, raw_ostream &output) {
   ExecuteOptions options = executeOptions();
   auto functions = functionsToRun(module, options.run);
-  if (failed(functions))
+  FailureOr<const CPULevel *> level = levelOf(module, options);
+  if (failed(functions) || failed(level))
     return failure();
   Interpreter interpreter(interpreterOptions(options.run));
   const bool isChecked = trustsIndices(module);
@@ -139,7 +149,7 @@ static LogicalResult executeAll(Operation *module, raw_ostream &output) {
       status = failure();
       continue;
     }
-    auto results = execute(function, options, *arguments);
+    auto results = execute(function, **level, options, *arguments);
     if (failed(results)) {
       status = failure(); // The other functions run all the same.
       continue;
@@ -215,13 +225,12 @@ static LogicalResult compareResult(func::FuncOp function, size_t index,
 static LogicalResult compareAll(Operation *module, raw_ostream &output) {
   ExecuteOptions options = executeOptions();
   auto functions = functionsToRun(module, options.run);
-  if (failed(functions))
+  FailureOr<const CPULevel *> level = levelOf(module, options);
+  if (failed(functions) || failed(level))
     return failure();
-  const CPULevel *level = findCPULevel(
-      options.level == "native" ? CpuFeatures::host().level() : options.level);
   InterpreterOptions rounding = interpreterOptions(options.run);
   rounding.roundsByteAttention = true;
-  rounding.roundsBf16Attention = level && level->hasBf16Dots();
+  rounding.roundsBf16Attention = (*level)->hasBf16Dots();
   Interpreter interpreter(std::move(rounding));
   LogicalResult status = success();
   for (func::FuncOp function : *functions) {
@@ -231,7 +240,7 @@ static LogicalResult compareAll(Operation *module, raw_ostream &output) {
     auto expected = interpreter.run(function, *arguments);
     if (failed(expected))
       return failure();
-    auto actual = execute(function, options, *arguments);
+    auto actual = execute(function, **level, options, *arguments);
     if (failed(actual)) {
       status = failure();
       continue;

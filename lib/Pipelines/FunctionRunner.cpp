@@ -37,10 +37,6 @@ using mlir::llm::runtime::PagedKVCache;
 using mlir::llm::runtime::PagedKVCacheOptions;
 using reference::Tensor;
 
-const CPULevel *nativeCPULevel() {
-  return findCPULevel(CpuFeatures::host().level());
-}
-
 namespace {
 /// An expectation of the function, whose operands are results of the compiled
 /// one.

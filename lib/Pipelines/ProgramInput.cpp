@@ -21,7 +21,6 @@
 #include "llmir/MLLMText/MLIRForms.h"
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/Compilation.h"
-#include "llmir/Pipelines/TargetNames.h"
 #include "llmir/Support/MappedFile.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -18,6 +18,7 @@
 #include "llmir/MLLMText/Text.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Reference/CustomOps.h"
+#include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -102,10 +103,10 @@ TEST_P(LayersTest, AtOnceTracedAndCompiledAgree) {
     errors += each.str() + "\n";
     return mlir::success();
   });
-  const llmir::CPULevel *level = llmir::nativeCPULevel();
-  ASSERT_TRUE(level);
+  llmir::Expected<const llmir::CPULevel *> level = llmir::nativeCPULevel();
+  ASSERT_TRUE(bool(level));
   auto runner = llmir::FunctionRunner::compile(
-      function, *level, llmir::test::optionsWith(traced.numbers.tensors));
+      function, **level, llmir::test::optionsWith(traced.numbers.tensors));
   if (failed(runner) && !each.gap.empty()) {
     EXPECT_NE(errors.find(each.gap), std::string::npos) << errors;
     return;

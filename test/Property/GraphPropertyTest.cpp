@@ -24,6 +24,7 @@
 #include "llmir/Interpreter/Interpreter.h"
 #include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
+#include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllPasses.h"
@@ -218,7 +219,7 @@ FailureOr<std::vector<FunctionRunner::Result>> Run::execute(ModuleOp module,
   makeFunctionsOfSubGraphs(module);
   FailureOr<FunctionRunner> runner =
       FunctionRunner::compile(module.lookupSymbol<func::FuncOp>(name),
-                              *nativeCPULevel(), optionsFor(number));
+                              **nativeCPULevel(), optionsFor(number));
   if (failed(runner))
     return failure();
   return runner->run(arguments, /*threads=*/2);

@@ -29,9 +29,6 @@
 
 namespace llmir {
 
-/// The highest level whose code this processor runs, or null.
-const CPULevel *nativeCPULevel();
-
 class FunctionRunner {
 public:
   /// A value of the function's type; a cache that is returned has none.

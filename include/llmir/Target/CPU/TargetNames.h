@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How --target names the CPU levels that an artifact gets code for.
+// How options name the CPU levels that code is generated for.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LLMIR_PIPELINES_TARGETNAMES_H
-#define LLMIR_PIPELINES_TARGETNAMES_H
+#ifndef LLMIR_TARGET_CPU_TARGETNAMES_H
+#define LLMIR_TARGET_CPU_TARGETNAMES_H
 
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Support/Status.h"
@@ -21,7 +21,11 @@
 
 namespace llmir {
 
-/// The levels of a list with commas between:
+/// The highest level whose code this processor runs. Fails with
+/// IncompatibleTarget if there is none.
+Expected<const CPULevel *> nativeCPULevel();
+
+/// The levels of a comma-separated list:
 ///   native      the best level of this machine
 ///   LEVEL       a level of CPULevels.def
 ///   LEVEL+      that level and all that include it ("aarch64+")
@@ -33,4 +37,4 @@ targetsFromNames(const std::string &list);
 
 } // namespace llmir
 
-#endif // LLMIR_PIPELINES_TARGETNAMES_H
+#endif // LLMIR_TARGET_CPU_TARGETNAMES_H

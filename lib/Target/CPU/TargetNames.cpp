@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "llmir/Pipelines/TargetNames.h"
+#include "llmir/Target/CPU/TargetNames.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
 
@@ -15,10 +15,10 @@
 
 namespace llmir {
 
-static Expected<std::string> nativeLevel() {
-  std::string name = CpuFeatures::host().level();
-  if (findCPULevel(name))
-    return name;
+Expected<const CPULevel *> nativeCPULevel() {
+  const std::string name = CpuFeatures::host().level();
+  if (const CPULevel *level = findCPULevel(name))
+    return level;
   return Status(StatusCode::IncompatibleTarget,
                 "this CPU is of level '" + name +
                     "'; the lowest that LLMIR generates code for is "
@@ -40,10 +40,10 @@ static Status unknownTarget(const std::string &name) {
 static Status addNamed(std::string name, std::set<const CPULevel *> &chosen) {
   const std::string given = name;
   if (name == "native") {
-    Expected<std::string> native = nativeLevel();
+    Expected<const CPULevel *> native = nativeCPULevel();
     if (!native)
       return native.takeStatus();
-    name = *native;
+    name = (*native)->name.str();
   }
   bool above = !name.empty() && name.back() == '+';
   if (above)
