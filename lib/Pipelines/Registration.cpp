@@ -59,6 +59,18 @@ void registerAllLLMIRDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
+std::unique_ptr<MLIRContext> createCompilerContext() {
+  DialectRegistry registry;
+  registry
+      .insert<arith::ArithDialect, func::FuncDialect, mlir::llm::LLMDialect,
+              mllm::MLLMDialect, LLVM::LLVMDialect, tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
 void registerAllLLMIRPasses() {
   mlir::llm::registerLLMPasses();
   mlir::llm::registerLLMOptimizationPipeline();

@@ -10,8 +10,9 @@
 #include "KernelHarness.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Packing/PackWeights.h"
 #include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Pipelines/Registration.h"
 #include "llmir/Target/CPU/CPUTarget.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

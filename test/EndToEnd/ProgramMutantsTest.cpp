@@ -22,7 +22,7 @@
 #include "AddressSpaceLimit.h"
 
 #include "llmir/Artifact/Artifact.h"
-#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Driver/Compilation.h"
 #include "llmir/Runtime/Executor.h"
 
 #include <gtest/gtest.h>

@@ -15,8 +15,8 @@
 #include "LayerCases.h"
 
 #include "llmir/Conversion/MLLMToLLM.h"
+#include "llmir/Execution/FunctionRunner.h"
 #include "llmir/MLLMText/Text.h"
-#include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Reference/CustomOps.h"
 #include "llmir/Target/CPU/TargetNames.h"
 

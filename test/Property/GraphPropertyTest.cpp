@@ -21,8 +21,8 @@
 #include "llmir/Dialect/MLLM/MLLM.h"
 #include "llmir/Dialect/MLLM/Transforms/Passes.h"
 #include "llmir/Dialect/MLLM/Transforms/Specialize.h"
+#include "llmir/Execution/FunctionRunner.h"
 #include "llmir/Interpreter/Interpreter.h"
-#include "llmir/Pipelines/FunctionRunner.h"
 #include "llmir/Pipelines/Registration.h"
 #include "llmir/Target/CPU/TargetNames.h"
 

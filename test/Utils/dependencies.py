@@ -45,7 +45,7 @@ show("upwards", ("lib/Codegen/A.cpp", ["llmir/Pipelines/A.h"]), ("lib/Codegen/A.
 show("sideways", ("lib/Dialect/LLM/IR/A.cpp", ["llmir/Dialect/MLLM/A.h"]), ("lib/MLLMText/A.cpp", ["mllm/Tensor.h"]))
 show("below everything", ("include/llmir/ABI/A.def", ["llmir/Support/A.h"]))
 show("tables of ODS", ("include/llmir/Codegen/A.td", ["llmir/Frontend/A.td"]))
-show("sources of another area", ("lib/Pipelines/A.cpp", ["../Frontend/A.h"]), ("lib/Codegen/A.cpp", ["../Frontend/A.h"]),
+show("sources of another area", ("lib/Export/A.cpp", ["../Frontend/A.h"]), ("lib/Codegen/A.cpp", ["../Frontend/A.h"]),
      ("lib/Frontend/A.h", []))
 show("the runtime includes MLIR", ("lib/Runtime/A.cpp", ["mlir/IR/A.h"]), ("tools/llmir/A.cpp", ["llvm/A.h"]))
 show("a folder of no area", ("lib/Other/A.cpp", []), ("lib/Codegen/A.cpp", ["llmir/Other/A.h"]))

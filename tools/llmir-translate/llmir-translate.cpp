@@ -11,12 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llmir/Driver/ProgramTranslation.h"
+#include "llmir/Execution/ExecuteTranslation.h"
+#include "llmir/Execution/ModelTranslation.h"
 #include "llmir/Export/BuildGraph.h"
 #include "llmir/Interpreter/Translation.h"
 #include "llmir/MLLMText/Text.h"
-#include "llmir/Pipelines/ExecuteTranslation.h"
-#include "llmir/Pipelines/ModelTranslation.h"
-#include "llmir/Pipelines/ProgramTranslation.h"
 #ifdef LLMIR_HAS_XNNPACK
 #include "llmir/Export/RunOnXNNPACK.h"
 #endif

@@ -40,7 +40,7 @@ struct CompileFlags {
 static std::vector<std::string> formNames() {
   return {
 #define LLMIR_FORM(Enum, name, stage, doc) name,
-#include "llmir/Pipelines/Stages.def"
+#include "llmir/Driver/Stages.def"
   };
 }
 
@@ -49,7 +49,7 @@ static std::vector<std::string> compilerStages() {
   std::vector<std::string> names;
   for (const char *name : {
 #define LLMIR_STAGE(Enum, name, doc) name,
-#include "llmir/Pipelines/Stages.def"
+#include "llmir/Driver/Stages.def"
        }) {
     names.push_back(name);
     if (names.back() == "artifact")
@@ -68,10 +68,10 @@ static std::string stagesAndForms() {
 #define LLMIR_STAGE(Enum, name, doc)                                           \
   if (std::find(stages.begin(), stages.end(), name) != stages.end())           \
     add(name, doc);
-#include "llmir/Pipelines/Stages.def"
+#include "llmir/Driver/Stages.def"
   text += "\n\nForms:";
 #define LLMIR_FORM(Enum, name, stage, doc) add(name, doc);
-#include "llmir/Pipelines/Stages.def"
+#include "llmir/Driver/Stages.def"
   return text;
 }
 

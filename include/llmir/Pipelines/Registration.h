@@ -21,12 +21,19 @@
 #define LLMIR_PIPELINES_REGISTRATION_H
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <memory>
 
 namespace llmir {
 
 /// Adds our dialects, the dialects of MLIR that our IR is written with at any
 /// stage, and the extensions of both that our passes ask for.
 void registerAllLLMIRDialects(mlir::DialectRegistry &registry);
+
+/// A context with the dialects in which models and programs are read and built,
+/// all loaded, and without threads.
+std::unique_ptr<mlir::MLIRContext> createCompilerContext();
 
 /// Registers our passes and pipelines by their flags; those of MLIR are
 /// registered by mlir::registerAllPasses().

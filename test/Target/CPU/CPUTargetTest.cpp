@@ -14,7 +14,7 @@
 
 #include "llmir/Target/CPU/CPUTarget.h"
 #include "llmir/Codegen/CPULevel.h"
-#include "llmir/Pipelines/Compilation.h"
+#include "llmir/Pipelines/Registration.h"
 
 #include "mlir/Parser/Parser.h"
 

@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles one function of static shapes through the stages of the compiler and
+// runs it on this machine:
+//
+//   FailureOr<FunctionRunner> runner = FunctionRunner::compile(function,
+//   level); FailureOr<std::vector<FunctionRunner::Result>> results =
+//       runner->run(arguments, /*threads=*/2);
+//
+// Arguments and results are the interpreter's values, so that what the compiled
+// code gives can be compared with what the ops mean. A function with the
+// attribute `llm.num_ranks` is compiled for all its ranks in lockstep.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_EXECUTION_FUNCTIONRUNNER_H
+#define LLMIR_EXECUTION_FUNCTIONRUNNER_H
+
+#include "llmir/Codegen/CPULevel.h"
+#include "llmir/Interpreter/Interpreter.h"
+
+#include <memory>
+
+namespace llmir {
+
+class FunctionRunner {
+public:
+  /// A value of the function's type; a cache that is returned has none.
+  using Result = std::optional<InterpreterValue>;
+
+  /// Compiles a function of a module, with what it calls. What no program can
+  /// do is reported at the op. `function` must outlive the runner. Values of
+  /// parameters (`llm.weight`) come from `weight`. A function with dynamic
+  /// sizes is compiled once, for all that the ranges of its sizes (`mllm.dims`)
+  /// allow: see llmir/Conversion/BoundSizes.h.
+  static mlir::FailureOr<FunctionRunner>
+  compile(mlir::func::FuncOp function, const CPULevel &level,
+          const InterpreterOptions &options = {});
+
+  FunctionRunner(FunctionRunner &&) noexcept;
+  ~FunctionRunner();
+
+  /// Runs the code on that many threads. Each run starts with empty caches.
+  /// Expectations (the `check` dialect) are evaluated when it has run. What
+  /// goes wrong is reported at the function, or at the check: also a size
+  /// beyond its range, and one name for two sizes.
+  mlir::FailureOr<std::vector<Result>>
+  run(llvm::ArrayRef<InterpreterValue> arguments, int64_t threads = 1);
+
+  /// Bytes of all buffers of the code.
+  int64_t arenaBytes() const;
+
+private:
+  struct State;
+  explicit FunctionRunner(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace llmir
+
+#endif // LLMIR_EXECUTION_FUNCTIONRUNNER_H

@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `llmir-translate --interpret-model` evaluates a traced model with the numbers
+// of a checkpoint, step by step over its caches, and prints the logits: what
+// compiled code is compared with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_EXECUTION_MODELTRANSLATION_H
+#define LLMIR_EXECUTION_MODELTRANSLATION_H
+
+namespace llmir {
+
+/// Registers the translation with its options, --checkpoint and --ids.
+void registerInterpretModelTranslation();
+
+} // namespace llmir
+
+#endif // LLMIR_EXECUTION_MODELTRANSLATION_H

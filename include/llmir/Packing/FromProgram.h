@@ -1,0 +1,45 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which tensors a program reads, as jobs of the packer. The only header here
+// that knows IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_PACKING_FROMPROGRAM_H
+#define LLMIR_PACKING_FROMPROGRAM_H
+
+#include "llmir/Dialect/MLLM/MLLMProgramOps.h"
+#include "llmir/Packing/PackWeights.h"
+
+namespace llmir {
+
+/// How one of the weight's sources is packed.
+inline PackJob makePackJob(mllm::program::WeightOp weight, size_t source) {
+  llvm::ArrayRef<int64_t> shape = weight.getShape();
+  PackJob job;
+  job.source = llvm::cast<mlir::StringAttr>(weight.getSources()[source]).str();
+  job.isVector = shape.size() == 1;
+  job.matrices = shape.size() == 3 ? shape[0] : 1;
+  job.rows = job.isVector ? shape[0] : shape.take_back(2).front();
+  job.columns = job.isVector ? 1 : shape.back();
+  job.offset = weight.getOffsets()[source];
+  job.bytes = weight.getBytes();
+  job.unpermuteHeads = weight.getRopeUnpermuteHeads();
+  if (std::optional<llvm::ArrayRef<int64_t>> slice = weight.getSlice()) {
+    job.firstRow = (*slice)[0];
+    job.storedRows = (*slice)[1];
+  }
+  job.isTransposed = weight.getTransposed();
+  job.integers = IntegerFormat::fromName(weight.getFormat().str());
+  return job;
+}
+
+} // namespace llmir
+
+#endif // LLMIR_PACKING_FROMPROGRAM_H

@@ -1,0 +1,448 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Driver/Compilation.h"
+#include "ProgramInput.h"
+#include "StepSites.h"
+#include "llmir/Packing/FromProgram.h"
+
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/CodeNote.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Codegen/Passes.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/ProgramAttrs.h"
+#include "llmir/Dialect/MLLM/Transforms/Passes.h"
+#include "llmir/Frontend/Frontend.h"
+#include "llmir/Pipelines/Pipelines.h"
+#include "llmir/Pipelines/Registration.h"
+#include "llmir/Support/FileWriter.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+#include "llmir/Target/CPU/TargetNames.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace mlir;
+using namespace llmir::mllm::program;
+
+namespace llmir {
+
+Compilation::Compilation(CompilationOptions options)
+    : options(std::move(options)) {}
+Compilation::~Compilation() = default;
+
+static std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The way through the stages
+//===----------------------------------------------------------------------===//
+
+/// How much of a compilation's time a stage is expected to take, by its end.
+static double shareDone(Stage stage) {
+  switch (stage) {
+  case Stage::Checkpoint:
+    return 0.02;
+  case Stage::Frontend:
+    return 0.04;
+  case Stage::LLM:
+    return 0.06;
+  case Stage::Optimize:
+    return 0.08;
+  case Stage::Lower:
+    return 0.12;
+  case Stage::Target:
+    return 0.3;
+  default:
+    return 1.0;
+  }
+}
+
+static Status notOfCompiling(Stage stage) {
+  return Status(StatusCode::InvalidArgument,
+                std::string("stage '") + stageName(stage) +
+                    "' is not a stage of compiling",
+                "stop after one of checkpoint, frontend, llm, optimize, lower, "
+                "target, artifact");
+}
+
+Status Compilation::runStage(Stage stage) {
+  switch (stage) {
+  case Stage::Checkpoint:
+    return fromProgram() ? readBase() : readCheckpoint();
+  case Stage::Frontend:
+    return fromProgram() ? parseProgramFile() : trace();
+  case Stage::LLM:
+    return fromProgram() ? checkProgram() : lowerToStep();
+  case Stage::Optimize: // A program is as fast as it is written.
+    return fromProgram() ? Status::ok() : optimize();
+  case Stage::Lower:
+    return lower();
+  case Stage::Target:
+    return generateCode();
+  case Stage::Artifact:
+    return fromProgram() ? writeArtifactFromBase() : writeArtifact();
+  case Stage::Runtime:
+  case Stage::Serving:
+    break;
+  }
+  return notOfCompiling(stage);
+}
+
+/// Refuses what could only fail after all the work.
+static Status checkGoal(const CompilationOptions &options, Stage last) {
+  if (last > Stage::Artifact)
+    return notOfCompiling(last);
+  if (last == Stage::Artifact && options.output.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "there is no file to write the artifact to",
+                  "name one with -o FILE.llmir");
+  return Status::ok();
+}
+
+Status Compilation::run(std::string &report) {
+  Stage last = options.form ? stageOfForm(*options.form) : Stage::Artifact;
+  if (options.stopAfter && !options.form)
+    last = *options.stopAfter;
+  LLMIR_RETURN_IF_ERROR(checkOptions());
+  LLMIR_RETURN_IF_ERROR(checkGoal(options, last));
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    Stage stage = static_cast<Stage>(i);
+    double before = i == 0 ? 0.0 : shareDone(static_cast<Stage>(i - 1));
+    if (options.progress)
+      options.progress(stageSentence(stage), before);
+    auto start = std::chrono::steady_clock::now();
+    LLMIR_RETURN_IF_ERROR(runStage(stage));
+    std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
+    char line[64];
+    std::snprintf(line, sizeof line, "%-10s %9.1f ms  ", stageName(stage),
+                  spent.count());
+    report += line + notes + "\n";
+    notes.clear();
+  }
+  if (options.progress)
+    options.progress(stageSentence(last), 1.0);
+  return Status::ok();
+}
+
+Status
+Compilation::runPasses(const std::function<void(mlir::PassManager &)> &build) {
+  return runPasses(*module, build);
+}
+
+Status
+Compilation::runPasses(ModuleOp target,
+                       const std::function<void(mlir::PassManager &)> &build) {
+  return withDiagnostics(
+      *context, StatusCode::Unsupported, options.model + ": ",
+      fromProgram()
+          ? "'llmir compile --program FILE --emit program' shows it as read"
+          : "'llmir compile --emit mllm' shows the model as it was traced",
+      [&] {
+        PassManager passes(context.get());
+        build(passes);
+        return passes.run(target);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Checkpoint
+//===----------------------------------------------------------------------===//
+
+void Compilation::resolveKVFormat() {
+  if (options.kv != "auto") {
+    kvFormat = *kvFormatFromName(options.kv); // As checkOptions() has seen.
+    return;
+  }
+  // An f32 model keeps f32 throughout; other weights are coarser than bf16's
+  // rounding of K and V.
+  bool allF32 = true;
+  for (const CheckpointTensor &tensor : checkpoint->tensors())
+    if (tensor.shape.size() == 2 && tensor.format != TensorFormat::F32)
+      allF32 = false;
+  kvFormat = allF32 ? KVFormat::F32 : KVFormat::BF16;
+}
+
+/// A form of code is of one level.
+Status Compilation::checkFormHasOneLevel() const {
+  if (levels.size() == 1 || !options.form || *options.form <= Form::Program)
+    return Status::ok();
+  return Status(
+      StatusCode::InvalidArgument,
+      "--target " + options.target + " names " + std::to_string(levels.size()) +
+          " levels; this form is made of one",
+      "name one level, for example --target " + levels.front()->name.str());
+}
+
+Status Compilation::checkOptions() {
+  Expected<std::vector<const CPULevel *>> targets =
+      targetsFromNames(options.target);
+  if (!targets)
+    return targets.takeStatus();
+  levels = std::move(*targets);
+  LLMIR_RETURN_IF_ERROR(checkFormHasOneLevel());
+  if (options.tokenBudget < 1 || options.tokenBudget > 65536)
+    return Status(StatusCode::InvalidArgument,
+                  "the token budget is " + std::to_string(options.tokenBudget),
+                  "give a number from 1 to 65536");
+  if (options.contextLength < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "the context is " + std::to_string(options.contextLength),
+                  "give a number of tokens, or 0 for the model's own");
+  if (options.kv != "auto" && !kvFormatFromName(options.kv))
+    return Status(StatusCode::InvalidArgument,
+                  "unknown KV cache type '" + options.kv + "'",
+                  "choose auto, f32, f16, bf16 or q8");
+  if (fromProgram() && options.form && *options.form < Form::Program)
+    return Status(StatusCode::InvalidArgument,
+                  std::string("a program has no earlier form: ") +
+                      stageName(stageOfForm(*options.form)) + " is behind it",
+                  "emit program, lowered, llvm, asm or obj");
+  return Status::ok();
+}
+
+Status Compilation::readCheckpoint() {
+  Expected<Checkpoint> opened = Checkpoint::open(options.model);
+  if (!opened)
+    return opened.takeStatus();
+  checkpoint = std::move(*opened);
+  resolveKVFormat();
+  if (!options.form && !options.output.empty()) // Only an artifact carries it.
+    LLMIR_RETURN_IF_ERROR(readTokenizer());
+  const ModelConfig &config = checkpoint->config();
+  note(config.architecture + ", " + std::to_string(config.numLayers) +
+       " layers, " + std::to_string(checkpoint->tensors().size()) + " tensors");
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Frontend, llm, optimize, lower
+//===----------------------------------------------------------------------===//
+
+Status Compilation::trace() {
+  context = createCompilerContext();
+  FrontendOptions frontend;
+  frontend.contextLength = options.contextLength;
+  auto traced = traceCheckpoint(*context, *checkpoint, frontend);
+  if (!traced)
+    return traced.takeStatus();
+  module = std::move(*traced);
+  int64_t subgraphs = 0;
+  for (Operation &op : *module->getBody())
+    subgraphs += isa<mllm::SubGraphOp>(op);
+  note(std::to_string(subgraphs) + " subgraphs");
+  if (!options.recipe.empty())
+    LLMIR_RETURN_IF_ERROR(applyRecipe());
+  return wants(Form::MLLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+/// Writes on the model how its weights are to be stored.
+Status Compilation::applyRecipe() {
+  mllm::QuantizationRecipe::Outcome outcome;
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      *context, StatusCode::InvalidArgument, options.model + ": ",
+      "'llmir compile --emit mllm' without a recipe shows the names",
+      [&]() -> LogicalResult {
+        auto applied = options.recipe.apply(*module);
+        if (succeeded(applied))
+          outcome = *applied;
+        return applied;
+      }));
+  std::string text =
+      notes + ", " + std::to_string(outcome.matrices) + " matrices in few bits";
+  if (outcome.left)
+    text += ", " + std::to_string(outcome.left) +
+            " with rows that are not whole blocks stay as they are";
+  note(text);
+  return Status::ok();
+}
+
+Status Compilation::lowerToStep() {
+  LLMStageOptions stage;
+  stage.kvElementType = std::string(kvFormatName(kvFormat));
+  stage.blockSize = options.kvBlockSize;
+  stage.contextLength = options.contextLength;
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([&](PassManager &pm) { buildLLMStage(pm, stage); }));
+  note("KV cache " + std::string(kvFormatName(kvFormat)));
+  return wants(Form::LLM) ? writeForm(moduleText()) : Status::ok();
+}
+
+Status Compilation::optimize() {
+  LLMIR_RETURN_IF_ERROR(
+      runPasses([](PassManager &pm) { buildOptimizeStage(pm); }));
+  int64_t functions = 0;
+  for (Operation &op : *module->getBody())
+    functions += isa<func::FuncOp>(op);
+  note(std::to_string(functions) + " functions");
+  return wants(Form::Optimized) ? writeForm(moduleText()) : Status::ok();
+}
+
+/// Removes what planning would write, but not where nothing is to be planned.
+static void forgetPlan(ModuleOp program) {
+  for (FragmentOp fragment : program.getOps<FragmentOp>()) {
+    fragment->removeAttr(kArenaBytesAttr);
+    fragment->removeAttr(kWorkerBytesAttr);
+  }
+}
+
+Status Compilation::lower() {
+  LowerStageOptions stage;
+  stage.tokenBudget = options.tokenBudget;
+  stage.maxLogitRows = options.maxLogitRows;
+  if (fromProgram())
+    forgetPlan(*module);
+  LLMIR_RETURN_IF_ERROR(runPasses([&](PassManager &pm) {
+    if (fromProgram()) {
+      // The author of the text need not place barriers.
+      mllm::SynchronizeProgramOptions barriers;
+      barriers.fewTokens = 0; // As the text has it.
+      pm.addPass(mllm::createSynchronizeProgram(barriers));
+      pm.addPass(createPlanProgramMemory());
+    } else {
+      buildProgramStage(pm, stage);
+    }
+  }));
+  readProgram();
+  if (fromProgram() &&
+      weightBytes() > static_cast<int64_t>(base->weights().size()))
+    return Status(StatusCode::InvalidFile,
+                  options.model + ": damaged artifact: its program reads " +
+                      std::to_string(weightBytes()) +
+                      " bytes of weights; it has " +
+                      std::to_string(base->weights().size()),
+                  "compile it again with 'llmir compile'");
+  programText = moduleText();
+  if (wants(Form::Program))
+    return writeForm(programText);
+  for (const CPULevel *level : levels) {
+    stage.level = level->name.str();
+    lowered.push_back(module->clone());
+    LLMIR_RETURN_IF_ERROR(runPasses(*lowered.back(), [&](PassManager &pm) {
+      buildKernelStage(pm, stage);
+    }));
+    if (wants(Form::Lowered))
+      return writeForm(textOf(*lowered.back()));
+  }
+  module = nullptr; // What is left of it is in its text and in `jobs`.
+  note(std::to_string(arenaBytes >> 10) + " KiB arena");
+  return Status::ok();
+}
+
+void Compilation::readProgram() {
+  module->walk([&](WeightOp weight) {
+    for (size_t source = 0; source < weight.getSources().size(); ++source)
+      jobs.push_back(makePackJob(weight, source));
+  });
+  // A shared weight (a tied output projection) is packed once.
+  llvm::sort(jobs, [](const PackJob &a, const PackJob &b) {
+    return a.offset < b.offset;
+  });
+  jobs.erase(std::unique(jobs.begin(), jobs.end(),
+                         [](const PackJob &a, const PackJob &b) {
+                           return a.offset == b.offset;
+                         }),
+             jobs.end());
+  sites = describeStepSites(*module, options.tokenBudget);
+  for (FragmentOp fragment : module->getOps<FragmentOp>()) {
+    if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
+      arenaBytes = bytes.getInt();
+    if (auto bytes = fragment->getAttrOfType<IntegerAttr>(kWorkerBytesAttr))
+      workerBytes = bytes.getInt();
+  }
+  module->walk([&](LogitsOp logits) {
+    logitsRowStride =
+        cast<MemRefType>(logits.getBuffer().getType()).getDimSize(1);
+  });
+}
+
+int64_t Compilation::weightBytes() const {
+  int64_t end = 0;
+  for (const PackJob &job : jobs)
+    end = std::max(end, job.offset + job.bytes);
+  return end;
+}
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+Status Compilation::generateCode() {
+  std::string names;
+  const ArtifactInfo info = fromProgram() ? makeInfoFromBase() : makeInfo();
+  for (size_t i = 0; i < levels.size(); ++i) {
+    LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i],
+                                       makeCodeNote(info, i, weightBytes())));
+    lowered[i] = nullptr; // Its memory is for the next one.
+    names += (names.empty() ? "" : ", ") + levels[i]->name.str();
+  }
+  note(std::to_string(objectBytes >> 10) + " KiB of code for " + names);
+  return Status::ok();
+}
+
+Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level,
+                                 const std::vector<uint8_t> &note) {
+  LLMIR_RETURN_IF_ERROR(
+      runPasses(kernels, [](PassManager &pm) { buildLLVMStage(pm); }));
+  Expected<CPUCodeGenerator> generator =
+      CPUCodeGenerator::create(kernels, level);
+  if (!generator)
+    return generator.takeStatus();
+  generator->addNotes(note);
+  generator->optimize();
+  if (wants(Form::LLVM))
+    return writeForm(generator->llvmText());
+  if (wants(Form::Asm)) {
+    Expected<std::string> assembly = generator->assembly();
+    return assembly ? writeForm(*assembly) : assembly.takeStatus();
+  }
+  Expected<std::vector<uint8_t>> object = generator->object();
+  if (!object)
+    return object.takeStatus();
+  if (wants(Form::Obj))
+    return writeForm(std::string(object->begin(), object->end()));
+  Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
+  if (!linked)
+    return linked.takeStatus();
+  objectBytes += object->size();
+  images.push_back(std::move(*linked));
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+std::string Compilation::moduleText() { return textOf(*module); }
+
+Status Compilation::writeForm(const std::string &bytes) const {
+  if (options.formOutput.empty() || options.formOutput == "-") {
+    bool written =
+        std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() &&
+        std::fflush(stdout) == 0;
+    return written ? Status::ok()
+                   : Status(StatusCode::IoError,
+                            "standard output cannot be written",
+                            "write to a file with -o");
+  }
+  return writeFileAtomically(options.formOutput, bytes);
+}
+
+} // namespace llmir

@@ -1,0 +1,218 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `llmir compile --program`: the stages from a program's text to an artifact.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramInput.h"
+
+#include "llmir/ABI/StepContext.h"
+#include "llmir/Artifact/Artifact.h"
+#include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Codegen/Passes.h"
+#include "llmir/Dialect/Diagnostics.h"
+#include "llmir/Driver/Compilation.h"
+#include "llmir/MLLMText/MLIRForms.h"
+#include "llmir/MLLMText/Text.h"
+#include "llmir/Pipelines/Registration.h"
+#include "llmir/Support/MappedFile.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace llmir {
+
+static constexpr uint64_t kMostTextBytes = uint64_t(64) << 20;
+static constexpr int kMostDepth = 256;
+
+/// "model.layers.3.mlp" of a module's op, "file:2:5" of a place in a file;
+/// empty where nothing is known.
+static std::string placeText(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto place = dyn_cast<FileLineColLoc>(location))
+    return place.getFilename().str() + ":" + std::to_string(place.getLine()) +
+           ":" + std::to_string(place.getColumn());
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return placeText(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string text = placeText(part); !text.empty())
+        return text;
+  return {};
+}
+
+Status withDiagnostics(MLIRContext &context, StatusCode code,
+                       const std::string &prefix, const std::string &advice,
+                       const std::function<LogicalResult()> &action) {
+  std::vector<ReportedError> errors = collectErrors(context, action);
+  if (errors.empty())
+    return Status::ok();
+  // The first error is the one that says what is wrong.
+  const ReportedError &first = errors.front();
+  std::string place = placeText(first.location);
+  if (!place.empty())
+    place += ": ";
+  return Status(code, prefix + place + first.message, advice);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// The deepest nesting of brackets, and of signs before signs, each of which
+/// costs the parser of affine expressions a call; those in strings count as
+/// well.
+static int nestingOf(std::string_view text) {
+  int depth = 0, signs = 0, deepest = 0;
+  for (char c : text) {
+    if (c == '-')
+      ++signs;
+    else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+      signs = 0;
+    if (c == '(' || c == '[' || c == '{' || c == '<')
+      ++depth;
+    else if ((c == ')' || c == ']' || c == '}' || c == '>') && depth > 0)
+      --depth;
+    deepest = std::max(deepest, depth + signs);
+  }
+  return deepest;
+}
+
+Expected<OwningOpRef<ModuleOp>> parseProgram(MLIRContext &context,
+                                             std::string_view text,
+                                             const std::string &name) {
+  const std::string advice =
+      "'llmir-translate --disassemble-program FILE.llmir' shows the form";
+  if (text.size() > kMostTextBytes)
+    return Status(StatusCode::InvalidFile,
+                  "'" + name + "' has " + std::to_string(text.size()) +
+                      " bytes, which is no program",
+                  advice);
+  if (nestingOf(text) > kMostDepth)
+    return Status(StatusCode::InvalidFile,
+                  "'" + name + "' nests more than " +
+                      std::to_string(kMostDepth) + " brackets or signs",
+                  advice);
+  context.loadDialect<math::MathDialect>(); // Of scalar regions.
+  const std::string owned(text);            // An empty file has no address.
+  OwningOpRef<ModuleOp> module;
+  // The documents' notation begins with the module's name.
+  const bool isNotation = llvm::StringRef(owned).ltrim().starts_with("@");
+  if (!isNotation)
+    if (std::string why = mllm::whyNotMLIRText(owned, kMostDepth); !why.empty())
+      return Status(StatusCode::InvalidFile, "'" + name + "': " + why, advice);
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      context, StatusCode::InvalidFile, "'" + name + "': ", advice, [&] {
+        module = isNotation ? mllm::parseText(owned, name, context)
+                            : parseSourceString<ModuleOp>(
+                                  owned, ParserConfig(&context), name);
+        return success(static_cast<bool>(module));
+      }));
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+Status Compilation::readBase() {
+  auto opened = Artifact::open(options.model);
+  if (!opened)
+    return opened.takeStatus();
+  base = std::move(*opened);
+  const ArtifactInfo &info = base->info();
+  options.tokenBudget = info.tokenBudget;
+  options.maxLogitRows = info.maxLogitRows;
+  kvFormat = info.kvFormat;
+  note("weights of " + info.modelName + ", " +
+       std::to_string(base->weights().size() >> 10) + " KiB");
+  return Status::ok();
+}
+
+Status Compilation::parseProgramFile() {
+  Expected<MappedFile> file = MappedFile::open(options.program, kMostTextBytes);
+  if (!file)
+    return file.takeStatus();
+  context = createCompilerContext();
+  auto parsed = parseProgram(*context, file->text(), options.program);
+  if (!parsed)
+    return parsed.takeStatus();
+  module = std::move(*parsed);
+  note("a program of " + std::to_string(file->bytes().size()) + " bytes");
+  return Status::ok();
+}
+
+Status Compilation::checkProgram() {
+  auto own = parseProgram(*context, base->program(), options.model);
+  if (!own)
+    return own.takeStatus();
+  return withDiagnostics(
+      *context, StatusCode::InvalidFile, "", "mend the program's text",
+      [&] { return checkStepProgram(*module, **own, base->info()); });
+}
+
+/// Copies the weights of `from`, which are whole.
+static Status copyWeights(const Artifact &from, ArtifactWriter &writer) {
+  LLMIR_RETURN_IF_ERROR(from.verifyWeights());
+  constexpr size_t pieceBytes = size_t(8) << 20;
+  LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
+  Span<const uint8_t> weights = from.weights();
+  for (size_t done = 0; done < weights.size(); done += pieceBytes)
+    LLMIR_RETURN_IF_ERROR(writer.append(
+        {weights.data() + done, std::min(pieceBytes, weights.size() - done)}));
+  return writer.endSection();
+}
+
+ArtifactInfo Compilation::makeInfoFromBase() const {
+  ArtifactInfo info = base->info();
+  info.sites = sites;
+  info.abiVersion = LLMIR_ABI_VERSION;
+  info.code.clear();
+  for (const CPULevel *level : levels)
+    info.code.push_back({level->name.str(), level->triple(),
+                         cpuLevelFeatures(level->name.str())});
+  info.logitsRowStride = logitsRowStride;
+  info.arenaBytes = arenaBytes;
+  info.workerBytes = workerBytes;
+  return info;
+}
+
+Status Compilation::writeArtifactFromBase() {
+  Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
+  if (!writer)
+    return writer.takeStatus();
+  LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfoFromBase()));
+  auto bytes = [](const std::string &text) {
+    return Span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()),
+                               text.size());
+  };
+  LLMIR_RETURN_IF_ERROR(
+      writer->addSection(ArtifactSection::Program, bytes(programText)));
+  if (base->tokenizer().size() > 0)
+    LLMIR_RETURN_IF_ERROR(
+        writer->addSection(ArtifactSection::Tokenizer, base->tokenizer()));
+  for (const std::vector<uint8_t> &image : images)
+    LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
+  LLMIR_RETURN_IF_ERROR(copyWeights(*base, *writer));
+  LLMIR_RETURN_IF_ERROR(writer->finish());
+  note(options.output + ", " + std::to_string(base->weights().size() >> 10) +
+       " KiB of weights of " + options.model);
+  return Status::ok();
+}
+
+} // namespace llmir

@@ -1,0 +1,59 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs that come as text: read back, and held against the artifact whose
+// weights they use. The text may be anyone's, so nothing in it is believed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LLMIR_LIB_DRIVER_PROGRAMINPUT_H
+#define LLMIR_LIB_DRIVER_PROGRAMINPUT_H
+
+#include "llmir/Artifact/ArtifactInfo.h"
+#include "llmir/Support/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace llmir {
+
+/// Runs an action of MLIR's; a failure carries the first error that it reports,
+/// behind `prefix`, and the advice.
+Status withDiagnostics(mlir::MLIRContext &context, StatusCode code,
+                       const std::string &prefix, const std::string &advice,
+                       const std::function<mlir::LogicalResult()> &action);
+
+/// Reads a program from its text (MLIR's or the documents' notation) and
+/// verifies it. `name` is the file's, for messages. Fails with InvalidFile;
+/// text of more than 64 MiB, or nested deeper than 256 brackets, is refused
+/// before it is parsed.
+Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+parseProgram(mlir::MLIRContext &context, std::string_view text,
+             const std::string &name);
+
+/// Checks that a program can run on the weight section and the cache of an
+/// artifact: `base` is the artifact's own program, `info` what it says. Reports
+/// errors at the ops. Checked are
+///   - the parts: one code fragment @llmir_step, ops and kernels of steps only;
+///   - each weight: source, layout, format, shape and bytes are those of what
+///     lies at its offset;
+///   - each call of a kernel: its weights' shapes and format, the rows of its
+///     buffers for the largest step, the geometry of the cache;
+///   - the layer register: a weight of several layers and the cache have the
+///     layers that it may hold.
+mlir::LogicalResult checkStepProgram(mlir::ModuleOp program,
+                                     mlir::ModuleOp base,
+                                     const ArtifactInfo &info);
+
+} // namespace llmir
+
+#endif // LLMIR_LIB_DRIVER_PROGRAMINPUT_H

@@ -1,0 +1,144 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stage 7: everything that a run needs, in one file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/ABI/StepContext.h"
+#include "llmir/Artifact/ArtifactWriter.h"
+#include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Driver/Compilation.h"
+#include "llmir/Support/IntegerLayout.h"
+#include "llmir/Target/CPU/CPUTarget.h"
+#include "llmir/Tokenizer/FromGGUF.h"
+#include "llmir/Tokenizer/Tokenizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace llmir {
+
+/// What a matrix is packed as: as its checkpoint has it, or the integers that
+/// it was quantized to.
+static std::string formatOf(const PackJob &job,
+                            const CheckpointTensor &stored) {
+  const bool isAsStored =
+      !job.integers || (stored.format && IntegerFormat::ofBlocks(
+                                             *stored.format) == job.integers);
+  return isAsStored ? stored.storageName : job.integers->name();
+}
+
+/// "int4:g128 + BF16": the formats of the matrices, that of most bytes first.
+static std::string describeWeights(const Checkpoint &checkpoint,
+                                   const std::vector<PackJob> &jobs) {
+  std::map<std::string, int64_t> bytes;
+  for (const PackJob &job : jobs)
+    if (const CheckpointTensor *stored = checkpoint.find(job.source);
+        stored && !job.isVector)
+      bytes[formatOf(job, *stored)] += job.bytes;
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto &[format, count] : bytes)
+    order.emplace_back(-count, format);
+  std::sort(order.begin(), order.end());
+  std::string text;
+  for (const auto &entry : order)
+    text += (text.empty() ? "" : " + ") + entry.second;
+  return text;
+}
+
+ArtifactInfo Compilation::makeInfo() const {
+  const ModelConfig &config = checkpoint->config();
+  ArtifactInfo info;
+  info.modelName = config.modelName;
+  info.architecture = config.architecture;
+  info.weightsDescription = describeWeights(*checkpoint, jobs);
+  // A tensor, or a part of one, may be packed in two ways.
+  std::set<std::pair<std::string, int64_t>> counted;
+  for (const PackJob &job : jobs)
+    if (counted.insert({job.source, job.firstRow}).second)
+      info.parameterCount +=
+          static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
+  info.sites = sites;
+  for (const PackJob &job : jobs)
+    if (!job.isVector)
+      info.matrices.push_back(
+          {job.offset, job.bytes / job.matrices, job.matrices});
+
+  info.abiVersion = LLMIR_ABI_VERSION;
+  for (const CPULevel *level : levels)
+    info.code.push_back({level->name.str(), level->triple(),
+                         cpuLevelFeatures(level->name.str())});
+
+  info.vocabSize = config.vocabSize;
+  info.logitsRowStride = logitsRowStride;
+  info.tokenBudget = options.tokenBudget;
+  info.maxLogitRows = options.maxLogitRows;
+  info.arenaBytes = arenaBytes;
+  info.workerBytes = workerBytes;
+  info.contextLength =
+      options.contextLength ? options.contextLength : config.contextLength;
+
+  info.numLayers = config.numLayers;
+  info.numKVHeads = config.numKVHeads;
+  info.headDim = config.headDim;
+  info.kvBlockSize = options.kvBlockSize;
+  info.kvFormat = kvFormat;
+
+  info.bosToken = config.bosToken;
+  info.eosTokens = config.eosTokens;
+  info.generation = config.generation;
+  return info;
+}
+
+Status Compilation::readTokenizer() {
+  const GGUFMetadata *metadata = checkpoint->gguf();
+  if (metadata ? !hasTokenizer(*metadata) : !hasTokenizer(checkpoint->path()))
+    return Status::ok();
+  Expected<Tokenizer> read = metadata
+                                 ? tokenizerFromGGUF(*metadata)
+                                 : Tokenizer::fromFolder(checkpoint->path());
+  if (!read)
+    return read.takeStatus();
+  tokenizer = read->serialize();
+  return Status::ok();
+}
+
+static Span<const uint8_t> bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+Status Compilation::writeArtifact() {
+  Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
+  if (!writer)
+    return writer.takeStatus();
+  LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfo()));
+  LLMIR_RETURN_IF_ERROR(
+      writer->addSection(ArtifactSection::Program, bytesOf(programText)));
+  if (!tokenizer.empty())
+    LLMIR_RETURN_IF_ERROR(
+        writer->addSection(ArtifactSection::Tokenizer, tokenizer));
+  for (const std::vector<uint8_t> &image : images)
+    LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
+  LLMIR_RETURN_IF_ERROR(
+      packWeights(*checkpoint, jobs, *writer, [&](const PackProgress &done) {
+        if (!options.progress)
+          return;
+        options.progress(done.text().c_str(),
+                         0.3 + 0.7 * static_cast<double>(done.bytes) /
+                                   static_cast<double>(done.totalBytes));
+      }));
+  LLMIR_RETURN_IF_ERROR(writer->finish());
+  note(options.output + ", " + std::to_string(weightBytes() >> 10) +
+       " KiB of weights");
+  return Status::ok();
+}
+
+} // namespace llmir

@@ -1,0 +1,214 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// llmir-translate --interpret-model: a traced model, evaluated step by step
+// with the numbers of a checkpoint.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Execution/ModelTranslation.h"
+
+#include "llmir/Checkpoint/StoredParameter.h"
+#include "llmir/Dialect/MLLM/MLLM.h"
+#include "llmir/Dialect/MLLM/TensorTypes.h"
+#include "llmir/Interpreter/Interpreter.h"
+#include "llmir/Runtime/UsableMemory.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+
+#include <cstdio>
+#include <map>
+
+using namespace mlir;
+using llmir::reference::Tensor;
+
+namespace llmir {
+
+namespace {
+struct CommandLine {
+  llvm::cl::opt<std::string> checkpoint{
+      "checkpoint",
+      llvm::cl::desc("Checkpoint with the numbers of a model's parameters")};
+  llvm::cl::opt<std::string> ids{
+      "ids", llvm::cl::desc("Token ids of each step: 1,2,3;4;5 is a prompt of "
+                            "three tokens and two steps of one")};
+};
+} // namespace
+
+static CommandLine &commandLine() {
+  static CommandLine instance;
+  return instance;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Fails where a parameter's numbers do not fit into memory beside the `held`
+/// ones of others: once as they are kept, and once where an op works with them.
+static Status checkMemory(ArrayRef<int64_t> shape, int64_t held) {
+  constexpr double bytesOfNumber = 8, giga = 1e9;
+  double numbers = 1; // No product of sizes overflows.
+  for (int64_t size : shape)
+    numbers *= static_cast<double>(size);
+  const double needed = 2 * numbers * bytesOfNumber;
+  const double others = static_cast<double>(held) * bytesOfNumber;
+  const auto usable = static_cast<double>(usableMemory());
+  if (needed + others <= usable)
+    return Status::ok();
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "has %.4g numbers, which need %.4g GB as float64 beside %.4g "
+                "GB of other parameters; this process may have %.4g GB",
+                numbers, needed / giga, others / giga, usable / giga);
+  return Status(StatusCode::ResourceExhausted, text);
+}
+
+static Expected<Tensor> readValues(const Checkpoint &checkpoint,
+                                   mllm::RegisterOp op, int64_t held) {
+  StoredParameter stored;
+  stored.source = op.getSource().value_or("").str();
+  stored.shape = op.getShape().vec();
+  stored.unpermuteHeads = op.getRopeUnpermuteHeads().value_or(0);
+  if (std::optional<ArrayRef<int64_t>> slice = op.getSlice()) {
+    stored.firstRow = (*slice)[0];
+    stored.storedRows = (*slice)[1];
+  }
+  stored.isTransposed = op.getTransposed();
+  // What is stored in blocks is f32 once it is decoded.
+  auto plain = dyn_cast<RankedTensorType>(op.getType());
+  LLMIR_RETURN_IF_ERROR(checkMemory(stored.shape, held));
+  Tensor values(plain ? *getElementKind(plain.getElementType())
+                      : reference::ElementKind::F32,
+                stored.shape);
+  auto end = values.floats().begin();
+  LLMIR_RETURN_IF_ERROR(
+      readRows(checkpoint, stored, [&](Span<const float> row) {
+        end = std::copy(row.begin(), row.end(), end);
+        return Status::ok();
+      }));
+  return values;
+}
+
+/// Reads each parameter when it is first asked for, and keeps it.
+static std::function<FailureOr<InterpreterValue>(mllm::RegisterOp)>
+parametersOf(const Checkpoint &checkpoint) {
+  auto known = std::make_shared<std::map<std::string, Tensor>>();
+  return
+      [&checkpoint, known](mllm::RegisterOp op) -> FailureOr<InterpreterValue> {
+        const std::string name = op.getSymName().str();
+        auto found = known->find(name);
+        if (found == known->end()) {
+          int64_t held = 0;
+          for (const auto &entry : *known)
+            held += entry.second.size();
+          Expected<Tensor> values = readValues(checkpoint, op, held);
+          if (!values)
+            return op.emitOpError() << values.status().message(), failure();
+          found = known->emplace(name, std::move(*values)).first;
+        }
+        return InterpreterValue(found->second);
+      };
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// The ids of each step; nothing where the text is no such list.
+static std::optional<std::vector<std::vector<double>>>
+parseSteps(StringRef text) {
+  std::vector<std::vector<double>> steps;
+  SmallVector<StringRef> parts, ids;
+  text.split(parts, ';');
+  for (StringRef part : parts) {
+    ids.clear();
+    part.split(ids, ',');
+    steps.emplace_back();
+    for (StringRef id : ids) {
+      int32_t number;
+      if (id.trim().getAsInteger(10, number) || number < 0)
+        return std::nullopt;
+      steps.back().push_back(number);
+    }
+  }
+  return steps;
+}
+
+/// The ids as the entry takes them, [tokens] or [1, tokens].
+static Tensor idsOf(RankedTensorType type, std::vector<double> ids) {
+  reference::Shape shape(size_t(type.getRank()), 1);
+  shape.back() = int64_t(ids.size());
+  return Tensor(*getElementKind(type.getElementType()), shape, std::move(ids));
+}
+
+static void printRows(const Tensor &logits, raw_ostream &output) {
+  const int64_t columns = logits.shape.back();
+  for (int64_t i = 0; i < logits.size(); ++i)
+    output << llvm::format("%.9g", logits[i])
+           << ((i + 1) % columns == 0 ? '\n' : ' ');
+}
+
+static LogicalResult interpretModel(Operation *op, raw_ostream &output) {
+  auto module = dyn_cast<ModuleOp>(op);
+  mllm::SubGraphOp entry = module ? mllm::entrySubGraph(module) : nullptr;
+  if (!entry)
+    return op->emitError("has no model: no subgraph is marked entry");
+  auto type = entry.getNumArguments() == 1
+                  ? dyn_cast<RankedTensorType>(entry.getArgument(0).getType())
+                  : RankedTensorType();
+  const bool takesIds = type && type.getElementType().isInteger() &&
+                        getElementKind(type.getElementType()) &&
+                        type.getRank() >= 1 && type.getRank() <= 2;
+  auto logits = entry.getResultTypes().size() == 1
+                    ? dyn_cast<RankedTensorType>(entry.getResultTypes()[0])
+                    : RankedTensorType();
+  if (!takesIds || !logits || logits.getRank() < 1)
+    return entry.emitOpError(
+        "is no model of token ids: it does not take them alone, as [tokens] "
+        "or [1, tokens], to give logits");
+  auto steps = parseSteps(commandLine().ids);
+  if (!steps)
+    return op->emitError("--ids must be token ids with commas between, and ; "
+                         "between steps, not '")
+           << commandLine().ids << "'";
+  Expected<Checkpoint> checkpoint = Checkpoint::open(commandLine().checkpoint);
+  if (!checkpoint)
+    return op->emitError(checkpoint.status().message());
+  ModelState state;
+  InterpreterOptions options;
+  options.parameter = parametersOf(*checkpoint);
+  options.state = &state;
+  Interpreter interpreter(options);
+  for (std::vector<double> &ids : *steps) {
+    std::vector<InterpreterValue> arguments;
+    arguments.push_back(idsOf(type, std::move(ids)));
+    auto results = interpreter.run(entry, std::move(arguments));
+    if (failed(results))
+      return failure();
+    printRows(std::get<Tensor>(results->front().value), output);
+  }
+  return success();
+}
+
+void registerInterpretModelTranslation() {
+  commandLine();
+  static TranslateFromMLIRRegistration registration(
+      "interpret-model",
+      "Evaluate a traced model with a checkpoint's numbers; one line of logits "
+      "for each token",
+      interpretModel, [](DialectRegistry &registry) {
+        registry.insert<llm::LLMDialect, mllm::MLLMDialect>();
+      });
+}
+
+} // namespace llmir

@@ -1,0 +1,180 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Packing/PackWeights.h"
+
+#include "TensorPacker.h"
+
+#include "llmir/Support/MappedFile.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <future>
+#include <new>
+#include <thread>
+
+namespace llmir {
+
+/// About as many bytes are packed at once: enough for all cores, and little
+/// beside a model.
+static constexpr int64_t kPieceBytes = int64_t(8) << 20;
+
+static Status noMemory() {
+  return Status(StatusCode::ResourceExhausted,
+                "no memory is left to pack the weights in",
+                "free some, or compile on a larger machine");
+}
+
+/// Calls body(i) for i in [first, end) on all cores; on fewer where no more
+/// threads can be had. Fails where a call finds no memory.
+static Status parallelFor(int64_t first, int64_t end,
+                          const std::function<void(int64_t)> &body) {
+  constexpr int64_t together = 4; // Taken at once: tiles are short work.
+  std::atomic<int64_t> next{first};
+  std::atomic<bool> isExhausted{false};
+  auto work = [&] {
+    try {
+      for (int64_t from = next.fetch_add(together); from < end && !isExhausted;
+           from = next.fetch_add(together))
+        for (int64_t i = from; i < std::min(end, from + together); ++i)
+          body(i);
+    } catch (const std::bad_alloc &) { // Must not leave the thread.
+      isExhausted = true;
+    }
+  };
+  int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  int64_t workers = std::min(cores, ceilDiv(end - first, together));
+  std::vector<std::thread> threads;
+  try {
+    for (int64_t worker = 1; worker < workers; ++worker)
+      threads.emplace_back(work);
+  } catch (const std::exception &) {
+    // No thread, or no memory for one: those that there are do it.
+  }
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  return isExhausted ? noMemory() : Status::ok();
+}
+
+/// Packs the tiles [first, end) to `out`.
+static Status packTiles(const TensorPacker &packer, int64_t first, int64_t end,
+                        uint8_t *out) {
+  int64_t start = packer.tileAt(first);
+  return parallelFor(first, end, [&](int64_t tile) {
+    packer.packTile(tile, out + packer.tileAt(tile) - start);
+  });
+}
+
+/// The end of a piece that begins with tile `first`.
+static int64_t endOfPiece(const TensorPacker &packer, int64_t first) {
+  int64_t end = first + 1;
+  while (end < packer.numTiles() &&
+         packer.tileAt(end + 1) - packer.tileAt(first) <= kPieceBytes)
+    ++end;
+  return end;
+}
+
+std::string PackProgress::text() const {
+  double rate = static_cast<double>(bytes) / 1e6 / seconds;
+  return "packing weights" +
+         (std::isfinite(rate) && rate < 1e9
+              ? ", " + std::to_string(std::lround(rate)) + " MB/s"
+              : "");
+}
+
+Status packTensor(const CheckpointTensor &tensor, const PackJob &job,
+                  Span<uint8_t> out) {
+  Expected<TensorPacker> packer = TensorPacker::create(tensor, job);
+  if (!packer)
+    return packer.takeStatus();
+  return packTiles(*packer, 0, packer->numTiles(), out.data());
+}
+
+namespace {
+/// Appends pieces in order while the next one is being packed.
+class PieceWriter {
+public:
+  explicit PieceWriter(ArtifactWriter &writer) : writer(writer) {}
+  ~PieceWriter() { (void)wait(); }
+
+  /// Memory for the next piece, which nothing reads any more; null where there
+  /// is none.
+  uint8_t *buffer(int64_t bytes) {
+    std::vector<uint8_t> &next = buffers[number % 2];
+    try {
+      next.resize(bytes);
+    } catch (const std::bad_alloc &) {
+      return nullptr;
+    }
+    return next.data();
+  }
+  /// Writes what buffer() gave last; says how the piece before it went.
+  Status write() {
+    Status before = wait();
+    std::vector<uint8_t> &piece = buffers[number++ % 2];
+    auto append = [this, &piece] { return writer.append(piece); };
+    try {
+      underWay = std::async(std::launch::async, append);
+    } catch (const std::exception &) { // No thread, or no memory for one.
+      underWay = std::async(std::launch::deferred, append);
+    }
+    return before;
+  }
+  Status wait() { return underWay.valid() ? underWay.get() : Status::ok(); }
+
+private:
+  ArtifactWriter &writer;
+  std::array<std::vector<uint8_t>, 2> buffers;
+  size_t number = 0;
+  std::future<Status> underWay;
+};
+} // namespace
+
+Status packWeights(const Checkpoint &checkpoint,
+                   const std::vector<PackJob> &jobs, ArtifactWriter &writer,
+                   const std::function<void(const PackProgress &)> &progress) {
+  auto begin = std::chrono::steady_clock::now();
+  PackProgress done;
+  done.totalBytes = jobs.empty() ? 0 : jobs.back().offset + jobs.back().bytes;
+  LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
+  PieceWriter pieces(writer);
+  for (const PackJob &job : jobs) {
+    Expected<const CheckpointTensor *> tensor = checkpoint.tensor(job.source);
+    if (!tensor)
+      return tensor.takeStatus();
+    Expected<TensorPacker> packer = TensorPacker::create(**tensor, job);
+    if (!packer)
+      return packer.takeStatus();
+    for (int64_t tile = 0; tile < packer->numTiles();) {
+      int64_t end = endOfPiece(*packer, tile);
+      int64_t bytes = packer->tileAt(end) - packer->tileAt(tile);
+      uint8_t *piece = pieces.buffer(bytes);
+      if (!piece)
+        return noMemory();
+      LLMIR_RETURN_IF_ERROR(packTiles(*packer, tile, end, piece));
+      LLMIR_RETURN_IF_ERROR(pieces.write());
+      if ((*tensor)->file)
+        (*tensor)->file->release(packer->storedBytes(tile, end));
+      tile = end;
+      done.bytes += bytes;
+      std::chrono::duration<double> passed =
+          std::chrono::steady_clock::now() - begin;
+      done.seconds = passed.count();
+      if (progress)
+        progress(done);
+    }
+  }
+  LLMIR_RETURN_IF_ERROR(pieces.wait());
+  return writer.endSection();
+}
+
+} // namespace llmir

@@ -1,0 +1,448 @@
+// RUN: llmir-packing-tests
+//===----------------------------------------------------------------------===//
+//
+// Part of the LLMIR Project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE.TXT for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The packed layout byte by byte, as PackedLayout.h describes it: every
+// element's place is computed here in another way than the packer does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llmir/Packing/PackWeights.h"
+#include "AddressSpaceLimit.h"
+#include "llmir/Support/Quantization.h"
+#include "llmir/Support/SmallFloat.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace llmir;
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+/// Stored bytes that all differ from their neighbours.
+Bytes storedBytes(size_t size) {
+  Bytes bytes(size);
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<uint8_t>(i * 37 + i / 256 * 11 + 5);
+  return bytes;
+}
+
+CheckpointTensor tensorOf(TensorFormat format, std::vector<int64_t> shape,
+                          const Bytes &stored) {
+  CheckpointTensor tensor;
+  tensor.name = "w";
+  tensor.format = format;
+  tensor.shape = std::move(shape);
+  tensor.bytes = stored;
+  return tensor;
+}
+
+PackJob matrixJob(TensorFormat format, int64_t rows, int64_t columns) {
+  PackJob job;
+  job.source = "w";
+  job.rows = rows;
+  job.columns = columns;
+  job.integers = IntegerFormat::ofBlocks(format);
+  job.bytes = job.integers
+                  ? IntegerMatrixLayout{*job.integers, rows, columns}.bytes()
+                  : PackedMatrixLayout{format, rows, columns}.bytes();
+  return job;
+}
+
+Bytes packMatrix(TensorFormat format, int64_t rows, int64_t columns,
+                 const Bytes &stored, int64_t unpermuteHeads = 0) {
+  PackJob job = matrixJob(format, rows, columns);
+  job.unpermuteHeads = unpermuteHeads;
+  Bytes packed(job.bytes, 0xee);
+  Status status =
+      packTensor(tensorOf(format, {rows, columns}, stored), job, packed);
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return packed;
+}
+
+/// Stored row number `row` of a matrix.
+const uint8_t *rowOf(TensorFormat format, int64_t columns, const Bytes &stored,
+                     int64_t row) {
+  return stored.data() + row * *tensorRowBytes(format, columns);
+}
+
+} // namespace
+
+TEST(PackWeights, PlainFormatsKeepTheirBytesInLinesOfSixteenRows) {
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16})
+    for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 1},
+                                 {5, 7},
+                                 {16, 8},
+                                 {33, 12},
+                                 {70, 3}}) {
+      int64_t size = tensorFormatInfo(format).bytesPerBlock;
+      Bytes stored = storedBytes(rows * columns * size);
+      Bytes packed = packMatrix(format, rows, columns, stored);
+      int64_t linesPerTile = (columns * size + 3) / 4;
+      Bytes expected((rows + 15) / 16 * linesPerTile * 64, 0);
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t k = 0; k < columns; ++k) {
+          int64_t line = r / 16 * linesPerTile + k * size / 4;
+          std::memcpy(&expected[line * 64 + r % 16 * 4 + k * size % 4],
+                      &stored[(r * columns + k) * size], size);
+        }
+      EXPECT_EQ(packed, expected) << rows << " x " << columns;
+    }
+}
+
+TEST(PackWeights, BlockFormatsKeepValuesAndScales) {
+  for (TensorFormat format : {TensorFormat::Q8_0, TensorFormat::Q4_0})
+    for (auto [rows, columns] :
+         {std::pair<int64_t, int64_t>{1, 32}, {18, 96}, {32, 64}}) {
+      int64_t size = tensorFormatInfo(format).bytesPerBlock;
+      Bytes stored = storedBytes(rows * columns / 32 * size);
+      Bytes packed = packMatrix(format, rows, columns, stored);
+      int64_t lines = format == TensorFormat::Q8_0 ? 8 : 4;
+      int64_t blockBytes = lines * 64 + 32, blocks = columns / 32;
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t b = 0; b < blocks; ++b) {
+          const uint8_t *from = rowOf(format, columns, stored, r) + b * size;
+          const uint8_t *to = &packed[(r / 16 * blocks + b) * blockBytes];
+          EXPECT_EQ(std::memcmp(to + lines * 64 + r % 16 * 2, from, 2), 0);
+          for (int64_t i = 0; i < 32; ++i) {
+            int stored = format == TensorFormat::Q8_0 ? from[2 + i]
+                         : i < 16                     ? from[2 + i] & 15
+                                                      : from[i - 14] >> 4;
+            const uint8_t *words = to + r % 16 * 4;
+            int found = format == TensorFormat::Q8_0
+                            ? words[i / 4 * 64 + i % 4]
+                            : words[i / 8 * 64 + i % 4] >> (i % 8 / 4 * 4) & 15;
+            ASSERT_EQ(found, stored) << "row " << r << ", value " << i;
+          }
+        }
+    }
+}
+
+TEST(PackWeights, PackedBytesAreLittleMoreThanTheSource) {
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::BF16, TensorFormat::Q8_0,
+        TensorFormat::Q4_0, TensorFormat::Q4_1, TensorFormat::Q4_K,
+        TensorFormat::Q5_K, TensorFormat::Q6_K}) {
+    int64_t packed = matrixJob(format, 2048, 2048).bytes;
+    int64_t stored = *tensorRowBytes(format, 2048) * 2048;
+    EXPECT_LE(packed * 100, stored * 103) << tensorFormatInfo(format).name;
+  }
+}
+
+TEST(PackWeights, RowsInPairsComeBackInHalves) {
+  // Two heads of four rows: stored (0, 2, 1, 3), (4, 6, 5, 7).
+  Bytes stored(8 * 4);
+  const float order[] = {0, 2, 1, 3, 4, 6, 5, 7};
+  std::memcpy(stored.data(), order, sizeof order);
+  Bytes packed = packMatrix(TensorFormat::F32, 8, 1, stored, 2);
+  PackJob job;
+  job.isVector = true;
+  job.rows = 8;
+  job.bytes = packedVectorBytes(8);
+  job.unpermuteHeads = 2;
+  Bytes vector(job.bytes, 0xee);
+  ASSERT_TRUE(
+      packTensor(tensorOf(TensorFormat::F32, {8}, stored), job, vector).isOk());
+  for (int row = 0; row < 16; ++row) {
+    float inMatrix, inVector, expected = row < 8 ? static_cast<float>(row) : 0;
+    std::memcpy(&inMatrix, &packed[row * 4], 4);
+    std::memcpy(&inVector, &vector[row * 4], 4);
+    EXPECT_EQ(inMatrix, expected);
+    EXPECT_EQ(inVector, expected);
+  }
+}
+
+/// The stored [rows, columns] of numbers of `size` bytes as [columns, rows].
+static Bytes transposed(const Bytes &stored, int64_t rows, int64_t columns,
+                        int64_t size) {
+  Bytes result(stored.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t k = 0; k < columns; ++k)
+      std::memcpy(&result[(k * rows + r) * size],
+                  &stored[(r * columns + k) * size], size);
+  return result;
+}
+
+// Rows in the middle of a tensor that several parameters share, as they are
+// stored and as columns, pack to what a tensor of those rows alone packs to.
+TEST(PackWeights, PartsOfATensorAndTransposedOnes) {
+  constexpr int64_t total = 57, first = 19, rows = 21, columns = 7;
+  for (TensorFormat format :
+       {TensorFormat::F32, TensorFormat::F16, TensorFormat::BF16}) {
+    int64_t size = tensorFormatInfo(format).bytesPerBlock;
+    Bytes whole = storedBytes(total * columns * size);
+    Bytes part(whole.begin() + first * columns * size,
+               whole.begin() + (first + rows) * columns * size);
+    Bytes expected = packMatrix(format, rows, columns, part);
+    PackJob job = matrixJob(format, rows, columns);
+    job.firstRow = first;
+    job.storedRows = total;
+    Bytes packed(job.bytes, 0xee);
+    ASSERT_TRUE(
+        packTensor(tensorOf(format, {total, columns}, whole), job, packed)
+            .isOk());
+    EXPECT_EQ(packed, expected);
+    job.isTransposed = true;
+    Bytes turned = transposed(whole, total, columns, size);
+    Bytes again(job.bytes, 0xee);
+    ASSERT_TRUE(
+        packTensor(tensorOf(format, {columns, total}, turned), job, again)
+            .isOk());
+    EXPECT_EQ(again, expected);
+  }
+}
+
+TEST(PackWeights, PartsOfBlocksAndOfVectors) {
+  constexpr int64_t total = 40, first = 3, rows = 20, columns = 64;
+  int64_t rowBytes = *tensorRowBytes(TensorFormat::Q8_0, columns);
+  Bytes whole = storedBytes(total * rowBytes);
+  Bytes part(whole.begin() + first * rowBytes,
+             whole.begin() + (first + rows) * rowBytes);
+  PackJob job = matrixJob(TensorFormat::Q8_0, rows, columns);
+  job.firstRow = first;
+  job.storedRows = total;
+  Bytes packed(job.bytes, 0xee);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::Q8_0, {total, columns}, whole),
+                         job, packed)
+                  .isOk());
+  EXPECT_EQ(packed, packMatrix(TensorFormat::Q8_0, rows, columns, part));
+
+  std::vector<float> numbers(total);
+  for (int64_t i = 0; i < total; ++i)
+    numbers[i] = static_cast<float>(i);
+  Bytes stored(total * 4);
+  std::memcpy(stored.data(), numbers.data(), stored.size());
+  PackJob vector;
+  vector.isVector = true;
+  vector.rows = rows;
+  vector.firstRow = first;
+  vector.storedRows = total;
+  vector.bytes = packedVectorBytes(rows);
+  Bytes out(vector.bytes, 0xee);
+  ASSERT_TRUE(
+      packTensor(tensorOf(TensorFormat::F32, {total}, stored), vector, out)
+          .isOk());
+  for (int64_t i = 0; i < 32; ++i) {
+    float found;
+    std::memcpy(&found, &out[i * 4], 4);
+    EXPECT_EQ(found, i < rows ? static_cast<float>(first + i) : 0.0f);
+  }
+}
+
+TEST(PackWeights, ColumnsOfBlocksAreRefused) {
+  Bytes stored = storedBytes(*tensorRowBytes(TensorFormat::Q8_0, 64) * 64);
+  PackJob job = matrixJob(TensorFormat::Q8_0, 64, 64);
+  job.isTransposed = true;
+  Bytes packed(job.bytes);
+  EXPECT_EQ(
+      packTensor(tensorOf(TensorFormat::Q8_0, {64, 64}, stored), job, packed)
+          .code(),
+      StatusCode::Unsupported);
+}
+
+TEST(PackWeights, APartNeedsTheWholeTensor) {
+  Bytes stored = storedBytes(4 * 8 * 4);
+  PackJob job = matrixJob(TensorFormat::F32, 2, 8);
+  job.firstRow = 2;
+  for (int64_t total : {int64_t(3), int64_t(5), INT64_MAX}) {
+    job.storedRows = total;
+    Bytes packed(job.bytes);
+    EXPECT_EQ(
+        packTensor(tensorOf(TensorFormat::F32, {4, 8}, stored), job, packed)
+            .code(),
+        StatusCode::InvalidFile)
+        << total;
+  }
+}
+
+TEST(PackWeights, VectorsBecomeF32WithZeroBehind) {
+  Bytes stored(5 * 2);
+  for (int i = 0; i < 5; ++i) {
+    uint16_t bits = floatToBf16(0.5f * static_cast<float>(i) - 1.0f);
+    std::memcpy(&stored[2 * i], &bits, 2);
+  }
+  PackJob job;
+  job.isVector = true;
+  job.rows = 5;
+  job.bytes = packedVectorBytes(5);
+  EXPECT_EQ(job.bytes, 64);
+  Bytes packed(64, 0xee);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::BF16, {5}, stored), job, packed)
+                  .isOk());
+  for (int i = 0; i < 16; ++i) {
+    float value;
+    std::memcpy(&value, &packed[4 * i], 4);
+    EXPECT_EQ(value, i < 5 ? 0.5f * static_cast<float>(i) - 1.0f : 0.0f);
+  }
+}
+
+TEST(PackWeights, RefusesBytesThatAreNotTheShape) {
+  Bytes stored(4 * 4 * 4 - 1), packed(4096);
+  PackJob job = matrixJob(TensorFormat::F32, 4, 4);
+  packed.resize(job.bytes);
+  Status status =
+      packTensor(tensorOf(TensorFormat::F32, {4, 4}, stored), job, packed);
+  EXPECT_EQ(status.code(), StatusCode::InvalidFile);
+  EXPECT_NE(status.cause().find("63 bytes"), std::string::npos)
+      << status.cause();
+}
+
+TEST(PackWeights, SaysWhereThereIsNoMemory) {
+  if (!test::canLimitAddressSpace)
+    GTEST_SKIP() << "a sanitizer has the addresses";
+  // Its numbers as f32 are needed once more.
+  constexpr int64_t rows = int64_t(16) << 20;
+  Bytes stored(rows * 4), packed(packedVectorBytes(rows));
+  PackJob job;
+  job.source = "w";
+  job.isVector = true;
+  job.rows = rows;
+  job.bytes = packedVectorBytes(rows);
+  CheckpointTensor tensor = tensorOf(TensorFormat::F32, {rows}, stored);
+  {
+    test::AddressSpaceLimit limit(int64_t(16) << 20);
+    ASSERT_TRUE(limit.isSet);
+    Status status = packTensor(tensor, job, packed);
+    EXPECT_EQ(status.code(), StatusCode::ResourceExhausted);
+  }
+  EXPECT_TRUE(packTensor(tensor, job, packed).isOk());
+}
+
+TEST(PackWeights, ProgressHasARateWhereTimeHasPassed) {
+  PackProgress progress;
+  progress.bytes = 5000000;
+  EXPECT_EQ(progress.text(), "packing weights");
+  progress.seconds = 1e-300;
+  EXPECT_EQ(progress.text(), "packing weights");
+  progress.seconds = 0.01;
+  EXPECT_EQ(progress.text(), "packing weights, 500 MB/s");
+  progress.bytes = 0;
+  EXPECT_EQ(progress.text(), "packing weights, 0 MB/s");
+}
+
+TEST(PackWeights, RefusesAFormatItCannotUse) {
+  Bytes stored(16), packed(64);
+  CheckpointTensor tensor = tensorOf(TensorFormat::F32, {4, 1}, stored);
+  tensor.format.reset();
+  tensor.storageName = "iq2_s";
+  Status status =
+      packTensor(tensor, matrixJob(TensorFormat::F32, 4, 1), packed);
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+/// Blocks of any bytes; their f16 numbers are finite.
+static Bytes storedBlocks(TensorFormat format, int64_t blocks) {
+  int64_t size = tensorFormatInfo(format).bytesPerBlock;
+  Bytes stored = storedBytes(blocks * size);
+  bool hasMin = IntegerFormat::ofBlocks(format)->minima;
+  for (int64_t b = 0; b < blocks; ++b) {
+    uint8_t *d = &stored[b * size + (format == TensorFormat::Q6_K ? 208 : 0)];
+    d[1] &= 0xbf;
+    if (hasMin)
+      d[3] &= 0xbf;
+  }
+  return stored;
+}
+
+TEST(PackWeights, BlocksBecomeIntegersThatMeanTheSame) {
+  for (TensorFormat format :
+       {TensorFormat::Q8_0, TensorFormat::Q4_0, TensorFormat::Q4_1,
+        TensorFormat::Q4_K, TensorFormat::Q5_K, TensorFormat::Q6_K})
+    for (int64_t heads : {0, 2}) {
+      const int64_t rows = 40, columns = 768;
+      IntegerMatrixLayout layout{*IntegerFormat::ofBlocks(format), rows,
+                                 columns};
+      Bytes stored = storedBlocks(
+          format, rows * columns / tensorFormatInfo(format).valuesPerBlock);
+      Bytes packed = packMatrix(format, rows, columns, stored, heads);
+      ASSERT_EQ(packed.size(), static_cast<size_t>(layout.bytes()));
+      std::vector<float> values(columns), expected(columns);
+      for (int64_t row = 0; row < rows; ++row) {
+        // With heads, true row j of a head is stored at 2j, j + 10 at 2j + 1.
+        int64_t r = row % 20, place = row;
+        if (heads)
+          place = row - r + (r < 10 ? 2 * r : 2 * (r - 10) + 1);
+        unpackIntegerRow(layout, row, packed.data(), values.data());
+        decodeTensorRow(format, rowOf(format, columns, stored, place), columns,
+                        expected.data());
+        ASSERT_EQ(values, expected)
+            << tensorFormatInfo(format).name << " row " << row;
+      }
+    }
+}
+
+TEST(PackWeights, BlocksAreQuantizedWhereOtherIntegersAreWanted) {
+  const int64_t rows = 16, columns = 256;
+  Bytes stored = storedBlocks(TensorFormat::Q4_K, rows);
+  PackJob job = matrixJob(TensorFormat::Q4_K, rows, columns);
+  job.integers = IntegerFormat::fromName("int8:g32");
+  IntegerMatrixLayout layout{*job.integers, rows, columns};
+  job.bytes = layout.bytes();
+  Bytes packed(job.bytes, 0xee), expected(job.bytes);
+  ASSERT_TRUE(packTensor(tensorOf(TensorFormat::Q4_K, {rows, columns}, stored),
+                         job, packed)
+                  .isOk());
+  std::vector<float> values(columns);
+  for (int64_t row = 0; row < rows; ++row) {
+    decodeTensorRow(TensorFormat::Q4_K,
+                    rowOf(TensorFormat::Q4_K, columns, stored, row), columns,
+                    values.data());
+    quantizeAndPackRow(layout, row, values.data(), expected.data());
+  }
+  EXPECT_EQ(packed, expected);
+}
+
+TEST(PackWeights, RefusesRoomForAnotherFormat) {
+  Bytes stored(4 * 4 * 4), packed(4096);
+  PackJob job = matrixJob(TensorFormat::F32, 4, 4);
+  job.bytes += 64;
+  packed.resize(job.bytes);
+  EXPECT_EQ(packTensor(tensorOf(TensorFormat::F32, {4, 4}, stored), job, packed)
+                .code(),
+            StatusCode::Internal);
+}
+
+TEST(PackWeights, QuantizesEachTrueRowOnItsOwn) {
+  const int64_t rows = 40, columns = 70, heads = 2;
+  std::vector<float> values;
+  for (int64_t i = 0; i < rows * columns; ++i)
+    values.push_back(bf16ToFloat(
+        floatToBf16(static_cast<float>((i * 7919) % 1009) / 500.0f - 1.0f)));
+  Bytes stored;
+  for (float value : values) {
+    uint16_t bits = floatToBf16(value);
+    stored.push_back(static_cast<uint8_t>(bits));
+    stored.push_back(static_cast<uint8_t>(bits >> 8));
+  }
+  for (const char *name : {"int8", "int4:g32:asym"}) {
+    PackJob job = matrixJob(TensorFormat::BF16, rows, columns);
+    job.integers = IntegerFormat::fromName(name);
+    job.unpermuteHeads = heads;
+    IntegerMatrixLayout layout{*job.integers, rows, columns};
+    job.bytes = layout.bytes();
+    Bytes packed(job.bytes, 0xee), expected(job.bytes);
+    Status status = packTensor(
+        tensorOf(TensorFormat::BF16, {rows, columns}, stored), job, packed);
+    ASSERT_TRUE(status.isOk()) << status.message();
+    // True row j of a head is stored at 2j, row j + 10 at 2j + 1.
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t head = row / 20, r = row % 20;
+      int64_t place = head * 20 + (r < 10 ? 2 * r : 2 * (r - 10) + 1);
+      quantizeAndPackRow(layout, row, &values[place * columns],
+                         expected.data());
+    }
+    EXPECT_EQ(packed, expected) << name;
+  }
+}
