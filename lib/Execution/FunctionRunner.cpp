@@ -8,20 +8,14 @@
 
 #include "llmir/Execution/FunctionRunner.h"
 #include "FunctionInterface.h"
-#include "IdChecks.h"
+#include "PreparedFunction.h"
 
 #include "llmir/Artifact/CodeImage.h"
 #include "llmir/Artifact/CpuFeatures.h"
-#include "llmir/Conversion/BoundSizes.h"
-#include "llmir/Conversion/MLLMToLLM.h"
-#include "llmir/Dialect/Check/Check.h"
 #include "llmir/Dialect/MLLM/MLLMProgramOps.h"
 #include "llmir/Pipelines/Pipelines.h"
 #include "llmir/Runtime/StepRuntime.h"
 #include "llmir/Target/CPU/CPUTarget.h"
-
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -38,14 +32,6 @@ using mlir::llm::runtime::PagedKVCacheOptions;
 using reference::Tensor;
 
 namespace {
-/// An expectation of the function, whose operands are results of the compiled
-/// one.
-struct Expectation {
-  Location loc;
-  unsigned actual, expected;
-  std::optional<double> nmse; ///< Absent: equal bit for bit.
-};
-
 struct FreeMemory {
   void operator()(uint8_t *memory) const { std::free(memory); }
 };
@@ -59,15 +45,11 @@ static AlignedMemory allocate(int64_t bytes) {
       static_cast<uint8_t *>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
 }
 
-struct FunctionRunner::State {
-  explicit State(func::FuncOp function) : function(function) {}
+struct FunctionRunner::State : PreparedFunction {
+  using PreparedFunction::PreparedFunction;
 
   // Compiling.
-  FailureOr<func::FuncOp> copyFunction();
-  LogicalResult boundSizesOf(func::FuncOp copy);
-  LogicalResult prepare(const InterpreterOptions &options);
   LogicalResult compile(const CPULevel &level);
-  LogicalResult runPasses(llvm::function_ref<void(PassManager &)> build);
   LogicalResult loadImage(const CPULevel &level);
 
   // Running.
@@ -91,15 +73,6 @@ struct FunctionRunner::State {
     return function.emitError("cannot be run: ") << status.message();
   }
 
-  func::FuncOp function; ///< The caller's.
-  OwningOpRef<ModuleOp> module;
-  SmallVector<Type> resultTypes; ///< Of the compiled function.
-  std::vector<Expectation> expectations;
-  std::vector<IdCheck> idChecks;
-  std::vector<InterpreterValue> parameters; ///< Arguments behind the caller's.
-  int64_t numRanks = 1;
-  /// Present where sizes are read when the code runs.
-  std::optional<BoundedSizes> bounded;
   std::vector<int64_t> sizes; ///< Of this run, in the order of `bounded`.
   FunctionInterface interface;
   std::optional<CodeImage> image;
@@ -118,142 +91,16 @@ FunctionRunner::~FunctionRunner() = default;
 // Compiling
 //===----------------------------------------------------------------------===//
 
-/// Copies the function and what it calls into a module of their own and makes
-/// one function of them.
-FailureOr<func::FuncOp> FunctionRunner::State::copyFunction() {
-  if (function.isExternal() || !function.getBody().hasOneBlock())
-    return function.emitError("cannot be run: it has no body of one block");
-  module = ModuleOp::create(function.getLoc());
-  auto source = function->getParentOfType<ModuleOp>();
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  for (Operation &op : *source.getBody()) {
-    if (!isa<func::FuncOp, mllm::RegisterOp>(op))
-      continue;
-    auto clone = dyn_cast<func::FuncOp>(builder.clone(op));
-    if (clone && clone.getSymName() != function.getSymName())
-      clone.setPrivate();
-    else if (clone)
-      clone.setPublic();
-  }
-  // Only what the function reaches; its ops must be those that can be inlined.
-  if (failed(runPasses(
-          [](PassManager &pm) { pm.addPass(createSymbolDCEPass()); })))
-    return failure();
-  if (failed(boundSizesOf(
-          module->lookupSymbol<func::FuncOp>(function.getSymName()))))
-    return failure();
-  for (auto reached : module->getOps<func::FuncOp>())
-    if (failed(lowerMLLMOps(reached)))
-      return failure();
-  if (failed(runPasses([](PassManager &pm) {
-        pm.addPass(createInlinerPass());
-        pm.addPass(createSymbolDCEPass());
-      })))
-    return failure();
-  return module->lookupSymbol<func::FuncOp>(function.getSymName());
-}
-
-/// Sizes that only a run knows become arguments, and every tensor as large as
-/// it may be.
-LogicalResult FunctionRunner::State::boundSizesOf(func::FuncOp copy) {
-  if (!hasDynamicSizes(copy))
-    return success();
-  if (failed(runPasses([](PassManager &pm) {
-        pm.addPass(createInlinerPass());
-        pm.addPass(createSymbolDCEPass());
-      })))
-    return failure();
-  copy = module->lookupSymbol<func::FuncOp>(function.getSymName());
-  FailureOr<BoundedSizes> sizesOfRuns = boundSizes(copy);
-  if (failed(sizesOfRuns))
-    return failure();
-  bounded = std::move(*sizesOfRuns);
-  parameters.resize(bounded->sizes.size()); // Each run says them.
-  return success();
-}
-
-/// The value of a parameter, which an op of the mllm dialect may have named.
-static FailureOr<InterpreterValue>
-valueOfWeight(mlir::llm::WeightOp weight, const InterpreterOptions &options) {
-  if (weight->hasAttr(kParameterAttr) && options.parameter)
-    return options.parameter(
-        SymbolTable::lookupNearestSymbolFrom<mllm::RegisterOp>(
-            weight, weight.getNameAttr()));
-  if (!weight->hasAttr(kParameterAttr) && options.weight)
-    return options.weight(weight);
-  return weight.emitOpError("has no value to run with");
-}
-
-/// Parameters become arguments, and what is expected becomes results.
-LogicalResult
-FunctionRunner::State::prepare(const InterpreterOptions &options) {
-  FailureOr<func::FuncOp> copy = copyFunction();
-  if (failed(copy))
-    return failure();
-  idChecks = findIdChecks(*copy);
-  Block &block = copy->getBody().front();
-  Operation *end = block.getTerminator();
-  SmallVector<Value> results(end->getOperands());
-  SmallVector<Operation *> gone;
-  for (Operation &op : block) {
-    if (isa<check::ExpectCloseOp, check::ExpectEqualOp>(op)) {
-      if (isa<mlir::llm::PagedKVCacheType>(op.getOperand(0).getType()))
-        return op.emitOpError(
-            "compares caches, which compiled code does not give back");
-      unsigned first = results.size();
-      Expectation expectation{op.getLoc(), first, first + 1, std::nullopt};
-      if (auto close = dyn_cast<check::ExpectCloseOp>(op))
-        expectation.nmse = close.getNmse().convertToDouble();
-      expectations.push_back(expectation);
-      llvm::append_range(results, op.getOperands());
-      gone.push_back(&op);
-    }
-  }
-  // Branches and loops have weights inside.
-  SmallVector<mlir::llm::WeightOp> weights;
-  copy->walk([&](mlir::llm::WeightOp weight) { weights.push_back(weight); });
-  for (mlir::llm::WeightOp weight : weights) {
-    FailureOr<InterpreterValue> value = valueOfWeight(weight, options);
-    if (failed(value))
-      return failure();
-    parameters.push_back(std::move(*value));
-    weight.getResult().replaceAllUsesWith(
-        block.addArgument(weight.getType(), weight.getLoc()));
-    gone.push_back(weight);
-  }
-  for (Operation *op : gone)
-    op->erase();
-  end->setOperands(results);
-  // The attributes of the signature stay with the caller's function.
-  (*copy)->removeAttr(copy->getArgAttrsAttrName());
-  (*copy)->removeAttr(copy->getResAttrsAttrName());
-  copy->setFunctionType(FunctionType::get(copy->getContext(),
-                                          block.getArgumentTypes(),
-                                          ValueRange(results).getTypes()));
-  llvm::append_range(resultTypes, copy->getResultTypes());
-  if (auto ranks = function->getAttrOfType<IntegerAttr>(
-          mlir::llm::LLMDialect::getNumRanksAttrName()))
-    numRanks = ranks.getInt();
-  return success();
-}
-
-LogicalResult FunctionRunner::State::runPasses(
-    llvm::function_ref<void(PassManager &)> build) {
-  PassManager passes(module->getContext());
-  build(passes);
-  return passes.run(*module);
-}
-
 LogicalResult FunctionRunner::State::compile(const CPULevel &level) {
   LowerStageOptions options;
   options.level = level.name.str();
-  if (failed(runPasses([&](PassManager &pm) {
+  if (failed(runPasses(*module, [&](PassManager &pm) {
         buildFunctionStage(pm);
         buildProgramStage(pm, options);
       })))
     return failure();
   interface = FunctionInterface::read(*module);
-  if (failed(runPasses([&](PassManager &pm) {
+  if (failed(runPasses(*module, [&](PassManager &pm) {
         buildKernelStage(pm, options);
         buildLLVMStage(pm);
       })))
