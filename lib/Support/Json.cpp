@@ -10,6 +10,7 @@
 #include "llmir/Support/JsonEvents.h"
 #include "llmir/Support/MappedFile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -240,6 +241,20 @@ const Json *JsonReader::find(std::string_view key) const {
     return nullptr;
   auto found = value->find(key);
   return found == value->end() || found->is_null() ? nullptr : &*found;
+}
+
+Status
+JsonReader::checkKeys(std::initializer_list<std::string_view> known) const {
+  std::string all;
+  for (std::string_view key : known)
+    all += (all.empty() ? "'" : ", '") + std::string(key) + "'";
+  for (const auto &entry : value->items())
+    if (std::find(known.begin(), known.end(), entry.key()) == known.end())
+      return Status(StatusCode::InvalidFile,
+                    where + ": unknown key '" + path + printable(entry.key()) +
+                        "'",
+                    "the keys are " + all);
+  return Status::ok();
 }
 
 Status JsonReader::failure(StatusCode code, std::string_view key,

@@ -83,6 +83,12 @@ def check_ids(llmir, path):
     both = llmir.run("tokenize", path, "--jsonl", stdin=b'{"text": "a", "ids": [98]}\n')
     check("a text and ids", answers(both)[0].get("error", {}).get("message")
           == "line 1: the object has both 'text' and 'ids'; give one of them", both)
+    for line, keys in (('{"text": "a", "addSpecialTokens": false}', "'text', 'add_special_tokens'"),
+                       ('{"ids": [97], "add_special_tokens": true}', "'ids', 'skip_special_tokens'")):
+        unknown = llmir.run("tokenize", path, "--jsonl", stdin=line.encode("ascii") + b"\n")
+        key = list(json.loads(line))[1]
+        check("an unknown key " + key, answers(unknown)[0].get("error") == {"code": "invalid_argument",
+              "message": "line 1: unknown key '%s'; the keys are %s" % (key, keys)}, unknown)
     single = llmir.run("tokenize", path, "--decode", "97,256")
     check("as --decode says", single.code == 1 and message[len("line 2: "):] in single.err, single)
 

@@ -151,6 +151,17 @@ struct Counter : JsonEvents {
   Status null() override { return add(); }
 };
 
+TEST(Json, RefusesUnknownKeys) {
+  Expected<Json> object = parseJson(R"({"a": 1, "b\u0007": null})", "line 3");
+  ASSERT_TRUE(bool(object));
+  JsonReader reader(*object, "line 3", "in.");
+  EXPECT_TRUE(reader.checkKeys({"b\x07", "c", "a"}).isOk());
+  Status status = reader.checkKeys({"a", "c"});
+  EXPECT_EQ(status.code(), StatusCode::InvalidFile);
+  EXPECT_EQ(status.message(),
+            "line 3: unknown key 'in.b\\x07'; the keys are 'a', 'c'");
+}
+
 TEST(Json, StreamsEvents) {
   Counter counter;
   Status status =

@@ -112,10 +112,14 @@ static Expected<Json> answerLine(const Tokenizer &tokenizer,
     return Status(StatusCode::InvalidArgument,
                   where + ": the object has both 'text' and 'ids'",
                   "give one of them");
-  if (request->has("text"))
+  if (request->has("text")) {
+    LLMIR_RETURN_IF_ERROR(request->checkKeys({"text", "add_special_tokens"}));
     return encodeRequest(tokenizer, *request);
-  if (request->has("ids"))
+  }
+  if (request->has("ids")) {
+    LLMIR_RETURN_IF_ERROR(request->checkKeys({"ids", "skip_special_tokens"}));
     return decodeRequest(tokenizer, *request);
+  }
   if (request->has("messages"))
     return Status(StatusCode::Unsupported,
                   where + ": chat templates are not part of this version",

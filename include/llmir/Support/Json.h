@@ -25,6 +25,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ public:
   /// The value of `key`, or null if it is absent or JSON null.
   const Json *find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
+
+  /// Fails with InvalidFile at a key that is not one of `known`.
+  Status checkKeys(std::initializer_list<std::string_view> known) const;
 
   Expected<int64_t>
   integer(std::string_view key,
