@@ -107,6 +107,21 @@ def check_nan(llmir, work):
           answer)
 
 
+def check_full_context(llmir, artifact):
+    """On standard error, where the context ends before the tokens that were asked for."""
+    ids = ["run", artifact, "--prompt-ids", "1,2,3", "--temp", "0"]
+    text = "generated 14 of 20 tokens: the context of 16 tokens is full; --ctx can be up to 512"
+    for flags in ([], ["--json"]):
+        answer = llmir.run(*ids, "--ctx", "16", "-n", "20", *flags)
+        check("more tokens than the context has %s" % flags, answer.code == 0 and text in answer.err, answer)
+    for flags in (["-n", "14"], []):
+        answer = llmir.run(*ids, "--ctx", "16", *flags)
+        check("until the context's end %s" % flags, answer.code == 0 and "is full" not in answer.err, answer)
+    answer = llmir.run(*ids, "-n", "600")
+    check("the model's own context", answer.code == 0 and "generated 510 of 600 tokens: the context of 512 tokens is full"
+          in answer.err and "--ctx" not in answer.err, answer.err)
+
+
 def main():
     options = work_parser(__doc__, "llmir", "model").parse_args()
     fresh_folder(options.work)
@@ -117,6 +132,7 @@ def main():
     check_what_is_not_read(llmir, artifact, options.work)
     check_before_compiling(llmir, options.work)
     check_nan(llmir, options.work)
+    check_full_context(llmir, artifact)
     return check.finish()
 
 

@@ -64,6 +64,7 @@ private:
   SamplingParams sampling(const GenerationDefaults &defaults) const;
   Expected<GenerateResult> generateText(const SamplingParams &params);
   void report(const GenerateResult &result);
+  void noteFullContext(const GenerateResult &result) const;
   Status writeProfile();
 
   const RunOptions &options;
@@ -288,6 +289,23 @@ void Run::report(const GenerateResult &result) {
   note(line);
 }
 
+/// Says why there are fewer tokens than were asked for.
+void Run::noteFullContext(const GenerateResult &result) const {
+  const auto generated = static_cast<int64_t>(result.ids.size());
+  const int64_t context = executor->contextLength();
+  if (result.finishReason != FinishReason::Length ||
+      generated >= options.maxTokens.value_or(0))
+    return;
+  std::string text = "generated " + std::to_string(generated) + " of " +
+                     std::to_string(*options.maxTokens) +
+                     " tokens: the context of " + std::to_string(context) +
+                     " tokens is full";
+  if (context < executor->info().contextLength)
+    text += "; --ctx can be up to " +
+            std::to_string(executor->info().contextLength);
+  note(text);
+}
+
 Outcome Run::operator()() {
   if (options.prompt && !options.promptIds.empty())
     return Outcome::usage("PROMPT and --prompt-ids exclude each other",
@@ -307,6 +325,7 @@ Outcome Run::operator()() {
     noteNaN("the text from token " + std::to_string(*result->firstNaN + 1) +
             " on");
   report(*result);
+  noteFullContext(*result);
   if (!options.profile.empty())
     return writeProfile();
   return Status::ok();
