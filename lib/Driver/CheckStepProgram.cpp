@@ -71,13 +71,6 @@ private:
   StepLimits limits() const {
     return {info.tokenBudget, info.maxLogitRows, info.contextLength};
   }
-  template <typename Op> Op find(Attribute name) const {
-    for (FragmentOp fragment : program.getBody()->getOps<FragmentOp>())
-      if (auto op = dyn_cast_or_null<Op>(SymbolTable::lookupSymbolIn(
-              fragment, cast<FlatSymbolRefAttr>(name).getAttr())))
-        return op;
-    return nullptr;
-  }
 
   mutable ModuleOp program;
   ModuleOp base;
@@ -336,7 +329,7 @@ LogicalResult StepProgramChecker::checkNeed(KernelOpInterface kernel,
   if (!get)
     return kernel->emitOpError("takes a buffer as operand ")
            << need.operand << "; a step's weights are those of the artifact";
-  auto weight = find<WeightOp>(get.getWeightAttr());
+  auto weight = findWeight(program, get);
   if (weight.getShape() == ArrayRef(need.shape) &&
       (need.format.empty() || weight.getFormat() == need.format))
     return success();
@@ -427,7 +420,7 @@ LogicalResult StepProgramChecker::checkLayersOf(InstructionOp op,
            << " has layers " << first << " to " << end - 1;
   };
   for (auto get : op.getBody().getOps<GetWeightOp>()) {
-    auto weight = find<WeightOp>(get.getWeightAttr());
+    auto weight = findWeight(program, get);
     int64_t first = weight.getFirstLayer(),
             end = first + static_cast<int64_t>(weight.getOffsets().size());
     if (weight.getOffsets().size() > 1 &&

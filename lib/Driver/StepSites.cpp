@@ -56,13 +56,6 @@ public:
 private:
   StepSite describe(KernelOpInterface kernel);
   void addWeight(StepSite &site, WeightOp weight, KernelOpInterface user);
-  template <typename Op> Op find(SymbolRefAttr name) {
-    for (FragmentOp fragment : module.getOps<FragmentOp>())
-      if (auto op = dyn_cast_or_null<Op>(
-              SymbolTable::lookupSymbolIn(fragment, name.getLeafReference())))
-        return op;
-    return nullptr;
-  }
 
   ModuleOp module;
   int64_t tokenBudget;
@@ -116,7 +109,7 @@ StepSite SiteReader::describe(KernelOpInterface kernel) {
     return site;
   for (Value operand : kernel->getOperands())
     if (auto weight = operand.getDefiningOp<GetWeightOp>())
-      addWeight(site, find<WeightOp>(weight.getWeightAttr()), kernel);
+      addWeight(site, findWeight(module, weight), kernel);
   return site;
 }
 

@@ -361,11 +361,7 @@ LLVM::GlobalOp FragmentLowering::offsetTable(WeightOp weight) {
 }
 
 FailureOr<Value> FragmentLowering::weightAddress(GetWeightOp op) {
-  WeightOp weight;
-  for (FragmentOp other : module.getOps<FragmentOp>())
-    if (auto found = dyn_cast_or_null<WeightOp>(
-            SymbolTable::lookupSymbolIn(other, op.getWeightAttr().getAttr())))
-      weight = found;
+  WeightOp weight = findWeight(module, op);
   if (!weight)
     return op.emitOpError("names the unknown weight ") << op.getWeightAttr();
   if (weight.getOffsets().size() == 1)

@@ -402,6 +402,14 @@ int64_t numTraceSites(Operation &op) {
   });
 }
 
+WeightOp findWeight(ModuleOp module, GetWeightOp op) {
+  for (FragmentOp fragment : module.getOps<FragmentOp>())
+    if (auto weight = dyn_cast_or_null<WeightOp>(SymbolTable::lookupSymbolIn(
+            fragment, op.getWeightAttr().getAttr())))
+      return weight;
+  return nullptr;
+}
+
 StringRef labelOf(Operation *kernel) {
   if (auto label = kernel->getAttrOfType<StringAttr>(kLabelAttr))
     return label.getValue();

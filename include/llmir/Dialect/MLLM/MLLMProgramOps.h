@@ -32,6 +32,10 @@ llvm::SmallVector<kernel::KernelOpInterface> kernelsOf(InstructionOp op);
 /// them from 0 in the order of the text.
 int64_t numTraceSites(mlir::Operation &op);
 
+/// The weight that an op names, in whichever fragment of the module it is; null
+/// if there is none, which verification refuses.
+WeightOp findWeight(mlir::ModuleOp module, GetWeightOp op);
+
 /// The discardable attribute of a kernel with the name that profiles, traces
 /// and generated functions use.
 inline constexpr llvm::StringLiteral kLabelAttr = "label";
