@@ -97,7 +97,7 @@ Status Compilation::runStage(Stage stage) {
   case Stage::Target:
     return generateCode();
   case Stage::Artifact:
-    return fromProgram() ? writeArtifactFromBase() : writeArtifact();
+    return writeArtifact();
   case Stage::Runtime:
   case Stage::Serving:
     break;
@@ -386,7 +386,7 @@ int64_t Compilation::weightBytes() const {
 
 Status Compilation::generateCode() {
   std::string names;
-  const ArtifactInfo info = fromProgram() ? makeInfoFromBase() : makeInfo();
+  const ArtifactInfo info = makeInfo();
   for (size_t i = 0; i < levels.size(); ++i) {
     LLMIR_RETURN_IF_ERROR(generateCode(*lowered[i], *levels[i],
                                        makeCodeNote(info, i, weightBytes())));

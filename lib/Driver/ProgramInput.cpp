@@ -12,10 +12,7 @@
 
 #include "ProgramInput.h"
 
-#include "llmir/ABI/StepContext.h"
 #include "llmir/Artifact/Artifact.h"
-#include "llmir/Artifact/ArtifactWriter.h"
-#include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/Passes.h"
 #include "llmir/Dialect/Diagnostics.h"
 #include "llmir/Driver/Compilation.h"
@@ -139,6 +136,8 @@ Status Compilation::readBase() {
   options.tokenBudget = info.tokenBudget;
   options.maxLogitRows = info.maxLogitRows;
   kvFormat = info.kvFormat;
+  Span<const uint8_t> stored = base->tokenizer();
+  tokenizer.assign(stored.begin(), stored.end());
   note("weights of " + info.modelName + ", " +
        std::to_string(base->weights().size() >> 10) + " KiB");
   return Status::ok();
@@ -164,55 +163,6 @@ Status Compilation::checkProgram() {
   return withDiagnostics(
       *context, StatusCode::InvalidFile, "", "mend the program's text",
       [&] { return checkStepProgram(*module, **own, base->info()); });
-}
-
-/// Copies the weights of `from`, which are whole.
-static Status copyWeights(const Artifact &from, ArtifactWriter &writer) {
-  LLMIR_RETURN_IF_ERROR(from.verifyWeights());
-  constexpr size_t pieceBytes = size_t(8) << 20;
-  LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
-  Span<const uint8_t> weights = from.weights();
-  for (size_t done = 0; done < weights.size(); done += pieceBytes)
-    LLMIR_RETURN_IF_ERROR(writer.append(
-        {weights.data() + done, std::min(pieceBytes, weights.size() - done)}));
-  return writer.endSection();
-}
-
-ArtifactInfo Compilation::makeInfoFromBase() const {
-  ArtifactInfo info = base->info();
-  info.sites = sites;
-  info.abiVersion = LLMIR_ABI_VERSION;
-  info.code.clear();
-  for (const CPULevel *level : levels)
-    info.code.push_back({level->name.str(), level->triple(),
-                         cpuLevelFeatures(level->name.str())});
-  info.logitsRowStride = logitsRowStride;
-  info.arenaBytes = arenaBytes;
-  info.workerBytes = workerBytes;
-  return info;
-}
-
-Status Compilation::writeArtifactFromBase() {
-  Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
-  if (!writer)
-    return writer.takeStatus();
-  LLMIR_RETURN_IF_ERROR(writer->setInfo(makeInfoFromBase()));
-  auto bytes = [](const std::string &text) {
-    return Span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()),
-                               text.size());
-  };
-  LLMIR_RETURN_IF_ERROR(
-      writer->addSection(ArtifactSection::Program, bytes(programText)));
-  if (base->tokenizer().size() > 0)
-    LLMIR_RETURN_IF_ERROR(
-        writer->addSection(ArtifactSection::Tokenizer, base->tokenizer()));
-  for (const std::vector<uint8_t> &image : images)
-    LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
-  LLMIR_RETURN_IF_ERROR(copyWeights(*base, *writer));
-  LLMIR_RETURN_IF_ERROR(writer->finish());
-  note(options.output + ", " + std::to_string(base->weights().size() >> 10) +
-       " KiB of weights of " + options.model);
-  return Status::ok();
 }
 
 } // namespace llmir

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/ABI/StepContext.h"
+#include "llmir/Artifact/Artifact.h"
 #include "llmir/Artifact/ArtifactWriter.h"
 #include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Driver/Compilation.h"
@@ -54,7 +55,7 @@ static std::string describeWeights(const Checkpoint &checkpoint,
   return text;
 }
 
-ArtifactInfo Compilation::makeInfo() const {
+ArtifactInfo Compilation::infoOfCheckpoint() const {
   const ModelConfig &config = checkpoint->config();
   ArtifactInfo info;
   info.modelName = config.modelName;
@@ -66,23 +67,14 @@ ArtifactInfo Compilation::makeInfo() const {
     if (counted.insert({job.source, job.firstRow}).second)
       info.parameterCount +=
           static_cast<uint64_t>(job.matrices) * job.rows * job.columns;
-  info.sites = sites;
   for (const PackJob &job : jobs)
     if (!job.isVector)
       info.matrices.push_back(
           {job.offset, job.bytes / job.matrices, job.matrices});
 
-  info.abiVersion = LLMIR_ABI_VERSION;
-  for (const CPULevel *level : levels)
-    info.code.push_back({level->name.str(), level->triple(),
-                         cpuLevelFeatures(level->name.str())});
-
   info.vocabSize = config.vocabSize;
-  info.logitsRowStride = logitsRowStride;
   info.tokenBudget = options.tokenBudget;
   info.maxLogitRows = options.maxLogitRows;
-  info.arenaBytes = arenaBytes;
-  info.workerBytes = workerBytes;
   info.contextLength =
       options.contextLength ? options.contextLength : config.contextLength;
 
@@ -95,6 +87,20 @@ ArtifactInfo Compilation::makeInfo() const {
   info.bosToken = config.bosToken;
   info.eosTokens = config.eosTokens;
   info.generation = config.generation;
+  return info;
+}
+
+ArtifactInfo Compilation::makeInfo() const {
+  ArtifactInfo info = fromProgram() ? base->info() : infoOfCheckpoint();
+  info.sites = sites;
+  info.abiVersion = LLMIR_ABI_VERSION;
+  info.code.clear();
+  for (const CPULevel *level : levels)
+    info.code.push_back({level->name.str(), level->triple(),
+                         cpuLevelFeatures(level->name.str())});
+  info.logitsRowStride = logitsRowStride;
+  info.arenaBytes = arenaBytes;
+  info.workerBytes = workerBytes;
   return info;
 }
 
@@ -115,6 +121,30 @@ static Span<const uint8_t> bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
+/// Copies the weights of `from`, which are whole.
+static Status copyWeights(const Artifact &from, ArtifactWriter &writer) {
+  LLMIR_RETURN_IF_ERROR(from.verifyWeights());
+  constexpr size_t pieceBytes = size_t(8) << 20;
+  LLMIR_RETURN_IF_ERROR(writer.beginSection(ArtifactSection::Weights));
+  Span<const uint8_t> weights = from.weights();
+  for (size_t done = 0; done < weights.size(); done += pieceBytes)
+    LLMIR_RETURN_IF_ERROR(writer.append(
+        {weights.data() + done, std::min(pieceBytes, weights.size() - done)}));
+  return writer.endSection();
+}
+
+Status Compilation::writeWeights(ArtifactWriter &writer) const {
+  if (fromProgram())
+    return copyWeights(*base, writer);
+  return packWeights(*checkpoint, jobs, writer, [&](const PackProgress &done) {
+    if (!options.progress)
+      return;
+    options.progress(done.text().c_str(),
+                     0.3 + 0.7 * static_cast<double>(done.bytes) /
+                               static_cast<double>(done.totalBytes));
+  });
+}
+
 Status Compilation::writeArtifact() {
   Expected<ArtifactWriter> writer = ArtifactWriter::begin(options.output);
   if (!writer)
@@ -127,17 +157,11 @@ Status Compilation::writeArtifact() {
         writer->addSection(ArtifactSection::Tokenizer, tokenizer));
   for (const std::vector<uint8_t> &image : images)
     LLMIR_RETURN_IF_ERROR(writer->addSection(ArtifactSection::Code, image));
-  LLMIR_RETURN_IF_ERROR(
-      packWeights(*checkpoint, jobs, *writer, [&](const PackProgress &done) {
-        if (!options.progress)
-          return;
-        options.progress(done.text().c_str(),
-                         0.3 + 0.7 * static_cast<double>(done.bytes) /
-                                   static_cast<double>(done.totalBytes));
-      }));
+  LLMIR_RETURN_IF_ERROR(writeWeights(*writer));
   LLMIR_RETURN_IF_ERROR(writer->finish());
-  note(options.output + ", " + std::to_string(weightBytes() >> 10) +
-       " KiB of weights");
+  const uint64_t bytes = fromProgram() ? base->weights().size() : weightBytes();
+  note(options.output + ", " + std::to_string(bytes >> 10) + " KiB of weights" +
+       (fromProgram() ? " of " + options.model : ""));
   return Status::ok();
 }
 

@@ -86,13 +86,13 @@ private:
   Status lower();
   Status generateCode();
   Status writeArtifact();
+  Status writeWeights(ArtifactWriter &writer) const;
 
   // The same from a program's text (ProgramInput.cpp).
   bool fromProgram() const { return !options.program.empty(); }
   Status readBase();
   Status parseProgramFile();
   Status checkProgram();
-  Status writeArtifactFromBase();
 
   void resolveKVFormat();
   /// Runs a pipeline; a failure carries the first diagnostic.
@@ -109,7 +109,7 @@ private:
   void readProgram();
   /// The info of the artifact under way; needs what lower() finds.
   ArtifactInfo makeInfo() const;
-  ArtifactInfo makeInfoFromBase() const;
+  ArtifactInfo infoOfCheckpoint() const;
   /// Bytes of the weights that the program reads, from their begin.
   int64_t weightBytes() const;
   Status checkFormHasOneLevel() const;
