@@ -309,6 +309,7 @@ def request_cases(suite):
     artifact = compiled(suite, model)
     long_prompt = ",".join(["5"] * (config.max_positions + 1))
     output = os.path.join(suite.outputs, "out")
+    weights_alone = os.path.join(model, "model.safetensors")
     for name, arguments, needles in (
             ("prompt longer than the context", ["run", artifact, "--prompt-ids", long_prompt],
              (str(config.max_positions + 1), str(config.max_positions))),
@@ -320,6 +321,11 @@ def request_cases(suite):
              (str(config.vocab),)),
             ("text for a model without tokenizer", ["run", artifact, "hello"], ("tokenizer",)),
             ("no such file", ["run", suite.path("nowhere")], ("nowhere",)),
+            ("a folder without a model", ["run", suite.outputs, "hello"], ("has no config.json", "give a Hugging Face")),
+            ("weights alone", ["run", weights_alone], ("contains only weights", "give the folder that contains it")),
+            ("weights alone, inspected", ["inspect", weights_alone], ("contains only weights",)),
+            ("weights alone, for a tokenizer", ["tokenize", weights_alone, "a"], ("contains only weights",)),
+            ("another file of a model", ["run", os.path.join(model, "config.json")], ("is not a checkpoint",)),
             ("no such text", ["perplexity", artifact, "-f", suite.path("nowhere")], ("nowhere",)),
             ("ids outside the vocabulary", ["perplexity", artifact, "--ids", "1,9999", "--logits",
                                             output], ("9999",)),

@@ -203,10 +203,7 @@ static Outcome inspect(const InspectOptions &options) {
   if (options.verify)
     return Outcome::usage("--verify is for artifacts", "omit it");
   if (*kind == ModelKind::Other)
-    return Status(StatusCode::InvalidFile,
-                  "'" + options.model +
-                      "' is neither a GGUF file nor an LLMIR artifact",
-                  "for a .safetensors file, give its folder");
+    return notAModel(options.model);
   if (!options.graph.empty()) {
     LLMIRExportOptions picture = {};
     picture.model = options.model.c_str();

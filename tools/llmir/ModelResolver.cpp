@@ -12,6 +12,7 @@
 #include "Hash.h"
 
 #include "llmir/Artifact/CpuFeatures.h"
+#include "llmir/Checkpoint/Checkpoint.h"
 #include "llmir/Support/MappedFile.h"
 
 #include <algorithm>
@@ -267,6 +268,15 @@ static Expected<ResolvedModel> compileIntoCache(const ModelRequest &request,
   return findOrCompile(path);
 }
 
+Status cli::notAModel(const std::string &path) {
+  // Its reader knows what people take for a checkpoint.
+  Expected<Checkpoint> opened = Checkpoint::open(path);
+  if (!opened)
+    return opened.takeStatus();
+  return Status(StatusCode::InvalidFile, "'" + path + "' is no model",
+                modelForms);
+}
+
 Expected<ResolvedModel> cli::resolveModel(const ModelRequest &request) {
   Expected<ModelKind> kind = modelKind(request.model);
   if (!kind)
@@ -274,10 +284,7 @@ Expected<ResolvedModel> cli::resolveModel(const ModelRequest &request) {
   if (*kind == ModelKind::Artifact)
     return openArtifact(request);
   if (*kind == ModelKind::Other)
-    return Status(
-        StatusCode::InvalidFile,
-        "'" + request.model + "' is neither a GGUF file nor an LLMIR artifact",
-        std::string(modelForms) + "; for a .safetensors file, give its folder");
+    return notAModel(request.model);
   return compileIntoCache(request, *kind);
 }
 

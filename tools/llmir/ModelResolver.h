@@ -32,6 +32,8 @@ enum class ModelKind { HuggingFaceFolder, GGUF, Artifact, Other };
 
 /// NotFound if `path` does not exist.
 Expected<ModelKind> modelKind(const std::string &path);
+/// Why a file of kind Other cannot be used.
+Status notAModel(const std::string &path);
 
 /// The model, and how to compile it if necessary.
 struct ModelRequest {

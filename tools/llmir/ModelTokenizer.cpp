@@ -46,5 +46,10 @@ Expected<Tokenizer> cli::openTokenizer(const std::string &path) {
   case ModelKind::Other:
     break;
   }
+  // A SentencePiece model has no magic number; its reader takes any file.
+  constexpr std::string_view weights = ".safetensors";
+  if (path.size() > weights.size() &&
+      path.compare(path.size() - weights.size(), weights.size(), weights) == 0)
+    return notAModel(path);
   return Tokenizer::fromFile(path);
 }

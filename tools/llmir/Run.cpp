@@ -121,8 +121,12 @@ Status Run::checkTokenizer() const {
   Expected<ModelKind> kind = modelKind(options.model.model);
   if (!kind)
     return kind.takeStatus();
-  if (*kind == ModelKind::HuggingFaceFolder)
-    return hasTokenizer(options.model.model) ? Status::ok() : noTokenizer();
+  if (*kind == ModelKind::HuggingFaceFolder) {
+    if (hasTokenizer(options.model.model))
+      return Status::ok();
+    Expected<Checkpoint> opened = Checkpoint::open(options.model.model);
+    return opened ? noTokenizer() : opened.takeStatus();
+  }
   if (*kind != ModelKind::GGUF)
     return Status::ok();
   Expected<GGUFFile> file = GGUFFile::open(options.model.model);
