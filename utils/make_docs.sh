@@ -18,9 +18,9 @@ python=${PYTHON:-python3}
 
 sources() { git -c safe.directory='*' ls-files --cached --others --exclude-standard -- "$@" | sort; }
 
-# Adds the descriptions of operands, which mlir-tblgen omits.
+# Adds the descriptions of operands, which mlir-tblgen omits, and corrects what it says of interfaces.
 describe() {
-  if [ "$1" = gen-dialect-doc ] || [ "$1" = gen-op-doc ]; then PYTHONDONTWRITEBYTECODE=1 "$python" utils/describe_values.py "$2"; else cat; fi
+  if [ "$1" != gen-pass-doc ]; then PYTHONDONTWRITEBYTECODE=1 "$python" utils/describe_values.py "$2"; else cat; fi
 }
 
 # generate PAGE TITLE GENERATOR FILE.td [ARGUMENT]...
