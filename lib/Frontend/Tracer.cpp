@@ -152,7 +152,9 @@ SubGraphOp Tracer::trace(nn::Module &traced, StringRef path, TypeRange inputs,
   OpBuilder::InsertionGuard guard(opBuilder);
   opBuilder.setInsertionPointToEnd(module->getBody());
   std::string outerPath = std::exchange(currentPath, path.str());
-  running.insert(path);
+  // A root without a name may have a child that is called as its subgraph is.
+  const std::string ownPath = traced.path();
+  running.insert(ownPath);
   auto subgraph =
       SubGraphOp::create(opBuilder, location(nullptr), freeSymbol(path),
                          opBuilder.getFunctionType(inputs, {}), entry);
@@ -172,7 +174,7 @@ SubGraphOp Tracer::trace(nn::Module &traced, StringRef path, TypeRange inputs,
   ReturnOp::create(opBuilder, location(nullptr), values);
   subgraph.setFunctionType(
       opBuilder.getFunctionType(inputs, ValueRange(values).getTypes()));
-  running.erase(path);
+  running.erase(ownPath);
   currentPath = std::move(outerPath);
   return subgraph;
 }
@@ -186,7 +188,8 @@ std::vector<Tensor> Tracer::call(nn::Module &callee,
   if (!failure)
     return {};
   if (running.contains(path)) {
-    fail(location(nullptr), "'" + path + "' is called recursively",
+    fail(location(nullptr),
+         "'" + (path.empty() ? "model" : path) + "' is called recursively",
          "use mllm::ir::while_ or for_: a graph cannot have recursion");
     return {};
   }

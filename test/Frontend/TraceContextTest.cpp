@@ -63,6 +63,26 @@ TEST(TraceContextTest, TheDocumentsSampleFromAConfigAlone) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
+TEST(TraceContextTest, ARootWithoutANameMayHaveAModuleCalledModel) {
+  Function root(
+      [](Function &self, const ir::Tensors &x) {
+        auto model =
+            self.add<Function>("model", [](Function &, const ir::Tensors &y) {
+              return ir::Tensors{y[0] + y[0]};
+            });
+        return model.call(x);
+      },
+      "");
+  root.load(emptyParameters());
+  auto context = ir::trace(root, Tensor::empty({2}));
+  ASSERT_TRUE(context->status()) << context->status().message();
+  const std::string text = dump(*context);
+  for (const char *line :
+       {"graph.CallGraphOp @model (", "graph.CallGraphOp @model_1 (",
+        "graph.SubGraphOp @model <kCPU>", "graph.SubGraphOp @model_1 <kCPU>"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
 TEST(TraceContextTest, TracingBeforeLoadingSaysWhatToDo) {
   models::QWenForCausalLM llm(smallConfig());
   auto context = ir::trace(llm, Tensor::empty({1, 4}, kInt64));
