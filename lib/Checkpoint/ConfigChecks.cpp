@@ -12,16 +12,37 @@
 
 namespace llmir {
 
-const char *supportedArchitectures() {
-  return "gpt2, llama, mistral, qwen2, qwen3";
+namespace {
+struct Architecture {
+  std::string_view modelType, family;
+};
+} // namespace
+
+/// Mistral is Llama if its window covers the context. GGUF has families only.
+static constexpr Architecture architectures[] = {
+    {"gpt2", "gpt2"},   {"llama", "llama"}, {"mistral", "llama"},
+    {"qwen2", "qwen2"}, {"qwen3", "qwen3"},
+};
+
+std::string supportedModelTypes() {
+  std::string names;
+  for (const Architecture &each : architectures)
+    names += (names.empty() ? "" : ", ") + std::string(each.modelType);
+  return names;
 }
 
-std::optional<std::string> familyOf(const std::string &modelType) {
-  // Mistral is Llama if its window covers the context.
-  if (modelType == "llama" || modelType == "mistral")
-    return "llama";
-  if (modelType == "qwen2" || modelType == "qwen3" || modelType == "gpt2")
-    return modelType;
+std::string supportedFamilies() {
+  std::string names;
+  for (const Architecture &each : architectures)
+    if (each.modelType == each.family)
+      names += (names.empty() ? "" : ", ") + std::string(each.family);
+  return names;
+}
+
+std::optional<std::string> familyOf(std::string_view modelType) {
+  for (const Architecture &each : architectures)
+    if (each.modelType == modelType)
+      return std::string(each.family);
   return std::nullopt;
 }
 

@@ -45,8 +45,13 @@ using FieldFailure = std::function<Status(StatusCode, const std::string &field,
 Status completeAndCheck(ModelConfig &config, const ConfigFieldNames &names,
                         const FieldFailure &failure);
 
-/// The family ("llama") of a model type or GGUF architecture, if supported.
-std::optional<std::string> familyOf(const std::string &modelType);
+/// The family ("llama") of a model type of config.json ("mistral"), if
+/// supported.
+std::optional<std::string> familyOf(std::string_view modelType);
+/// For messages: all model types, and all families, which are the architectures
+/// of GGUF, separated by ", ".
+std::string supportedModelTypes();
+std::string supportedFamilies();
 
 /// Moves an Expected's value to `target` or returns its failure.
 #define LLMIR_ASSIGN_OR_RETURN(target, expression)                             \

@@ -67,12 +67,12 @@ const CheckpointTensor *GGUFConfig::tensor(std::string_view name) const {
 Status GGUFConfig::readArchitecture() {
   std::string_view architecture;
   LLMIR_ASSIGN_OR_RETURN(architecture, metadata.string("general.architecture"));
-  std::optional<std::string> family = familyOf(std::string(architecture));
+  std::optional<std::string> family = familyOf(architecture);
   if (!family || *family != architecture)
     return unsupported("general.architecture",
                        "is \"" + printable(architecture) +
                            "\", an architecture that LLMIR does not support",
-                       "supported: gpt2, llama, qwen2, qwen3");
+                       "supported: " + supportedFamilies());
   config.architecture = *family;
   config.learnedPositions = architecture == "gpt2";
   prefix = std::string(architecture) + ".";

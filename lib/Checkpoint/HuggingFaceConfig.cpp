@@ -66,7 +66,7 @@ Status HuggingFaceConfig::readArchitecture() {
     return unsupported(json, "model_type",
                        "is \"" + printable(modelType) +
                            "\", an architecture that LLMIR does not support",
-                       std::string("supported: ") + supportedArchitectures());
+                       "supported: " + supportedModelTypes());
   config.architecture = *family;
   if (json.has("quantization_config")) {
     Expected<JsonReader> reader = json.object("quantization_config");

@@ -79,9 +79,6 @@ struct ModelConfig {
   GenerationDefaults generation;
 };
 
-/// For messages: "gpt2, llama, mistral, qwen2, qwen3".
-const char *supportedArchitectures();
-
 /// Reads config.json (as written before and since transformers 5) and, unless
 /// null, generation_config.json, whose end tokens take precedence.
 /// `hasOutputProjection` (whether there is an lm_head.weight) decides about
