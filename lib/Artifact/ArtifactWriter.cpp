@@ -126,7 +126,10 @@ Status ArtifactWriter::append(Span<const uint8_t> bytes) {
     return state->misuse("bytes outside a section");
   state->running.add(bytes);
   state->table.back().size += bytes.size();
-  return state->note(state->file.write(bytes));
+  LLMIR_RETURN_IF_ERROR(state->note(state->file.write(bytes)));
+  // The disk works while the next bytes are made.
+  state->file.startSync();
+  return Status::ok();
 }
 
 Status ArtifactWriter::endSection() {

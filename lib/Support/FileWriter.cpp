@@ -91,7 +91,7 @@ AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : targetPath(std::move(other.targetPath)),
       temporaryPath(std::exchange(other.temporaryPath, {})),
       buffer(std::move(other.buffer)), appended(other.appended),
-      descriptor(std::exchange(other.descriptor, -1)) {}
+      syncing(other.syncing), descriptor(std::exchange(other.descriptor, -1)) {}
 
 AtomicFile &AtomicFile::operator=(AtomicFile &&other) noexcept {
   if (this != &other) {
@@ -100,6 +100,7 @@ AtomicFile &AtomicFile::operator=(AtomicFile &&other) noexcept {
     temporaryPath = std::exchange(other.temporaryPath, {});
     buffer = std::move(other.buffer);
     appended = other.appended;
+    syncing = other.syncing;
     descriptor = std::exchange(other.descriptor, -1);
   }
   return *this;
@@ -139,6 +140,19 @@ Status AtomicFile::flush() {
   if (status)
     buffer.clear();
   return status;
+}
+
+void AtomicFile::startSync() {
+  const uint64_t flushed = appended - buffer.size();
+  if (descriptor < 0 || flushed - syncing < pieceBytes)
+    return;
+#ifdef SYNC_FILE_RANGE_WRITE
+  // Where a file system cannot, commit() does it all.
+  (void)::sync_file_range(descriptor, static_cast<off64_t>(syncing),
+                          static_cast<off64_t>(flushed - syncing),
+                          SYNC_FILE_RANGE_WRITE);
+#endif
+  syncing = flushed;
 }
 
 Status AtomicFile::write(const void *data, size_t size) {

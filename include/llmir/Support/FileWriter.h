@@ -60,6 +60,9 @@ public:
   /// disk is full. When several files belong together, flush all of them before
   /// the first commit().
   Status flush();
+  /// Has the system begin to write what is flushed to the disk, and does not
+  /// wait for it: a durable commit() after it has less to wait for.
+  void startSync();
 
   /// Writes out the buffer and renames the file over the target. If `durable`,
   /// the data is synced to disk first (fsync).
@@ -74,6 +77,7 @@ private:
   std::string temporaryPath;   ///< Empty while the file is unnamed.
   std::vector<uint8_t> buffer; ///< Appended bytes not yet written.
   uint64_t appended = 0;
+  uint64_t syncing = 0; ///< Bytes that the system is writing to the disk.
   int descriptor = -1;
 };
 
