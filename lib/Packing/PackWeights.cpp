@@ -11,15 +11,14 @@
 #include "TensorPacker.h"
 
 #include "llmir/Support/MappedFile.h"
+#include "llmir/Support/ParallelFor.h"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <future>
 #include <new>
-#include <thread>
 
 namespace llmir {
 
@@ -33,45 +32,16 @@ static Status noMemory() {
                 "free some, or compile on a larger machine");
 }
 
-/// Calls body(i) for i in [first, end) on all cores; on fewer where no more
-/// threads can be had. Fails where a call finds no memory.
-static Status parallelFor(int64_t first, int64_t end,
-                          const std::function<void(int64_t)> &body) {
-  constexpr int64_t together = 4; // Taken at once: tiles are short work.
-  std::atomic<int64_t> next{first};
-  std::atomic<bool> isExhausted{false};
-  auto work = [&] {
-    try {
-      for (int64_t from = next.fetch_add(together); from < end && !isExhausted;
-           from = next.fetch_add(together))
-        for (int64_t i = from; i < std::min(end, from + together); ++i)
-          body(i);
-    } catch (const std::bad_alloc &) { // Must not leave the thread.
-      isExhausted = true;
-    }
-  };
-  int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  int64_t workers = std::min(cores, ceilDiv(end - first, together));
-  std::vector<std::thread> threads;
-  try {
-    for (int64_t worker = 1; worker < workers; ++worker)
-      threads.emplace_back(work);
-  } catch (const std::exception &) {
-    // No thread, or no memory for one: those that there are do it.
-  }
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-  return isExhausted ? noMemory() : Status::ok();
-}
-
 /// Packs the tiles [first, end) to `out`.
 static Status packTiles(const TensorPacker &packer, int64_t first, int64_t end,
                         uint8_t *out) {
   int64_t start = packer.tileAt(first);
-  return parallelFor(first, end, [&](int64_t tile) {
+  constexpr int64_t together = 4; // Tiles are short work.
+  auto packTile = [&](int64_t tile) {
     packer.packTile(tile, out + packer.tileAt(tile) - start);
-  });
+  };
+  return parallelFor(first, end, together, packTile) ? Status::ok()
+                                                     : noMemory();
 }
 
 /// The end of a piece that begins with tile `first`.
