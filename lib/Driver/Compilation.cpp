@@ -393,7 +393,7 @@ Status Compilation::generateCode() {
     lowered[i] = nullptr; // Its memory is for the next one.
     names += (names.empty() ? "" : ", ") + levels[i]->name.str();
   }
-  note(std::to_string(objectBytes >> 10) + " KiB of code for " + names);
+  note(std::to_string(imageBytes >> 10) + " KiB of code for " + names);
   return Status::ok();
 }
 
@@ -406,23 +406,25 @@ Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level,
   if (!generator)
     return generator.takeStatus();
   generator->addNotes(note);
-  generator->optimize();
-  if (wants(Form::LLVM))
-    return writeForm(generator->llvmText());
+  LLMIR_RETURN_IF_ERROR(generator->optimize());
+  if (wants(Form::LLVM)) {
+    Expected<std::string> text = generator->llvmText();
+    return text ? writeForm(*text) : text.takeStatus();
+  }
   if (wants(Form::Asm)) {
     Expected<std::string> assembly = generator->assembly();
     return assembly ? writeForm(*assembly) : assembly.takeStatus();
   }
-  Expected<std::vector<uint8_t>> object = generator->object();
-  if (!object)
-    return object.takeStatus();
-  if (wants(Form::Obj))
-    return writeForm(std::string(object->begin(), object->end()));
-  Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
-  if (!linked)
-    return linked.takeStatus();
-  objectBytes += object->size();
-  images.push_back(std::move(*linked));
+  if (wants(Form::Obj)) {
+    Expected<std::vector<uint8_t>> object = generator->object();
+    return object ? writeForm(std::string(object->begin(), object->end()))
+                  : object.takeStatus();
+  }
+  Expected<std::vector<uint8_t>> image = generator->image("llmir_step");
+  if (!image)
+    return image.takeStatus();
+  imageBytes += image->size();
+  images.push_back(std::move(*image));
   return Status::ok();
 }
 

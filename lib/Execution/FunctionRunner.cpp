@@ -118,11 +118,9 @@ LogicalResult FunctionRunner::State::loadImage(const CPULevel &level) {
                                       cpuLevelFeatures(level.name.str())});
       !status)
     return report(status);
-  generator->optimize();
-  Expected<std::vector<uint8_t>> object = generator->object();
-  if (!object)
-    return report(object.takeStatus());
-  Expected<std::vector<uint8_t>> linked = linkCodeImage(*object, "llmir_step");
+  if (Status status = generator->optimize(); !status)
+    return report(status);
+  Expected<std::vector<uint8_t>> linked = generator->image("llmir_step");
   if (!linked)
     return report(linked.takeStatus());
   std::FILE *file = std::tmpfile();

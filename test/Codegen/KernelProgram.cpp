@@ -262,11 +262,8 @@ KernelProgram::compile(const CPULevel &level) const {
   Expected<CPUCodeGenerator> generator = CPUCodeGenerator::create(*copy, level);
   if (!generator)
     return generator.takeStatus().withContext(diagnostics);
-  generator->optimize();
-  Expected<std::vector<uint8_t>> object = generator->object();
-  if (!object)
-    return object.takeStatus();
-  return linkCodeImage(*object, "llmir_step");
+  LLMIR_RETURN_IF_ERROR(generator->optimize());
+  return generator->image("llmir_step");
 }
 
 /// Maps an image of this processor.

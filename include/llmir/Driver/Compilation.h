@@ -135,7 +135,7 @@ private:
   /// The kernels of each level, and their images.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> lowered;
   std::vector<std::vector<uint8_t>> images;
-  uint64_t objectBytes = 0; ///< Of all images.
+  uint64_t imageBytes = 0; ///< Of all images.
   std::string notes;
 };
 

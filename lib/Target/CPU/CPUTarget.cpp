@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Target/CPU/CPUTarget.h"
+#include "SplitModule.h"
+
+#include "llmir/Support/ParallelFor.h"
 
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -24,12 +25,20 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#include <set>
+
 namespace llmir {
 
 struct CPUCodeGenerator::State {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  const llvm::Target *target = nullptr;
+  const CPULevel *level = nullptr;
+  /// The functions, in the order of the module.
+  std::vector<std::unique_ptr<ModulePart>> parts;
+
+  std::unique_ptr<llvm::TargetMachine> createMachine() const;
+  /// Calls body(part, i) for each part, on all processors.
+  Status forEachPart(
+      llvm::function_ref<Status(ModulePart &part, size_t i)> body) const;
 };
 
 CPUCodeGenerator::CPUCodeGenerator(std::unique_ptr<State> state)
@@ -77,105 +86,203 @@ static void setFunctionAttributes(llvm::Module &module, const CPULevel &level) {
   }
 }
 
+std::unique_ptr<llvm::TargetMachine>
+CPUCodeGenerator::State::createMachine() const {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where written
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(level->triple()), level->llvmCPU, level->llvmFeatures,
+      options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+Status CPUCodeGenerator::State::forEachPart(
+    llvm::function_ref<Status(ModulePart &, size_t)> body) const {
+  // What takes longest comes first, so that no thread is left alone with it.
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (auto [i, part] : llvm::enumerate(parts))
+    order.emplace_back(-int64_t(part->module->getInstructionCount()), i);
+  llvm::sort(order);
+  std::vector<Status> results(parts.size());
+  const bool fits = parallelFor(0, order.size(), 1, [&](int64_t at) {
+    size_t i = order[at].second;
+    results[i] = body(*parts[i], i);
+  });
+  if (!fits)
+    return Status(StatusCode::ResourceExhausted,
+                  "no memory is left to generate code in",
+                  "free some, or compile on a larger machine");
+  for (Status &result : results)
+    LLMIR_RETURN_IF_ERROR(std::move(result));
+  return Status::ok();
+}
+
 Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
                                                     const CPULevel &level) {
   initializeTargets();
   auto state = std::make_unique<State>();
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
-  state->module =
-      mlir::translateModuleToLLVMIR(module, state->context, "llmir_step");
-  if (!state->module)
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> whole =
+      mlir::translateModuleToLLVMIR(module, context, "llmir_step");
+  if (!whole)
     return internal("the lowered program cannot be translated to LLVM IR");
 
   llvm::Triple triple(level.triple());
   std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
+  state->level = &level;
+  state->target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!state->target)
     return internal("LLVM has no target for " + triple.str() + ": " + error);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // fma only where written
-  state->machine.reset(target->createTargetMachine(
-      triple, level.llvmCPU, level.llvmFeatures, options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  state->module->setTargetTriple(triple);
-  state->module->setDataLayout(state->machine->createDataLayout());
-  setFunctionAttributes(*state->module, level);
+  whole->setTargetTriple(triple);
+  whole->setDataLayout(state->createMachine()->createDataLayout());
+  setFunctionAttributes(*whole, level);
+  state->parts = splitModule(*whole);
+  if (state->parts.empty())
+    return internal("the lowered program has no function, or LLVM cannot read "
+                    "what it wrote");
   return CPUCodeGenerator(std::move(state));
 }
 
 void CPUCodeGenerator::addNotes(Span<const uint8_t> notes) {
-  llvm::Module &module = *state->module;
+  ModulePart &part = *state->parts.front();
   llvm::Constant *bytes = llvm::ConstantDataArray::get(
-      state->context, llvm::ArrayRef<uint8_t>(notes.data(), notes.size()));
+      part.context, llvm::ArrayRef<uint8_t>(notes.data(), notes.size()));
   auto *global = new llvm::GlobalVariable(
-      module, bytes->getType(), /*isConstant=*/true,
+      *part.module, bytes->getType(), /*isConstant=*/true,
       llvm::GlobalValue::PrivateLinkage, bytes, "llmir_notes");
   // The name makes it a section of notes, which garbage collection leaves.
   global->setSection(".note.llmir");
   global->setAlignment(llvm::Align(4));
-  llvm::appendToCompilerUsed(module, {global});
+  llvm::appendToCompilerUsed(*part.module, {global});
 }
 
-void CPUCodeGenerator::optimize() {
+/// The passes of LLVM's -O3 that change kernels; with the others the code of
+/// each kernel is the same, instruction by instruction. Kernels are vector code
+/// already: what is scalar in them is meant to be.
+static constexpr llvm::StringLiteral kFunctionPasses =
+    "simplifycfg<switch-range-to-icmp>,"
+    "sccp,"
+    "instcombine<no-verify-fixpoint>,"
+    "early-cse<memssa>,"
+    "jump-threading,"
+    "correlated-propagation,"
+    "instcombine<no-verify-fixpoint>,"
+    "tailcallelim,"
+    "simplifycfg<switch-range-to-icmp>,"
+    "reassociate,"
+    "constraint-elimination,"
+    "loop-mssa(licm<no-allowspeculation>,loop-rotate,licm,"
+    "simple-loop-unswitch<nontrivial;trivial>),"
+    "simplifycfg<switch-range-to-icmp>,"
+    "instcombine<no-verify-fixpoint>,"
+    "loop(indvars,loop-deletion,loop-unroll-full),"
+    "sroa,"
+    "gvn,"
+    "sccp,"
+    "jump-threading,"
+    "correlated-propagation,"
+    "loop-mssa(licm),"
+    "simplifycfg<switch-range-to-icmp;switch-to-arithmetic;"
+    "hoist-common-insts;sink-common-insts>,"
+    "loop(loop-rotate),"
+    "infer-alignment,"
+    "loop-unroll<O3>,"
+    "instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),"
+    "instsimplify";
+
+/// Runs LLVM's optimizations on one part.
+static Status optimizePart(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  // Kernels are vector code already; what is scalar in them is meant to be.
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(state->machine.get(), tuning);
+  llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*state->module, modules);
+  llvm::FunctionPassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, kFunctionPasses))
+    return internal("LLVM does not know a pass: " +
+                    llvm::toString(std::move(error)));
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      passes.run(function, functions);
+  return Status::ok();
 }
 
-std::string CPUCodeGenerator::llvmText() const {
+Status CPUCodeGenerator::optimize() {
+  return state->forEachPart([&](ModulePart &part, size_t) {
+    return optimizePart(*part.module, *state->createMachine());
+  });
+}
+
+Expected<std::string> CPUCodeGenerator::llvmText() const {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> merged = mergeParts(state->parts, context);
+  if (!merged)
+    return internal("the parts of the compiled step cannot be merged");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  state->module->print(stream, nullptr);
+  merged->print(stream, nullptr);
   return text;
 }
 
-/// Runs the back end.
+/// Runs the back end, which changes the module.
 static Expected<llvm::SmallVector<char, 0>>
-emitMachineCode(llvm::TargetMachine &machine, const llvm::Module &module,
+emitMachineCode(llvm::TargetMachine &machine, llvm::Module &module,
                 llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return internal("LLVM's target cannot write this kind of file");
-  // The back end changes the module: it works on a copy.
-  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  passes.run(*copy);
+  passes.run(module);
   return bytes;
 }
 
+/// Machine code of all parts together.
+static Expected<llvm::SmallVector<char, 0>>
+emitMerged(const std::vector<std::unique_ptr<ModulePart>> &parts,
+           llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> merged = mergeParts(parts, context);
+  if (!merged)
+    return internal("the parts of the compiled step cannot be merged");
+  return emitMachineCode(machine, *merged, type);
+}
+
 Expected<std::string> CPUCodeGenerator::assembly() const {
-  auto bytes = emitMachineCode(*state->machine, *state->module,
-                               llvm::CodeGenFileType::AssemblyFile);
+  auto bytes = emitMerged(state->parts, *state->createMachine(),
+                          llvm::CodeGenFileType::AssemblyFile);
   if (!bytes)
     return bytes.takeStatus();
   return std::string(bytes->begin(), bytes->end());
 }
 
-/// Names of the symbols that the object needs and does not define.
-static Expected<std::string> undefinedSymbols(llvm::ArrayRef<char> object) {
+namespace {
+/// What an object needs of others, and what it gives them.
+struct ObjectSymbols {
+  std::set<std::string> undefined, defined;
+
+  /// Adds those of an object.
+  Status read(llvm::ArrayRef<char> object);
+  /// Fails where nothing defines what is needed.
+  Status check() const;
+};
+} // namespace
+
+Status ObjectSymbols::read(llvm::ArrayRef<char> object) {
   auto parsed =
       llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(
           llvm::StringRef(object.data(), object.size()), "step.o"));
   if (!parsed)
     return internal("LLVM wrote an object that cannot be read: " +
                     llvm::toString(parsed.takeError()));
-  std::string names;
   for (const llvm::object::SymbolRef &symbol : (*parsed)->symbols()) {
     llvm::Expected<uint32_t> flags = symbol.getFlags();
     llvm::Expected<llvm::StringRef> name = symbol.getName();
@@ -184,24 +291,59 @@ static Expected<std::string> undefinedSymbols(llvm::ArrayRef<char> object) {
       llvm::consumeError(name.takeError());
       return internal("LLVM wrote an object with a broken symbol table");
     }
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty())
-      names += (names.empty() ? "" : ", ") + name->str();
+    const bool isNeeded = *flags & llvm::object::SymbolRef::SF_Undefined;
+    if (!name->empty())
+      (isNeeded ? undefined : defined).insert(name->str());
   }
-  return names;
+  return Status::ok();
+}
+
+Status ObjectSymbols::check() const {
+  std::string names;
+  for (const std::string &name : undefined)
+    if (!defined.count(name))
+      names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? Status::ok()
+                       : internal("the compiled step calls " + names +
+                                  ", which no artifact can provide");
+}
+
+static std::vector<uint8_t> asBytes(llvm::ArrayRef<char> bytes) {
+  return std::vector<uint8_t>(bytes.begin(), bytes.end());
 }
 
 Expected<std::vector<uint8_t>> CPUCodeGenerator::object() const {
-  auto bytes = emitMachineCode(*state->machine, *state->module,
-                               llvm::CodeGenFileType::ObjectFile);
+  auto bytes = emitMerged(state->parts, *state->createMachine(),
+                          llvm::CodeGenFileType::ObjectFile);
   if (!bytes)
     return bytes.takeStatus();
-  Expected<std::string> undefined = undefinedSymbols(*bytes);
-  if (!undefined)
-    return undefined.takeStatus();
-  if (!undefined->empty())
-    return internal("the compiled step calls " + *undefined +
-                    ", which no artifact can provide");
-  return std::vector<uint8_t>(bytes->begin(), bytes->end());
+  ObjectSymbols symbols;
+  LLMIR_RETURN_IF_ERROR(symbols.read(*bytes));
+  LLMIR_RETURN_IF_ERROR(symbols.check());
+  return asBytes(*bytes);
+}
+
+Expected<std::vector<uint8_t>>
+CPUCodeGenerator::image(const std::string &entry) const {
+  std::vector<std::vector<uint8_t>> objects(state->parts.size());
+  std::vector<ObjectSymbols> found(objects.size());
+  LLMIR_RETURN_IF_ERROR(
+      state->forEachPart([&](ModulePart &part, size_t i) -> Status {
+        std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*part.module);
+        auto bytes = emitMachineCode(*state->createMachine(), *copy,
+                                     llvm::CodeGenFileType::ObjectFile);
+        if (!bytes)
+          return bytes.takeStatus();
+        objects[i] = asBytes(*bytes);
+        return found[i].read(*bytes);
+      }));
+  ObjectSymbols all;
+  for (ObjectSymbols &symbols : found) {
+    all.undefined.merge(symbols.undefined);
+    all.defined.merge(symbols.defined);
+  }
+  LLMIR_RETURN_IF_ERROR(all.check());
+  return linkCodeImage(objects, entry);
 }
 
 } // namespace llmir

@@ -69,24 +69,44 @@ static Status runLinker(llvm::ArrayRef<const char *> arguments) {
   return Status::ok();
 }
 
-Expected<std::vector<uint8_t>> linkCodeImage(Span<const uint8_t> object,
-                                             const std::string &entry) {
+Expected<std::vector<uint8_t>>
+linkCodeImage(const std::vector<std::vector<uint8_t>> &objects,
+              const std::string &entry) {
   llvm::SmallString<128> folder;
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("llmir-link", folder))
     return linkFailure(error.message());
   llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string input = (folder + "/step.o").str();
+  std::vector<std::string> inputs;
+  for (auto [i, object] : llvm::enumerate(objects)) {
+    inputs.push_back((folder + "/step" + llvm::Twine(i) + ".o").str());
+    LLMIR_RETURN_IF_ERROR(writeFile(inputs.back(), object));
+  }
   std::string output = (folder + "/step.image").str();
-  LLMIR_RETURN_IF_ERROR(writeFile(input, object));
 
   // Read-only dynamic section and 64 KiB segments: the loader maps them as
   // they are and never writes.
-  LLMIR_RETURN_IF_ERROR(runLinker(
-      {"ld.lld", "-shared", "-e", entry.c_str(), "--no-undefined",
-       "--build-id=none", "--strip-all", "--gc-sections", "-z", "rodynamic",
-       "-z", "max-page-size=65536", "-z", "separate-loadable-segments", "-z",
-       "nognustack", "-o", output.c_str(), input.c_str()}));
+  std::vector<const char *> arguments{"ld.lld",
+                                      "-shared",
+                                      "-e",
+                                      entry.c_str(),
+                                      "--no-undefined",
+                                      "--build-id=none",
+                                      "--strip-all",
+                                      "--gc-sections",
+                                      "-z",
+                                      "rodynamic",
+                                      "-z",
+                                      "max-page-size=65536",
+                                      "-z",
+                                      "separate-loadable-segments",
+                                      "-z",
+                                      "nognustack",
+                                      "-o",
+                                      output.c_str()};
+  for (const std::string &input : inputs)
+    arguments.push_back(input.c_str());
+  LLMIR_RETURN_IF_ERROR(runLinker(arguments));
 
   auto image = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                            /*RequiresNullTerminator=*/false);

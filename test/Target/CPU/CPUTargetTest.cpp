@@ -13,13 +13,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "llmir/Target/CPU/CPUTarget.h"
+#include "llmir/Artifact/CodeImage.h"
+#include "llmir/Artifact/CpuFeatures.h"
 #include "llmir/Codegen/CPULevel.h"
 #include "llmir/Pipelines/Registration.h"
 
 #include "mlir/Parser/Parser.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 using namespace llmir;
 
@@ -48,17 +52,86 @@ protected:
 TEST_F(CPUTarget, EmptyStepBecomesAnImage) {
   auto generator = generatorFor(*context, "");
   ASSERT_TRUE(generator) << generator.status().message();
-  generator->optimize();
-  EXPECT_NE(generator->llvmText().find("define void @llmir_step"),
-            std::string::npos);
+  ASSERT_TRUE(generator->optimize());
+  auto text = generator->llvmText();
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("define void @llmir_step"), std::string::npos);
   auto assembly = generator->assembly();
   ASSERT_TRUE(assembly);
   EXPECT_NE(assembly->find("llmir_step:"), std::string::npos);
   auto object = generator->object();
   ASSERT_TRUE(object) << object.status().message();
-  auto image = linkCodeImage(*object, "llmir_step");
+  auto image = linkCodeImage({*object}, "llmir_step");
   ASSERT_TRUE(image) << image.status().message();
   EXPECT_EQ(image->at(0), 0x7f);
+}
+
+/// Two kernels that share a constant, and a step that calls them.
+static const char *const twoKernels = R"(
+  llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) : !llvm.array<2 x f32>
+  llvm.func internal @first(%to: !llvm.ptr, %i: i64) {
+    %0 = llvm.mlir.addressof @table : !llvm.ptr
+    %1 = llvm.getelementptr %0[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %2 = llvm.load %1 : !llvm.ptr -> f32
+    llvm.store %2, %to : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func internal @second(%to: !llvm.ptr, %i: i64) {
+    %0 = llvm.mlir.addressof @table : !llvm.ptr
+    %1 = llvm.getelementptr %0[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %2 = llvm.load %1 : !llvm.ptr -> f32
+    %3 = llvm.fneg %2 : f32
+    llvm.store %3, %to : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func @llmir_both(%to: !llvm.ptr, %worker: i64, %workers: i64) {
+    %next = llvm.getelementptr %to[1] : (!llvm.ptr) -> !llvm.ptr, f32
+    llvm.call @first(%to, %worker) : (!llvm.ptr, i64) -> ()
+    llvm.call @second(%next, %workers) : (!llvm.ptr, i64) -> ()
+    llvm.return
+  })";
+
+TEST_F(CPUTarget, FunctionsThatCallEachOtherAreLinked) {
+  const std::string host = CpuFeatures::host().level();
+  auto generator = generatorFor(*context, twoKernels, host.c_str());
+  ASSERT_TRUE(generator) << generator.status().message();
+  ASSERT_TRUE(generator->optimize());
+  auto text = generator->llvmText();
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("define internal void @first"), std::string::npos);
+  EXPECT_NE(text->find("call void @second"), std::string::npos);
+  EXPECT_TRUE(generator->object());
+  auto image = generator->image("llmir_both");
+  ASSERT_TRUE(image) << image.status().message();
+
+  std::FILE *file = std::tmpfile();
+  ASSERT_TRUE(file);
+  ASSERT_EQ(std::fwrite(image->data(), 1, image->size(), file), image->size());
+  ASSERT_EQ(std::fflush(file), 0);
+  auto code = CodeImage::load(fileno(file), 0, *image, "test");
+  std::fclose(file);
+  ASSERT_TRUE(code) << code.status().message();
+  float written[2] = {0, 0};
+  code->step()(reinterpret_cast<LLMIRStepContext *>(written), 0, 1);
+  EXPECT_EQ(written[0], 1.0f);
+  EXPECT_EQ(written[1], -2.0f);
+}
+
+TEST_F(CPUTarget, ImageDoesNotDependOnTheNumberOfProcessors) {
+  auto imageOf = [&] {
+    auto generator = generatorFor(*context, twoKernels);
+    EXPECT_TRUE(generator->optimize());
+    return *generator->image("llmir_both");
+  };
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  const std::vector<uint8_t> onAll = imageOf();
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const std::vector<uint8_t> onOne = imageOf();
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(onAll, onOne);
 }
 
 TEST_F(CPUTarget, UndefinedSymbolsAreNamed) {
@@ -71,14 +144,15 @@ TEST_F(CPUTarget, UndefinedSymbolsAreNamed) {
     }
     llvm.func @helper(f32) -> f32)");
   ASSERT_TRUE(generator) << generator.status().message();
-  generator->optimize();
-  auto object = generator->object();
-  ASSERT_FALSE(object);
-  EXPECT_EQ(object.status().code(), StatusCode::Internal);
-  EXPECT_NE(object.status().cause().find("expf"), std::string::npos)
-      << object.status().cause();
-  EXPECT_NE(object.status().cause().find("helper"), std::string::npos)
-      << object.status().cause();
+  ASSERT_TRUE(generator->optimize());
+  for (auto refused : {generator->object(), generator->image("llmir_step")}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.status().code(), StatusCode::Internal);
+    EXPECT_NE(refused.status().cause().find("expf"), std::string::npos)
+        << refused.status().cause();
+    EXPECT_NE(refused.status().cause().find("helper"), std::string::npos)
+        << refused.status().cause();
+  }
 }
 
 TEST_F(CPUTarget, OpsThatAreNotLLVMAreRefused) {
@@ -102,7 +176,7 @@ TEST_F(CPUTarget, EveryLevelGeneratesCodeOnEveryMachine) {
 TEST_F(CPUTarget, NoPlaceForTemporaryFilesIsAMessage) {
   std::string before = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
   setenv("TMPDIR", "/proc/nowhere", 1);
-  auto refused = linkCodeImage(std::vector<uint8_t>(64), "llmir_step");
+  auto refused = linkCodeImage({std::vector<uint8_t>(64)}, "llmir_step");
   if (before.empty())
     unsetenv("TMPDIR");
   else
@@ -121,13 +195,13 @@ TEST_F(CPUTarget, LinkerRefusesWhatIsNoObject) {
   std::vector<uint8_t> half(object->begin(),
                             object->begin() + object->size() / 2);
   for (const auto &bytes : {half, std::vector<uint8_t>(512, 0xab)}) {
-    auto refused = linkCodeImage(bytes, "llmir_step");
+    auto refused = linkCodeImage({bytes}, "llmir_step");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.status().code(), StatusCode::Internal);
     EXPECT_NE(refused.status().cause().find("lld"), std::string::npos);
   }
   // Afterwards it links again, or says that it cannot.
-  auto again = linkCodeImage(*object, "llmir_step");
+  auto again = linkCodeImage({*object}, "llmir_step");
   EXPECT_TRUE(again || again.status().advice() == "compile in a new process")
       << again.status().message();
 }
