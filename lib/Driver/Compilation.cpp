@@ -9,6 +9,7 @@
 #include "llmir/Driver/Compilation.h"
 #include "ProgramInput.h"
 #include "StepSites.h"
+#include "TaskPool.h"
 #include "llmir/Packing/FromProgram.h"
 
 #include "llmir/Artifact/Artifact.h"
@@ -39,7 +40,7 @@ using namespace llmir::mllm::program;
 namespace llmir {
 
 Compilation::Compilation(CompilationOptions options)
-    : options(std::move(options)) {}
+    : options(std::move(options)), pool(std::make_unique<TaskPool>()) {}
 Compilation::~Compilation() = default;
 
 static std::string textOf(ModuleOp module) {
@@ -332,6 +333,8 @@ Status Compilation::lower() {
   programText = moduleText();
   if (wants(Form::Program))
     return writeForm(programText);
+  // From here on there are kernels, which are lowered side by side.
+  context->setThreadPool(*pool);
   for (const CPULevel *level : levels) {
     stage.level = level->name.str();
     lowered.push_back(module->clone());

@@ -38,6 +38,7 @@ class PassManager;
 namespace llmir {
 
 class Artifact;
+class TaskPool;
 
 /// What to compile and to what.
 struct CompilationOptions {
@@ -126,6 +127,7 @@ private:
   std::optional<Checkpoint> checkpoint;
   std::shared_ptr<const Artifact> base; ///< With a program: whose weights.
   std::vector<uint8_t> tokenizer; ///< As stored; empty: the model has none.
+  std::unique_ptr<TaskPool> pool; ///< Of the context, which goes first.
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string programText;
