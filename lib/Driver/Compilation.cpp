@@ -27,6 +27,7 @@
 #include "llmir/Target/CPU/TargetNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -402,8 +403,16 @@ Status Compilation::generateCode() {
 
 Status Compilation::generateCode(ModuleOp kernels, const CPULevel &level,
                                  const std::vector<uint8_t> &note) {
-  LLMIR_RETURN_IF_ERROR(
-      runPasses(kernels, [](PassManager &pm) { buildLLVMStage(pm); }));
+  LLMIR_RETURN_IF_ERROR(runPasses(kernels, [](PassManager &pm) {
+    // Verifying between these passes takes as long as two of them; the result
+    // is verified below.
+    pm.enableVerifier(false);
+    buildLLVMStage(pm);
+  }));
+  LLMIR_RETURN_IF_ERROR(withDiagnostics(
+      *context, StatusCode::Internal, options.model + ": ",
+      "this is a bug of LLMIR: please report it with the command",
+      [&] { return mlir::verify(kernels); }));
   Expected<CPUCodeGenerator> generator =
       CPUCodeGenerator::create(kernels, level);
   if (!generator)
