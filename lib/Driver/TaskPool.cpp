@@ -10,8 +10,6 @@
 
 #include "llmir/Support/ParallelFor.h"
 
-#include "llvm/Support/ErrorHandling.h"
-
 namespace llmir {
 
 TaskPool::~TaskPool() { wait(); }
@@ -34,7 +32,7 @@ void TaskPool::run(llvm::ThreadPoolTaskGroup *group) {
       waiting.erase(found);
     }
     if (!parallelFor(0, tasks.size(), 1, [&](int64_t i) { tasks[i](); }))
-      llvm::report_bad_alloc_error("no memory is left to compile in");
+      throwBadAlloc(); // As in a context without threads.
   }
 }
 

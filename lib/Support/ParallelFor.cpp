@@ -54,4 +54,6 @@ bool parallelFor(int64_t first, int64_t end, int64_t chunk,
   return !isExhausted;
 }
 
+void throwBadAlloc() { throw std::bad_alloc(); }
+
 } // namespace llmir

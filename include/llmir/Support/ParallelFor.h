@@ -30,6 +30,10 @@ int64_t maxParallelism();
 bool parallelFor(int64_t first, int64_t end, int64_t chunk,
                  const std::function<void(int64_t)> &body);
 
+/// Throws std::bad_alloc, on behalf of code that is compiled without
+/// exceptions.
+[[noreturn]] void throwBadAlloc();
+
 } // namespace llmir
 
 #endif // LLMIR_SUPPORT_PARALLELFOR_H

@@ -109,9 +109,7 @@ Status CPUCodeGenerator::State::forEachPart(
     results[i] = body(*parts[i], i);
   });
   if (!fits)
-    return Status(StatusCode::ResourceExhausted,
-                  "no memory is left to generate code in",
-                  "free some, or compile on a larger machine");
+    return noMemoryForCode();
   for (Status &result : results)
     LLMIR_RETURN_IF_ERROR(std::move(result));
   return Status::ok();
@@ -138,10 +136,12 @@ Expected<CPUCodeGenerator> CPUCodeGenerator::create(mlir::ModuleOp module,
   whole->setTargetTriple(triple);
   whole->setDataLayout(state->createMachine()->createDataLayout());
   setFunctionAttributes(*whole, level);
-  state->parts = splitModule(*whole);
+  auto parts = splitModule(*whole);
+  if (!parts)
+    return parts.takeStatus();
+  state->parts = std::move(*parts);
   if (state->parts.empty())
-    return internal("the lowered program has no function, or LLVM cannot read "
-                    "what it wrote");
+    return internal("the lowered program has no function");
   return CPUCodeGenerator(std::move(state));
 }
 

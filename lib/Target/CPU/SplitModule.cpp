@@ -20,6 +20,12 @@
 
 namespace llmir {
 
+Status noMemoryForCode() {
+  return Status(StatusCode::ResourceExhausted,
+                "no memory is left to generate code in",
+                "free some, or compile on a larger machine");
+}
+
 static llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module &module) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -63,7 +69,7 @@ static bool keepOnly(llvm::Module &module, llvm::StringRef name) {
   return true;
 }
 
-std::vector<std::unique_ptr<ModulePart>>
+Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module) {
   const llvm::SmallVector<char, 0> bitcode = bitcodeOf(module);
   std::vector<std::unique_ptr<ModulePart>> parts;
@@ -84,8 +90,11 @@ splitModule(const llvm::Module &module) {
     else
       parts[i]->module = std::move(*lazy);
   };
-  if (!parallelFor(0, names.size(), 1, read) || !isRead)
-    parts.clear();
+  if (!parallelFor(0, names.size(), 1, read))
+    return noMemoryForCode();
+  if (!isRead)
+    return Status(StatusCode::Internal, "LLVM cannot read bitcode that it wrote",
+                  "this is a bug of LLMIR: please report it with the command");
   return parts;
 }
 

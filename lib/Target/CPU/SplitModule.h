@@ -15,6 +15,8 @@
 #ifndef LLMIR_LIB_TARGET_CPU_SPLITMODULE_H
 #define LLMIR_LIB_TARGET_CPU_SPLITMODULE_H
 
+#include "llmir/Support/Status.h"
+
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -30,12 +32,15 @@ struct ModulePart {
   std::unique_ptr<llvm::Module> module;
 };
 
+/// Threads ran out of memory.
+Status noMemoryForCode();
+
 /// The functions that `module` defines, each as a part, in its order. What was
 /// internal becomes hidden, so that parts can call each other and the linker
 /// can resolve it; internal constants are copied into each part that uses them.
 /// Other definitions of the module (external constants, aliases) are left out.
-/// Returns nothing when a part cannot be read back, which is a bug.
-std::vector<std::unique_ptr<ModulePart>>
+/// Fails with ResourceExhausted if there is not enough memory.
+Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module);
 
 /// The parts as one module in `context`, where hidden functions are internal
