@@ -68,6 +68,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
+  SharedFunctions shared{symbols};
   KernelEmitters emitters;
   const CPULevel &level;
   /// The first of equal kernels, and the function of all, in order.
@@ -91,7 +92,7 @@ FailureOr<func::FuncOp> FunctionEmission::emit(KernelOpInterface kernel) {
   if (!emitter)
     return kernel->emitOpError("has no emitter for CPUs");
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  KernelBuilder kb(kernel.getLoc(), builder, level);
+  KernelBuilder kb(kernel.getLoc(), builder, level, shared);
   func::FuncOp function = kb.beginKernel(labelOf(kernel), kernel);
   if (failed((*emitter)(kb, kernel)))
     return failure();

@@ -20,6 +20,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "llvm/ADT/StringMap.h"
 
 #include <functional>
 
@@ -32,13 +35,20 @@ constexpr int64_t kLanes = 16;
 /// A range [first, last) of work.
 using WorkRange = std::pair<mlir::Value, mlir::Value>;
 
+/// The functions of a module that several kernels call.
+struct SharedFunctions {
+  mlir::SymbolTable &symbols;
+  /// By what they compute.
+  llvm::StringMap<mlir::func::FuncOp> byKey = {};
+};
+
 /// Builds one kernel function:
 ///   func @name(%ctx, %worker, %workers, %layer, operands…)
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   KernelBuilder(mlir::Location loc, mlir::OpBuilder &builder,
-                const CPULevel &level)
-      : ImplicitLocOpBuilder(loc, builder), cpuLevel(level) {}
+                const CPULevel &level, SharedFunctions &shared)
+      : ImplicitLocOpBuilder(loc, builder), cpuLevel(level), shared(shared) {}
 
   const CPULevel &level() const { return cpuLevel; }
 
@@ -50,6 +60,12 @@ public:
                                  mllm::kernel::KernelOpInterface kernel);
   /// Ends the function.
   void endKernel();
+  /// Calls the module's function for `key`, from which its name is made.
+  /// Unless the module has it already, emits it with `body`, which gets the
+  /// function's arguments and uses no other values. Equal keys must mean equal
+  /// types of arguments and equal code.
+  void callShared(llvm::StringRef key, mlir::ValueRange arguments,
+                  llvm::function_ref<void(mlir::ValueRange)> body);
 
   mlir::Value ctx() const { return contextArg; }
   mlir::Value layer() const { return layerArg; }
@@ -148,10 +164,17 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                         mlir::ValueRange)>
           body);
+  /// The same without carried values: small code in place of fast code.
+  void rolledLoop(mlir::Value from, mlir::Value to,
+                  llvm::function_ref<void(mlir::Value)> body);
   /// body(position, lanes) over [0, size) in steps of 16, then once with what
   /// remains. `size` is static, so every vector's length is.
   void vectorLoop(int64_t size,
                   llvm::function_ref<void(mlir::Value, int64_t)> body);
+  /// Whichever of cases [first, last] `selector` is: body(case). Does nothing
+  /// for other values.
+  void select(mlir::Value selector, int64_t first, int64_t last,
+              llvm::function_ref<void(int64_t)> body);
   /// if (condition) then()
   void when(mlir::Value condition, llvm::function_ref<void()> then);
 
@@ -223,6 +246,7 @@ private:
   WorkRange divide(mlir::Value count, int64_t grain = 1);
 
   const CPULevel &cpuLevel;
+  SharedFunctions &shared;
   mllm::kernel::WorkDivision division;
   mlir::Value contextArg, workerArg, workersArg, layerArg;
   llvm::SmallVector<mlir::Value> operandArgs;

@@ -64,6 +64,23 @@ func::FuncOp KernelBuilder::beginKernel(StringRef name,
 
 void KernelBuilder::endKernel() { func::ReturnOp::create(*this); }
 
+void KernelBuilder::callShared(StringRef key, ValueRange arguments,
+                               llvm::function_ref<void(ValueRange)> body) {
+  func::FuncOp &function = shared.byKey[key];
+  if (!function) {
+    InsertionGuard guard(*this);
+    setInsertionPointToEnd(&shared.symbols.getOp()->getRegion(0).front());
+    function = func::FuncOp::create(*this, key,
+                                    getFunctionType(TypeRange(arguments), {}));
+    function.setPrivate();
+    setInsertionPointToStart(function.addEntryBlock());
+    body(function.getArguments());
+    func::ReturnOp::create(*this);
+    shared.symbols.insert(function); // Makes its name unique.
+  }
+  func::CallOp::create(*this, function, arguments);
+}
+
 Value KernelBuilder::argument(MutableOperandRange operand) const {
   return operand.empty() ? Value() : argument(*operand.begin());
 }
@@ -208,18 +225,50 @@ SmallVector<Value> KernelBuilder::reduce(
   return SmallVector<Value>(op.getResults());
 }
 
+static void forbidUnrolling(Operation *loop) {
+  Builder b(loop->getContext());
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      b.getContext(), /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  // Loops hand attributes of the LLVM dialect on to their branches.
+  loop->setAttr("loop_annotation", LLVM::LoopAnnotationAttr::get(
+                                       b.getContext(), {}, {}, {}, unroll, {},
+                                       {}, {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 SmallVector<Value> KernelBuilder::reduceRolled(
     Value from, Value to, int64_t step, ArrayRef<Value> initial,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   SmallVector<Value> results = reduce(from, to, step, initial, body);
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      getContext(), /*disable=*/getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  // Loops hand attributes of the LLVM dialect on to their branches.
-  results.front().getDefiningOp()->setAttr(
-      "loop_annotation",
-      LLVM::LoopAnnotationAttr::get(getContext(), {}, {}, {}, unroll, {}, {},
-                                    {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  forbidUnrolling(results.front().getDefiningOp());
   return results;
+}
+
+void KernelBuilder::rolledLoop(Value from, Value to,
+                               llvm::function_ref<void(Value)> body) {
+  auto op = scf::ForOp::create(*this, from, to, index(1));
+  forbidUnrolling(op);
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(op.getBody());
+  body(op.getInductionVar());
+}
+
+void KernelBuilder::select(Value selector, int64_t first, int64_t last,
+                           llvm::function_ref<void(int64_t)> body) {
+  if (first == last)
+    return body(first);
+  SmallVector<int64_t> cases;
+  for (int64_t i = first; i <= last; ++i)
+    cases.push_back(i);
+  auto op = scf::IndexSwitchOp::create(*this, TypeRange(), selector, cases,
+                                       cases.size());
+  InsertionGuard guard(*this);
+  for (auto [i, region] : llvm::zip_equal(cases, op.getCaseRegions())) {
+    setInsertionPointToStart(&region.emplaceBlock());
+    body(i);
+    scf::YieldOp::create(*this);
+  }
+  setInsertionPointToStart(&op.getDefaultRegion().emplaceBlock());
+  scf::YieldOp::create(*this);
 }
 
 void KernelBuilder::vectorLoop(int64_t size,

@@ -34,17 +34,15 @@ protected:
     mlir::Value number;    ///< Of the segment in its row.
   };
   /// Adds a segment to the chains.
-  virtual void addSegment(const Segment &segment, mlir::Value token,
-                          int64_t tokens, Sums &sums);
+  virtual void addSegment(const Segment &segment, int64_t tokens, Sums &sums);
   /// The integer sums of a segment: (q - zero point) . activations.
   virtual llvm::SmallVector<mlir::Value> dot(const Segment &segment,
-                                             mlir::Value token, int64_t tokens);
+                                             int64_t tokens);
 
   /// What a sum begins with: minus what the weights are counted from, their
   /// zero point and `bias`, times the sum of the activations.
   llvm::SmallVector<mlir::Value> startsOf(const Segment &segment,
-                                          mlir::Value token, int64_t tokens,
-                                          int64_t bias);
+                                          int64_t tokens, int64_t bias);
 
   /// The group of weights in the stretch that a segment belongs to, and whether
   /// it is the group's last one.
@@ -77,12 +75,17 @@ protected:
                                                               mlir::ValueRange)>
                 body);
 
-  /// Word `column` of a row, as an i32.
-  mlir::Value loadWord(mlir::Value token, mlir::Value column);
+  /// Word `column` of row `t` of the register tile, as an i32.
+  mlir::Value loadWord(int64_t t, mlir::Value column) {
+    return loadX(kb.getI32Type(), t, column);
+  }
   /// One of the numbers of a segment, in every lane.
-  mlir::Value numberOf(const Segment &segment, mlir::Value token,
-                       int64_t place) {
-    return kb.broadcast(kb.load(x, {token, kb.add(segment.number, place)}));
+  mlir::Value numberOf(const Segment &segment, int64_t t, int64_t place) {
+    return kb.broadcast(
+        loadX(kb.getF32Type(), t, kb.add(segment.number, place)));
+  }
+  std::string tileKey() const override {
+    return IntegerMatmul::tileKey() + "_s" + std::to_string(row.segment);
   }
 
   QuantizedRowLayout row;
@@ -94,10 +97,8 @@ private:
   bool closesInStretch() const override {
     return stretch % layout.group() == 0;
   }
-  void addStretch(const Stretch &stretch, mlir::Value token, int64_t tokens,
-                  Sums &sums) override;
-  llvm::SmallVector<mlir::Value> addWords(const Words &words, mlir::Value token,
-                                          int64_t tokens,
+  void addStretch(const Stretch &stretch, int64_t tokens, Sums &sums) override;
+  llvm::SmallVector<mlir::Value> addWords(const Words &words, int64_t tokens,
                                           mlir::ValueRange sums);
 
   int64_t stretch = 0;

@@ -50,8 +50,7 @@ private:
     return layout.format.minima || layout.format.superGroup > 0 ||
            stretch % layout.group() == 0;
   }
-  void addStretch(const Stretch &stretch, Value token, int64_t tokens,
-                  Sums &sums) override;
+  void addStretch(const Stretch &stretch, int64_t tokens, Sums &sums) override;
   /// Value `i` of each row tile's lines, from its zero point on, f32 x 16.
   SmallVector<Value> numbersAt(const Stretch &stretch,
                                MutableArrayRef<IntegerLines> tiles, int64_t i);
@@ -77,8 +76,8 @@ FloatActivations::numbersAt(const Stretch &stretch,
   return numbers;
 }
 
-void FloatActivations::addStretch(const Stretch &stretch, Value token,
-                                  int64_t tokens, Sums &sums) {
+void FloatActivations::addStretch(const Stretch &stretch, int64_t tokens,
+                                  Sums &sums) {
   SmallVector<IntegerLines> tiles;
   for (Value offset : stretch.lines)
     tiles.push_back(linesAt(offset));
@@ -100,8 +99,7 @@ void FloatActivations::addStretch(const Stretch &stretch, Value token,
       sums.open.assign(sums.total.size(), zero);
     SmallVector<Value> &chains = minima ? sums.total : sums.open;
     for (int64_t t = 0; t < tokens; ++t) {
-      Value activation =
-          kb.broadcast(kb.load(x, {kb.add(token, t), kb.add(k, i)}));
+      Value activation = kb.broadcast(loadX(kb.getF32Type(), t, kb.add(k, i)));
       for (auto [r, number] : llvm::enumerate(numbers)) {
         Value &sum = chains[r * tokens + t];
         sum = kb.fma(number, activation, sum);

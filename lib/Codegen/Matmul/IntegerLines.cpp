@@ -34,8 +34,8 @@ Value IntegerLines::line(int64_t number) {
   if (!loaded)
     loaded = vector::BitCastOp::create(
         kb, kb.i32x16(),
-        kb.loadVector(weights, kb.add(offset, number * kLineBytes),
-                      kLineBytes));
+        kb.loadAt(kb.vec(kLineBytes, kb.getI8Type()), weights,
+                  kb.add(offset, number * kLineBytes)));
   return loaded;
 }
 
@@ -72,7 +72,8 @@ Value IntegerLines::value(int64_t i) {
 Value loadScales(KernelBuilder &kb, TensorFormat format, Value weights,
                  Value offset) {
   int64_t size = tensorFormatInfo(format).bytesPerBlock;
-  Value bytes = kb.loadVector(weights, offset, kTileRows * size);
+  Value bytes =
+      kb.loadAt(kb.vec(kTileRows * size, kb.getI8Type()), weights, offset);
   if (format == TensorFormat::F32)
     return vector::BitCastOp::create(kb, kb.f32x16(), bytes);
   Type stored = format == TensorFormat::F16 ? Type(kb.getF16Type())

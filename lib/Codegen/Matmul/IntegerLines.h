@@ -18,8 +18,8 @@
 
 namespace llmir {
 
-/// The lines of one row tile from the start of a bundle on. Each is loaded
-/// once, where it is first needed.
+/// The lines of one row tile from the start of a bundle on, at a byte offset
+/// from a pointer. Each is loaded once, where it is first needed.
 class IntegerLines {
 public:
   IntegerLines(KernelBuilder &kb, const IntegerFormat &format,
@@ -41,7 +41,7 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> lines;
 };
 
-/// 16 numbers of that format at a byte offset of a weight, as f32.
+/// 16 numbers of that format at a byte offset from a pointer, as f32.
 mlir::Value loadScales(KernelBuilder &kb, TensorFormat format,
                        mlir::Value weights, mlir::Value offset);
 

@@ -19,11 +19,8 @@ namespace llmir {
 // Blocks and stretches
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> IntegerMatmul::emitSums(ArrayRef<Value> tiles, Value token,
+SmallVector<Value> IntegerMatmul::emitSums(ArrayRef<Value> starts,
                                            int64_t tokens) {
-  SmallVector<Value> starts;
-  for (Value tile : tiles)
-    starts.push_back(kb.mul(tile, layout.tileBytes()));
   auto blockAt = [&](Value number, int64_t values) {
     Block block{{}, number, values};
     Value offset = kb.mul(number, layout.blockBytes(layout.block()));
@@ -34,25 +31,24 @@ SmallVector<Value> IntegerMatmul::emitSums(ArrayRef<Value> tiles, Value token,
   bool lastIsWhole = layout.lastBlock() == layout.block();
   int64_t whole = layout.numBlocks() - (lastIsWhole ? 0 : 1);
   Sums sums;
-  sums.total.assign(tiles.size() * tokens, kb.floatConstant(kb.f32x16(), 0.0));
+  sums.total.assign(starts.size() * tokens, kb.floatConstant(kb.f32x16(), 0.0));
   if (whole == 1)
-    addBlock(blockAt(kb.index(0), layout.block()), token, tokens, sums);
+    addBlock(blockAt(kb.index(0), layout.block()), tokens, sums);
   else if (whole > 1)
-    sums.total = kb.reduce(kb.index(0), kb.index(whole), 1, sums.total,
-                           [&](Value number, ValueRange carried) {
-                             Sums inner{SmallVector<Value>(carried), {}};
-                             addBlock(blockAt(number, layout.block()), token,
-                                      tokens, inner);
-                             return inner.total;
-                           });
+    sums.total =
+        kb.reduce(kb.index(0), kb.index(whole), 1, sums.total,
+                  [&](Value number, ValueRange carried) {
+                    Sums inner{SmallVector<Value>(carried), {}};
+                    addBlock(blockAt(number, layout.block()), tokens, inner);
+                    return inner.total;
+                  });
   if (!lastIsWhole)
-    addBlock(blockAt(kb.index(whole), layout.lastBlock()), token, tokens, sums);
+    addBlock(blockAt(kb.index(whole), layout.lastBlock()), tokens, sums);
   toRows(sums.total, tokens);
   return sums.total;
 }
 
-void IntegerMatmul::addBlock(const Block &block, Value token, int64_t tokens,
-                             Sums &sums) {
+void IntegerMatmul::addBlock(const Block &block, int64_t tokens, Sums &sums) {
   int64_t size = stretchValues();
   int64_t bytes = layout.numLines(size) * kLineBytes;
   auto stretchAt = [&](Value number, int64_t values) {
@@ -66,7 +62,7 @@ void IntegerMatmul::addBlock(const Block &block, Value token, int64_t tokens,
   if (staysOpen)
     sums.open.assign(sums.total.size(), kb.floatConstant(kb.f32x16(), 0.0));
   if (whole == 1)
-    addStretch(stretchAt(kb.index(0), size), token, tokens, sums);
+    addStretch(stretchAt(kb.index(0), size), tokens, sums);
   if (whole > 1) {
     size_t chains = sums.total.size();
     SmallVector<Value> initial(sums.total);
@@ -79,7 +75,7 @@ void IntegerMatmul::addBlock(const Block &block, Value token, int64_t tokens,
         kb.reduce(kb.index(0), kb.index(whole), 1, initial,
                   [&](Value number, ValueRange values) {
                     Sums inner = split(values);
-                    addStretch(stretchAt(number, size), token, tokens, inner);
+                    addStretch(stretchAt(number, size), tokens, inner);
                     SmallVector<Value> next(inner.total);
                     llvm::append_range(next, inner.open);
                     return next;
@@ -87,7 +83,7 @@ void IntegerMatmul::addBlock(const Block &block, Value token, int64_t tokens,
     sums = split(carried);
   }
   if (rest)
-    addStretch(stretchAt(kb.index(whole), rest), token, tokens, sums);
+    addStretch(stretchAt(kb.index(whole), rest), tokens, sums);
   if (!sums.open.empty())
     closeBlock(block, tokens, sums);
   // What stands behind the lines, in whole cache lines.
@@ -113,7 +109,7 @@ void IntegerMatmul::closeBlock(const Block &block, int64_t tokens, Sums &sums) {
 void IntegerMatmul::prefetch(ArrayRef<Value> offsets, int64_t bytes) {
   for (Value offset : offsets)
     for (int64_t at = 0; at < bytes; at += kLineBytes)
-      prefetchBehind(weights.bytes, kb.add(offset, at));
+      prefetchBehind(kb.add(offset, at));
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,18 +118,16 @@ void IntegerMatmul::prefetch(ArrayRef<Value> offsets, int64_t bytes) {
 
 Value IntegerMatmul::blockScaleAt(const Block &block, size_t rowTile,
                                   int64_t offset) {
-  return loadScales(kb, layout.format.scales, weights.bytes,
+  return loadScales(kb, layout.format.scales, weights,
                     kb.add(block.offsets[rowTile], offset));
 }
 
 Value IntegerMatmul::subScaleAt(const Stretch &stretch, size_t rowTile,
                                 int64_t group, int64_t offset) {
   Value place = kb.mul(stretch.number, groupsPerStretch() * kTileRows);
-  Value bytes =
-      kb.loadVector(weights.bytes,
-                    kb.add(kb.add(stretch.block.offsets[rowTile], place),
-                           offset + group * kTileRows),
-                    kTileRows);
+  Value bytes = kb.loadAt(kb.vec(kTileRows, kb.getI8Type()), weights,
+                          kb.add(kb.add(stretch.block.offsets[rowTile], place),
+                                 offset + group * kTileRows));
   Value words = arith::ExtSIOp::create(kb, kb.i32x16(), bytes);
   return arith::SIToFPOp::create(kb, kb.f32x16(), words);
 }
@@ -161,10 +155,9 @@ Value IntegerMatmul::minOf(const Stretch &stretch, size_t rowTile,
 }
 
 Value IntegerMatmul::zeroPointOf(const Block &block, size_t rowTile) {
-  Value bytes = kb.loadVector(
-      weights.bytes,
-      kb.add(block.offsets[rowTile], layout.zeroPointsAt(block.values)),
-      layout.zeroPointBytes());
+  Value bytes = kb.loadAt(
+      kb.vec(layout.zeroPointBytes(), kb.getI8Type()), weights,
+      kb.add(block.offsets[rowTile], layout.zeroPointsAt(block.values)));
   if (layout.format.bits > 8)
     bytes =
         vector::BitCastOp::create(kb, kb.vec(kLanes, kb.getI16Type()), bytes);

@@ -29,8 +29,8 @@ class IntegerMatmul : public MatmulTiles {
 protected:
   IntegerMatmul(KernelBuilder &kb, const IntegerWeights &weights, mlir::Value x,
                 const TileShapes &shapes, MatmulOutput output)
-      : MatmulTiles(kb, shapes, std::move(output)), layout(weights.layout),
-        weights(weights), x(x) {}
+      : MatmulTiles(kb, shapes, {weights.bytes, x}, std::move(output)),
+        layout(weights.layout) {}
 
   /// A block of K in a register tile.
   struct Block {
@@ -55,8 +55,8 @@ protected:
   virtual int64_t stretchValues() const = 0;
   /// True where every stretch leaves nothing open.
   virtual bool closesInStretch() const = 0;
-  virtual void addStretch(const Stretch &stretch, mlir::Value token,
-                          int64_t tokens, Sums &sums) = 0;
+  virtual void addStretch(const Stretch &stretch, int64_t tokens,
+                          Sums &sums) = 0;
   /// total += scale * open, with the scales of the block.
   void closeBlock(const Block &block, int64_t tokens, Sums &sums);
 
@@ -71,7 +71,7 @@ protected:
   }
 
   IntegerLines linesAt(mlir::Value offset) {
-    return IntegerLines(kb, layout.format, weights.bytes, offset);
+    return IntegerLines(kb, layout.format, weights, offset);
   }
   int64_t groupsPerStretch() const { return stretchValues() / layout.group(); }
   /// The scales, or minima, of a row tile in group `group` of the stretch,
@@ -83,17 +83,17 @@ protected:
   /// Prefetches behind `bytes` bytes of each row tile.
   void prefetch(llvm::ArrayRef<mlir::Value> offsets, int64_t bytes);
 
-  llvm::SmallVector<mlir::Value> emitSums(llvm::ArrayRef<mlir::Value> tiles,
-                                          mlir::Value token,
+  llvm::SmallVector<mlir::Value> emitSums(llvm::ArrayRef<mlir::Value> starts,
                                           int64_t tokens) final;
+  std::string tileKey() const override {
+    return "tile_" + layout.format.name() + "_" +
+           std::to_string(layout.columns);
+  }
 
   const IntegerMatrixLayout &layout;
-  IntegerWeights weights;
-  mlir::Value x;
 
 private:
-  void addBlock(const Block &block, mlir::Value token, int64_t tokens,
-                Sums &sums);
+  void addBlock(const Block &block, int64_t tokens, Sums &sums);
   mlir::Value subScaleAt(const Stretch &stretch, size_t rowTile, int64_t group,
                          int64_t offset);
   mlir::Value blockScaleAt(const Block &block, size_t rowTile, int64_t offset);

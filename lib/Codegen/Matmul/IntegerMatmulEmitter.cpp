@@ -59,8 +59,8 @@ void ByteActivations::planStretches() {
   stretch = std::min(stretch, layout.block());
 }
 
-void ByteActivations::addStretch(const Stretch &stretch, Value token,
-                                 int64_t tokens, Sums &sums) {
+void ByteActivations::addStretch(const Stretch &stretch, int64_t tokens,
+                                 Sums &sums) {
   int64_t perBlock = ceilDiv(layout.block(), row.segment);
   int64_t perStretch = ceilDiv(this->stretch, row.segment);
   Value number = kb.mul(stretch.block.number, perBlock);
@@ -68,7 +68,7 @@ void ByteActivations::addStretch(const Stretch &stretch, Value token,
   for (int64_t first = 0; first < stretch.values; first += row.segment) {
     int64_t values = std::min(row.segment, stretch.values - first);
     addSegment({stretch, first, values, kb.add(number, first / row.segment)},
-               token, tokens, sums);
+               tokens, sums);
   }
 }
 
@@ -80,10 +80,10 @@ ByteActivations::Ends ByteActivations::endsOf(const Segment &segment) {
   return {segment.first / layout.group(), isLast};
 }
 
-void ByteActivations::addSegment(const Segment &segment, Value token,
-                                 int64_t tokens, Sums &sums) {
+void ByteActivations::addSegment(const Segment &segment, int64_t tokens,
+                                 Sums &sums) {
   const Stretch &stretch = segment.stretch;
-  SmallVector<Value> dots = dot(segment, token, tokens);
+  SmallVector<Value> dots = dot(segment, tokens);
   bool isFirst = sums.open.empty();
   sums.open.resize(dots.size());
   auto [group, isLast] = endsOf(segment);
@@ -94,10 +94,9 @@ void ByteActivations::addSegment(const Segment &segment, Value token,
     if (layout.format.minima)
       factors.min = minOf(stretch, r, group);
     for (int64_t t = 0; t < tokens; ++t) {
-      Value rowOfX = kb.add(token, t);
-      factors.activations = numberOf(segment, rowOfX, row.scalesAt());
+      factors.activations = numberOf(segment, t, row.scalesAt());
       if (factors.min)
-        factors.scaledSums = numberOf(segment, rowOfX, row.scaledSumsAt());
+        factors.scaledSums = numberOf(segment, t, row.scaledSumsAt());
       size_t i = r * tokens + t;
       addScaled(sums, i, isFirst, dots[i], factors);
     }
@@ -118,14 +117,8 @@ void ByteActivations::addScaled(Sums &sums, size_t i, bool isFirst, Value dot,
     total = kb.fma(open, factors.scale, total);
 }
 
-Value ByteActivations::loadWord(Value token, Value column) {
-  return arith::BitcastOp::create(kb, kb.getI32Type(),
-                                  kb.load(x, {token, column}));
-}
-
 SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
-                                             Value token, int64_t tokens,
-                                             int64_t bias) {
+                                             int64_t tokens, int64_t bias) {
   const Stretch &stretch = segment.stretch;
   SmallVector<Value> starts(stretch.lines.size() * tokens,
                             kb.intConstant(kb.i32x16(), 0));
@@ -137,8 +130,7 @@ SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
       zeros.push_back(arith::AddIOp::create(kb, zeroPointOf(stretch.block, r),
                                             kb.intConstant(kb.i32x16(), bias)));
   for (int64_t t = 0; t < tokens; ++t) {
-    Value from = kb.add(token, t);
-    Value minusSum = loadWord(from, kb.add(segment.number, row.sumsAt()));
+    Value minusSum = loadWord(t, kb.add(segment.number, row.sumsAt()));
     Value factor = kb.intConstant(kb.getI32Type(), bias);
     Value sums =
         kb.broadcast(zeros.empty() ? kb.mul(minusSum, factor) : minusSum);
@@ -148,12 +140,12 @@ SmallVector<Value> ByteActivations::startsOf(const Segment &segment,
   return starts;
 }
 
-SmallVector<Value> ByteActivations::dot(const Segment &segment, Value token,
+SmallVector<Value> ByteActivations::dot(const Segment &segment,
                                         int64_t tokens) {
   return overWords(segment, /*prefetches=*/true,
-                   startsOf(segment, token, tokens, products.weightBias()),
+                   startsOf(segment, tokens, products.weightBias()),
                    [&](const Words &words, ValueRange sums) {
-                     return addWords(words, token, tokens, sums);
+                     return addWords(words, tokens, sums);
                    });
 }
 
@@ -194,8 +186,8 @@ SmallVector<Value> ByteActivations::overWords(
   return body(wordsOf(kb.index(turns), ceilDiv(rest, 4)), sums);
 }
 
-SmallVector<Value> ByteActivations::addWords(const Words &words, Value token,
-                                             int64_t tokens, ValueRange sums) {
+SmallVector<Value> ByteActivations::addWords(const Words &words, int64_t tokens,
+                                             ValueRange sums) {
   SmallVector<IntegerLines> tiles;
   for (Value offset : words.lines)
     tiles.push_back(linesAt(offset));
@@ -207,9 +199,8 @@ SmallVector<Value> ByteActivations::addWords(const Words &words, Value token,
     for (IntegerLines &tile : tiles)
       operands.push_back(products.weightOperands(tile.bytes(words.first + w)));
     for (int64_t t = 0; t < tokens; ++t) {
-      Value from = kb.add(token, t);
       ByteProducts::Operands activations =
-          products.activationOperands(loadWord(from, kb.add(words.column, w)));
+          products.activationOperands(loadWord(t, kb.add(words.column, w)));
       for (auto [r, operand] : llvm::enumerate(operands))
         products.add(dots[r * tokens + t], operand, activations);
     }

@@ -54,16 +54,15 @@ private:
     return arePairs(tokens) ? twice(ofRows, i % 2) : ofRows;
   }
   void toRows(MutableArrayRef<Value> sums, int64_t tokens) override;
-  void addSegment(const Segment &segment, Value token, int64_t tokens,
-                  Sums &sums) override;
+  void addSegment(const Segment &segment, int64_t tokens, Sums &sums) override;
 
   /// Those of one half of the rows: sum r * pairs + p.
-  SmallVector<Value> dotHalf(const Segment &segment, Value token, int64_t pairs,
+  SmallVector<Value> dotHalf(const Segment &segment, int64_t pairs,
                              int64_t half);
-  SmallVector<Value> startsOfHalf(const Segment &segment, Value token,
-                                  int64_t pairs, int64_t half);
-  SmallVector<Value> addWords(const Words &words, Value token, int64_t pairs,
-                              int64_t half, ValueRange sums);
+  SmallVector<Value> startsOfHalf(const Segment &segment, int64_t pairs,
+                                  int64_t half);
+  SmallVector<Value> addWords(const Words &words, int64_t pairs, int64_t half,
+                              ValueRange sums);
 
   /// 8 of the 16 lanes.
   Value halfOf(Value ofRows, int64_t half) {
@@ -82,11 +81,9 @@ private:
     return vector::InterleaveOp::create(kb, rows, rows);
   }
   /// One of the numbers of a segment: those of both tokens, in turn.
-  Value numbersOf(const Segment &segment, Value token, int64_t pair,
-                  int64_t place) {
-    Value first = kb.add(token, 2 * pair);
-    Value number = numberOf(segment, first, place);
-    return alternate(number, numberOf(segment, kb.add(first, 1), place));
+  Value numbersOf(const Segment &segment, int64_t pair, int64_t place) {
+    Value number = numberOf(segment, 2 * pair, place);
+    return alternate(number, numberOf(segment, 2 * pair + 1, place));
   }
   /// Lanes of `a` and of `b`, all of which are equal, in turn.
   Value alternate(Value a, Value b) {
@@ -94,8 +91,8 @@ private:
     b = halfOf(b, 0);
     return vector::InterleaveOp::create(kb, a, b);
   }
-  /// 8 bytes of each token from word `column` on.
-  Value loadPair(Value token, Value column);
+  /// 8 bytes of each token of a pair from word `column` on.
+  Value loadPair(int64_t pair, Value column);
 };
 
 } // namespace
@@ -116,17 +113,16 @@ void BytePairs::toRows(MutableArrayRef<Value> sums, int64_t tokens) {
   }
 }
 
-void BytePairs::addSegment(const Segment &segment, Value token, int64_t tokens,
-                           Sums &sums) {
+void BytePairs::addSegment(const Segment &segment, int64_t tokens, Sums &sums) {
   if (!arePairs(tokens))
-    return ByteActivations::addSegment(segment, token, tokens, sums);
+    return ByteActivations::addSegment(segment, tokens, sums);
   const int64_t pairs = tokens / 2;
   const size_t rowTiles = segment.stretch.lines.size();
   bool isFirst = sums.open.empty();
   sums.open.resize(rowTiles * tokens);
   auto [group, isLast] = endsOf(segment);
   for (int64_t half = 0; half < 2; ++half) {
-    SmallVector<Value> dots = dotHalf(segment, token, pairs, half);
+    SmallVector<Value> dots = dotHalf(segment, pairs, half);
     for (size_t r = 0; r < rowTiles; ++r) {
       Factors factors;
       if (isLast)
@@ -134,9 +130,9 @@ void BytePairs::addSegment(const Segment &segment, Value token, int64_t tokens,
       if (layout.format.minima)
         factors.min = twice(minOf(segment.stretch, r, group), half);
       for (int64_t p = 0; p < pairs; ++p) {
-        factors.activations = numbersOf(segment, token, p, row.scalesAt());
+        factors.activations = numbersOf(segment, p, row.scalesAt());
         if (factors.min)
-          factors.scaledSums = numbersOf(segment, token, p, row.scaledSumsAt());
+          factors.scaledSums = numbersOf(segment, p, row.scaledSumsAt());
         addScaled(sums, r * tokens + 2 * p + half, isFirst, dots[r * pairs + p],
                   factors);
       }
@@ -146,10 +142,10 @@ void BytePairs::addSegment(const Segment &segment, Value token, int64_t tokens,
     sums.open.clear();
 }
 
-SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment, Value token,
+SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment,
                                            int64_t pairs, int64_t half) {
   SmallVector<Value> ofRows =
-      startsOf(segment, token, 2 * pairs, products.weightBias());
+      startsOf(segment, 2 * pairs, products.weightBias());
   SmallVector<Value> starts;
   for (size_t i = 0; i < ofRows.size(); i += 2) {
     Value a = halfOf(ofRows[i], half), b = halfOf(ofRows[i + 1], half);
@@ -158,25 +154,27 @@ SmallVector<Value> BytePairs::startsOfHalf(const Segment &segment, Value token,
   return starts;
 }
 
-SmallVector<Value> BytePairs::dotHalf(const Segment &segment, Value token,
-                                      int64_t pairs, int64_t half) {
+SmallVector<Value> BytePairs::dotHalf(const Segment &segment, int64_t pairs,
+                                      int64_t half) {
   return overWords(segment, /*prefetches=*/half == 0,
-                   startsOfHalf(segment, token, pairs, half),
+                   startsOfHalf(segment, pairs, half),
                    [&](const Words &words, ValueRange sums) {
-                     return addWords(words, token, pairs, half, sums);
+                     return addWords(words, pairs, half, sums);
                    });
 }
 
-Value BytePairs::loadPair(Value token, Value column) {
-  auto load = [&](Value row) { return kb.loadVector(x, {row, column}, 2); };
-  Value words = vector::ShuffleOp::create(
-      kb, load(token), load(kb.add(token, 1)), ArrayRef<int64_t>{0, 1, 2, 3});
+Value BytePairs::loadPair(int64_t pair, Value column) {
+  auto load = [&](int64_t t) {
+    return loadX(kb.vec(2, kb.getF32Type()), t, column);
+  };
+  Value first = load(2 * pair), second = load(2 * pair + 1);
+  Value words = vector::ShuffleOp::create(kb, first, second,
+                                          ArrayRef<int64_t>{0, 1, 2, 3});
   return vector::BitCastOp::create(kb, kb.vec(16, kb.getI8Type()), words);
 }
 
-SmallVector<Value> BytePairs::addWords(const Words &words, Value token,
-                                       int64_t pairs, int64_t half,
-                                       ValueRange sums) {
+SmallVector<Value> BytePairs::addWords(const Words &words, int64_t pairs,
+                                       int64_t half, ValueRange sums) {
   SmallVector<IntegerLines> tiles;
   for (Value offset : words.lines)
     tiles.push_back(linesAt(offset));
@@ -195,8 +193,7 @@ SmallVector<Value> BytePairs::addWords(const Words &words, Value token,
           kb, kb.vec(kTileRows * 4, kb.getI8Type()), both));
     }
     for (int64_t p = 0; p < pairs; ++p) {
-      Value first = kb.add(token, 2 * p);
-      Value activations = loadPair(first, kb.add(words.column, w));
+      Value activations = loadPair(p, kb.add(words.column, w));
       for (auto [r, rows] : llvm::enumerate(weights)) {
         Value &sum = result[r * pairs + p];
         sum = callPerRegister(kb, "llvm.aarch64.neon.smmla.v4i32.v16i8",

@@ -60,15 +60,11 @@ private:
   // multiplied while the other is scaled.
   enum Tile { Sums, OtherSums, Chunk, ChunkLines, Rest, RestLines };
 
-  SmallVector<Value> dot(const Segment &segment, Value token,
-                         int64_t tokens) override;
+  SmallVector<Value> dot(const Segment &segment, int64_t tokens) override;
   /// sums += the products of `words`, 16 or what is left of a segment.
-  void addChunk(Tile sums, const Words &words, Value token);
+  void addChunk(Tile sums, const Words &words);
   /// Where the lines of these words lie, as signed bytes or as they are.
   Value linesOf(const Words &words);
-  int64_t rowBytes() const {
-    return cast<MemRefType>(x.getType()).getDimSize(1) * 4;
-  }
   bool isWhole() const { return layout.format.bits == 8; }
 
   MatmulOutput output;
@@ -94,13 +90,13 @@ void ByteTiles::emit() {
   tiles.configure(shapes, kb.index(kTokens));
   auto [first, last] = kb.tileRange();
   auto multiply = [&](Value tile, Value token) {
-    SmallVector<Value> results = emitSums(tile, token, kTokens);
+    SmallVector<Value> results = sumsAt(tile, token, kTokens);
     for (int64_t t = 0; t < kTokens; ++t) {
       Value row = kb.add(token, t);
       output.store(kb, results[t], row, kb.mul(tile, kTileRows));
     }
   };
-  int64_t panel = MatrixTiles::panelTokens(rowBytes(), kTokens);
+  int64_t panel = MatrixTiles::panelTokens(rowStride(), kTokens);
   kb.loop(output.firstToken, output.endToken, kb.index(panel),
           [&, first = first, last = last](Value from) {
             Value end = kb.min(kb.add(from, panel), output.endToken);
@@ -112,8 +108,7 @@ void ByteTiles::emit() {
   tiles.release();
 }
 
-SmallVector<Value> ByteTiles::dot(const Segment &segment, Value token,
-                                  int64_t tokens) {
+SmallVector<Value> ByteTiles::dot(const Segment &segment, int64_t tokens) {
   const Stretch &stretch = segment.stretch;
   int64_t number = segment.first / row.segment % 2;
   Tile tile = number == 0 ? Sums : OtherSums;
@@ -133,21 +128,20 @@ SmallVector<Value> ByteTiles::dot(const Segment &segment, Value token,
                    kb.add(word, kb.mul(chunk, MatrixTiles::kMostWords))};
     };
     kb.loop(0, chunks, 1, [&](Value chunk) {
-      addChunk(tile, wordsOf(chunk, MatrixTiles::kMostWords), token);
+      addChunk(tile, wordsOf(chunk, MatrixTiles::kMostWords));
     });
     if (rest > 0)
-      addChunk(tile, wordsOf(kb.index(chunks), rest), token);
+      addChunk(tile, wordsOf(kb.index(chunks), rest));
   } else {
     for (int64_t w = 0; w < segment.values / 4; w += MatrixTiles::kMostWords) {
       int64_t count = std::min(MatrixTiles::kMostWords, segment.values / 4 - w);
       addChunk(tile,
-               {stretch.lines, segment.first / 4 + w, count, kb.add(word, w)},
-               token);
+               {stretch.lines, segment.first / 4 + w, count, kb.add(word, w)});
     }
   }
   Value area = kb.advance(sums, kb.index(number * kSumBytes));
   tiles.store(tile, area, kTileRows * 4);
-  SmallVector<Value> results = startsOf(segment, token, tokens, /*bias=*/0);
+  SmallVector<Value> results = startsOf(segment, tokens, /*bias=*/0);
   for (int64_t t = 0; t < tokens; ++t)
     results[t] = arith::AddIOp::create(
         kb, results[t],
@@ -155,12 +149,12 @@ SmallVector<Value> ByteTiles::dot(const Segment &segment, Value token,
   return results;
 }
 
-void ByteTiles::addChunk(Tile sums, const Words &words, Value token) {
+void ByteTiles::addChunk(Tile sums, const Words &words) {
   bool isRest = words.count < MatrixTiles::kMostWords;
   Tile activations = isRest ? Rest : Chunk,
        lines = isRest ? RestLines : ChunkLines;
   tiles.load(lines, linesOf(words), kLineBytes);
-  tiles.load(activations, addressOf(kb, x, {token, words.column}), rowBytes());
+  tiles.load(activations, kb.advance(x, kb.mul(words.column, 4)), rowStride());
   bool isUnsigned = isWhole() && !layout.format.isSigned();
   tiles.dotBytes(sums, activations, lines,
                  isUnsigned ? MatrixTiles::Weights::Unsigned
@@ -170,8 +164,7 @@ void ByteTiles::addChunk(Tile sums, const Words &words, Value token) {
 Value ByteTiles::linesOf(const Words &words) {
   Value start = words.lines.front();
   if (isWhole())
-    return addressOf(kb, weights.bytes,
-                     kb.add(start, words.first * kLineBytes));
+    return kb.advance(weights, kb.add(start, words.first * kLineBytes));
   IntegerLines stored = linesAt(start);
   Type bytes = kb.vec(kLineBytes, kb.getI8Type());
   for (int64_t w = 0; w < words.count; ++w) {

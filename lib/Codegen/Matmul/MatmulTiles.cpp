@@ -7,9 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatmulTiles.h"
+#include "MatrixTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -76,11 +80,9 @@ void MatmulTiles::emitPanels(Value first, Value groups) {
         dealOut(boundary(panel), boundary(kb.add(panel, 1)), shape.tokens);
     kb.loop(kb.index(0), groups, kb.index(1), [&](Value group) {
       Value tile = kb.add(first, kb.mul(group, shape.rowTiles));
-      SmallVector<Value> tiles;
-      for (int64_t r = 0; r < shape.rowTiles; ++r)
-        tiles.push_back(kb.add(tile, r));
-      overTokens(deal, least, shape.tokens, [&](Value token, int64_t tokens) {
-        emitTile(tiles, token, tokens);
+      overTokens(deal, [&](Value token, Value tokens) {
+        emitGroup({tile, kb.index(1), shape.rowTiles}, token,
+                  {tokens, least, shape.tokens});
       });
     });
   });
@@ -93,16 +95,37 @@ void MatmulTiles::emitStreams(Value first, Value stride) {
   // weights in a cache, and memory can bring the next tile's meanwhile.
   Value inOnePass = arith::CmpIOp::create(kb, arith::CmpIPredicate::ule, tokens,
                                           kb.index(largest));
-  ahead = arith::SelectOp::create(kb, inOnePass, kb.index(kNearBytes),
-                                  kb.index(shapes.tileBytes));
+  if (shapes.prefetches)
+    ahead = arith::SelectOp::create(kb, inOnePass, kb.index(kNearBytes),
+                                    kb.index(shapes.tileBytes));
   TokenDeal deal = dealOut(output.firstToken, output.endToken, largest);
   kb.loop(first, kb.add(first, stride), kb.index(1), [&](Value tile) {
-    overTokens(deal, 1, largest, [&](Value token, int64_t tokens) {
-      emitGroup(tile, stride, token, tokens);
+    overTokens(deal, [&](Value token, Value tokens) {
+      emitGroup({tile, stride, shapes.rowTiles.front()}, token,
+                {tokens, 1, largest});
     });
   });
   ahead = Value();
 }
+
+void MatmulTiles::emitRest(Value tile) {
+  int64_t most = shapes.rowTiles.size();
+  Value count = kb.sub(output.endToken, output.firstToken);
+  Value whole = kb.sub(output.endToken, kb.rem(count, most));
+  const TileGroup group{tile, kb.index(1), 1};
+  auto overTokens = [&](Value from, Value end, int64_t tokens) {
+    kb.loop(from, end, kb.index(tokens), [&](Value token) {
+      emitGroup(group, token, {kb.index(tokens), tokens, tokens});
+    });
+  };
+  overTokens(output.firstToken, whole, most);
+  if (most > 1)
+    overTokens(whole, output.endToken, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
 
 MatmulTiles::TokenDeal MatmulTiles::dealOut(Value first, Value end,
                                             int64_t most) {
@@ -110,84 +133,147 @@ MatmulTiles::TokenDeal MatmulTiles::dealOut(Value first, Value end,
   Value passes = kb.div(kb.add(count, most - 1), most);
   Value atLeastOne = arith::MaxUIOp::create(kb, passes, kb.index(1));
   Value size = kb.div(count, atLeastOne);
-  Value longer = kb.sub(count, kb.mul(size, passes));
-  return {first, kb.add(first, kb.mul(longer, kb.add(size, 1))), end, size};
+  return {first, size, kb.sub(count, kb.mul(size, passes)), passes};
 }
 
-void MatmulTiles::overTokens(const TokenDeal &deal, int64_t least, int64_t most,
-                             llvm::function_ref<void(Value, int64_t)> body) {
-  auto sizeIs = [&](int64_t tokens) {
-    return arith::CmpIOp::create(kb, arith::CmpIPredicate::eq, deal.size,
-                                 kb.index(tokens));
-  };
-  for (int64_t tokens = most; tokens >= least; --tokens) {
-    Value begin = arith::SelectOp::create(kb, sizeIs(tokens - 1), deal.first,
-                                          deal.middle);
-    Value end =
-        arith::SelectOp::create(kb, sizeIs(tokens), deal.end, deal.middle);
-    kb.loop(begin, end, kb.index(tokens),
-            [&](Value token) { body(token, tokens); });
+void MatmulTiles::overTokens(const TokenDeal &deal,
+                             llvm::function_ref<void(Value, Value)> body) {
+  kb.loop(kb.index(0), deal.passes, kb.index(1), [&](Value pass) {
+    Value before = kb.mul(pass, deal.size);
+    before = kb.add(before, kb.min(pass, deal.longer));
+    Value isLonger =
+        arith::CmpIOp::create(kb, arith::CmpIPredicate::ult, pass, deal.longer);
+    Value tokens =
+        arith::SelectOp::create(kb, isLonger, kb.add(deal.size, 1), deal.size);
+    body(kb.add(deal.first, before), tokens);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of row tiles
+//===----------------------------------------------------------------------===//
+
+void MatmulTiles::emitGroup(const TileGroup &group, Value token,
+                            const TokenCount &tokens) {
+  prefetchOperands(group, token, tokens.count);
+  SumPlace place = placeOfSums(group, token);
+  kb.select(tokens.count, tokens.least, tokens.most,
+            [&](int64_t count) { callTiles(group, token, count, place); });
+  if (!output.isPlain())
+    storeGroup(group, token, tokens.count, place);
+}
+
+MatmulTiles::SumPlace MatmulTiles::placeOfSums(const TileGroup &group,
+                                               Value token) {
+  constexpr int64_t sumBytes = kTileRows * 4;
+  if (output.isPlain()) {
+    int64_t rowBytes = cast<MemRefType>(output.y.getType()).getDimSize(1) * 4;
+    return {addressOf(kb, output.y, {token, kb.mul(group.first, kTileRows)}),
+            kb.mul(group.stride, sumBytes), kb.index(rowBytes)};
+  }
+  auto mostTokens = static_cast<int64_t>(shapes.rowTiles.size());
+  if (!scratch)
+    scratch = createKernelScratch(kb, shapes.rowTiles.front() * mostTokens *
+                                          sumBytes);
+  return {scratch, kb.index(mostTokens * sumBytes), kb.index(sumBytes)};
+}
+
+void MatmulTiles::callTiles(const TileGroup &group, Value token, int64_t tokens,
+                            const SumPlace &place) {
+  int64_t held = std::min(group.count, shapes.rowTiles[tokens - 1]);
+  std::string key = tileKey() + "_" + std::to_string(rowStride()) + "_" +
+                    std::to_string(held) + "x" + std::to_string(tokens);
+  SmallVector<Value> arguments{Value(),
+                               kb.mul(group.stride, shapes.tileBytes),
+                               addressOf(kb, operands.x, {token, kb.index(0)}),
+                               Value(),
+                               place.tileBytes,
+                               place.tokenBytes};
+  if (ahead) {
+    key += "_ahead";
+    arguments.push_back(ahead);
+  }
+  for (int64_t r = 0; r < group.count; r += held) {
+    Value tile = kb.add(group.first, kb.mul(group.stride, r));
+    arguments[0] =
+        addressOf(kb, operands.weights, kb.mul(tile, shapes.tileBytes));
+    arguments[3] = kb.advance(place.address, kb.mul(place.tileBytes, r));
+    kb.callShared(key, arguments,
+                  [&](ValueRange inner) { emitTile(inner, held, tokens); });
   }
 }
 
-void MatmulTiles::emitGroup(Value from, Value stride, Value token,
-                            int64_t tokens) {
-  int64_t streams = shapes.rowTiles.front();
-  int64_t held = shapes.rowTiles[tokens - 1];
-  auto emitHeld = [&](Value stream) {
-    SmallVector<Value> tiles;
-    for (int64_t r = 0; r < held; ++r)
-      tiles.push_back(kb.add(from, kb.mul(kb.add(stream, r), stride)));
-    emitTile(tiles, token, tokens);
-  };
-  if (held == streams)
-    return emitHeld(kb.index(0));
-  kb.loop(0, streams, held, emitHeld);
+void MatmulTiles::emitTile(ValueRange arguments, int64_t rowTiles,
+                           int64_t tokens) {
+  llvm::SaveAndRestore outerAhead(ahead, ahead ? arguments.back() : Value());
+  weights = arguments[0];
+  x = arguments[2];
+  SmallVector<Value> starts;
+  for (int64_t r = 0; r < rowTiles; ++r)
+    starts.push_back(kb.mul(arguments[1], r));
+  for (auto [i, sum] : llvm::enumerate(emitSums(starts, tokens))) {
+    auto r = static_cast<int64_t>(i) / tokens,
+         t = static_cast<int64_t>(i) % tokens;
+    Value place = kb.mul(arguments[4], r);
+    kb.storeAt(sum, arguments[3], kb.add(place, kb.mul(arguments[5], t)));
+  }
 }
 
-void MatmulTiles::emitRest(Value tile) {
-  int64_t most = shapes.rowTiles.size();
-  Value count = kb.sub(output.endToken, output.firstToken);
-  Value whole = kb.sub(output.endToken, kb.rem(count, most));
-  auto overTokens = [&](Value from, Value end, int64_t tokens) {
-    kb.loop(from, end, kb.index(tokens),
-            [&](Value token) { emitTile(tile, token, tokens); });
-  };
-  overTokens(output.firstToken, whole, most);
-  if (most > 1)
-    overTokens(whole, output.endToken, 1);
+SmallVector<Value> MatmulTiles::sumsAt(Value tile, Value token,
+                                       int64_t tokens) {
+  weights = addressOf(kb, operands.weights, kb.mul(tile, shapes.tileBytes));
+  x = addressOf(kb, operands.x, {token, kb.index(0)});
+  return emitSums(kb.index(0), tokens);
 }
 
-void MatmulTiles::emitTile(ArrayRef<Value> tiles, Value token, int64_t tokens) {
-  prefetchOperands(tiles, token, tokens);
-  storeTile(tiles, token, tokens, emitSums(tiles, token, tokens));
+void MatmulTiles::overGroup(const TileGroup &group, Value tokens,
+                            llvm::function_ref<void(Value, Value)> body) {
+  kb.rolledLoop(kb.index(0), kb.index(group.count), [&](Value r) {
+    kb.rolledLoop(kb.index(0), tokens, [&](Value t) { body(r, t); });
+  });
 }
 
-void MatmulTiles::prefetchOperands(ArrayRef<Value> tiles, Value token,
-                                   int64_t tokens) {
-  for (Value rows : output.read)
-    for (Value tile : tiles)
-      for (int64_t t = 0; t < tokens; ++t)
-        memref::PrefetchOp::create(
-            kb, rows, ValueRange{kb.add(token, t), kb.mul(tile, kTileRows)},
-            /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-}
-
-void MatmulTiles::prefetchBehind(Value weights, Value offset) {
-  if (!ahead)
+void MatmulTiles::prefetchOperands(const TileGroup &group, Value token,
+                                   Value tokens) {
+  if (output.read.empty())
     return;
-  memref::PrefetchOp::create(kb, weights, kb.add(offset, ahead),
-                             /*isWrite=*/false, /*localityHint=*/3,
-                             /*isDataCache=*/true);
+  overGroup(group, tokens, [&](Value r, Value t) {
+    Value tile = kb.add(group.first, kb.mul(r, group.stride));
+    for (Value rows : output.read)
+      memref::PrefetchOp::create(
+          kb, rows, ValueRange{kb.add(token, t), kb.mul(tile, kTileRows)},
+          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  });
 }
 
-void MatmulTiles::storeTile(ArrayRef<Value> tiles, Value token, int64_t tokens,
-                            ValueRange sums) {
-  for (size_t i = 0; i < sums.size(); ++i) {
-    Value column = kb.mul(tiles[static_cast<int64_t>(i) / tokens], kTileRows);
-    Value row = kb.add(token, static_cast<int64_t>(i) % tokens);
-    output.store(kb, sums[i], row, column);
-  }
+void MatmulTiles::storeGroup(const TileGroup &group, Value token, Value tokens,
+                             const SumPlace &place) {
+  overGroup(group, tokens, [&](Value r, Value t) {
+    Value bytes = kb.mul(r, place.tileBytes);
+    bytes = kb.add(bytes, kb.mul(t, place.tokenBytes));
+    Value sum = kb.loadAt(kb.f32x16(), place.address, bytes);
+    Value tile = kb.add(group.first, kb.mul(r, group.stride));
+    Value row = kb.add(token, t);
+    output.store(kb, sum, row, kb.mul(tile, kTileRows));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Operands of register tiles
+//===----------------------------------------------------------------------===//
+
+void MatmulTiles::prefetchBehind(Value offset) {
+  if (ahead)
+    LLVM::Prefetch::create(kb, kb.advance(weights, kb.add(offset, ahead)),
+                           /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+int64_t MatmulTiles::rowStride() const {
+  return cast<MemRefType>(operands.x.getType()).getDimSize(1) * 4;
+}
+
+Value MatmulTiles::loadX(Type type, int64_t t, Value column) {
+  return kb.loadAt(type, x, kb.add(kb.mul(column, 4), t * rowStride()));
 }
 
 void overExperts(KernelBuilder &kb, kernel::MoELinearOp op, int64_t matrixBytes,

@@ -40,9 +40,9 @@ Value addressOf(KernelBuilder &kb, Value memref, ValueRange indices) {
       cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
   Value base =
       memref::ExtractAlignedPointerAsIndexOp::create(kb, place.getBaseBuffer());
-  Value address = arith::IndexCastOp::create(
-      kb, kb.getI64Type(), kb.add(base, kb.mul(element, size)));
-  return LLVM::IntToPtrOp::create(kb, kb.ctx().getType(), address);
+  Value address = arith::IndexCastOp::create(kb, kb.getI64Type(), base);
+  return kb.advance(LLVM::IntToPtrOp::create(kb, kb.ctx().getType(), address),
+                    kb.mul(element, size));
 }
 
 MatrixTiles::MatrixTiles(KernelBuilder &kb)

@@ -41,26 +41,26 @@ class PlainMatmul : public MatmulTiles {
 public:
   PlainMatmul(KernelBuilder &kb, const PackedMatrixLayout &layout,
               Value weights, Value x, MatmulOutput output)
-      : MatmulTiles(kb, shapesFor(kb.level(), layout), std::move(output)),
-        layout(layout), weights(weights), x(x) {}
+      : MatmulTiles(kb, shapesFor(kb.level(), layout), {weights, x},
+                    std::move(output)),
+        layout(layout) {}
 
 private:
   static TileShapes shapesFor(const CPULevel &level,
                               const PackedMatrixLayout &layout);
-  SmallVector<Value> emitSums(ArrayRef<Value> tiles, Value token,
-                              int64_t tokens) override;
+  std::string tileKey() const override;
+  SmallVector<Value> emitSums(ArrayRef<Value> starts, int64_t tokens) override;
   /// Adds a line of each row tile, which begin at `starts`.
-  SmallVector<Value> addLine(ArrayRef<Value> starts, Value line, Value token,
-                             int64_t tokens, ValueRange accumulators);
+  SmallVector<Value> addLine(ArrayRef<Value> starts, Value line, int64_t tokens,
+                             ValueRange accumulators);
   /// Value `v` of a line of each row tile, times those of the tokens.
-  void addValues(ArrayRef<Value> lines, int64_t v, Value column, Value token,
-                 int64_t tokens, MutableArrayRef<Value> sums);
+  void addValues(ArrayRef<Value> lines, int64_t v, Value column, int64_t tokens,
+                 MutableArrayRef<Value> sums);
   /// Both values of a line of bf16.
-  void addPairs(ArrayRef<Value> lines, Value column, Value token,
-                int64_t tokens, MutableArrayRef<Value> sums);
+  void addPairs(ArrayRef<Value> lines, Value column, int64_t tokens,
+                MutableArrayRef<Value> sums);
 
   const PackedMatrixLayout &layout;
-  Value weights, x;
 };
 
 } // namespace
@@ -92,6 +92,7 @@ TileShapes PlainMatmul::shapesFor(const CPULevel &level,
   int64_t rowBytes =
       layout.columns * (layout.format == TensorFormat::BF16 ? 2 : 4);
   TileShapes shapes{layout.numTiles(), layout.tileBytes(), rowBytes, {}};
+  shapes.prefetches = false; // The hardware does.
   double best = 0;
   for (int64_t tokens = 1; tokens <= kMostTokens; ++tokens) {
     int64_t rowTiles = streams;
@@ -110,18 +111,20 @@ TileShapes PlainMatmul::shapesFor(const CPULevel &level,
   return shapes;
 }
 
-SmallVector<Value> PlainMatmul::emitSums(ArrayRef<Value> tiles, Value token,
+std::string PlainMatmul::tileKey() const {
+  return "tile_" + std::string(tensorFormatInfo(layout.format).name) + "_" +
+         std::to_string(layout.columns);
+}
+
+SmallVector<Value> PlainMatmul::emitSums(ArrayRef<Value> starts,
                                          int64_t tokens) {
-  SmallVector<Value> starts;
-  for (Value tile : tiles)
-    starts.push_back(kb.mul(tile, layout.tileBytes()));
-  SmallVector<Value> sums(tiles.size() * tokens,
+  SmallVector<Value> sums(starts.size() * tokens,
                           kb.floatConstant(kb.f32x16(), 0.0));
   int64_t lines = layout.tileBytes() / kLineBytes;
   int64_t whole = lines / kLinesPerTurn * kLinesPerTurn;
   auto addLines = [&](Value first, int64_t count, SmallVector<Value> carried) {
     for (int64_t i = 0; i < count; ++i)
-      carried = addLine(starts, kb.add(first, i), token, tokens, carried);
+      carried = addLine(starts, kb.add(first, i), tokens, carried);
     return carried;
   };
   if (whole > 0)
@@ -134,32 +137,32 @@ SmallVector<Value> PlainMatmul::emitSums(ArrayRef<Value> tiles, Value token,
 }
 
 SmallVector<Value> PlainMatmul::addLine(ArrayRef<Value> starts, Value line,
-                                        Value token, int64_t tokens,
+                                        int64_t tokens,
                                         ValueRange accumulators) {
   SmallVector<Value> lines, sums(accumulators);
   for (Value start : starts) {
     Value offset = kb.add(start, kb.mul(line, kLineBytes));
-    lines.push_back(vector::BitCastOp::create(
-        kb, kb.i32x16(), kb.loadVector(weights, offset, kLineBytes)));
+    Value bytes =
+        kb.loadAt(kb.vec(kLineBytes, kb.getI8Type()), weights, offset);
+    lines.push_back(vector::BitCastOp::create(kb, kb.i32x16(), bytes));
   }
   if (layout.format == TensorFormat::BF16) {
-    addPairs(lines, line, token, tokens, sums);
+    addPairs(lines, line, tokens, sums);
     return sums;
   }
   Value column = kb.mul(line, layout.valuesPerLine());
   for (int64_t v = 0; v < layout.valuesPerLine(); ++v)
-    addValues(lines, v, kb.add(column, v), token, tokens, sums);
+    addValues(lines, v, kb.add(column, v), tokens, sums);
   return sums;
 }
 
 void PlainMatmul::addValues(ArrayRef<Value> lines, int64_t v, Value column,
-                            Value token, int64_t tokens,
-                            MutableArrayRef<Value> sums) {
+                            int64_t tokens, MutableArrayRef<Value> sums) {
   SmallVector<Value> values;
   for (Value line : lines)
     values.push_back(decodeWords(kb, layout.format, line)[v]);
   for (int64_t t = 0; t < tokens; ++t) {
-    Value activation = kb.broadcast(kb.load(x, {kb.add(token, t), column}));
+    Value activation = kb.broadcast(loadX(kb.getF32Type(), t, column));
     for (auto [r, value] : llvm::enumerate(values)) {
       Value &sum = sums[r * tokens + t];
       sum = kb.fma(value, activation, sum);
@@ -180,17 +183,15 @@ static Value addDots(KernelBuilder &kb, Value accumulator, Value weights,
       .getResult(0);
 }
 
-void PlainMatmul::addPairs(ArrayRef<Value> lines, Value column, Value token,
-                           int64_t tokens, MutableArrayRef<Value> sums) {
+void PlainMatmul::addPairs(ArrayRef<Value> lines, Value column, int64_t tokens,
+                           MutableArrayRef<Value> sums) {
   bool hasDots = kb.level().hasBf16Dots();
   SmallVector<SmallVector<Value>> values;
   for (Value line : lines)
     if (!hasDots)
       values.push_back(decodeWords(kb, TensorFormat::BF16, line));
   for (int64_t t = 0; t < tokens; ++t) {
-    Value word = arith::BitcastOp::create(
-        kb, kb.getI32Type(), kb.load(x, {kb.add(token, t), column}));
-    Value words = kb.broadcast(word);
+    Value words = kb.broadcast(loadX(kb.getI32Type(), t, column));
     SmallVector<Value> numbers;
     if (!hasDots)
       numbers = decodeWords(kb, TensorFormat::BF16, words);
