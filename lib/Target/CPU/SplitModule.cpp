@@ -10,6 +10,7 @@
 
 #include "llmir/Support/ParallelFor.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Linker/Linker.h"
@@ -44,12 +45,16 @@ static void hide(llvm::Function &function) {
   function.setDSOLocal(true);
 }
 
-/// Leaves one function of a module whose bodies are not read yet, and reads its
-/// body.
-static bool keepOnly(llvm::Module &module, llvm::StringRef name) {
+/// Instructions of a part, unless it is one function: enough to be worth a
+/// context and passes of its own.
+static constexpr unsigned kPartInstructions = 800;
+
+/// Leaves some functions of a module whose bodies are not read yet, and reads
+/// their bodies.
+static bool keepOnly(llvm::Module &module, const llvm::StringSet<> &names) {
   for (llvm::Function &function : module) {
     const bool isInternal = function.hasLocalLinkage();
-    if (!function.isDeclaration() && function.getName() != name)
+    if (!function.isDeclaration() && !names.contains(function.getName()))
       function.deleteBody();
     if (isInternal)
       hide(function);
@@ -60,7 +65,7 @@ static bool keepOnly(llvm::Module &module, llvm::StringRef name) {
   }
   auto eraseUnused = [&](auto &&values) {
     for (auto &value : llvm::make_early_inc_range(values))
-      if (value.use_empty() && value.getName() != name)
+      if (value.use_empty() && !names.contains(value.getName()))
         value.eraseFromParent();
   };
   eraseUnused(module.aliases());
@@ -73,10 +78,19 @@ Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module) {
   const llvm::SmallVector<char, 0> bitcode = bitcodeOf(module);
   std::vector<std::unique_ptr<ModulePart>> parts;
-  std::vector<std::string> names;
-  for (const llvm::Function &function : module)
-    if (!function.isDeclaration())
-      names.push_back(function.getName().str());
+  std::vector<llvm::StringSet<>> names;
+  unsigned instructions = kPartInstructions;
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    const unsigned size = function.getInstructionCount();
+    if (instructions + size > kPartInstructions) {
+      names.emplace_back();
+      instructions = 0;
+    }
+    names.back().insert(function.getName());
+    instructions += size;
+  }
   parts.resize(names.size());
   std::atomic<bool> isRead{true};
   auto read = [&](int64_t i) {
@@ -93,7 +107,8 @@ splitModule(const llvm::Module &module) {
   if (!parallelFor(0, names.size(), 1, read))
     return noMemoryForCode();
   if (!isRead)
-    return Status(StatusCode::Internal, "LLVM cannot read bitcode that it wrote",
+    return Status(StatusCode::Internal,
+                  "LLVM cannot read bitcode that it wrote",
                   "this is a bug of LLMIR: please report it with the command");
   return parts;
 }

@@ -25,7 +25,7 @@
 
 namespace llmir {
 
-/// One function of a module in a module, and a context, of its own.
+/// Some functions of a module in a module, and a context, of their own.
 struct ModulePart {
   /// Declared in this order: a module goes before its context.
   llvm::LLVMContext context;
@@ -35,11 +35,12 @@ struct ModulePart {
 /// Threads ran out of memory.
 Status noMemoryForCode();
 
-/// The functions that `module` defines, each as a part, in its order. What was
-/// internal becomes hidden, so that parts can call each other and the linker
-/// can resolve it; internal constants are copied into each part that uses them.
-/// Other definitions of the module (external constants, aliases) are left out.
-/// Fails with ResourceExhausted if there is not enough memory.
+/// The functions that `module` defines, as parts, in its order: neighbors are
+/// one part if they are small. What was internal becomes hidden, so that parts
+/// can call each other and the linker can resolve it; internal constants are
+/// copied into each part that uses them. Other definitions of the module
+/// (external constants, aliases) are left out. Fails with ResourceExhausted if
+/// there is not enough memory.
 Expected<std::vector<std::unique_ptr<ModulePart>>>
 splitModule(const llvm::Module &module);
 
