@@ -268,8 +268,10 @@ public:
   int64_t weightBytes() const override { return kSpanKeys * 4; }
   void prepareQuery(Value to,
                     llvm::function_ref<Value(Value)> numbers) override {
-    kb.loop(0, layout.headDim, kLanes,
-            [&](Value dim) { kb.storeAt(numbers(dim), to, kb.mul(dim, 4)); });
+    kb.loop(0, layout.headDim, kLanes, [&](Value dim) {
+      Value number = numbers(dim);
+      kb.storeAt(number, to, kb.mul(dim, 4));
+    });
   }
 
   SmallVector<Value> prepareWeights(Value to, ArrayRef<Value> weights,

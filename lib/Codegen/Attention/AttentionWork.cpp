@@ -174,7 +174,8 @@ void AttentionWork::overGroups(
           return kb.min(
               kb.div(kb.add(distance, kb.sub(each, kb.index(1))), each), count);
         };
-        overGroupsOf(tile, split, firstAt(begin), firstAt(end), body);
+        Value first = firstAt(begin);
+        overGroupsOf(tile, split, first, firstAt(end), body);
         return {kb.add(before[0], kb.mul(each, count))};
       });
 }

@@ -132,8 +132,9 @@ Value AppendEmitter::encode(Value numbers, Value scale) {
   auto compare = [&](arith::CmpFPredicate predicate, double limit) -> Value {
     return arith::CmpFOp::create(kb, predicate, scale, kb.f32(limit));
   };
+  Value isPositive = compare(arith::CmpFPredicate::OGT, 0.0);
   Value isUsable =
-      arith::AndIOp::create(kb, compare(arith::CmpFPredicate::OGT, 0.0),
+      arith::AndIOp::create(kb, isPositive,
                             compare(arith::CmpFPredicate::OLT,
                                     std::numeric_limits<double>::infinity()));
   code = arith::SelectOp::create(kb, isUsable, code,
